@@ -103,7 +103,9 @@ end $$;
 
 -- Closes holds and writes their consumption records. `charge` null releases; a number settles.
 -- What a charge needs beyond its hold comes from the available balance, and what that cannot
--- cover becomes debt. Returns closed for each hold that this very call closed.
+-- cover becomes debt. `answer` {key, state, status, content_type, body (base64)} is kept for the
+-- Idempotency-Key; its state `forget` frees the key. Returns closed for each hold that this very
+-- call closed, already for one that was closed before, unknown for one that never was.
 create function ledger_settle(operations jsonb)
 returns table (hold_id text, outcome text)
 language plpgsql as $$
@@ -123,7 +125,7 @@ begin
   with o as (
     select * from jsonb_to_recordset(operations) as o(
       hold_id text, charge bigint, status text, basis text, review boolean, lines jsonb,
-      attempts jsonb, error text, task_id text)
+      attempts jsonb, error text, task_id text, answer jsonb)
   ), closed as (
     update hold h set state = case when o.charge is null then 'released' else 'settled' end,
       closed_at = now(), checkpoint = null
@@ -132,7 +134,7 @@ begin
       h.amount, h.spend_limited, h.created_at, coalesce(o.task_id, h.task_id) as task_id,
       coalesce(o.charge, 0) as charge, least(coalesce(o.charge, 0), h.amount) as from_hold,
       o.status, o.basis, coalesce(o.review, false) as review, coalesce(o.lines, '[]') as lines,
-      coalesce(o.attempts, '[]') as attempts, o.error
+      coalesce(o.attempts, '[]') as attempts, o.error, o.answer
   ), moved as (
     update balance b set available = b.available + s.returned, held = b.held - s.amount
     from (select account_id, sum(amount) as amount, sum(amount - from_hold) as returned
@@ -160,6 +162,16 @@ begin
       c.basis, c.review, moved.currency, c.amount, c.charge, c.amount - c.from_hold,
       c.price_version, c.lines, c.attempts, c.error, c.created_at
     from closed c join moved on moved.account_id = c.account_id
+  ), answered as (
+    update idempotency i set state = c.answer ->> 'state', status = (c.answer ->> 'status')::integer,
+      content_type = c.answer ->> 'content_type', body = decode(c.answer ->> 'body', 'base64')
+    from closed c
+    where c.answer is not null and i.account_id = c.account_id and i.key = c.answer ->> 'key'
+      and i.hold_id = c.id and c.answer ->> 'state' <> 'forget'
+  ), forgotten as (
+    delete from idempotency i using closed c
+    where c.answer is not null and i.account_id = c.account_id and i.key = c.answer ->> 'key'
+      and i.hold_id = c.id and c.answer ->> 'state' = 'forget'
   )
   select coalesce(array_agg(id), '{}') into closed_ids from closed;
 

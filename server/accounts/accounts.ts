@@ -1,0 +1,19 @@
+/** Who calls: what an API key stands for, as the pipeline sees it. */
+import type { Nanos } from '../lib/money.ts'
+
+/** Limits of an account or key; an absent member means no limit. */
+export interface CallLimits {
+  readonly requests_per_minute?: number
+  readonly concurrent_calls?: number
+}
+
+export interface Caller {
+  readonly accountId: string
+  readonly accountLimits: CallLimits
+  readonly currency: string
+  readonly keyId: string
+  readonly keyLimits: CallLimits
+  /** Model ids this key may call; null means all. */
+  readonly models: readonly string[] | null
+  readonly spendLimitNanos: Nanos | null
+}

@@ -1,0 +1,85 @@
+/**
+ * The catalog's vocabulary: what a model costs and by which routes a call to it can go. The
+ * pipeline works on an immutable snapshot, so a change of the catalog never splits a call.
+ */
+import type { Nanos } from '../lib/money.ts'
+import type { Unit } from '../lib/units.ts'
+
+export const MODEL_TYPES = [
+  'chat',
+  'speech',
+  'search',
+  'minutes',
+  'video',
+  'image',
+  'ast',
+  'embedding',
+] as const
+export type ModelType = (typeof MODEL_TYPES)[number]
+
+/** What a `when` condition is compared with, for example `{ resolution: '720p', audio: true }`. */
+export type Facts = Readonly<Record<string, string | number | boolean>>
+
+/** A plain value must be equal; a range holds when `min` ≤ fact < `below`. */
+export type Condition =
+  | string
+  | number
+  | boolean
+  | { readonly min?: number; readonly below?: number }
+
+export interface PriceEntry {
+  readonly unit: Unit
+  /** The amount buys this many units, for example 1,000,000 tokens. */
+  readonly per: number
+  readonly amountNanos: Nanos
+  /** All must hold. The first entry of a unit that applies is the price. */
+  readonly when?: Readonly<Record<string, Condition>>
+}
+
+export interface Route {
+  readonly channel: string
+  readonly upstreamModel: string
+  /** Lower is tried first. */
+  readonly priority: number
+  /** Share of the calls among routes of one priority. */
+  readonly weight: number
+}
+
+/** Limits of a model; an absent member means no limit. */
+export interface ModelLimits {
+  readonly requests_per_minute?: number
+  readonly concurrent_calls?: number
+  /** Upper bound of the output, for the hold of a call that names none. */
+  readonly max_output_tokens?: number
+  readonly max_input_tokens?: number
+  readonly first_byte_timeout_ms?: number
+  readonly idle_timeout_ms?: number
+}
+
+export interface Model {
+  readonly id: string
+  readonly type: ModelType
+  readonly free: boolean
+  readonly limits: ModelLimits
+  readonly routes: readonly Route[]
+  readonly prices: readonly PriceEntry[]
+  readonly priceVersion: bigint | null
+  readonly currency: string
+  readonly details: Readonly<Record<string, unknown>>
+  readonly updatedAt: Date
+}
+
+export interface Channel {
+  readonly id: string
+  /** The name of the upstream protocol, a key of upstreams/index.ts. */
+  readonly upstream: string
+  readonly version: number
+  /** Parsed by the upstream's own schema, secrets decrypted and `env:` resolved. */
+  readonly settings: unknown
+}
+
+export interface CatalogSnapshot {
+  readonly revision: bigint
+  readonly models: ReadonlyMap<string, Model>
+  readonly channels: ReadonlyMap<string, Channel>
+}

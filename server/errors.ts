@@ -1,0 +1,112 @@
+/**
+ * THE error table: every refusal a caller can see, with its status, its `type` and its public
+ * text. The cause of an error stays inside: it is logged, never sent.
+ */
+export interface ErrorRow {
+  readonly status: number
+  readonly type: string
+  readonly message: string
+  /** False tells SDKs that repeating the same request cannot help. */
+  readonly retry?: false
+}
+
+export const ERRORS = {
+  invalid_request: { status: 400, type: 'invalid_request_error', message: 'invalid request' },
+  model_required: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'model field is required',
+  },
+  unauthenticated: {
+    status: 401,
+    type: 'auth_error',
+    message: 'invalid or missing API key',
+    retry: false,
+  },
+  insufficient_balance: {
+    status: 402,
+    type: 'billing_error',
+    message: 'insufficient balance -- please top up or upgrade the service plan',
+    retry: false,
+  },
+  forbidden: { status: 403, type: 'permission_error', message: 'this key may not do that' },
+  not_found: { status: 404, type: 'not_found_error', message: 'not found' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    message: 'method not allowed on this path',
+  },
+  request_timeout: {
+    status: 408,
+    type: 'invalid_request_error',
+    message: 'the request did not arrive in time',
+  },
+  conflict: { status: 409, type: 'conflict_error', message: 'conflict' },
+  too_large: { status: 413, type: 'invalid_request_error', message: 'request body is too large' },
+  unsupported_media: {
+    status: 415,
+    type: 'invalid_request_error',
+    message: 'send the body as application/json, without a content encoding',
+  },
+  idempotency_mismatch: {
+    status: 422,
+    type: 'invalid_request_error',
+    message: 'this Idempotency-Key was used with another request',
+  },
+  upgrade_required: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'WebSocket is not offered here: send a POST',
+  },
+  rate_limited: { status: 429, type: 'rate_limit_error', message: 'rate limit exceeded' },
+  headers_too_large: {
+    status: 431,
+    type: 'invalid_request_error',
+    message: 'request headers are too large',
+  },
+  internal: { status: 500, type: 'server_error', message: 'internal error' },
+  upstream_failed: { status: 502, type: 'server_error', message: 'upstream provider error' },
+  unavailable: {
+    status: 503,
+    type: 'server_error',
+    message: 'the service is temporarily unavailable, please try again',
+  },
+} as const satisfies Record<string, ErrorRow>
+
+export type ErrorName = keyof typeof ERRORS
+
+export interface ErrorDetails {
+  /** Replaces the table's text. Must be fit for the caller: no keys, hosts or stack traces. */
+  readonly message?: string
+  /** The request field at fault, for example `messages[2].content`. */
+  readonly param?: string
+  /** A machine-readable code, for example `context_length_exceeded`. */
+  readonly code?: string
+  readonly retryAfterSeconds?: number
+  /** Replaces the table's status: only for upstream errors that are passed through. */
+  readonly status?: number
+  /** What really happened: for the log. */
+  readonly cause?: unknown
+}
+
+/** An error with a row in the table; thrown anywhere, rendered in one place (http/reply). */
+export class GatewayError extends Error {
+  readonly row: ErrorName
+  readonly details: ErrorDetails
+
+  constructor(row: ErrorName, details: ErrorDetails = {}) {
+    super(details.message ?? ERRORS[row].message, { cause: details.cause })
+    this.name = 'GatewayError'
+    this.row = row
+    this.details = details
+  }
+
+  get status(): number {
+    return this.details.status ?? ERRORS[this.row].status
+  }
+}
+
+/** A 400 that names the field. */
+export function invalidField(param: string, problem: string): GatewayError {
+  return new GatewayError('invalid_request', { message: `${param}: ${problem}`, param })
+}

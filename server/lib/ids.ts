@@ -1,0 +1,37 @@
+/** Object ids carry their type, so that a wrong id is seen at once in a log or a query. */
+import { randomBytes } from 'node:crypto'
+
+export type IdPrefix = 'acct' | 'key' | 'req' | 'hold' | 'task' | 'file' | 'whd' | 'cred' | 'own'
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const LENGTH = 22
+/** Random bytes are drawn in one go for many ids: one call a request would cost more. */
+const POOL_BYTES = 8192
+/** The largest multiple of 62 in a byte: larger values would favour the first characters. */
+const UNBIASED = 248
+
+let pool = Buffer.alloc(0)
+let used = 0
+
+function nextByte(): number {
+  if (used >= pool.length) {
+    pool = randomBytes(POOL_BYTES)
+    used = 0
+  }
+  return pool[used++] ?? 0
+}
+
+/** Text of base-62 characters with `length` × 5.95 bits of randomness. */
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) {
+    const byte = nextByte()
+    if (byte < UNBIASED) text += ALPHABET[byte % ALPHABET.length]
+  }
+  return text
+}
+
+/** A fresh id such as `req_5Yx…` with 130 bits of randomness. */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${randomText(LENGTH)}`
+}

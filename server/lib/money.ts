@@ -1,0 +1,33 @@
+/**
+ * Money is a whole number of nano-units (1e-9 of the account's currency) in a bigint, and a
+ * decimal string in JSON. A JavaScript number never holds money.
+ */
+export type Nanos = bigint
+
+const NANOS_PER_UNIT = 1_000_000_000n
+const DECIMAL = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
+
+/**
+ * Reads a decimal string such as "12.5" or "-0.000000001". Returns undefined when the text is
+ * not a plain decimal of at most nine digits on either side of the point.
+ */
+export function parseAmount(text: string): Nanos | undefined {
+  const match = DECIMAL.exec(text)
+  if (!match) return undefined
+  const [, sign, whole = '0', fraction = ''] = match
+  const nanos = BigInt(whole) * NANOS_PER_UNIT + BigInt(fraction.padEnd(9, '0'))
+  return sign ? -nanos : nanos
+}
+
+/** Writes nano-units as the shortest decimal string: 1500000000n becomes "1.5". */
+export function formatAmount(nanos: Nanos): string {
+  const magnitude = nanos < 0n ? -nanos : nanos
+  const whole = magnitude / NANOS_PER_UNIT
+  const fraction = (magnitude % NANOS_PER_UNIT).toString().padStart(9, '0').replace(/0+$/, '')
+  return `${nanos < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
+}
+
+/** Division that rounds up: the one rounding of a charge line. Both arguments are positive. */
+export function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
