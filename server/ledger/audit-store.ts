@@ -1,0 +1,163 @@
+/**
+ * The invariants as SQL. Each query returns the rows that break its invariant, so that a clean
+ * ledger answers every one of them with nothing. They run in one repeatable-read transaction: a
+ * busy gateway is judged at one instant.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+
+export interface Violation {
+  readonly subject: string
+  readonly found: string
+  readonly expected: string
+}
+
+export interface Invariant {
+  readonly id: string
+  readonly title: string
+  readonly find: (sql: TransactionSql) => Promise<readonly Violation[]>
+}
+
+/** At most this many violations are listed for each invariant. */
+const LIST_LIMIT = 20
+
+const sumIsZero: Invariant = {
+  id: 'I1',
+  title: 'all entries of a currency add up to zero',
+  find: (sql) => sql<Violation[]>`
+    with moved as (
+      select currency, -amount as amount from entry
+      union all
+      select currency, amount from entry)
+    select currency as subject, sum(amount)::text as found, '0' as expected
+    from moved group by currency having sum(amount) <> 0 limit ${LIST_LIMIT}`,
+}
+
+const balancesMatchEntries: Invariant = {
+  id: 'I2',
+  title: 'each balance is the sum of its entries',
+  find: (sql) => sql<Violation[]>`
+    with moved as (
+      select account_id, source as pot, -amount as amount from entry
+      union all
+      select account_id, destination, amount from entry
+    ), summed as (
+      select account_id,
+        coalesce(sum(amount) filter (where pot = 'available'), 0) as available,
+        coalesce(sum(amount) filter (where pot = 'held'), 0) as held,
+        coalesce(-sum(amount) filter (where pot = 'debt'), 0) as debt
+      from moved group by account_id)
+    select coalesce(b.account_id, s.account_id) as subject,
+      format('available %s, held %s, debt %s', b.available, b.held, b.debt) as found,
+      format('available %s, held %s, debt %s', coalesce(s.available, 0), coalesce(s.held, 0),
+        coalesce(s.debt, 0)) as expected
+    from balance b full join summed s on s.account_id = b.account_id
+    where b.available is distinct from coalesce(s.available, 0)
+      or b.held is distinct from coalesce(s.held, 0)
+      or b.debt is distinct from coalesce(s.debt, 0)
+    limit ${LIST_LIMIT}`,
+}
+
+const nothingNegative: Invariant = {
+  id: 'I3',
+  title: 'available, held and debt are never negative',
+  find: (sql) => sql<Violation[]>`
+    select account_id as subject, format('%s / %s / %s', available, held, debt) as found,
+      'at least 0 / 0 / 0' as expected
+    from balance where available < 0 or held < 0 or debt < 0 limit ${LIST_LIMIT}`,
+}
+
+const heldIsOpenHolds: Invariant = {
+  id: 'I4',
+  title: 'held is the sum of the open holds',
+  find: (sql) => sql<Violation[]>`
+    with open as (
+      select account_id, sum(amount) as amount from hold where state = 'open' group by account_id)
+    select coalesce(b.account_id, o.account_id) as subject, b.held::text as found,
+      coalesce(o.amount, 0)::text as expected
+    from balance b full join open o on o.account_id = b.account_id
+    where b.held is distinct from coalesce(o.amount, 0)
+    limit ${LIST_LIMIT}`,
+}
+
+const holdsEndOnce: Invariant = {
+  id: 'I5',
+  title: 'each closed hold ended once: all of its money left it, and one record tells how',
+  find: (sql) => sql<Violation[]>`
+    with left_hold as (
+      select posting, sum(amount) as amount from entry where source = 'held' group by posting)
+    select h.id as subject,
+      format('%s, %s left it, record %s', h.state, coalesce(l.amount, 0),
+        coalesce(c.request_id, 'missing')) as found,
+      case h.state when 'open' then 'open, 0 left it, no record'
+        else format('%s, %s left it, record %s', h.state, h.amount, h.request_id) end as expected
+    from hold h
+    left join left_hold l on l.posting = h.id
+    left join call c on c.hold_id = h.id
+    where case h.state
+      when 'open' then l.posting is not null or c.hold_id is not null
+      else coalesce(l.amount, 0) <> h.amount or c.request_id is distinct from h.request_id
+      end
+    limit ${LIST_LIMIT}`,
+}
+
+const chargesAreExplained: Invariant = {
+  id: 'I6',
+  title: 'a charge is what left the hold plus its overrun and debt entries',
+  find: (sql) => sql<Violation[]>`
+    with taken as (
+      select posting, sum(amount) as amount from entry
+      where destination = 'revenue' group by posting)
+    select c.hold_id as subject,
+      format('charged %s, returned %s of %s', c.charged, c.returned, c.held) as found,
+      format('%s went to revenue', coalesce(t.amount, 0)) as expected
+    from call c left join taken t on t.posting = c.hold_id
+    where c.charged <> coalesce(t.amount, 0)
+      or c.returned <> c.held - least(c.charged, c.held)
+    limit ${LIST_LIMIT}`,
+}
+
+const nothingIsMissing: Invariant = {
+  id: 'I11',
+  title: 'no acknowledged write is missing: every record and entry has its hold or credit',
+  find: (sql) => sql<Violation[]>`
+    select c.request_id as subject, 'a record without its hold' as found, c.hold_id as expected
+    from call c where not exists (select 1 from hold h where h.id = c.hold_id)
+    union all
+    select e.posting, 'an entry without hold or credit', 'one of them' from entry e
+    where not exists (select 1 from hold h where h.id = e.posting)
+      and not exists (select 1 from credit c where c.id = e.posting)
+    union all
+    select h.id, 'a hold without its entry', h.amount::text from hold h
+    where h.amount > 0 and not exists (
+      select 1 from entry e where e.posting = h.id and e.step = 'hold' and e.amount = h.amount)
+    union all
+    select k.key_id, format('held %s, spent %s', k.held, k.spent), format('held %s', o.amount)
+    from key_spend k
+    left join lateral (
+      select coalesce(sum(amount), 0) as amount from hold h
+      where h.key_id = k.key_id and h.state = 'open' and h.spend_limited) o on true
+    where k.held <> o.amount
+    limit ${LIST_LIMIT}`,
+}
+
+export const LEDGER_INVARIANTS: readonly Invariant[] = [
+  sumIsZero,
+  balancesMatchEntries,
+  nothingNegative,
+  heldIsOpenHolds,
+  holdsEndOnce,
+  chargesAreExplained,
+  nothingIsMissing,
+]
+
+/** Runs `work` on one frozen view of the database, without the usual statement time-out. */
+export async function withFrozenView<T>(
+  sql: Sql,
+  work: (view: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const result = await sql.begin('isolation level repeatable read read only', async (view) => {
+    await view`set local statement_timeout = '30min'`
+    return { value: await work(view) }
+  })
+  return result.value
+}

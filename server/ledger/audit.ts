@@ -1,0 +1,31 @@
+/** `audit`: recomputes the books from the entries and names every difference. */
+import type { Sql } from 'postgres'
+import { type Invariant, LEDGER_INVARIANTS, type Violation, withFrozenView } from './audit-store.ts'
+
+export interface AuditCheck {
+  readonly id: string
+  readonly title: string
+  readonly ok: boolean
+  /** The first violations, at most 20. */
+  readonly details: readonly Violation[]
+}
+
+export interface AuditResult {
+  readonly ok: boolean
+  readonly checks: readonly AuditCheck[]
+}
+
+/** Checks every invariant at one instant; safe beside a busy gateway. */
+export function audit(
+  sql: Sql,
+  invariants: readonly Invariant[] = LEDGER_INVARIANTS,
+): Promise<AuditResult> {
+  return withFrozenView(sql, async (view) => {
+    const checks: AuditCheck[] = []
+    for (const { id, title, find } of invariants) {
+      const details = [...(await find(view))]
+      checks.push({ id, title, ok: details.length === 0, details })
+    }
+    return { ok: checks.every((check) => check.ok), checks }
+  })
+}

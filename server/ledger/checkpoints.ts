@@ -1,0 +1,72 @@
+/**
+ * Once a second, what every running call would owe now is written down in one statement. If this
+ * process dies, the sweeper charges that instead of guessing.
+ */
+import type { Sql } from 'postgres'
+import type { Nanos } from '../lib/money.ts'
+import { type CheckpointRow, writeCheckpoints } from './store.ts'
+
+const INTERVAL_MS = 1_000
+/** A short call is over before its first checkpoint: noting it would only cost. */
+const MIN_AGE_MS = 200
+
+export interface Checkpoint {
+  readonly chargeNanos: Nanos
+  readonly lines: unknown
+}
+
+interface Watched {
+  readonly read: () => Checkpoint | undefined
+  readonly since: number
+  writtenNanos: Nanos | undefined
+}
+
+export function createCheckpoints(options: {
+  readonly sql: Sql
+  readonly log: { warn(fields: object, message: string): void }
+}) {
+  const watched = new Map<string, Watched>()
+  let busy = false
+
+  function collect(): CheckpointRow[] {
+    const rows: CheckpointRow[] = []
+    const now = performance.now()
+    for (const [holdId, call] of watched) {
+      if (now - call.since < MIN_AGE_MS) continue
+      const checkpoint = call.read()
+      if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
+      call.writtenNanos = checkpoint.chargeNanos
+      const { chargeNanos, lines } = checkpoint
+      rows.push({ hold_id: holdId, checkpoint: { charge: chargeNanos.toString(), lines } })
+    }
+    return rows
+  }
+
+  async function write(): Promise<void> {
+    if (busy) return
+    busy = true
+    try {
+      const rows = collect()
+      if (rows.length > 0) await writeCheckpoints(options.sql, rows)
+    } catch (error) {
+      options.log.warn({ error }, 'checkpoints could not be written')
+    } finally {
+      busy = false
+    }
+  }
+
+  const timer = setInterval(write, INTERVAL_MS)
+  timer.unref()
+
+  return {
+    watch(holdId: string, read: () => Checkpoint | undefined): void {
+      watched.set(holdId, { read, since: performance.now(), writtenNanos: undefined })
+    },
+    forget(holdId: string): void {
+      watched.delete(holdId)
+    },
+    stop(): void {
+      clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The ledger's public face: the only place where a hold comes from and where it ends. Every
+ * promise about money that the gateway makes is kept here and in the SQL functions below it.
+ */
+import type { Sql } from 'postgres'
+import { GatewayError } from '../errors.ts'
+import { createBatcher, QueueFull } from '../lib/batcher.ts'
+import { newId } from '../lib/ids.ts'
+import type { Nanos } from '../lib/money.ts'
+import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
+import { admitHold, type Hold, retireHold } from './hold.ts'
+import { createSettlements, type SettlementLog } from './settlements.ts'
+import {
+  type BalanceRow,
+  findAnswer,
+  type HoldRow,
+  type HoldVerdict,
+  readBalance,
+  type SettleRow,
+  type SettleVerdict,
+  type StoredAnswer,
+  takeHolds,
+} from './store.ts'
+
+const BATCH_LIMIT = 500
+const QUEUE_LIMIT = 20_000
+/** A caller is told within this time that the database is away. */
+const HOLD_TIMEOUT_MS = 2_000
+/** After this no statement of ours can still be running on the server. */
+const ABANDONED_AFTER_MS = 10_000
+
+export interface HoldRequest {
+  readonly requestId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly endpoint: string
+  readonly model: string
+  readonly priceVersion: bigint | null
+  readonly amountNanos: Nanos
+  readonly estimate: unknown
+  readonly spendLimitNanos: Nanos | null
+  readonly idempotency: {
+    readonly key: string
+    readonly route: string
+    readonly fingerprint: Buffer
+  } | null
+}
+
+/** A hold, or why there is none. */
+export type HoldResult =
+  | { readonly hold: Hold }
+  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already'> }
+
+export interface Settlement {
+  /** null releases the whole hold. */
+  readonly chargeNanos: Nanos | null
+  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly basis: string
+  readonly review?: boolean
+  readonly lines: unknown
+  readonly attempts: unknown
+  readonly error?: string
+  readonly answer?: StoredAnswer
+}
+
+export interface Ledger {
+  /** Freezes money, durably. Throws `unavailable` (503) when the database does not answer. */
+  hold(request: HoldRequest): Promise<HoldResult>
+  /**
+   * Closes a hold once. Resolves when the charge is committed; a database that is away delays
+   * it, never loses it. Resolves to `already` when somebody else (the sweeper) closed it first.
+   */
+  settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /** From now on, each second's state of this call is noted for the case that we die. */
+  watch(hold: Hold, read: () => Checkpoint | undefined): void
+  balance(accountId: string): Promise<BalanceRow | undefined>
+  findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
+  /** Resolves when every settlement queued so far is committed: "read your own writes". */
+  flushed(): Promise<void>
+  pending(): number
+  stop(): Promise<void>
+}
+
+export function createLedger(options: {
+  readonly sql: Sql
+  readonly ownerId: string
+  readonly isUnavailable: (error: unknown) => boolean
+  readonly log: SettlementLog
+}): Ledger {
+  const { sql, ownerId, log } = options
+  const settlements = createSettlements(options)
+  const checkpoints = createCheckpoints(options)
+  const holds = createBatcher<HoldRow, HoldVerdict>({
+    batchLimit: BATCH_LIMIT,
+    queueLimit: QUEUE_LIMIT,
+    run: async (rows) => {
+      const verdicts = await withinTime(takeHolds(sql, rows))
+      return rows.map((row) => verdicts.get(row.id) ?? 'no_account')
+    },
+  })
+
+  /** A hold of unknown outcome may have been committed: it is closed once that is certain. */
+  function abandon(holdId: string): void {
+    const timer = setTimeout(() => {
+      settlements.add(releaseRow(holdId)).catch((error: unknown) => {
+        log.error({ hold_id: holdId, error }, 'abandoned hold is left to the sweeper')
+      })
+    }, ABANDONED_AFTER_MS)
+    timer.unref()
+  }
+
+  async function hold(request: HoldRequest): Promise<HoldResult> {
+    const id = newId('hold')
+    try {
+      const verdict = await holds.add(toHoldRow(id, ownerId, request))
+      if (verdict !== 'held' && verdict !== 'already') return { refused: verdict }
+      const { requestId, accountId, amountNanos } = request
+      return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
+    } catch (error) {
+      if (!(error instanceof QueueFull)) abandon(id)
+      const known = error instanceof GatewayError || error instanceof QueueFull
+      if (!known && !options.isUnavailable(error)) throw error
+      throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+    }
+  }
+
+  return {
+    hold,
+    settle(closing, settlement) {
+      retireHold(closing)
+      checkpoints.forget(closing.id)
+      return settlements.add(toSettleRow(closing.id, settlement))
+    },
+    watch: (watched, read) => checkpoints.watch(watched.id, read),
+    balance: (accountId) => readBalance(sql, accountId),
+    findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
+    flushed: () => settlements.flushed(),
+    pending: () => settlements.size() + holds.size(),
+    async stop() {
+      checkpoints.stop()
+      await settlements.flushed()
+    },
+  }
+}
+
+/** The statement goes on in the database; only the caller stops waiting for it. */
+function withinTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new GatewayError('unavailable', { retryAfterSeconds: 2 }))
+    }, HOLD_TIMEOUT_MS)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+function toHoldRow(id: string, ownerId: string, request: HoldRequest): HoldRow {
+  return {
+    id,
+    request_id: request.requestId,
+    account_id: request.accountId,
+    key_id: request.keyId,
+    owner_id: ownerId,
+    task_id: null,
+    endpoint: request.endpoint,
+    model: request.model,
+    price_version: request.priceVersion?.toString() ?? null,
+    amount: request.amountNanos.toString(),
+    estimate: request.estimate,
+    spend_limit: request.spendLimitNanos?.toString() ?? null,
+    idempotency_key: request.idempotency?.key ?? null,
+    route: request.idempotency?.route ?? null,
+    fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
+  }
+}
+
+function toSettleRow(holdId: string, settlement: Settlement): SettleRow {
+  return {
+    hold_id: holdId,
+    charge: settlement.chargeNanos?.toString() ?? null,
+    status: settlement.status,
+    basis: settlement.basis,
+    review: settlement.review ?? false,
+    lines: settlement.lines,
+    attempts: settlement.attempts,
+    error: settlement.error ?? null,
+    task_id: null,
+    answer: settlement.answer ?? null,
+  }
+}
+
+function releaseRow(holdId: string): SettleRow {
+  return {
+    hold_id: holdId,
+    charge: null,
+    status: 'failed',
+    basis: 'none',
+    review: false,
+    lines: [],
+    attempts: [],
+    error: 'the service was temporarily unavailable',
+    task_id: null,
+    answer: null,
+  }
+}

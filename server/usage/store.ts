@@ -1,0 +1,88 @@
+/** Consumption records, as callers may read them. Every query is bound to one account. */
+import type { Sql } from 'postgres'
+
+export interface UsageFilter {
+  readonly accountId: string
+  readonly limit: number
+  /** Records strictly before this place in the order newest first. */
+  readonly before?: { readonly createdAt: Date; readonly requestId: string }
+  readonly from?: Date
+  readonly to?: Date
+  readonly model?: string
+  readonly endpoint?: string
+  readonly keyId?: string
+}
+
+export interface UsageRow {
+  readonly request_id: string
+  readonly hold_id: string
+  readonly created_at: Date
+  readonly finished_at: Date | null
+  readonly endpoint: string
+  readonly model: string
+  readonly key_id: string
+  readonly task_id: string | null
+  readonly status: string
+  readonly basis: string | null
+  readonly review: boolean
+  readonly currency: string
+  readonly held: bigint
+  readonly charged: bigint
+  readonly returned: bigint
+  readonly debt: bigint
+  readonly price_version: bigint | null
+  readonly error: string | null
+  readonly lines: unknown
+  readonly attempts: unknown
+}
+
+/** Finished calls, newest first. */
+export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageRow[]> {
+  const { before, from, to, model, endpoint, keyId } = filter
+  return sql<UsageRow[]>`
+    select * from call where account_id = ${filter.accountId}
+      ${from ? sql`and created_at >= ${from}` : sql``}
+      ${to ? sql`and created_at < ${to}` : sql``}
+      ${model ? sql`and model = ${model}` : sql``}
+      ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
+      ${keyId ? sql`and key_id = ${keyId}` : sql``}
+      ${
+        before
+          ? sql`and (created_at, request_id) < (${before.createdAt}, ${before.requestId})`
+          : sql``
+      }
+    order by created_at desc, request_id desc limit ${filter.limit}`
+}
+
+/** One call, finished or still running; a running one has only what its hold knows. */
+export async function findUsage(
+  sql: Sql,
+  accountId: string,
+  requestId: string,
+): Promise<UsageRow | undefined> {
+  const [finished] = await sql<UsageRow[]>`
+    select * from call where account_id = ${accountId} and request_id = ${requestId}`
+  if (finished) return finished
+  const [running] = await sql<UsageRow[]>`
+    select h.request_id, h.id as hold_id, h.created_at, null as finished_at, h.endpoint, h.model,
+      h.key_id, h.task_id, 'running' as status, null as basis, false as review, b.currency,
+      h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
+      h.price_version, null as error, '[]'::jsonb as lines, '[]'::jsonb as attempts
+    from hold h join balance b on b.account_id = h.account_id
+    where h.account_id = ${accountId} and h.request_id = ${requestId}`
+  return running
+}
+
+export interface UsageEntry {
+  readonly step: string
+  readonly source: string
+  readonly destination: string
+  readonly amount: bigint
+  readonly at: Date
+}
+
+/** The ledger entries of one hold, in the order they were posted. */
+export function listEntries(sql: Sql, holdId: string): Promise<UsageEntry[]> {
+  return sql<UsageEntry[]>`
+    select step, source, destination, amount, at from entry where posting = ${holdId} order by id`
+}
