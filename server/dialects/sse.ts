@@ -1,0 +1,218 @@
+/**
+ * Server-sent events as bytes. The splitter finds where one event ends and the next begins, at
+ * any chunking, without decoding: a pass-through relay needs no more. The parser on top of it
+ * decodes whole events, so that no UTF-8 character is ever cut. Both are linear in the bytes and
+ * hold at most one event of limited size.
+ */
+
+/** One event. `data` is what its `data:` lines say, joined by line feeds. */
+export interface SseEvent {
+  /** The `event:` field, or `message` when there is none. */
+  readonly event: string
+  readonly data: string
+}
+
+export interface SseSplitter {
+  /** Feeds bytes. Calls the handlers for every event that ends in them, in order. */
+  push(chunk: Buffer): void
+  /** The body ended: an event without its closing blank line is handed over as it is. */
+  end(): void
+  /** Bytes of an unfinished event that are held back. */
+  pendingBytes(): number
+}
+
+export interface SseSplitterOptions {
+  /** All bytes of one event, line ends included. Joined, the frames are the body. */
+  readonly onFrame: (frame: Buffer) => void
+  /**
+   * Bytes of an event that is larger than the limit, in one or more pieces. Without a handler
+   * they are dropped. Such an event never reaches `onFrame`.
+   */
+  readonly onOverflow?: (piece: Buffer) => void
+  readonly limitBytes?: number
+}
+
+/** The largest event that is held: room for a whole image in one event, not for an attack. */
+export const SSE_EVENT_LIMIT_BYTES = 1024 * 1024
+
+const LF = 10
+const CR = 13
+const FIRST_CAPACITY = 4096
+
+/** Bytes that wait for the rest of their event: a buffer that doubles, so copying stays linear. */
+interface Carry {
+  buffer: Buffer
+  length: number
+}
+
+function append(carry: Carry, bytes: Buffer): void {
+  const needed = carry.length + bytes.length
+  if (needed > carry.buffer.length) {
+    const larger = Buffer.allocUnsafe(Math.max(needed, carry.buffer.length * 2, FIRST_CAPACITY))
+    carry.buffer.copy(larger, 0, 0, carry.length)
+    carry.buffer = larger
+  }
+  bytes.copy(carry.buffer, carry.length)
+  carry.length = needed
+}
+
+/** Takes the bytes out. A carry that grew is not kept: the next event is most often small. */
+function take(carry: Carry): Buffer {
+  const taken = carry.buffer.subarray(0, carry.length)
+  carry.buffer = Buffer.alloc(0)
+  carry.length = 0
+  return taken
+}
+
+/**
+ * Where lines and events end. Lines end in LF, CR or CRLF, mixed at will; an empty line ends an
+ * event. A CR ends its line at once: waiting for a possible LF would delay the event, so an LF
+ * that comes in the next chunk opens the next frame, where it means nothing.
+ */
+interface LineState {
+  atLineStart: boolean
+  afterCr: boolean
+  /** The next CR of the chunk, or -1. Most bodies have none: one search per chunk shows it. */
+  nextCr: number
+}
+
+/** The offset after the first event that ends at or after `from`, or -1. */
+function findEventEnd(chunk: Buffer, from: number, state: LineState): number {
+  let position = from
+  let nextLf = chunk.indexOf(LF, from)
+  while (nextLf !== -1 || state.nextCr !== -1) {
+    const isCr = state.nextCr !== -1 && (nextLf === -1 || state.nextCr < nextLf)
+    const at = isCr ? state.nextCr : nextLf
+    const closesCrLf = !isCr && at === position && state.afterCr
+    const empty = at === position && state.atLineStart && !closesCrLf
+    position = at + 1
+    state.afterCr = isCr
+    state.atLineStart = true
+    if (isCr) state.nextCr = chunk.indexOf(CR, position)
+    else nextLf = chunk.indexOf(LF, position)
+    if (!empty) continue
+    if (isCr && chunk[position] === LF) {
+      state.afterCr = false
+      return position + 1
+    }
+    return position
+  }
+  if (position < chunk.length) {
+    state.atLineStart = false
+    state.afterCr = false
+  }
+  return -1
+}
+
+/** Cuts a body into its events without looking into them. */
+export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
+  const { onFrame, onOverflow, limitBytes = SSE_EVENT_LIMIT_BYTES } = options
+  const carry: Carry = { buffer: Buffer.alloc(0), length: 0 }
+  const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1 }
+  let overflowing = false
+
+  function overflow(piece: Buffer): void {
+    overflowing = true
+    if (carry.length > 0) onOverflow?.(take(carry))
+    if (piece.length > 0) onOverflow?.(piece)
+  }
+
+  function close(piece: Buffer): void {
+    if (overflowing || carry.length + piece.length > limitBytes) {
+      overflow(piece)
+      overflowing = false
+    } else if (carry.length > 0) {
+      append(carry, piece)
+      onFrame(take(carry))
+    } else {
+      onFrame(piece)
+    }
+  }
+
+  function keep(piece: Buffer): void {
+    if (overflowing || carry.length + piece.length > limitBytes) overflow(piece)
+    else append(carry, piece)
+  }
+
+  return {
+    push(chunk) {
+      let start = 0
+      state.nextCr = chunk.indexOf(CR)
+      while (start < chunk.length) {
+        const end = findEventEnd(chunk, start, state)
+        if (end === -1) break
+        close(start === 0 && end === chunk.length ? chunk : chunk.subarray(start, end))
+        start = end
+      }
+      if (start < chunk.length) keep(start === 0 ? chunk : chunk.subarray(start))
+    },
+    end() {
+      overflowing = false
+      if (carry.length > 0) onFrame(take(carry))
+    },
+    pendingBytes: () => carry.length,
+  }
+}
+
+const LINE_END = /\r\n|\r|\n/
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** Decodes one frame of the splitter. Undefined for comments, retry hints and blank lines. */
+export function readSseFrame(frame: Buffer): SseEvent | undefined {
+  const text = frame.toString('utf8')
+  if (text.startsWith('data: ')) {
+    const lineEnd = text.indexOf('\n')
+    // The usual frame is one data line: it needs no splitting.
+    if (lineEnd !== -1 && lineEnd === text.length - 2 && text.endsWith('\n\n')) {
+      const data = text.slice(6, lineEnd)
+      if (!data.includes('\r')) return { event: 'message', data }
+    }
+  }
+  return readLines(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
+}
+
+function readLines(text: string): SseEvent | undefined {
+  let event = ''
+  let data: string | undefined
+  for (const line of text.split(LINE_END)) {
+    const colon = line.indexOf(':')
+    const field = colon === -1 ? line : line.slice(0, colon)
+    if (field !== 'data' && field !== 'event') continue
+    const valueStart = line[colon + 1] === ' ' ? colon + 2 : colon + 1
+    const value = colon === -1 ? '' : line.slice(valueStart)
+    if (field === 'event') event = value
+    else data = data === undefined ? value : `${data}\n${value}`
+  }
+  return data === undefined ? undefined : { event: event || 'message', data }
+}
+
+export interface SseParserOptions {
+  readonly onEvent: (event: SseEvent) => void
+  /** Called once for an event, or a run of events, over the limit; they are dropped. */
+  readonly onOverflow?: () => void
+  readonly limitBytes?: number
+}
+
+/** Decoded events of a body. `[DONE]` is an event like any other: its meaning is the caller's. */
+export function createSseParser(options: SseParserOptions): Omit<SseSplitter, 'pendingBytes'> {
+  let overflowing = false
+  const splitter = createSseSplitter({
+    ...(options.limitBytes === undefined ? {} : { limitBytes: options.limitBytes }),
+    onFrame(frame) {
+      overflowing = false
+      const event = readSseFrame(frame)
+      if (event) options.onEvent(event)
+    },
+    onOverflow() {
+      if (!overflowing) options.onOverflow?.()
+      overflowing = true
+    },
+  })
+  return { push: splitter.push, end: splitter.end }
+}
+
+/** One event as text. Without a name there is no `event:` line, as chat completions want it. */
+export function encodeSseEvent(event: string | undefined, data: string): string {
+  const lines = data.includes('\n') ? data.replaceAll('\n', '\ndata: ') : data
+  return event === undefined ? `data: ${lines}\n\n` : `event: ${event}\ndata: ${lines}\n\n`
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import {
+  createSseParser,
+  createSseSplitter,
+  encodeSseEvent,
+  type SseEvent,
+} from '../../server/dialects/sse.ts'
+import { chunkings } from './replay.ts'
+
+function parse(chunks: readonly Buffer[], limitBytes?: number) {
+  const events: SseEvent[] = []
+  let overflows = 0
+  const parser = createSseParser({
+    onEvent: (event) => events.push(event),
+    onOverflow: () => {
+      overflows += 1
+    },
+    ...(limitBytes === undefined ? {} : { limitBytes }),
+  })
+  for (const chunk of chunks) parser.push(chunk)
+  parser.end()
+  return { events, overflows }
+}
+
+function expectEvents(body: string, expected: readonly [event: string, data: string][]): void {
+  for (const { name, chunks } of chunkings(Buffer.from(body))) {
+    const found = parse(chunks).events.map(({ event, data }) => [event, data])
+    assert.deepEqual(found, expected, name)
+  }
+}
+
+test('SS01 a multi-byte character may be cut at any byte', () => {
+  expectEvents('data: 你好 👩‍👩‍👧 é\n\ndata: ü\n\n', [
+    ['message', '你好 👩‍👩‍👧 é'],
+    ['message', 'ü'],
+  ])
+})
+
+test('SS02 LF, CRLF and CR end lines, mixed and cut between CR and LF', () => {
+  expectEvents('event: a\r\ndata: 1\r\n\r\ndata: 2\r\rdata: 3\n\nevent: b\rdata: 4\n\r\n', [
+    ['a', '1'],
+    ['message', '2'],
+    ['message', '3'],
+    ['b', '4'],
+  ])
+})
+
+test('SS03 comments, retry hints, ids and unknown fields are no events', () => {
+  expectEvents(': OPENROUTER PROCESSING\n\n:\n\nretry: 10\n\nid: 7\nfoo\ndata: x\n\n', [
+    ['message', 'x'],
+  ])
+})
+
+test('SS04 data lines of one event are joined by line feeds', () => {
+  expectEvents('data: {"a":\ndata:1}\ndata\n\n', [['message', '{"a":\n1}\n']])
+})
+
+test('a byte order mark at the start is no part of the first field', () => {
+  expectEvents('\uFEFFdata: x\n\n', [['message', 'x']])
+})
+
+test('SS06 the last event counts without its blank line', () => {
+  expectEvents('data: a\n\ndata: b', [
+    ['message', 'a'],
+    ['message', 'b'],
+  ])
+  expectEvents('data: a\r\n', [['message', 'a']])
+})
+
+test('SS07 [DONE] is handed over as it is, with its spaces and repetitions', () => {
+  expectEvents('data:[DONE]\n\ndata:  [DONE] \n\n', [
+    ['message', '[DONE]'],
+    ['message', ' [DONE] '],
+  ])
+})
+
+test('SS09 an event over the limit is reported and dropped, and the next one is read', () => {
+  const body = Buffer.from(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)
+  for (const { name, chunks } of chunkings(body)) {
+    const { events, overflows } = parse(chunks, 100)
+    assert.deepEqual(
+      events.map(({ data }) => data),
+      ['a', 'b'],
+      name,
+    )
+    assert.equal(overflows, 1, name)
+  }
+})
+
+test('SS09 five megabytes in one line leave no more than the limit in memory', () => {
+  let most = 0
+  let bytes = 0
+  const splitter = createSseSplitter({
+    onFrame: (frame) => {
+      bytes += frame.length
+    },
+    onOverflow: (piece) => {
+      bytes += piece.length
+    },
+  })
+  const piece = Buffer.alloc(1000, 'x')
+  splitter.push(Buffer.from('data: '))
+  for (let count = 0; count < 5_000; count += 1) {
+    splitter.push(piece)
+    most = Math.max(most, splitter.pendingBytes())
+  }
+  splitter.push(Buffer.from('\n\n'))
+  splitter.end()
+  assert.ok(most <= 1024 * 1024)
+  assert.equal(bytes, 5_000_008)
+})
+
+test('the frames joined are the body, byte for byte, at any chunking', () => {
+  const piece = fc.constantFrom('\n', '\r', '\r\n', 'data: x', 'é', ':', '\n\n', 'event: y')
+  fc.assert(
+    fc.property(fc.array(piece), fc.array(fc.nat(6)), (pieces, sizes) => {
+      const body = Buffer.from(pieces.join(''))
+      const collect = (chunks: readonly Buffer[]) => {
+        const frames: Buffer[] = []
+        const splitter = createSseSplitter({ onFrame: (frame) => frames.push(frame) })
+        for (const chunk of chunks) splitter.push(chunk)
+        splitter.end()
+        return Buffer.concat(frames)
+      }
+      const chunks: Buffer[] = []
+      let rest = body
+      for (const size of sizes) {
+        chunks.push(rest.subarray(0, size))
+        rest = rest.subarray(size)
+      }
+      assert.deepEqual(collect([...chunks, rest]), body)
+      assert.deepEqual(parse([...chunks, rest]).events, parse([body]).events)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('an encoded event is read back', () => {
+  const text = encodeSseEvent('ping', '{}') + encodeSseEvent(undefined, 'a\nb')
+  assert.deepEqual(parse([Buffer.from(text)]).events, [
+    { event: 'ping', data: '{}' },
+    { event: 'message', data: 'a\nb' },
+  ])
+})
