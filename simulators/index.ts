@@ -1,0 +1,83 @@
+// The vendors' native services on loopback, for tests, benchmarks and the demo. This code shares
+// nothing with the gateway, so that a misreading of a vendor is not made twice.
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Book } from './kernel/book.ts'
+import { CallLog } from './kernel/calls.ts'
+import { Control } from './kernel/control.ts'
+import { FaultQueue } from './kernel/fault-queue.ts'
+import { ScenarioReader } from './kernel/scenario.ts'
+import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
+import { createSimulatorServer } from './kernel/server.ts'
+import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
+
+export type { BookEntry, BookTotal } from './kernel/book.ts'
+export type { ReceivedCall } from './kernel/calls.ts'
+
+export interface SimulatorOptions {
+  /** 0 takes any free port. */
+  port: number
+  host?: string
+  /** Multiplies every delay: 0.1 makes the vendors ten times as quick. */
+  timeScale?: number
+  /** For benchmarks: no call log, no entries in the book, only its totals. */
+  fast?: boolean
+  /** Between two events of every stream, in ms, unless a prompt says otherwise. */
+  chunkDelayMs?: number
+  recordCalls?: boolean
+  callsKept?: number
+  openai?: Partial<OpenaiOptions>
+}
+
+export interface Simulators {
+  url: string
+  port: number
+  book: Book
+  calls: CallLog
+  faults: FaultQueue
+  stop: () => Promise<void>
+}
+
+export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
+  const { host = '127.0.0.1', fast = false } = options
+  const vendors = [openai({ ...OPENAI_DEFAULTS, ...options.openai })]
+  const scenarios = [...GENERAL_SCENARIOS, ...vendors.flatMap((vendor) => vendor.scenarios)]
+  const reader = new ScenarioReader(scenarios)
+  const book = new Book({ totalsOnly: fast })
+  const recording = options.recordCalls ?? !fast
+  const calls = new CallLog({ capacity: options.callsKept ?? 1000, recording })
+  const faults = new FaultQueue(reader)
+  const control = new Control({
+    book,
+    calls,
+    faults,
+    scenarios,
+    vendors: vendors.map(({ name, prefix, routes }) => {
+      return { name, prefix, operations: [...new Set(routes.map((route) => route.operation))] }
+    }),
+  })
+  const server = createSimulatorServer({
+    ...{ vendors, book, calls, faults, control, reader, fast },
+    timeScale: options.timeScale ?? 1,
+    chunkDelayMs: options.chunkDelayMs ?? 0,
+  })
+  const port = await listen(server, options.port, host)
+  const stop = () => close(server)
+  return { url: `http://${host}:${port}`, port, book, calls, faults, stop }
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port, host, backlog: 4096 }, () => {
+      resolve((server.address() as AddressInfo).port)
+    })
+  })
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve())
+    server.closeAllConnections()
+  })
+}

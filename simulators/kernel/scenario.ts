@@ -1,0 +1,109 @@
+// A scenario is what a test asks of one request: which faults to play and with which knobs.
+// Unknown names are refused loudly, because a fault that is silently not played makes a test
+// pass for the wrong reason.
+
+export interface ScenarioName {
+  name: string
+  takes: 'nothing' | 'number' | 'text'
+  what: string
+}
+
+export class ScenarioError extends Error {}
+
+export class Scenario {
+  private readonly values: Map<string, string>
+
+  constructor(values: Map<string, string> = new Map()) {
+    this.values = values
+  }
+
+  get empty(): boolean {
+    return this.values.size === 0
+  }
+
+  has(name: string): boolean {
+    return this.values.has(name)
+  }
+
+  text(name: string): string | undefined {
+    const value = this.values.get(name)
+    return value === '' ? undefined : value
+  }
+
+  number(name: string): number | undefined {
+    const value = this.values.get(name)
+    return value === undefined || value === '' ? undefined : Number(value)
+  }
+
+  /** The position knob shared by all faults that strike between two events. */
+  position(name: string, otherwise: number): number {
+    return this.number(name) ?? this.number('at') ?? otherwise
+  }
+
+  names(): string[] {
+    return [...this.values.keys()]
+  }
+}
+
+export const NO_SCENARIO = new Scenario()
+
+export class ScenarioReader {
+  private readonly known: Map<string, ScenarioName>
+
+  constructor(names: ScenarioName[]) {
+    this.known = new Map(names.map((entry) => [entry.name, entry]))
+  }
+
+  /** Joins several sources; a later source wins over an earlier one. */
+  read(sources: (string | Record<string, unknown>)[]): Scenario {
+    const values = new Map<string, string>()
+    for (const source of sources) {
+      for (const [name, value] of pairs(source)) this.add(values, name, value)
+    }
+    return new Scenario(values)
+  }
+
+  private add(values: Map<string, string>, written: string, value: string): void {
+    const name = this.resolve(written)
+    const entry = this.known.get(name)
+    if (!entry) throw new ScenarioError(`simulator: unknown scenario "${written}"; see GET /sim`)
+    if (entry.takes === 'number' && value !== '' && !Number.isFinite(Number(value))) {
+      throw new ScenarioError(`simulator: scenario "${name}" takes a number, not "${value}"`)
+    }
+    if (value === 'false') values.delete(name)
+    else values.set(name, value === 'true' ? '' : value)
+  }
+
+  /** `delay_head`, `delayHead` and `delay-head` are one name; `c_crlf` is `crlf`. */
+  private resolve(written: string): string {
+    if (this.known.has(written)) return written
+    const kebab = written.replace(/[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+    const dashed = kebab.replaceAll('_', '-')
+    if (this.known.has(dashed)) return dashed
+    const bare = dashed.replace(/^[csr]-/, '')
+    return this.known.has(bare) ? bare : written
+  }
+}
+
+function pairs(source: string | Record<string, unknown>): [string, string][] {
+  if (typeof source !== 'string') {
+    return Object.entries(source).map(([name, value]) => [name, String(value)])
+  }
+  const text = source.trim()
+  if (text.startsWith('{')) {
+    try {
+      return pairs(JSON.parse(text) as Record<string, unknown>)
+    } catch {
+      throw new ScenarioError('simulator: the scenario is not valid JSON')
+    }
+  }
+  return text
+    .split(';')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const equals = part.indexOf('=')
+      if (equals < 0) return [part, '']
+      return [part.slice(0, equals).trim(), part.slice(equals + 1).trim()]
+    })
+}

@@ -1,0 +1,15 @@
+/** Waits, unless the signal says that waiting has become pointless. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) return Promise.resolve()
+  return new Promise((resolve) => {
+    const finish = () => {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, ms)
+    signal?.addEventListener('abort', finish)
+  })
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

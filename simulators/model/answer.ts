@@ -1,0 +1,172 @@
+// The pretend model: deterministic, useful to look at, and steerable from the prompt.
+import type { Script, ScriptedCall } from '../kernel/script.ts'
+import {
+  type Conversation,
+  currentTurn,
+  inputText,
+  type OfferedTool,
+  type Turn,
+} from './conversation.ts'
+import { firstTokens, tokensOf } from './tokens.ts'
+
+export interface ToolCall {
+  tool: OfferedTool
+  /** JSON text, or the bare text of a freeform tool. */
+  args: string
+}
+
+export type Stop = 'end' | 'length' | 'tools' | 'stop-sequence' | 'filter' | (string & {})
+
+export interface Answer {
+  text: string
+  pieces: string[]
+  reason: string
+  calls: ToolCall[]
+  stop: Stop
+  stopSequence?: string
+  tokens: {
+    /** Everything read, cached parts included. */
+    input: number
+    cached: number
+    cacheWrite: number
+    text: number
+    reason: number
+    calls: number[]
+    output: number
+  }
+}
+
+const MAX_PIECES = 2000
+
+export function answerTo(conversation: Conversation, script: Script): Answer {
+  const calls = callsFor(conversation, script)
+  const reason = script.reason ?? ''
+  const wanted = calls.length > 0 ? (script.say ?? '') : wordsFor(conversation, script)
+  const { text, stop, stopSequence } = limited(wanted, conversation, reason)
+  const input = tokensOf(inputText(conversation.turns))
+  const cached = Math.min(script.cached, input)
+  const callTokens = calls.map((call) => tokensOf(call.tool.name + call.args))
+  const tokens = { text: tokensOf(text), reason: tokensOf(reason), calls: callTokens }
+  return {
+    text,
+    pieces: cut(text, script.chunks ?? Math.min(tokens.text, MAX_PIECES)),
+    reason,
+    calls,
+    stop: script.stop ?? (calls.length > 0 ? 'tools' : stop),
+    ...(stopSequence === undefined ? {} : { stopSequence }),
+    tokens: {
+      ...tokens,
+      input,
+      cached,
+      cacheWrite: Math.min(script.cacheWrite, input - cached),
+      output: tokens.text + tokens.reason + callTokens.reduce((sum, count) => sum + count, 0),
+    },
+  }
+}
+
+function callsFor(conversation: Conversation, script: Script): ToolCall[] {
+  if (conversation.tools.length === 0 || !conversation.mayCallTools) return []
+  const round = currentTurn(conversation.turns).filter((turn) => turn.calls).length
+  const step = script.steps[round] ?? []
+  return step.flatMap((call) => {
+    const tool = offered(conversation.tools, call.name)
+    return tool ? [{ tool, args: argumentsFor(tool, call) }] : []
+  })
+}
+
+/** `namespace.name` names a tool inside a namespace. */
+function offered(tools: OfferedTool[], name: string): OfferedTool | undefined {
+  return tools.find((tool) => {
+    const full = tool.namespace === undefined ? tool.name : `${tool.namespace}.${tool.name}`
+    return full === name || tool.name === name
+  })
+}
+
+/** A freeform tool gets `{"input": "…"}` unwrapped, anything else as it stands. */
+function argumentsFor(tool: OfferedTool, call: ScriptedCall): string {
+  if (!tool.freeform) return call.args
+  try {
+    const parsed: unknown = JSON.parse(call.args)
+    const input = (parsed as { input?: unknown } | null)?.input
+    return typeof input === 'string' ? input : call.args
+  } catch {
+    return call.args
+  }
+}
+
+function wordsFor(conversation: Conversation, script: Script): string {
+  if (script.tokens !== undefined) return filler(script.tokens)
+  if (script.say !== undefined) return script.say
+  const results = currentTurn(conversation.turns).filter((turn) => turn.role === 'tool')
+  if (results.length > 0) return quoteResults(results)
+  const asked = script.steps.flat().map((call) => call.name)
+  if (asked.length > 0) return `I was not offered the tool ${asked.join(', ')}.`
+  const question = script.plain || 'nothing at all'
+  return `You asked: "${[...question].slice(0, 200).join('')}". This is a simulated answer.`
+}
+
+function quoteResults(results: Turn[]): string {
+  return results.map((turn, index) => `Tool result ${index + 1}: ${turn.text}`).join('\n')
+}
+
+const WORDS = 'the river takes every small stream and gives each drop its due count '
+
+/** Exactly this many tokens, since each of its bytes is one character. */
+function filler(tokens: number): string {
+  const length = tokens * 4
+  return WORDS.repeat(Math.ceil(length / WORDS.length)).slice(0, length)
+}
+
+function limited(
+  wanted: string,
+  conversation: Conversation,
+  reason: string,
+): { text: string; stop: Stop; stopSequence?: string } {
+  const hits = conversation.stop
+    .map((sequence) => ({ sequence, at: sequence === '' ? -1 : wanted.indexOf(sequence) }))
+    .filter((hit) => hit.at >= 0)
+    .sort((left, right) => left.at - right.at)
+  const hit = hits[0]
+  const text = hit ? wanted.slice(0, hit.at) : wanted
+  const room = (conversation.maxTokens ?? Number.POSITIVE_INFINITY) - tokensOf(reason)
+  if (tokensOf(text) > room) return { text: firstTokens(text, Math.max(0, room)), stop: 'length' }
+  if (hit) return { text, stop: 'stop-sequence', stopSequence: hit.sequence }
+  return { text, stop: 'end' }
+}
+
+/** Cuts into pieces of nearly equal length, never inside a character. */
+export function cut(text: string, wanted: number): string[] {
+  const characters = [...text]
+  const count = Math.min(Math.max(1, wanted), characters.length)
+  const pieces: string[] = []
+  for (let index = 0; index < count; index += 1) {
+    const from = Math.floor((index * characters.length) / count)
+    const to = Math.floor(((index + 1) * characters.length) / count)
+    pieces.push(characters.slice(from, to).join(''))
+  }
+  return pieces
+}
+
+/** The tokens each piece adds, so that they sum to the exact count of the whole. */
+export function tokensPerPiece(pieces: string[]): number[] {
+  let bytes = 0
+  let counted = 0
+  return pieces.map((piece) => {
+    bytes += Buffer.byteLength(piece)
+    const now = Math.ceil(bytes / 4)
+    const added = now - counted
+    counted = now
+    return added
+  })
+}
+
+/** Units for the book: input that was neither cached nor written to a cache is plain input. */
+export function unitsOf(answer: Answer): Record<string, number> {
+  const { input, cached, cacheWrite, output } = answer.tokens
+  return {
+    input_token: input - cached - cacheWrite,
+    cached_input_token: cached,
+    ...(cacheWrite > 0 ? { cache_write_token: cacheWrite } : {}),
+    output_token: output,
+  }
+}

@@ -1,0 +1,43 @@
+// A request to a language model in neutral words, so that chat, messages and responses are
+// answered by one and the same pretend model.
+
+export interface Turn {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  text: string
+  /** Set on an assistant turn that calls tools. */
+  calls?: boolean
+}
+
+export interface OfferedTool {
+  name: string
+  /** Freeform tools take text instead of JSON. */
+  freeform?: boolean
+  namespace?: string
+}
+
+export interface Conversation {
+  turns: Turn[]
+  tools: OfferedTool[]
+  mayCallTools: boolean
+  maxTokens?: number | undefined
+  stop: string[]
+}
+
+/** What was said since the model last finished: directives of earlier turns are spent. */
+export function currentTurn(turns: Turn[]): Turn[] {
+  const before = turns.slice(0, -1)
+  const last = before.findLastIndex((turn) => turn.role === 'assistant' && !turn.calls)
+  return turns.slice(last + 1)
+}
+
+/** The text in which directives count: everything current that the model itself did not say. */
+export function scriptText(turns: Turn[]): string {
+  return currentTurn(turns)
+    .filter((turn) => turn.role === 'user' || turn.role === 'system')
+    .map((turn) => turn.text)
+    .join('\n')
+}
+
+export function inputText(turns: Turn[]): string {
+  return turns.map((turn) => turn.text).join('')
+}
