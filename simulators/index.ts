@@ -10,6 +10,9 @@ import { ScenarioReader } from './kernel/scenario.ts'
 import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
 import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
+import { SPEECH_DEFAULTS, type SpeechOptions } from './openspeech/credentials.ts'
+import { openspeech } from './openspeech/vendor.ts'
+import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
 
 export type { BookEntry, BookTotal } from './kernel/book.ts'
 export type { ReceivedCall } from './kernel/calls.ts'
@@ -27,6 +30,8 @@ export interface SimulatorOptions {
   recordCalls?: boolean
   callsKept?: number
   openai?: Partial<OpenaiOptions>
+  openspeech?: Partial<SpeechOptions>
+  search?: Partial<SearchOptions>
 }
 
 export interface Simulators {
@@ -40,7 +45,11 @@ export interface Simulators {
 
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { host = '127.0.0.1', fast = false } = options
-  const vendors = [openai({ ...OPENAI_DEFAULTS, ...options.openai })]
+  const vendors = [
+    openai({ ...OPENAI_DEFAULTS, ...options.openai }),
+    openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
+    search({ ...SEARCH_DEFAULTS, ...options.search }),
+  ]
   const scenarios = [...GENERAL_SCENARIOS, ...vendors.flatMap((vendor) => vendor.scenarios)]
   const reader = new ScenarioReader(scenarios)
   const book = new Book({ totalsOnly: fast })
