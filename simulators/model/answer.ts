@@ -1,10 +1,11 @@
 // The pretend model: deterministic, useful to look at, and steerable from the prompt.
-import type { Script, ScriptedCall } from '../kernel/script.ts'
+import { readScript, type Script, type ScriptedCall } from '../kernel/script.ts'
 import {
   type Conversation,
   currentTurn,
   inputText,
   type OfferedTool,
+  scriptText,
   type Turn,
 } from './conversation.ts'
 import { firstTokens, tokensOf } from './tokens.ts'
@@ -101,7 +102,7 @@ function wordsFor(conversation: Conversation, script: Script): string {
   if (results.length > 0) return quoteResults(results)
   const asked = script.steps.flat().map((call) => call.name)
   if (asked.length > 0) return `I was not offered the tool ${asked.join(', ')}.`
-  const question = script.plain || 'nothing at all'
+  const question = script.plain || readScript(scriptText(conversation.turns)).plain
   return `You asked: "${[...question].slice(0, 200).join('')}". This is a simulated answer.`
 }
 

@@ -1,0 +1,158 @@
+// What the simulators' tests share: one running set of vendors, and a client that speaks to a raw
+// socket, since only there can a reset be told from a close and one write from two.
+import { connect } from 'node:net'
+import { after, before } from 'node:test'
+import { type Simulators, startSimulators } from '../../simulators/index.ts'
+
+export const KEYS = {
+  openai: { authorization: 'Bearer sim-openai-key' },
+  ark: { authorization: 'Bearer sim-ark-key' },
+  search: { authorization: 'Bearer sim-search-key' },
+  anthropic: { 'x-api-key': 'sim-anthropic-key', 'anthropic-version': '2023-06-01' },
+  speech: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'seed-tts-2.0' },
+}
+
+export type Headers = Record<string, string>
+
+export interface Json {
+  [key: string]: Json
+}
+
+/** A list of a loosely typed answer. */
+export const list = (value: unknown): Json[] => (Array.isArray(value) ? value : [])
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  text: string
+  /** Loosely typed on purpose: tests walk into it and fail where it is not as expected. */
+  json: Json
+}
+
+export interface Simulated {
+  readonly url: string
+  readonly running: Simulators
+  post: (path: string, headers: Headers, body: unknown) => Promise<Answer>
+  get: (path: string, headers?: Headers, method?: string) => Promise<Answer>
+}
+
+/** Starts the vendors before the tests of a file and stops them afterwards. */
+export function simulated(options: Partial<Parameters<typeof startSimulators>[0]> = {}): Simulated {
+  let running: Simulators | undefined
+  before(async () => {
+    running = await startSimulators({ port: 0, ...options })
+  })
+  after(() => running?.stop())
+  const current = (): Simulators => {
+    if (!running) throw new Error('the simulators have not started')
+    return running
+  }
+  const send = async (path: string, init: RequestInit): Promise<Answer> => {
+    const response = await fetch(current().url + path, init)
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: Object.fromEntries(response.headers),
+      text,
+      json: text.startsWith('{') && !text.trim().includes('\n') ? JSON.parse(text) : {},
+    }
+  }
+  return {
+    get url() {
+      return current().url
+    },
+    get running() {
+      return current()
+    },
+    post: (path, headers, body) => {
+      const sent = typeof body === 'string' ? body : JSON.stringify(body)
+      return send(path, { method: 'POST', headers, body: sent })
+    },
+    get: (path, headers = {}, method = 'GET') => send(path, { method, headers }),
+  }
+}
+
+export interface RawAnswer {
+  head: string
+  body: Buffer
+  /** The pieces of the body as they arrived, without the framing of chunked encoding. */
+  pieces: Buffer[]
+  ending: 'complete' | 'closed' | 'reset' | 'silent'
+}
+
+/** POSTs over a raw socket and reports how the answer ended. */
+export function rawPost(
+  url: string,
+  headers: Headers,
+  body: unknown,
+  options: { silentAfterMs?: number; leaveAfterBytes?: number } = {},
+): Promise<RawAnswer> {
+  const { hostname, port, pathname } = new URL(url)
+  const sent = JSON.stringify(body)
+  const lines = Object.entries({
+    host: hostname,
+    'content-length': String(Buffer.byteLength(sent)),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`)
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(`POST ${pathname} HTTP/1.1\r\n${lines.join('')}\r\n${sent}`)
+    })
+    const arrived: Buffer[] = []
+    const finish = (ending: RawAnswer['ending']) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve({ ...parts(arrived), ending })
+    }
+    const timer = setTimeout(() => finish('silent'), options.silentAfterMs ?? 5000)
+    socket.on('data', (data: Buffer) => {
+      arrived.push(data)
+      const all = Buffer.concat(arrived)
+      if (options.leaveAfterBytes !== undefined && all.length >= options.leaveAfterBytes) {
+        finish('closed')
+      } else if (complete(all)) finish('complete')
+    })
+    socket.on('end', () => finish('closed'))
+    socket.on('error', () => finish('reset'))
+  })
+}
+
+function complete(all: Buffer): boolean {
+  const end = all.indexOf('\r\n\r\n')
+  if (end < 0) return false
+  const head = all.toString('latin1', 0, end)
+  const length = /content-length: (\d+)/i.exec(head)
+  if (length) return all.length >= end + 4 + Number(length[1])
+  return all.subarray(-5).toString('latin1') === '0\r\n\r\n'
+}
+
+function parts(arrived: Buffer[]): Pick<RawAnswer, 'head' | 'body' | 'pieces'> {
+  const all = Buffer.concat(arrived)
+  const end = all.indexOf('\r\n\r\n')
+  if (end < 0) return { head: '', body: Buffer.alloc(0), pieces: [] }
+  const head = all.toString('latin1', 0, end)
+  const rest = all.subarray(end + 4)
+  if (!/transfer-encoding: chunked/i.test(head)) return { head, body: rest, pieces: [rest] }
+  const pieces: Buffer[] = []
+  for (let at = 0; at < rest.length; ) {
+    const line = rest.indexOf('\r\n', at)
+    if (line < 0) break
+    const size = Number.parseInt(rest.toString('latin1', at, line), 16)
+    if (size === 0) break
+    pieces.push(rest.subarray(line + 2, line + 2 + size))
+    at = line + 2 + size + 2
+  }
+  return { head, body: Buffer.concat(pieces), pieces }
+}
+
+/** The JSON of every `data:` line, `[DONE]` left out. */
+export function dataLines(text: string): Json[] {
+  return text
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line.startsWith('data: ') && !line.includes('[DONE]'))
+    .map((line) => JSON.parse(line.slice(6)))
+}
+
+export const chat = (content: string, more: object = {}) => {
+  return { model: 'sim-chat', messages: [{ role: 'user', content }], ...more }
+}
