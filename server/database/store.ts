@@ -1,0 +1,38 @@
+/** The few statements that concern the database itself. */
+import type { Sql } from 'postgres'
+
+/** Server version number, for example 180004, and the settings durability rests on. */
+export async function readServer(sql: Sql) {
+  const [row] = await sql<{ version: number; fsync: string; commit: string; pages: string }[]>`
+    select current_setting('server_version_num')::int as version,
+      current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+      current_setting('full_page_writes') as pages`
+  return row
+}
+
+/** How far our clock is ahead of the database's, in milliseconds. */
+export async function readClockSkew(sql: Sql): Promise<number> {
+  const start = Date.now()
+  const [row] = await sql<{ ms: number }[]>`
+    select extract(epoch from clock_timestamp()) * 1000 as ms`
+  return (start + Date.now()) / 2 - Number(row?.ms ?? 0)
+}
+
+export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<void> {
+  const [found] = await sql`select 1 from pg_database where datname = ${name}`
+  if (!found) await sql.unsafe(`create database "${name.replaceAll('"', '""')}"`)
+}
+
+/** An arbitrary but fixed number: one gateway at a time owns an embedded database. */
+const OWNER_LOCK = 7_214_085_621
+
+/** Claims an embedded database for as long as this connection lives. */
+export async function claimOwnership(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ claimed: boolean }[]>`
+    select pg_try_advisory_lock(${OWNER_LOCK}::bigint) as claimed`
+  return row?.claimed ?? false
+}
+
+export async function ping(sql: Sql): Promise<void> {
+  await sql`select 1`
+}

@@ -1,0 +1,262 @@
+/**
+ * The ledger under a random workload, held against an independent model: after every command the
+ * balances must be the model's, and at the end of every run the audit must be clean.
+ */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import type { Sql } from 'postgres'
+import { audit } from '../../server/ledger/audit.ts'
+import {
+  closeHolds,
+  type HoldRow,
+  postCredit,
+  readBalance,
+  type SettleRow,
+  takeHolds,
+} from '../../server/ledger/store.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { LedgerModel } from './model.ts'
+
+const RUNS = Number(process.env.LEDGER_RUNS ?? 300)
+const COMMANDS_MAX = 100
+const ACCOUNTS = ['a', 'b', 'c'] as const
+
+interface Real {
+  readonly sql: Sql
+  readonly prefix: string
+  next: number
+  commands: number
+}
+
+type Command = fc.AsyncCommand<LedgerModel, Real>
+
+let database: TestDatabase
+let commandsRun = 0
+
+before(async () => {
+  database = await createTestDatabase()
+})
+after(() => database.drop())
+
+async function expectBalances(model: LedgerModel, real: Real): Promise<void> {
+  real.commands += 1
+  for (const [id, expected] of model.accounts) {
+    const row = await readBalance(real.sql, id)
+    assert.deepEqual(
+      { available: row?.available, held: row?.held, debt: row?.debt },
+      { ...expected },
+      `balance of ${id}`,
+    )
+  }
+}
+
+function holdRow(id: string, account: string, amount: bigint): HoldRow {
+  return {
+    id,
+    request_id: `req_${id}`,
+    account_id: account,
+    key_id: 'key',
+    owner_id: null,
+    task_id: null,
+    endpoint: 'test',
+    model: 'test',
+    price_version: null,
+    amount: amount.toString(),
+    estimate: {},
+    spend_limit: null,
+    idempotency_key: null,
+    route: null,
+    fingerprint: null,
+  }
+}
+
+function settleRow(id: string, charge: bigint | null): SettleRow {
+  return {
+    hold_id: id,
+    charge: charge?.toString() ?? null,
+    status: charge === null ? 'failed' : 'succeeded',
+    basis: 'usage',
+    review: false,
+    lines: [],
+    attempts: [],
+    error: null,
+    task_id: null,
+    answer: null,
+  }
+}
+
+const accountOf = (real: Real, index: number) => `${real.prefix}${ACCOUNTS[index]}`
+
+class Credit implements Command {
+  readonly account: number
+  readonly amount: bigint
+  readonly twice: boolean
+  constructor(account: number, amount: bigint, twice: boolean) {
+    this.account = account
+    this.amount = amount
+    this.twice = twice
+  }
+  check = () => true
+  async run(model: LedgerModel, real: Real): Promise<void> {
+    const id = `${real.prefix}credit${real.next++}`
+    const accountId = accountOf(real, this.account)
+    for (let times = this.twice ? 2 : 1; times > 0; times -= 1) {
+      const posted = await postCredit(real.sql, {
+        id,
+        accountId,
+        kind: 'top_up',
+        amountNanos: this.amount,
+        reason: 'test',
+        actor: 'test',
+        eventId: null,
+      })
+      assert.equal(posted, model.credit(id, accountId, this.amount))
+    }
+    await expectBalances(model, real)
+  }
+  toString = () => `credit(${this.account}, ${this.amount}, twice ${this.twice})`
+}
+
+class Debit implements Command {
+  readonly account: number
+  readonly amount: bigint
+  constructor(account: number, amount: bigint) {
+    this.account = account
+    this.amount = amount
+  }
+  check = () => true
+  async run(model: LedgerModel, real: Real): Promise<void> {
+    const id = `${real.prefix}debit${real.next++}`
+    const accountId = accountOf(real, this.account)
+    const posting = postCredit(real.sql, {
+      id,
+      accountId,
+      kind: 'adjustment',
+      amountNanos: -this.amount,
+      reason: 'test',
+      actor: 'test',
+      eventId: null,
+    })
+    if (model.debit(id, accountId, this.amount)) assert.equal(await posting, true)
+    else await assert.rejects(posting, { code: '23514' })
+    await expectBalances(model, real)
+  }
+  toString = () => `debit(${this.account}, ${this.amount})`
+}
+
+/** Several holds in one statement: in the order of each account, each sees those before it. */
+class Holds implements Command {
+  readonly wanted: readonly (readonly [account: number, amount: bigint])[]
+  constructor(wanted: readonly (readonly [number, bigint])[]) {
+    this.wanted = wanted
+  }
+  check = () => true
+  async run(model: LedgerModel, real: Real): Promise<void> {
+    const rows = this.wanted.map(([account, amount]) =>
+      holdRow(`${real.prefix}hold${real.next++}`, accountOf(real, account), amount),
+    )
+    const verdicts = await takeHolds(real.sql, rows)
+    for (const row of rows) {
+      const expected = model.hold(row.id, row.account_id, BigInt(row.amount))
+      assert.equal(verdicts.get(row.id), expected, row.id)
+    }
+    await expectBalances(model, real)
+  }
+  toString = () => `holds(${this.wanted.map(([account, amount]) => `${account}:${amount}`)})`
+}
+
+/** Closes open holds in one statement: each charged a share of itself, in percent, or released. */
+class Close implements Command {
+  readonly picks: readonly (readonly [pick: number, percent: number | null])[]
+  constructor(picks: readonly (readonly [number, number | null])[]) {
+    this.picks = picks
+  }
+  check = (model: Readonly<LedgerModel>) => model.openHolds().length > 0
+  async run(model: LedgerModel, real: Real): Promise<void> {
+    const open = model.openHolds()
+    const rows = new Map<string, SettleRow>()
+    for (const [pick, percent] of this.picks) {
+      const id = open[pick % open.length]
+      if (id === undefined || rows.has(id)) continue
+      const amount = model.holds.get(id)?.amount ?? 0n
+      rows.set(id, settleRow(id, percent === null ? null : (amount * BigInt(percent)) / 100n))
+    }
+    const verdicts = await closeHolds(real.sql, [...rows.values()])
+    // The returns of a batch come first, then its overruns by account and hold.
+    const ordered = [...rows.values()].sort(
+      (x, y) =>
+        Number(isOverrun(x, model)) - Number(isOverrun(y, model)) || compare(x.hold_id, y.hold_id),
+    )
+    for (const row of ordered) {
+      assert.equal(model.close(row.hold_id, row.charge === null ? null : BigInt(row.charge)), true)
+      assert.equal(verdicts.get(row.hold_id), 'closed')
+    }
+    const again = await closeHolds(real.sql, [...rows.values()])
+    for (const id of rows.keys()) assert.equal(again.get(id), 'already', 'a hold ends once')
+    await expectBalances(model, real)
+  }
+  toString = () => `close(${JSON.stringify(this.picks)})`
+}
+
+function isOverrun(row: SettleRow, model: LedgerModel): boolean {
+  return BigInt(row.charge ?? 0) > (model.holds.get(row.hold_id)?.amount ?? 0n)
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : 1
+}
+
+const account = fc.nat({ max: ACCOUNTS.length - 1 })
+const amount = fc.bigInt({ min: 1n, max: 10_000n })
+const commands = [
+  fc.tuple(account, amount, fc.boolean()).map(([a, n, twice]) => new Credit(a, n, twice)),
+  fc.tuple(account, amount).map(([a, n]) => new Debit(a, n)),
+  fc
+    .array(fc.tuple(account, fc.bigInt({ min: 0n, max: 5_000n })), { minLength: 1, maxLength: 6 })
+    .map((wanted) => new Holds(wanted)),
+  fc
+    .array(fc.tuple(fc.nat({ max: 50 }), fc.option(fc.nat({ max: 250 }), { nil: null })), {
+      minLength: 1,
+      maxLength: 5,
+    })
+    .map((picks) => new Close(picks)),
+]
+
+let run = 0
+
+async function setUp(): Promise<{ model: LedgerModel; real: Real }> {
+  const prefix = `r${run++}_`
+  const model = new LedgerModel()
+  const { sql } = database
+  for (const name of ACCOUNTS) {
+    const id = prefix + name
+    await sql`insert into account (id, name) values (${id}, 'test')`
+    await sql`insert into balance (account_id, currency) values (${id}, 'CNY')`
+    model.accounts.set(id, { available: 0n, held: 0n, debt: 0n })
+  }
+  return { model, real: { sql, prefix, next: 0, commands: 0 } }
+}
+
+test('balances follow the model under random commands, and the audit is clean', async (t) => {
+  const seed = Number(process.env.LEDGER_SEED ?? Date.now() % 2 ** 31)
+  t.diagnostic(`seed ${seed} (repeat with LEDGER_SEED=${seed})`)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.commands(commands, { maxCommands: COMMANDS_MAX, size: 'max' }),
+      async (sequence) => {
+        const { model, real } = await setUp()
+        await fc.asyncModelRun(() => ({ model, real }), sequence)
+        commandsRun += real.commands
+      },
+    ),
+    { numRuns: RUNS, seed, endOnFailure: true },
+  )
+  const result = await audit(database.sql)
+  assert.deepEqual(
+    result.checks.filter((check) => !check.ok),
+    [],
+  )
+  t.diagnostic(`${commandsRun} commands`)
+  assert.ok(commandsRun >= 10_000, `only ${commandsRun} commands were run`)
+})

@@ -1,0 +1,96 @@
+/**
+ * Databases for tests: one PostgreSQL for the whole run, and for each suite a database of its own,
+ * cloned from a template that was migrated once.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { connect } from '../../server/database/client.ts'
+import { type EmbeddedPlace, startEmbedded } from '../../server/database/embedded.ts'
+import { migrate } from '../../server/database/migrate.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+const TEMPLATE = 'template_tributary'
+
+/** Only for throw-away servers: a test that proves durability starts one of its own. */
+const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+export interface TestServer {
+  readonly place: EmbeddedPlace
+  stop(): Promise<void>
+}
+
+export interface TestDatabase {
+  readonly sql: Sql
+  readonly place: EmbeddedPlace
+  /** For processes under test: DATABASE_URL of this database. */
+  readonly url: string
+  drop(): Promise<void>
+}
+
+/** Starts a server in a temporary folder and migrates the template. */
+export async function startTestServer(): Promise<TestServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-test-'))
+  const server = await startEmbedded({ dataDir: folder, settings: FAST })
+  const admin = connect(server.place, { database: 'postgres', connections: 1 })
+  await admin.unsafe(`create database ${TEMPLATE}`)
+  await admin.end()
+  const template = connect(server.place, { database: TEMPLATE, connections: 1 })
+  await migrate(template, MIGRATIONS)
+  await template.end()
+  return {
+    place: server.place,
+    async stop() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+      rmSync(server.place.socketFolder, { recursive: true, force: true })
+    },
+  }
+}
+
+let own: Promise<TestServer> | undefined
+
+/** The run's server, or one of our own when a test file is run by itself. */
+async function findServer(): Promise<EmbeddedPlace> {
+  const given = process.env.TEST_POSTGRES
+  if (given) return JSON.parse(given)
+  own ??= startTestServer()
+  return (await own).place
+}
+
+let open = 0
+
+/** A fresh database with all migrations applied. Drop it when the suite is over. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const server = await findServer()
+  open += 1
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const admin = connect(server, { database: 'postgres', connections: 1 })
+  await createFromTemplate(admin, name)
+  const sql = connect(server, { database: name })
+  const { user, password, socketFolder, port } = server
+  return {
+    sql,
+    place: { ...server, database: name },
+    url: `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${name}`,
+    async drop() {
+      await sql.end({ timeout: 1 })
+      await admin.unsafe(`drop database if exists ${name} with (force)`)
+      await admin.end()
+      open -= 1
+      if (open === 0 && own) await (await own).stop()
+    },
+  }
+}
+
+/** Two suites may clone at the same moment; the template allows one at a time. */
+async function createFromTemplate(admin: Sql, name: string): Promise<void> {
+  await admin`select pg_advisory_lock(1)`
+  try {
+    await admin.unsafe(`create database ${name} template ${TEMPLATE}`)
+  } finally {
+    await admin`select pg_advisory_unlock(1)`
+  }
+}
