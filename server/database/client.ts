@@ -33,8 +33,23 @@ const bigintType = {
   parse: (text: string) => BigInt(text),
 }
 
+/** A URL that names a Unix socket's folder as its host, plainly encoded or as libpq's `host`. */
+function readSocketUrl(text: string): Exclude<Place, { url: string }> | undefined {
+  const url = new URL(text)
+  const folder = decodeURIComponent(url.searchParams.get('host') ?? url.hostname)
+  if (!folder.startsWith('/')) return undefined
+  return {
+    socketFolder: folder,
+    port: Number(url.port || url.searchParams.get('port') || 5432),
+    user: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+    database: decodeURIComponent(url.pathname.slice(1)) || 'tributary',
+  }
+}
+
 /** Opens a pool. Nothing is connected until the first statement. */
-export function connect(place: Place, options: ClientOptions = {}): Sql {
+export function connect(given: Place, options: ClientOptions = {}): Sql {
+  const place = 'url' in given ? (readSocketUrl(given.url) ?? given) : given
   const shared = {
     max: options.connections ?? POOL_SIZE,
     connect_timeout: CONNECT_SECONDS,

@@ -64,8 +64,8 @@ let open = 0
 
 /** A fresh database with all migrations applied. Drop it when the suite is over. */
 export async function createTestDatabase(): Promise<TestDatabase> {
-  const server = await findServer()
   open += 1
+  const server = await findServer()
   const name = `test_${randomBytes(6).toString('hex')}`
   const admin = connect(server, { database: 'postgres', connections: 1 })
   await createFromTemplate(admin, name)
@@ -80,7 +80,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       await admin.unsafe(`drop database if exists ${name} with (force)`)
       await admin.end()
       open -= 1
-      if (open === 0 && own) await (await own).stop()
+      if (open > 0 || !own) return
+      const server = await own
+      own = undefined
+      await server.stop()
     },
   }
 }

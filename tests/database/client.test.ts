@@ -1,0 +1,32 @@
+/** The addresses a database can have. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { connect } from '../../server/database/client.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+test('DATABASE_URL may name a Unix socket folder, encoded or as the host parameter', async () => {
+  const database = await createTestDatabase()
+  try {
+    const { user, password, socketFolder, port, database: name } = database.place
+    const query = `postgres://${user}:${password}@localhost/${name}?host=${socketFolder}&port=${port}`
+    for (const url of [database.url, query]) {
+      const sql = connect({ url })
+      const [row] = await sql<{ name: string }[]>`select current_database() as name`
+      assert.equal(row?.name, name)
+      await sql.end()
+    }
+  } finally {
+    await database.drop()
+  }
+})
+
+test('amounts are bigint on the way in and out', async () => {
+  const database = await createTestDatabase()
+  try {
+    const [row] = await database.sql<{ amount: bigint }[]>`
+      select ${'9007199254740993'}::bigint as amount`
+    assert.equal(row?.amount, 9007199254740993n)
+  } finally {
+    await database.drop()
+  }
+})
