@@ -17,3 +17,8 @@ export interface Caller {
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
 }
+
+/** What a presented key turned out to be. */
+export type Identified =
+  | { readonly caller: Caller }
+  | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }

@@ -4,8 +4,8 @@ import type { Sql } from 'postgres'
 export interface UsageFilter {
   readonly accountId: string
   readonly limit: number
-  /** Records strictly before this place in the order newest first. */
-  readonly before?: { readonly createdAt: Date; readonly requestId: string }
+  /** A request id: only what comes after it in the order newest first. */
+  readonly after?: string
   readonly from?: Date
   readonly to?: Date
   readonly model?: string
@@ -38,7 +38,7 @@ export interface UsageRow {
 
 /** Finished calls, newest first. */
 export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageRow[]> {
-  const { before, from, to, model, endpoint, keyId } = filter
+  const { after, from, to, model, endpoint, keyId } = filter
   return sql<UsageRow[]>`
     select * from call where account_id = ${filter.accountId}
       ${from ? sql`and created_at >= ${from}` : sql``}
@@ -47,8 +47,9 @@ export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageRow[]> {
       ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
       ${keyId ? sql`and key_id = ${keyId}` : sql``}
       ${
-        before
-          ? sql`and (created_at, request_id) < (${before.createdAt}, ${before.requestId})`
+        after
+          ? sql`and (created_at, request_id) < (select c.created_at, c.request_id from call c
+              where c.request_id = ${after} and c.account_id = ${filter.accountId})`
           : sql``
       }
     order by created_at desc, request_id desc limit ${filter.limit}`

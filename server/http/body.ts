@@ -1,0 +1,56 @@
+/** Reads request bodies within their limits. Content-Length is trusted only downwards. */
+import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../errors.ts'
+
+/** JSON under any of the names that clients give it; none at all is taken for JSON as well. */
+const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
+
+/** Throws 415 for an encoded body or one that does not claim to be JSON. */
+export function expectJson(request: IncomingMessage): void {
+  const encoding = request.headers['content-encoding']
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw new GatewayError('unsupported_media')
+  }
+  const type = request.headers['content-type']
+  if (type !== undefined && !JSON_TYPES.test(type)) throw new GatewayError('unsupported_media')
+}
+
+/**
+ * Reads the whole body. Throws 413 as soon as it is known to be larger than `limitBytes`, and
+ * 400 when the caller breaks off.
+ */
+export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const declared = Number(request.headers['content-length'] ?? 0)
+  if (declared > limitBytes) return Promise.reject(tooLarge(limitBytes))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > limitBytes) {
+        request.removeAllListeners('data')
+        request.pause()
+        reject(tooLarge(limitBytes))
+        return
+      }
+      chunks.push(chunk)
+    })
+    request.on('end', () =>
+      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)),
+    )
+    request.on('error', (cause) => reject(brokenOff(cause)))
+    request.on('close', () => {
+      if (!request.complete) reject(brokenOff(undefined))
+    })
+  })
+}
+
+function tooLarge(limitBytes: number): GatewayError {
+  return new GatewayError('too_large', {
+    message: `request body is larger than ${limitBytes} bytes`,
+  })
+}
+
+function brokenOff(cause: unknown): GatewayError {
+  return new GatewayError('invalid_request', { message: 'the request body broke off', cause })
+}

@@ -1,0 +1,73 @@
+/** One HTTP exchange as handlers see it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { newId } from '../lib/ids.ts'
+import type { Envelope } from './envelope.ts'
+
+/** The parts of a call that are timed and told in `Server-Timing`, in milliseconds. */
+export type TimedPart = 'auth' | 'hold' | 'upstream' | 'settle'
+
+export interface Context {
+  readonly requestId: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly envelope: Envelope
+  /** The route's pattern, a bounded label for logs and metrics. */
+  readonly route: string
+  /** performance.now() when the head had arrived. */
+  readonly startedAt: number
+  readonly timings: Partial<Record<TimedPart, number>>
+  /** What the access log should know, filled in on the way. */
+  readonly facts: LogFacts
+}
+
+/** The allow-list of the access log: nothing else of a request is ever logged. */
+export interface LogFacts {
+  accountId?: string
+  keyId?: string
+  model?: string
+  channel?: string
+  outcome?: string
+  attempts?: number
+  chargedNanos?: bigint
+}
+
+export interface Route {
+  readonly path: string
+  readonly pattern: string
+  readonly query: URLSearchParams
+  readonly params: Readonly<Record<string, string | undefined>>
+  readonly envelope: Envelope
+}
+
+export function createContext(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: Route,
+): Context {
+  return {
+    requestId: newId('req'),
+    request,
+    response,
+    path: route.path,
+    query: route.query,
+    params: route.params,
+    envelope: route.envelope,
+    route: route.pattern,
+    startedAt: performance.now(),
+    timings: {},
+    facts: {},
+  }
+}
+
+/** Runs one part of a call and notes how long it took. */
+export async function timed<T>(context: Context, part: TimedPart, work: () => Promise<T>) {
+  const start = performance.now()
+  try {
+    return await work()
+  } finally {
+    context.timings[part] = (context.timings[part] ?? 0) + performance.now() - start
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The two shapes of an error body. `flat` is the specification's; `nested` is the one shape that
+ * every vendor SDK reads, used on the routes those SDKs call. `messages` is nested for callers
+ * that name an `anthropic-version` and flat for all others.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { ERRORS, type GatewayError } from '../errors.ts'
+
+export type Envelope = 'flat' | 'nested' | 'messages'
+
+export function renderError(
+  error: GatewayError,
+  envelope: Envelope,
+  headers: IncomingHttpHeaders,
+): unknown {
+  const { type } = ERRORS[error.row]
+  const nested =
+    envelope === 'nested' || (envelope === 'messages' && headers['anthropic-version'] !== undefined)
+  if (!nested) return { error: error.message, type }
+  const { code = null, param = null } = error.details
+  return { type: 'error', error: { type, message: error.message, code, param } }
+}
+
+/** The headers that belong to an error: when to come back, and whether it can help at all. */
+export function errorHeaders(error: GatewayError): Record<string, string> {
+  const headers: Record<string, string> = {}
+  const { retryAfterSeconds } = error.details
+  const row = ERRORS[error.row]
+  if (retryAfterSeconds !== undefined) {
+    headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
+  } else if (row.status === 429 || row.status === 503) {
+    headers['retry-after'] = '1'
+  }
+  if ('retry' in row) headers['x-should-retry'] = 'false'
+  return headers
+}

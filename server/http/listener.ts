@@ -1,0 +1,63 @@
+/**
+ * From a raw request to a finished answer: route, run, render errors, log. Nothing a caller sends
+ * may get past this function as an exception.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatewayError } from '../errors.ts'
+import { type Context, createContext } from './context.ts'
+import type { Envelope } from './envelope.ts'
+import { sendError } from './reply.ts'
+import type { Match } from './router.ts'
+
+export interface ListenerOptions<Target> {
+  readonly match: (method: string, url: string) => Match<Target>
+  readonly envelopeOf: (target: Target) => Envelope
+  readonly run: (target: Target, context: Context) => Promise<void>
+  /** Told once for every request, when its answer is through or its caller is gone. */
+  readonly done: (context: Context, error: GatewayError | undefined) => void
+}
+
+const UNROUTED = { pattern: '(none)', query: new URLSearchParams(), params: {} }
+
+export function createListener<Target>(options: ListenerOptions<Target>) {
+  return function listen(request: IncomingMessage, response: ServerResponse): void {
+    // A caller that resets its connection must not become an uncaught error.
+    response.on('error', ignore)
+    request.on('error', ignore)
+    const found = route(request, options)
+    const context = createContext(request, response, found)
+    let failure: GatewayError | undefined
+    response.once('close', () => options.done(context, failure))
+    if ('refused' in found) {
+      failure = sendError(context, found.refused)
+      discard(request)
+      return
+    }
+    options
+      .run(found.target, context)
+      .catch((error: unknown) => {
+        failure = sendError(context, error)
+      })
+      .finally(() => discard(request))
+  }
+}
+
+function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>) {
+  const url = request.url ?? '/'
+  try {
+    const match = options.match(request.method ?? 'GET', url)
+    return { ...match, envelope: options.envelopeOf(match.target) }
+  } catch (error) {
+    const refused =
+      error instanceof GatewayError ? error : new GatewayError('internal', { cause: error })
+    const envelope: Envelope = 'flat'
+    return { ...UNROUTED, path: url, envelope, refused }
+  }
+}
+
+/** A body nobody asked for must not keep its connection waiting. */
+function discard(request: IncomingMessage): void {
+  if (!request.complete && !request.destroyed) request.resume()
+}
+
+function ignore(): void {}

@@ -1,0 +1,58 @@
+/** The one place where answers are written: heads with their request id, JSON, errors. */
+import { GatewayError } from '../errors.ts'
+import type { Context } from './context.ts'
+import { errorHeaders, renderError } from './envelope.ts'
+
+/** Headers that every answer carries. */
+export function commonHeaders(context: Context): Record<string, string> {
+  const timing = Object.entries(context.timings)
+    .map(([part, ms]) => `${part};dur=${ms.toFixed(2)}`)
+    .join(', ')
+  return {
+    'x-request-id': context.requestId,
+    'x-content-type-options': 'nosniff',
+    ...(timing ? { 'server-timing': timing } : {}),
+  }
+}
+
+/** Writes a whole answer. Does nothing when the caller is gone or was answered already. */
+export function sendBytes(
+  context: Context,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: Buffer,
+): void {
+  const { response } = context
+  if (response.headersSent || response.destroyed) return
+  response.writeHead(status, {
+    ...commonHeaders(context),
+    ...headers,
+    'content-length': String(body.length),
+  })
+  response.end(context.request.method === 'HEAD' ? undefined : body)
+}
+
+export function sendJson(
+  context: Context,
+  status: number,
+  value: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  sendBytes(
+    context,
+    status,
+    { 'content-type': 'application/json', ...headers },
+    Buffer.from(JSON.stringify(value)),
+  )
+}
+
+/** Renders any thrown value; what is not a GatewayError becomes a 500 without its cause. */
+export function sendError(context: Context, thrown: unknown): GatewayError {
+  const error =
+    thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
+  context.facts.outcome ??= error.row
+  const body = renderError(error, context.envelope, context.request.headers)
+  const closing = context.request.complete ? {} : { connection: 'close' }
+  sendJson(context, error.status, body, { ...errorHeaders(error), ...closing })
+  return error
+}

@@ -1,0 +1,106 @@
+/**
+ * What operators can watch, in Prometheus' format, on a port of its own. Labels are bounded: no
+ * key, account, request or task id ever becomes one.
+ */
+import { createServer, type Server } from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { PipelineMetrics } from './pipeline/services.ts'
+
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120]
+
+export interface Metrics extends PipelineMetrics {
+  readonly registry: Registry
+}
+
+export interface Gauges {
+  readonly callsInFlight: () => number
+  readonly settlementsPending: () => number
+  readonly channelsResting: () => number
+}
+
+export function createMetrics(gauges: Gauges): Metrics {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  addGauges(registry, gauges)
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'tributary_requests_total',
+    help: 'Requests by route, status and outcome.',
+    labelNames: ['route', 'status', 'outcome'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'tributary_request_seconds',
+    help: 'Time from the request head to the end of the answer.',
+    labelNames: ['route'],
+    buckets: SECONDS,
+    registers,
+  })
+  const settled = new Counter({
+    name: 'tributary_settlements_total',
+    help: 'Settled or released calls by the basis of their charge.',
+    labelNames: ['basis', 'review'],
+    registers,
+  })
+  const attempts = new Counter({
+    name: 'tributary_upstream_attempts_total',
+    help: 'Attempts by channel and outcome.',
+    labelNames: ['channel', 'outcome'],
+    registers,
+  })
+  return {
+    registry,
+    call({ endpoint, outcome, status, seconds }) {
+      requests.inc({ route: endpoint, status, outcome })
+      durations.observe({ route: endpoint }, seconds)
+    },
+    settled: ({ basis, review }) => settled.inc({ basis, review: String(review) }),
+    attempt: ({ channel, outcome }) => attempts.inc({ channel, outcome }),
+  }
+}
+
+function addGauges(registry: Registry, gauges: Gauges): void {
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  delay.enable()
+  const all: readonly [name: string, help: string, read: () => number][] = [
+    ['tributary_calls_in_flight', 'Metered calls under way.', gauges.callsInFlight],
+    ['tributary_settlements_pending', 'Ledger operations waiting.', gauges.settlementsPending],
+    ['tributary_channels_resting', 'Channels in cool-down.', gauges.channelsResting],
+    ['tributary_loop_delay_p99_seconds', 'Event loop delay.', () => delay.percentile(99) / 1e9],
+  ]
+  for (const [name, help, read] of all) {
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
+  }
+}
+
+/** Serves /metrics on a listener of its own. Resolves undefined when the port is taken. */
+export function serveMetrics(
+  registry: Registry,
+  address: { readonly host: string; readonly port: number },
+): Promise<Server | undefined> {
+  const server = createServer((request, response) => {
+    if (request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') resolve(undefined)
+      else reject(error)
+    })
+    server.listen(address.port, address.host, () => resolve(server))
+  })
+}

@@ -1,0 +1,70 @@
+/**
+ * Which channels to prefer. A channel that failed several times in a row rests; after the rest a
+ * single call probes it. Resting only changes the order: a model's last route is always tried,
+ * because a try can succeed and a refusal cannot.
+ */
+export interface ChannelHealth {
+  /** True when the channel may be chosen now; claims the probe if it is due. */
+  isReady(channelId: string): boolean
+  succeeded(channelId: string): void
+  /** `restMs` rests the channel at once (a vendor's Retry-After, bad credentials). */
+  failed(channelId: string, restMs?: number): void
+  /** For the operator: what is resting and until when (milliseconds from now). */
+  resting(): readonly { readonly channel: string; readonly forMs: number }[]
+}
+
+const FAILURES_TO_REST = 3
+const REST_MS_MIN = 5_000
+const REST_MS_MAX = 120_000
+/** A probe that never reports back does not block the channel for longer than this. */
+const PROBE_MS = 30_000
+
+interface State {
+  failures: number
+  rests: number
+  restUntilMs: number
+  probeUntilMs: number
+}
+
+export function createChannelHealth(nowMs: () => number): ChannelHealth {
+  const states = new Map<string, State>()
+
+  function stateOf(channelId: string): State {
+    let state = states.get(channelId)
+    if (!state) {
+      state = { failures: 0, rests: 0, restUntilMs: 0, probeUntilMs: 0 }
+      states.set(channelId, state)
+    }
+    return state
+  }
+
+  return {
+    isReady(channelId) {
+      const state = states.get(channelId)
+      if (!state || state.restUntilMs === 0) return true
+      const now = nowMs()
+      if (now < state.restUntilMs || now < state.probeUntilMs) return false
+      state.probeUntilMs = now + PROBE_MS
+      return true
+    },
+    succeeded(channelId) {
+      states.delete(channelId)
+    },
+    failed(channelId, restMs) {
+      const state = stateOf(channelId)
+      state.failures += 1
+      state.probeUntilMs = 0
+      const probed = state.restUntilMs > 0
+      if (restMs === undefined && !probed && state.failures < FAILURES_TO_REST) return
+      const backOff = Math.min(REST_MS_MIN * 2 ** state.rests, REST_MS_MAX)
+      state.rests += 1
+      state.restUntilMs = nowMs() + Math.min(restMs ?? backOff, REST_MS_MAX)
+    },
+    resting() {
+      const now = nowMs()
+      return [...states]
+        .filter(([, state]) => state.restUntilMs > now)
+        .map(([channel, state]) => ({ channel, forMs: state.restUntilMs - now }))
+    },
+  }
+}

@@ -1,0 +1,35 @@
+/** The calls under way, so that a stop can wait for them and then end them with their money. */
+export interface RunningCall {
+  /** Ends the call now: the caller gets its dialect's error, what was delivered is settled. */
+  readonly abort: (reason: string) => void
+}
+
+export interface InFlight {
+  add(call: RunningCall): () => void
+  size(): number
+  /** Resolves once no call is under way, or after `timeoutMs`. */
+  drained(timeoutMs: number): Promise<void>
+  abortAll(reason: string): void
+}
+
+const LOOK_MS = 20
+
+export function createInFlight(): InFlight {
+  const calls = new Set<RunningCall>()
+  return {
+    add(call) {
+      calls.add(call)
+      return () => calls.delete(call)
+    },
+    size: () => calls.size,
+    async drained(timeoutMs) {
+      const deadline = performance.now() + timeoutMs
+      while (calls.size > 0 && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      }
+    },
+    abortAll(reason) {
+      for (const call of [...calls]) call.abort(reason)
+    },
+  }
+}

@@ -1,0 +1,82 @@
+/** What an upstream's failure means for money and for other routes. */
+import type { Readable } from 'node:stream'
+import type { WireResponse } from './upstream.ts'
+
+/**
+ * - `not_sent`: nothing reached the vendor; any route may be tried.
+ * - `busy`: refused for load or rate; another route may be tried, this channel rests.
+ * - `failed`: the vendor answered that it failed; another route may be tried.
+ * - `channel_fault`: credentials, quota or configuration of the channel; operators must act.
+ * - `rejected`: the request itself is at fault; no route will do better.
+ * - `unknown`: it may have been carried out; never tried again.
+ */
+export type FailureKind = 'not_sent' | 'busy' | 'failed' | 'channel_fault' | 'rejected' | 'unknown'
+
+export interface FailureDetails {
+  /** The vendor's HTTP status, when there was an answer. */
+  readonly status?: number
+  /** The vendor's own words, for the operator's log; public only for `rejected`. */
+  readonly message?: string
+  readonly code?: string
+  readonly param?: string
+  readonly retryAfterSeconds?: number
+  /** The vendor's answer, for endpoints that pass refusals through. */
+  readonly answer?: { readonly contentType: string; readonly body: Buffer }
+  readonly cause?: unknown
+}
+
+export class UpstreamFailure extends Error {
+  readonly kind: FailureKind
+  readonly details: FailureDetails
+
+  constructor(kind: FailureKind, details: FailureDetails = {}) {
+    super(details.message ?? `upstream ${kind}`, { cause: details.cause })
+    this.name = 'UpstreamFailure'
+    this.kind = kind
+    this.details = details
+  }
+}
+
+const REJECTIONS = new Set([400, 409, 413, 415, 422])
+const BUSY = new Set([429, 503, 529])
+/** A proxy's time-out: the vendor behind it may still be at work. */
+const UNKNOWN = new Set([408, 502, 504])
+const CHANNEL_FAULTS = new Set([401, 402, 403, 404, 405])
+
+/** The usual meaning of an HTTP status; vendors refine it by their own codes. */
+export function classifyStatus(status: number): FailureKind {
+  if (REJECTIONS.has(status)) return 'rejected'
+  if (BUSY.has(status)) return 'busy'
+  if (UNKNOWN.has(status)) return 'unknown'
+  if (CHANNEL_FAULTS.has(status)) return 'channel_fault'
+  return 'failed'
+}
+
+/** Seconds of a Retry-After header; dates and nonsense count as absent. */
+export function readRetryAfter(value: string | undefined): number | undefined {
+  const seconds = Number(value)
+  return value !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+const ERROR_BYTES_MAX = 256 * 1024
+
+/** Reads an error body, at most 256 KiB of it; a body that breaks off is read as far as it came. */
+export async function readErrorBody(response: WireResponse): Promise<Buffer> {
+  return readAtMost(response.body, ERROR_BYTES_MAX)
+}
+
+async function readAtMost(body: Readable, limit: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      size += chunk.length
+      if (size >= limit) break
+    }
+  } catch {
+    // The status is what counts; a broken error body only loses its text.
+  }
+  body.destroy()
+  return Buffer.concat(chunks).subarray(0, limit)
+}

@@ -1,0 +1,24 @@
+/** Reading consumption records: what endpoints and the console may ask. */
+import type { Sql } from 'postgres'
+import {
+  findUsage,
+  listEntries,
+  listUsage,
+  type UsageEntry,
+  type UsageFilter,
+  type UsageRow,
+} from './store.ts'
+
+export interface UsageReader {
+  list(filter: UsageFilter): Promise<UsageRow[]>
+  find(accountId: string, requestId: string): Promise<UsageRow | undefined>
+  entries(holdId: string): Promise<UsageEntry[]>
+}
+
+export function createUsageReader(sql: Sql): UsageReader {
+  return {
+    list: (filter) => listUsage(sql, filter),
+    find: (accountId, requestId) => findUsage(sql, accountId, requestId),
+    entries: (holdId) => listEntries(sql, holdId),
+  }
+}
