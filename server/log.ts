@@ -3,7 +3,7 @@
  * written, so a prompt, a key or a header cannot slip into it by accident.
  */
 import { pino } from 'pino'
-import type { Log } from './pipeline/services.ts'
+import type { Log } from './lib/log.ts'
 
 const ALLOWED = new Set([
   'account_id',

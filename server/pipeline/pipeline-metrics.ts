@@ -1,0 +1,11 @@
+/** Counters the pipeline reports to; server/metrics.ts gives them names. */
+export interface PipelineMetrics {
+  call(facts: {
+    readonly endpoint: string
+    readonly outcome: string
+    readonly status: number
+    readonly seconds: number
+  }): void
+  settled(facts: { readonly basis: string; readonly review: boolean }): void
+  attempt(facts: { readonly channel: string; readonly outcome: string }): void
+}
