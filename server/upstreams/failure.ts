@@ -1,6 +1,5 @@
 /** What an upstream's failure means for money and for other routes. */
 import type { Readable } from 'node:stream'
-import type { WireResponse } from './upstream.ts'
 
 /**
  * - `not_sent`: nothing reached the vendor; any route may be tried.
@@ -61,7 +60,7 @@ export function readRetryAfter(value: string | undefined): number | undefined {
 const ERROR_BYTES_MAX = 256 * 1024
 
 /** Reads an error body, at most 256 KiB of it; a body that breaks off is read as far as it came. */
-export async function readErrorBody(response: WireResponse): Promise<Buffer> {
+export async function readErrorBody(response: { readonly body: Readable }): Promise<Buffer> {
   return readAtMost(response.body, ERROR_BYTES_MAX)
 }
 
