@@ -1,0 +1,74 @@
+/** Accounts as operators manage them. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { Nanos } from '../lib/money.ts'
+import type { CallLimits } from './accounts.ts'
+
+export interface AccountRow {
+  readonly id: string
+  readonly name: string
+  readonly status: 'active' | 'suspended'
+  readonly currency: string
+  readonly limits: CallLimits
+  readonly created_at: Date
+  readonly available: bigint
+  readonly held: bigint
+  readonly debt: bigint
+  readonly keys: number
+}
+
+/** Creates the account and its empty balance. */
+export async function insertAccount(
+  sql: TransactionSql,
+  account: Pick<AccountRow, 'id' | 'name' | 'currency' | 'limits'>,
+): Promise<void> {
+  await sql`
+    insert into account (id, name, currency, limits)
+    values (${account.id}, ${account.name}, ${account.currency},
+      ${JSON.stringify(account.limits)}::text::jsonb)`
+  await sql`insert into balance (account_id, currency) values (${account.id}, ${account.currency})`
+}
+
+export async function postOpeningBalance(
+  sql: TransactionSql,
+  opening: {
+    readonly creditId: string
+    readonly accountId: string
+    readonly amountNanos: Nanos
+    readonly actor: string
+  },
+): Promise<void> {
+  await sql`
+    select ledger_credit(${opening.creditId}, ${opening.accountId}, 'top_up',
+      ${opening.amountNanos.toString()}::bigint, 'opening balance', ${opening.actor}, null)`
+}
+
+/** All accounts, or the one with this id; oldest first. */
+export function selectAccounts(
+  sql: Sql,
+  filter: { readonly id?: string; readonly limit: number },
+): Promise<AccountRow[]> {
+  return sql<AccountRow[]>`
+    select a.id, a.name, a.status, a.currency, a.limits, a.created_at,
+      b.available, b.held, b.debt,
+      (select count(*)::int from api_key k where k.account_id = a.id) as keys
+    from account a join balance b on b.account_id = a.id
+    ${filter.id === undefined ? sql`` : sql`where a.id = ${filter.id}`}
+    order by a.created_at, a.id limit ${filter.limit}`
+}
+
+/** Returns false when there is no such account. */
+export async function updateStatus(
+  sql: Sql,
+  id: string,
+  status: AccountRow['status'],
+): Promise<boolean> {
+  const updated = await sql`update account set status = ${status} where id = ${id}`
+  return updated.count > 0
+}
+
+/** Returns false when there is no such account. */
+export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Promise<boolean> {
+  const updated = await sql`
+    update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
+  return updated.count > 0
+}

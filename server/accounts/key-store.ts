@@ -1,0 +1,133 @@
+/** API keys as operators manage them. A key itself is never stored, only its hash. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { CallLimits } from './accounts.ts'
+
+export interface ApiKeyRow {
+  readonly id: string
+  readonly account_id: string
+  readonly name: string
+  readonly display: string
+  readonly models: string[] | null
+  readonly limits: CallLimits
+  readonly spend_limit: bigint | null
+  /** What the key has used and holds; null while it has no spend limit. */
+  readonly spent: bigint | null
+  readonly held: bigint | null
+  readonly expires_at: Date | null
+  readonly disabled_at: Date | null
+  readonly replaced_by: string | null
+  readonly created_at: Date
+  /** By the database's clock. */
+  readonly state: 'active' | 'disabled' | 'expired'
+}
+
+export type KeyColumns = Pick<
+  ApiKeyRow,
+  'id' | 'account_id' | 'name' | 'display' | 'models' | 'limits' | 'spend_limit' | 'expires_at'
+>
+
+export async function accountExists(sql: Sql | TransactionSql, id: string): Promise<boolean> {
+  const found = await sql`select 1 from account where id = ${id}`
+  return found.length > 0
+}
+
+export async function insertKey(
+  sql: Sql | TransactionSql,
+  key: KeyColumns & { readonly hash: Buffer },
+): Promise<void> {
+  await sql`
+    insert into api_key (id, account_id, name, hash, display, models, limits, spend_limit,
+      expires_at)
+    values (${key.id}, ${key.account_id}, ${key.name}, ${key.hash}, ${key.display},
+      ${key.models}, ${JSON.stringify(key.limits)}::text::jsonb,
+      ${key.spend_limit?.toString() ?? null}, ${key.expires_at})`
+}
+
+/** An account's keys, oldest first, or the one with this id. */
+export function selectKeys(
+  sql: Sql | TransactionSql,
+  filter: { readonly accountId?: string; readonly id?: string },
+): Promise<ApiKeyRow[]> {
+  return sql<ApiKeyRow[]>`
+    select k.id, k.account_id, k.name, k.display, k.models, k.limits, k.spend_limit,
+      s.spent, s.held, k.expires_at, k.disabled_at, k.replaced_by, k.created_at,
+      case when k.disabled_at is not null then 'disabled'
+        when k.expires_at <= now() then 'expired' else 'active' end as state
+    from api_key k
+    left join key_spend s on s.key_id = k.id and k.spend_limit is not null
+    where true
+      ${filter.accountId === undefined ? sql`` : sql`and k.account_id = ${filter.accountId}`}
+      ${filter.id === undefined ? sql`` : sql`and k.id = ${filter.id}`}
+    order by k.created_at, k.id`
+}
+
+/**
+ * Keeps other changes of this key out until the transaction ends. Not `for update`: the ledger,
+ * which already has the balance that we may need next, must still be able to refer to the key.
+ */
+export async function lockKey(sql: TransactionSql, id: string): Promise<void> {
+  await sql`select 1 from api_key where id = ${id} for no key update`
+}
+
+export async function updateKey(
+  sql: TransactionSql,
+  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'spend_limit' | 'expires_at'>,
+): Promise<void> {
+  await sql`
+    update api_key set name = ${key.name}, models = ${key.models},
+      limits = ${JSON.stringify(key.limits)}::text::jsonb,
+      spend_limit = ${key.spend_limit?.toString() ?? null}, expires_at = ${key.expires_at}
+    where id = ${key.id}`
+}
+
+/** Returns false when there is no such key. */
+export async function updateDisabled(sql: Sql, id: string, disabled: boolean): Promise<boolean> {
+  const updated = await sql`
+    update api_key set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}
+    where id = ${id}`
+  return updated.count > 0
+}
+
+/** The old key of a rotation: it works on for the overlap, unless it expires before. */
+export async function retireKey(
+  sql: TransactionSql,
+  old: { readonly id: string; readonly replacedBy: string; readonly overlapSeconds: number },
+): Promise<void> {
+  await sql`
+    update api_key set replaced_by = ${old.replacedBy}, expires_at = least(expires_at,
+      now() + make_interval(secs => ${old.overlapSeconds}))
+    where id = ${old.id}`
+}
+
+/**
+ * Begins to count what a key spends: everything it was ever charged, and its open holds, which
+ * count from now on. The balance is locked first, as the ledger does, so no hold or settlement
+ * of the account falls between.
+ */
+export async function startSpend(
+  sql: TransactionSql,
+  key: { readonly id: string; readonly accountId: string },
+): Promise<void> {
+  await sql`select 1 from balance where account_id = ${key.accountId} for update`
+  await sql`
+    insert into key_spend (key_id, held, spent)
+    select ${key.id},
+      coalesce((select sum(amount) from hold where account_id = ${key.accountId}
+        and key_id = ${key.id} and state = 'open'), 0),
+      coalesce((select sum(charged) from call where account_id = ${key.accountId}
+        and key_id = ${key.id}), 0)
+    on conflict (key_id) do update set held = excluded.held, spent = excluded.spent`
+  await sql`
+    update hold set spend_limited = true where account_id = ${key.accountId}
+      and key_id = ${key.id} and state = 'open' and not spend_limited`
+}
+
+/** A rotation must not renew a budget: the new key starts with what the old one has used. */
+export async function inheritSpend(
+  sql: TransactionSql,
+  keys: { readonly from: string; readonly to: string },
+): Promise<void> {
+  await sql`
+    insert into key_spend (key_id, spent)
+    select ${keys.to}, spent + held from key_spend where key_id = ${keys.from}`
+}

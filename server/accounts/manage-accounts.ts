@@ -1,0 +1,93 @@
+/** What operators do with accounts. Every refusal is an OperatorError. */
+import type { Sql } from 'postgres'
+import { newId } from '../lib/ids.ts'
+import type { Nanos } from '../lib/money.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import {
+  type AccountRow,
+  insertAccount,
+  postOpeningBalance,
+  selectAccounts,
+  updateLimits,
+  updateStatus,
+} from './account-store.ts'
+import type { CallLimits } from './accounts.ts'
+
+export type { AccountRow } from './account-store.ts'
+
+const NAME_LENGTH_MAX = 200
+const LIST_MAX = 10_000
+
+export interface NewAccount {
+  readonly name: string
+  readonly currency?: string
+  /** Credited as a top-up in the same transaction; zero or absent for an empty account. */
+  readonly openingBalanceNanos?: Nanos
+  readonly limits?: CallLimits
+  /** Who does it, for the audit trail. */
+  readonly actor: string
+}
+
+/** Creates an account and its opening balance: both or neither. */
+export async function createAccount(sql: Sql, account: NewAccount): Promise<AccountRow> {
+  const { name, currency = 'CNY', openingBalanceNanos = 0n, limits = {}, actor } = account
+  if (name.trim() === '' || name.length > NAME_LENGTH_MAX) {
+    throw new OperatorError(`a name needs 1 to ${NAME_LENGTH_MAX} characters`)
+  }
+  if (!/^[A-Z]{3}$/.test(currency)) {
+    throw new OperatorError('a currency is three capital letters, for example CNY')
+  }
+  if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance is not negative')
+  const id = newId('acct')
+  await sql.begin(async (transaction) => {
+    await insertAccount(transaction, { id, name, currency, limits })
+    if (openingBalanceNanos === 0n) return
+    const creditId = newId('cred')
+    const opening = { creditId, accountId: id, amountNanos: openingBalanceNanos, actor }
+    await postOpeningBalance(transaction, opening)
+  })
+  return await showAccount(sql, id)
+}
+
+/** The oldest accounts first, with their balances. */
+export function listAccounts(sql: Sql, limit: number = LIST_MAX): Promise<AccountRow[]> {
+  return selectAccounts(sql, { limit })
+}
+
+export async function showAccount(sql: Sql, id: string): Promise<AccountRow> {
+  const [row] = await selectAccounts(sql, { id, limit: 1 })
+  return row ?? noAccount(id)
+}
+
+/** New calls of a suspended account are refused within five seconds; open tasks finish. */
+export async function setAccountStatus(
+  sql: Sql,
+  id: string,
+  status: AccountRow['status'],
+): Promise<AccountRow> {
+  if (!(await updateStatus(sql, id, status))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes the limits that `change` names; null lifts one. */
+export async function setAccountLimits(
+  sql: Sql,
+  id: string,
+  change: LimitsChange,
+): Promise<AccountRow> {
+  const { limits } = await showAccount(sql, id)
+  if (!(await updateLimits(sql, id, mergeLimits(limits, change)))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** A member that is absent stays as it is; null lifts the limit. */
+export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
+
+export function mergeLimits(limits: CallLimits, change: LimitsChange): CallLimits {
+  const merged = Object.entries({ ...limits, ...change })
+  return Object.fromEntries(merged.filter(([, limit]) => typeof limit === 'number'))
+}
+
+function noAccount(id: string): never {
+  throw new OperatorError(`there is no account ${id}`)
+}

@@ -1,0 +1,148 @@
+/** What operators do with API keys. Every refusal is an OperatorError. */
+import type { Sql, TransactionSql } from 'postgres'
+import { createApiKey, displayApiKey, hashApiKey } from '../lib/api-key.ts'
+import { newId } from '../lib/ids.ts'
+import type { Nanos } from '../lib/money.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import type { CallLimits } from './accounts.ts'
+import {
+  type ApiKeyRow,
+  accountExists,
+  inheritSpend,
+  insertKey,
+  lockKey,
+  retireKey,
+  selectKeys,
+  startSpend,
+  updateDisabled,
+  updateKey,
+} from './key-store.ts'
+import { type LimitsChange, mergeLimits } from './manage-accounts.ts'
+
+export type { ApiKeyRow } from './key-store.ts'
+
+export interface NewKey {
+  readonly accountId: string
+  readonly name?: string
+  /** Model ids it may call; null or absent means all. */
+  readonly models?: readonly string[] | null
+  readonly limits?: CallLimits
+  readonly spendLimitNanos?: Nanos | null
+  readonly expiresAt?: Date | null
+}
+
+/** A key with its text, which nobody can see again. */
+export interface CreatedKey extends ApiKeyRow {
+  readonly key: string
+}
+
+export async function createKey(sql: Sql, wanted: NewKey): Promise<CreatedKey> {
+  if (!(await accountExists(sql, wanted.accountId))) {
+    throw new OperatorError(`there is no account ${wanted.accountId}`)
+  }
+  const { models = null, expiresAt = null, spendLimitNanos = null } = wanted
+  checkFuture(expiresAt)
+  return await insertNew(sql, {
+    account_id: wanted.accountId,
+    name: wanted.name ?? '',
+    models: models && [...models],
+    limits: wanted.limits ?? {},
+    spend_limit: spendLimitNanos,
+    expires_at: expiresAt,
+  })
+}
+
+type KeyContent = Omit<Parameters<typeof insertKey>[1], 'id' | 'hash' | 'display'>
+
+async function insertNew(sql: Sql | TransactionSql, content: KeyContent): Promise<CreatedKey> {
+  const key = createApiKey()
+  const id = newId('key')
+  await insertKey(sql, { ...content, id, hash: hashApiKey(key), display: displayApiKey(key) })
+  return { ...(await showKey(sql, id)), key }
+}
+
+/** An account's keys, oldest first. */
+export async function listKeys(sql: Sql, accountId: string): Promise<ApiKeyRow[]> {
+  if (!(await accountExists(sql, accountId))) {
+    throw new OperatorError(`there is no account ${accountId}`)
+  }
+  return await selectKeys(sql, { accountId })
+}
+
+export async function showKey(sql: Sql | TransactionSql, id: string): Promise<ApiKeyRow> {
+  const [row] = await selectKeys(sql, { id })
+  return row ?? noKey(id)
+}
+
+/** A disabled key is refused within five seconds. */
+export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<ApiKeyRow> {
+  if (!(await updateDisabled(sql, id, disabled))) noKey(id)
+  return await showKey(sql, id)
+}
+
+/** Members that are absent stay as they are. */
+export interface KeyChange {
+  readonly name?: string
+  readonly models?: readonly string[] | null
+  readonly limits?: LimitsChange
+  readonly spendLimitNanos?: Nanos | null
+  readonly expiresAt?: Date | null
+}
+
+/**
+ * Changes a key. A first spend limit counts what the key has spent before; gateways may let calls
+ * through uncounted until they have noticed it, which takes at most five seconds.
+ */
+export async function changeKey(sql: Sql, id: string, change: KeyChange): Promise<ApiKeyRow> {
+  if (change.expiresAt) checkFuture(change.expiresAt)
+  return await sql.begin(async (transaction) => {
+    await lockKey(transaction, id)
+    const key = await showKey(transaction, id)
+    const { name = key.name, models = key.models, spendLimitNanos = key.spend_limit } = change
+    if (spendLimitNanos !== null && key.spend_limit === null) {
+      await startSpend(transaction, { id, accountId: key.account_id })
+    }
+    await updateKey(transaction, {
+      id,
+      name,
+      models: models && [...models],
+      limits: mergeLimits(key.limits, change.limits ?? {}),
+      spend_limit: spendLimitNanos,
+      expires_at: change.expiresAt === undefined ? key.expires_at : change.expiresAt,
+    })
+    return await showKey(transaction, id)
+  })
+}
+
+/**
+ * A new key in the place of an old one, which goes on for the overlap. What the old key has used
+ * of a spend limit counts for the new one.
+ */
+export async function rotateKey(
+  sql: Sql,
+  id: string,
+  overlapSeconds: number,
+): Promise<{ readonly created: CreatedKey; readonly old: ApiKeyRow }> {
+  return await sql.begin(async (transaction) => {
+    await lockKey(transaction, id)
+    const key = await showKey(transaction, id)
+    if (key.replaced_by) throw new OperatorError(`${id} was rotated: use ${key.replaced_by}`)
+    if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
+    const { account_id, name, models, limits, spend_limit, expires_at } = key
+    const content = { account_id, name, models, limits, spend_limit, expires_at }
+    const created = await insertNew(transaction, content)
+    if (spend_limit !== null) await inheritSpend(transaction, { from: id, to: created.id })
+    await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
+    return { created, old: await showKey(transaction, id) }
+  })
+}
+
+function checkFuture(expiresAt: Date | null): void {
+  if (expiresAt && expiresAt.getTime() <= Date.now()) {
+    throw new OperatorError('the expiry must be in the future')
+  }
+}
+
+function noKey(id: string): never {
+  throw new OperatorError(`there is no key ${id}`)
+}

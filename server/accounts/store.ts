@@ -1,0 +1,29 @@
+/** Looks API keys up: the only query on the way of every call. */
+import type { Sql } from 'postgres'
+import type { CallLimits } from './accounts.ts'
+
+export interface KeyRow {
+  readonly hash: Buffer
+  readonly key_id: string
+  readonly key_limits: CallLimits
+  readonly models: string[] | null
+  readonly spend_limit: bigint | null
+  readonly disabled: boolean
+  /** Milliseconds until it expires, by the database's clock; null when it never does. */
+  readonly expires_in_ms: number | null
+  readonly account_id: string
+  readonly account_limits: CallLimits
+  readonly status: 'active' | 'suspended'
+  readonly currency: string
+}
+
+/** The keys with these hashes, in one query; unknown ones are missing from the answer. */
+export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<KeyRow[]> {
+  return sql<KeyRow[]>`
+    select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit,
+      k.disabled_at is not null as disabled,
+      (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
+      a.id as account_id, a.limits as account_limits, a.status, a.currency
+    from api_key k join account a on a.id = k.account_id
+    where k.hash = any(${hashes as Buffer[]}::bytea[])`
+}

@@ -1,0 +1,71 @@
+/** The channels' part of `apply`: a new version only when settings really changed. */
+import { isDeepStrictEqual } from 'node:util'
+import type { TransactionSql } from 'postgres'
+import { SecretError } from '../lib/secrets.ts'
+import type { ApplyOptions, CatalogChange } from './apply.ts'
+import { openSettings, type Settings, sealSettings, splitSecrets } from './channel-settings.ts'
+import type { FileChannel } from './file-schema.ts'
+import { type ChannelRow, saveChannel } from './store.ts'
+
+export async function applyChannels(
+  sql: TransactionSql,
+  rows: readonly ChannelRow[],
+  options: ApplyOptions,
+): Promise<CatalogChange[]> {
+  const existing = new Map(rows.map((row) => [row.id, row]))
+  const changes: CatalogChange[] = []
+  for (const { source, content } of options.files) {
+    for (const channel of content.channels) {
+      const row = existing.get(channel.id)
+      const change = await applyChannel(sql, channel, source, row, options)
+      if (change) changes.push(change)
+    }
+  }
+  return changes
+}
+
+async function applyChannel(
+  sql: TransactionSql,
+  channel: FileChannel,
+  source: string,
+  row: ChannelRow | undefined,
+  options: ApplyOptions,
+): Promise<CatalogChange | undefined> {
+  const upstream = options.upstreams[channel.upstream]
+  if (!upstream) return undefined
+  // jsonb and JSON know no undefined: compare what would be stored.
+  const wanted: Settings = JSON.parse(JSON.stringify(channel.settings))
+  const newVersion = !row || row.upstream !== channel.upstream || !isSame(row, wanted, options)
+  const what = [
+    ...(row?.status === 'retired' ? ['status'] : []),
+    ...(row && row.upstream !== channel.upstream ? ['upstream'] : []),
+    ...(row && newVersion && row.upstream === channel.upstream ? ['settings'] : []),
+    ...(row && row.source !== source ? [`source (was ${row.source || 'none'})`] : []),
+  ]
+  if (row && what.length === 0) return undefined
+  const version = row ? row.version + (newVersion ? 1 : 0) : 1
+  const place = { channelId: channel.id, version }
+  const sealed =
+    row && !newVersion
+      ? { settings: row.settings, secrets: row.secrets }
+      : sealSettings(wanted, upstream, options.secrets, place)
+  await saveChannel(sql, { id: channel.id, upstream: channel.upstream, source, version, ...sealed })
+  return { kind: 'channel', id: channel.id, change: row ? 'changed' : 'added', what }
+}
+
+/** Undefined when the secrets cannot be opened: then they must be written anew. */
+function settingsOf(row: ChannelRow, secrets: ApplyOptions['secrets']): Settings | undefined {
+  try {
+    return openSettings(row, secrets, { channelId: row.id, version: row.version })
+  } catch (error) {
+    if (error instanceof SecretError) return undefined
+    throw error
+  }
+}
+
+/** A value that has become a secret is not the same, even if it reads the same: it must be sealed. */
+function isSame(row: ChannelRow, wanted: Settings, { upstreams, secrets }: ApplyOptions): boolean {
+  const upstream = upstreams[row.upstream]
+  if (!upstream || Object.keys(splitSecrets(row.settings, upstream).secret).length > 0) return false
+  return isDeepStrictEqual(settingsOf(row, secrets), wanted)
+}

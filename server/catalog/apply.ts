@@ -1,0 +1,148 @@
+/**
+ * Makes the catalog what the files say, in one transaction. What a file no longer names is
+ * retired if an earlier version of that file brought it; with `replace`, whatever no file names.
+ * Applying the same files again changes nothing. A channel or model that another file brought is
+ * taken over: the file applied last owns it.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import type { SecretBox } from '../lib/secrets.ts'
+import { applyChannels } from './apply-channels.ts'
+import { applyModels } from './apply-models.ts'
+import type { KnownUpstreams } from './channel-settings.ts'
+import type { Environment } from './environment.ts'
+import { CatalogError, type Mistake, type NamedCatalogFile } from './file.ts'
+import { findMistakes, findWarnings } from './file-checks.ts'
+import {
+  bumpRevision,
+  listChannels,
+  listModels,
+  lockCatalog,
+  readRevision,
+  retireChannels,
+  retireModels,
+} from './store.ts'
+
+export interface CatalogChange {
+  readonly kind: 'channel' | 'model'
+  readonly id: string
+  readonly change: 'added' | 'changed' | 'retired'
+  /** What changed, for people: `settings`, `prices`, `routes`, … */
+  readonly what: readonly string[]
+}
+
+export interface CatalogDiff {
+  readonly changes: readonly CatalogChange[]
+  readonly warnings: readonly string[]
+  readonly revision: bigint
+}
+
+export interface ApplyOptions {
+  readonly sql: Sql
+  readonly files: readonly NamedCatalogFile[]
+  readonly upstreams: KnownUpstreams
+  readonly secrets: SecretBox
+  readonly environment: Environment
+  /** Retire everything that none of the files names. */
+  readonly replace?: boolean
+  /** Say what would change and change nothing. */
+  readonly dryRun?: boolean
+}
+
+/** Throws CatalogError, with every mistake found, when the files do not fit. */
+export async function applyCatalog(options: ApplyOptions): Promise<CatalogDiff> {
+  const mistakes = findMistakes(options.files, options.upstreams, options.environment)
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
+  const warnings = findWarnings(options.files, options.upstreams, options.environment)
+  const written = new DryRun()
+  try {
+    return await options.sql.begin(async (sql) => {
+      const diff = { ...(await write(sql, options)), warnings }
+      if (!options.dryRun) return diff
+      written.diff = diff
+      throw written
+    })
+  } catch (error) {
+    if (error === written && written.diff) return written.diff
+    throw error
+  }
+}
+
+/** Thrown to roll a dry run back, with what it found. */
+class DryRun extends Error {
+  diff: CatalogDiff | undefined
+}
+
+async function write(sql: TransactionSql, options: ApplyOptions) {
+  await lockCatalog(sql)
+  const channels = await listChannels(sql)
+  const models = await listModels(sql)
+  const changes = [
+    ...(await applyChannels(sql, channels, options)),
+    ...(await applyModels(sql, models, options)),
+  ]
+  const { files, replace = false } = options
+  const sources = new Set(files.map((file) => file.source))
+  const named = {
+    channel: new Set(files.flatMap((file) => file.content.channels.map(({ id }) => id))),
+    model: new Set(files.flatMap((file) => file.content.models.map(({ id }) => id))),
+  }
+  const gone = (kind: 'channel' | 'model', rows: readonly Retirable[]) =>
+    rows
+      .filter((row) => row.status === 'active' && !named[kind].has(row.id))
+      .filter((row) => replace || sources.has(row.source))
+      .map(({ id }): CatalogChange => ({ kind, id, change: 'retired', what: [] }))
+  const retired = [...gone('channel', channels), ...gone('model', models)]
+  const idsOf = (kind: string) => retired.filter((one) => one.kind === kind).map(({ id }) => id)
+  if (idsOf('channel').length > 0) await retireChannels(sql, idsOf('channel'))
+  if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))
+  await refuseLostRoutes(sql, files)
+  const all = [...changes, ...retired]
+  return {
+    changes: all,
+    revision: all.length > 0 ? await bumpRevision(sql) : await readRevision(sql),
+  }
+}
+
+interface Retirable {
+  readonly id: string
+  readonly source: string
+  readonly status: string
+}
+
+/** Every route of an active model must lead to an active channel. */
+async function refuseLostRoutes(
+  sql: TransactionSql,
+  files: readonly NamedCatalogFile[],
+): Promise<void> {
+  const channels = await listChannels(sql)
+  const active = new Set(channels.filter(isActive).map(({ id }) => id))
+  const mistakes: Mistake[] = []
+  for (const model of (await listModels(sql)).filter(isActive)) {
+    for (const [index, route] of model.routes.entries()) {
+      if (active.has(route.channel)) continue
+      mistakes.push(lostRoute(files, model, index, route.channel))
+    }
+  }
+  if (mistakes.length > 0) throw new CatalogError(mistakes)
+}
+
+function lostRoute(
+  files: readonly NamedCatalogFile[],
+  model: Retirable,
+  routeIndex: number,
+  channel: string,
+): Mistake {
+  for (const { name, content } of files) {
+    const index = content.models.findIndex(({ id }) => id === model.id)
+    if (index < 0) continue
+    const path = `models[${index}].routes[${routeIndex}].channel`
+    return { file: name, path, problem: `there is no channel "${channel}"` }
+  }
+  const file = files.find(({ source }) => source === model.source) ?? files[0]
+  const problem = `the channel "${channel}" is still used by the model "${model.id}" of "${model.source}"`
+  return { file: file?.name ?? '', path: 'channels', problem }
+}
+
+function isActive({ status }: { readonly status: string }): boolean {
+  return status === 'active'
+}

@@ -1,0 +1,111 @@
+/**
+ * A channel's settings on their way into the database and out again: secrets in plain text are
+ * sealed apart from the rest, and the upstream's own schema judges the whole.
+ */
+import type { ZodType } from 'zod'
+import type { SecretBox } from '../lib/secrets.ts'
+import { dereference, type Environment, formatPath, type Path, referenceOf } from './environment.ts'
+import { explain, type Mistake } from './file.ts'
+
+/** What the catalog must know of an upstream: a view of its definition. */
+export interface KnownUpstream {
+  readonly settings: ZodType
+  /** Top-level settings that are encrypted at rest and never shown. */
+  readonly secrets: readonly string[]
+}
+export type KnownUpstreams = Readonly<Record<string, KnownUpstream>>
+
+export type Settings = Readonly<Record<string, unknown>>
+
+export interface StoredSettings {
+  readonly settings: Settings
+  readonly secrets: Buffer | null
+}
+
+/** Parts secrets from the rest. A secret that is `env:NAME` is not one and stays readable. */
+export function splitSecrets(
+  settings: Settings,
+  upstream: KnownUpstream,
+): { readonly open: Settings; readonly secret: Settings } {
+  const isSecret = ([key, value]: [string, unknown]) =>
+    upstream.secrets.includes(key) && referenceOf(value) === undefined
+  const entries = Object.entries(settings)
+  return {
+    open: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
+    secret: Object.fromEntries(entries.filter(isSecret)),
+  }
+}
+
+export function sealSettings(
+  settings: Settings,
+  upstream: KnownUpstream,
+  secrets: SecretBox,
+  place: { readonly channelId: string; readonly version: number },
+): StoredSettings {
+  const { open, secret } = splitSecrets(settings, upstream)
+  const sealed = Object.keys(secret).length > 0
+  return {
+    settings: open,
+    secrets: sealed ? secrets.seal(JSON.stringify(secret), placeOf(place)) : null,
+  }
+}
+
+/** The settings as they were applied. Throws SecretError when the secrets cannot be opened. */
+export function openSettings(
+  stored: StoredSettings,
+  secrets: SecretBox,
+  place: { readonly channelId: string; readonly version: number },
+): Settings {
+  if (!stored.secrets) return stored.settings
+  const opened: Settings = JSON.parse(secrets.open(stored.secrets, placeOf(place)))
+  return { ...stored.settings, ...opened }
+}
+
+/** Binds sealed settings to their row; `rekey` needs it too. */
+export function placeOf(place: { readonly channelId: string; readonly version: number }): string {
+  return `channel:${place.channelId}:${place.version}`
+}
+
+/**
+ * Checks settings as they will be once every `env:NAME` is set. Variables that are not set here
+ * are only reported in `missing`: the gateway may have them.
+ */
+export function checkSettings(
+  file: string,
+  path: Path,
+  settings: Settings,
+  upstream: KnownUpstream,
+  environment: Environment,
+): { readonly mistakes: readonly Mistake[]; readonly missing: readonly string[] } {
+  const { value, unset } = resolve(settings, environment)
+  const parsed = upstream.settings.safeParse(value)
+  const missing = [...new Set(unset.map(({ name }) => name))]
+  if (parsed.success) return { mistakes: [], missing }
+  const unknowable = new Set(unset.map((found) => formatPath([...path, ...found.path])))
+  const mistakes = explain(file, parsed.error, path)
+  return { mistakes: mistakes.filter((mistake) => !unknowable.has(mistake.path)), missing }
+}
+
+/** What an adapter gets, or why the channel cannot be used. */
+export function resolveSettings(
+  settings: Settings,
+  upstream: KnownUpstream,
+  environment: Environment,
+): { readonly settings: unknown } | { readonly problem: string } {
+  const { value, unset } = resolve(settings, environment)
+  const [missing] = unset
+  if (missing) {
+    const problem = `the environment variable ${missing.name} is not set`
+    return { problem: `${formatPath(missing.path)}: ${problem}` }
+  }
+  const parsed = upstream.settings.safeParse(value)
+  if (parsed.success) return { settings: parsed.data }
+  const [mistake] = explain('', parsed.error)
+  return { problem: `${mistake?.path}: ${mistake?.problem}` }
+}
+
+function resolve(settings: Settings, environment: Environment) {
+  const unset: { path: Path; name: string }[] = []
+  const value = dereference(settings, environment, (path, name) => unset.push({ path, name }))
+  return { value, unset }
+}

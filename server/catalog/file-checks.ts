@@ -1,0 +1,80 @@
+/** What a file's shape cannot tell: mistakes across its entries, and things worth a warning. */
+import { checkSettings, type KnownUpstreams } from './channel-settings.ts'
+import type { Environment } from './environment.ts'
+import type { Mistake, NamedCatalogFile } from './file.ts'
+import type { FileModel } from './file-schema.ts'
+
+/** Ids named twice, upstreams that do not exist, settings that an upstream refuses. */
+export function findMistakes(
+  files: readonly NamedCatalogFile[],
+  upstreams: KnownUpstreams,
+  environment: Environment,
+): Mistake[] {
+  return [
+    ...findDuplicates(files, 'channels'),
+    ...findDuplicates(files, 'models'),
+    ...files.flatMap((file) => channelMistakes(file, upstreams, environment)),
+  ]
+}
+
+function findDuplicates(files: readonly NamedCatalogFile[], list: 'channels' | 'models') {
+  const first = new Map<string, string>()
+  const mistakes: Mistake[] = []
+  for (const { name, content } of files) {
+    for (const [index, { id }] of content[list].entries()) {
+      const place = `${list}[${index}]`
+      const earlier = first.get(id)
+      if (earlier === undefined) first.set(id, `${name}: ${place}`)
+      else mistakes.push({ file: name, path: `${place}.id`, problem: `"${id}" is also ${earlier}` })
+    }
+  }
+  return mistakes
+}
+
+function channelMistakes(
+  { name, content }: NamedCatalogFile,
+  upstreams: KnownUpstreams,
+  environment: Environment,
+): Mistake[] {
+  return content.channels.flatMap((channel, index): readonly Mistake[] => {
+    const upstream = Object.hasOwn(upstreams, channel.upstream)
+      ? upstreams[channel.upstream]
+      : undefined
+    if (!upstream) {
+      const known = Object.keys(upstreams).sort().join(', ')
+      const problem = `there is no upstream "${channel.upstream}"; known: ${known}`
+      return [{ file: name, path: `channels[${index}].upstream`, problem }]
+    }
+    const path = ['channels', index, 'settings']
+    return checkSettings(name, path, channel.settings, upstream, environment).mistakes
+  })
+}
+
+/** What works but is probably not meant. */
+export function findWarnings(
+  files: readonly NamedCatalogFile[],
+  upstreams: KnownUpstreams,
+  environment: Environment,
+): string[] {
+  return files.flatMap(({ name, content }) => [
+    ...content.channels.flatMap((channel) => {
+      const upstream = upstreams[channel.upstream]
+      if (!upstream) return []
+      const { missing } = checkSettings(name, [], channel.settings, upstream, environment)
+      return missing.map(
+        (variable) =>
+          `channel ${channel.id}: ${variable} is not set here; ` +
+          'a gateway without it cannot use the channel',
+      )
+    }),
+    ...content.models.flatMap(priceWarnings),
+  ])
+}
+
+function priceWarnings({ id, prices }: FileModel): string[] {
+  const units = new Set(prices.map(({ unit }) => unit))
+  const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
+  return [...units]
+    .filter((unit) => !always.has(unit) && !unit.startsWith('cache'))
+    .map((unit) => `model ${id}: ${unit} costs nothing where no condition of its prices holds`)
+}

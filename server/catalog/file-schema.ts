@@ -1,0 +1,171 @@
+/** The shape of a catalog file. Nothing unknown is let through: a typing error must not be free. */
+import { z } from 'zod'
+import { parseAmount } from '../lib/money.ts'
+import { UNITS, type Unit } from '../lib/units.ts'
+import { MODEL_TYPES, type ModelType } from './catalog.ts'
+
+/** What can be billed on a model of each type. */
+const UNITS_BY_TYPE: Record<ModelType, readonly Unit[]> = {
+  chat: ['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'call'],
+  embedding: ['input_token', 'call'],
+  speech: ['character', 'input_token', 'output_token', 'second', 'call'],
+  search: ['call'],
+  minutes: ['second', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
+  video: ['second', 'input_token', 'output_token', 'image', 'call', 'task'],
+  image: ['image', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
+  ast: ['second', 'input_token', 'output_token', 'call'],
+}
+
+const name = (pattern: RegExp, what: string) => z.string().regex(pattern, what)
+const channelId = name(
+  /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+  'must be 1 to 64 letters, digits, ".", "_" or "-"',
+)
+const modelId = name(
+  /^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,127}$/,
+  'must be 1 to 128 letters, digits or any of . _ : / @ + -',
+)
+const currency = name(/^[A-Z]{3}$/, 'must be three capital letters, for example "CNY"')
+const count = z.int().min(1)
+
+const amount = z
+  .string('must be a decimal string, for example "0.15"')
+  .refine((text) => (parseAmount(text) ?? -1n) >= 0n, {
+    error: 'must be a decimal of at most 9 digits before and after the point, for example "0.15"',
+  })
+
+const range = z
+  .strictObject({ min: z.number().optional(), below: z.number().optional() })
+  .refine(({ min, below }) => min !== undefined || below !== undefined, {
+    error: 'needs "min", "below" or both',
+  })
+  .refine(({ min, below }) => min === undefined || below === undefined || min < below, {
+    error: '"min" must be less than "below"',
+  })
+
+const when = z
+  .record(
+    name(/^[a-z][a-z0-9_]{0,39}$/, 'must be a fact such as "resolution"'),
+    z.union([z.string(), z.number(), z.boolean(), range], {
+      error: 'must be a string, a number, true, false or {"min", "below"}',
+    }),
+  )
+  .refine((conditions) => Object.keys(conditions).length > 0, {
+    error: 'needs a condition: leave "when" away for a price that always holds',
+  })
+
+const price = z.strictObject({
+  unit: z.enum(UNITS),
+  per: count.default(1),
+  amount,
+  when: when.optional(),
+})
+
+const route = z.strictObject({
+  channel: channelId,
+  upstream_model: z.string().min(1).max(200).optional(),
+  priority: z.int().min(0).max(1000).default(0),
+  weight: z.int().min(1).max(10_000).default(1),
+})
+
+const limits = z.strictObject({
+  requests_per_minute: count.optional(),
+  concurrent_calls: count.optional(),
+  max_output_tokens: count.optional(),
+  max_input_tokens: count.optional(),
+  first_byte_timeout_ms: count.max(3_600_000).optional(),
+  idle_timeout_ms: count.max(3_600_000).optional(),
+})
+
+/** What people want to know about a model; anything may be noted, these have a fixed shape. */
+const details = z.looseObject({
+  display_name: z.string().max(200).optional(),
+  description: z.string().max(2000).optional(),
+  owned_by: z.string().max(100).optional(),
+  context_window: count.optional(),
+  /** Where the price was found. */
+  price_source: z.string().max(500).optional(),
+  /** The price is made up. */
+  example: z.boolean().optional(),
+})
+
+const model = z
+  .strictObject({
+    id: modelId,
+    type: z.enum(MODEL_TYPES),
+    free: z.boolean().default(false),
+    prices: z.array(price).max(200).default([]),
+    routes: z.array(route).min(1, 'needs at least one route').max(50),
+    limits: limits.default({}),
+    details: details.default({}),
+  })
+  .check(({ value, issues }) => {
+    const refuse = (path: PropertyKey[], message: string) =>
+      issues.push({ code: 'custom', input: value, path, message })
+    if (value.free && value.prices.length > 0) {
+      refuse(['prices'], 'a free model has no prices: remove them or "free"')
+    }
+    if (!value.free && value.prices.length === 0) {
+      refuse(['prices'], 'a model needs a price, or must say "free": true')
+    }
+    checkPrices(value, refuse)
+    checkRoutes(value, refuse)
+  })
+
+type Refuse = (path: PropertyKey[], message: string) => void
+
+function checkPrices(
+  { type, prices }: { type: ModelType; prices: readonly z.output<typeof price>[] },
+  refuse: Refuse,
+): void {
+  const always = new Map<Unit, number>()
+  for (const [index, { unit, when: condition }] of prices.entries()) {
+    if (!UNITS_BY_TYPE[type].includes(unit)) {
+      const known = UNITS_BY_TYPE[type].join(', ')
+      refuse(['prices', index, 'unit'], `a ${type} model is billed by ${known}`)
+    }
+    const earlier = always.get(unit)
+    if (earlier !== undefined) {
+      refuse(['prices', index], `never applies: prices[${earlier}] holds for every ${unit}`)
+    } else if (!condition) {
+      always.set(unit, index)
+    }
+  }
+}
+
+function checkRoutes(
+  { id, routes }: { id: string; routes: readonly z.output<typeof route>[] },
+  refuse: Refuse,
+): void {
+  const seen = new Set<string>()
+  for (const [index, { channel, upstream_model = id }] of routes.entries()) {
+    const target = `${channel} ${upstream_model}`
+    if (seen.has(target)) refuse(['routes', index], 'the same route twice')
+    seen.add(target)
+  }
+}
+
+export const catalogFile = z.strictObject({
+  $schema: z.string().optional(),
+  /** The name under which this file's entries are kept; the file's own name unless given. */
+  source: name(
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
+    'must be 1 to 64 letters, digits, ".", "_" or "-"',
+  ).optional(),
+  currency: currency.default('CNY'),
+  channels: z
+    .array(
+      z.strictObject({
+        id: channelId,
+        upstream: z.string().min(1),
+        settings: z.record(z.string(), z.unknown()).default({}),
+      }),
+    )
+    .max(1000)
+    .default([]),
+  models: z.array(model).max(10_000).default([]),
+})
+
+export type CatalogFile = z.output<typeof catalogFile>
+export type FileModel = CatalogFile['models'][number]
+export type FileChannel = CatalogFile['channels'][number]

@@ -1,0 +1,83 @@
+/** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
+import type { ZodError } from 'zod'
+import { OperatorError } from '../lib/operator-error.ts'
+import { type Environment, formatPath, substitute } from './environment.ts'
+import { type CatalogFile, catalogFile } from './file-schema.ts'
+
+/** A mistake in a catalog file, for example `models[3].prices[0].amount: must be …`. */
+export interface Mistake {
+  readonly file: string
+  readonly path: string
+  readonly problem: string
+}
+
+export class CatalogError extends OperatorError {
+  readonly mistakes: readonly Mistake[]
+
+  constructor(mistakes: readonly Mistake[]) {
+    super(mistakes.map(formatMistake).join('\n'))
+    this.name = 'CatalogError'
+    this.mistakes = mistakes
+  }
+}
+
+function formatMistake({ file, path, problem }: Mistake): string {
+  return path === '' ? `${file}: ${problem}` : `${file}: ${path}: ${problem}`
+}
+
+export interface NamedCatalogFile {
+  /** As messages should call it. */
+  readonly name: string
+  readonly source: string
+  readonly content: CatalogFile
+}
+
+/** A larger file is not a catalog. */
+const TEXT_LENGTH_MAX = 16 * 1024 * 1024
+
+/** Parses the text of one file. Throws CatalogError. */
+export function parseCatalogFile(
+  file: string,
+  text: string,
+  environment: Environment,
+): NamedCatalogFile {
+  const mistakes: Mistake[] = []
+  const raw = substitute(parseJson(file, text), environment, (path, name) => {
+    const problem = `the environment variable ${name} is not set`
+    mistakes.push({ file, path: formatPath(path), problem })
+  })
+  const parsed = catalogFile.safeParse(raw)
+  if (!parsed.success) mistakes.push(...explain(file, parsed.error))
+  if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
+  return { name: file, source: parsed.data.source ?? baseName(file), content: parsed.data }
+}
+
+/** What zod found, in the words and the notation of the file. */
+export function explain(file: string, error: ZodError, prefix: readonly PropertyKey[] = []) {
+  return error.issues.flatMap((issue): Mistake[] => {
+    const path = [...prefix, ...issue.path]
+    if (issue.code === 'unrecognized_keys') {
+      const problem = 'unknown field'
+      return issue.keys.map((key) => ({ file, path: formatPath([...path, key]), problem }))
+    }
+    return [{ file, path: formatPath(path), problem: issue.message }]
+  })
+}
+
+function parseJson(file: string, text: string): unknown {
+  if (text.length > TEXT_LENGTH_MAX) {
+    throw new CatalogError([{ file, path: '', problem: 'larger than 16 MB' }])
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    const problem = `not valid JSON: ${error instanceof Error ? error.message : String(error)}`
+    throw new CatalogError([{ file, path: '', problem }])
+  }
+}
+
+function baseName(file: string): string {
+  const last = file.split(/[/\\]/).at(-1) ?? file
+  const plain = last.replace(/\.json$/i, '').replace(/[^A-Za-z0-9._-]/g, '-')
+  return plain.slice(0, 64) || 'catalog'
+}

@@ -1,0 +1,145 @@
+/** The catalog's tables. Everything that writes runs in the transaction of one `apply`. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { Unit } from '../lib/units.ts'
+import type { Condition, ModelLimits, ModelType } from './catalog.ts'
+import type { Settings } from './channel-settings.ts'
+
+export interface ChannelRow {
+  readonly id: string
+  readonly upstream: string
+  readonly source: string
+  readonly status: 'active' | 'retired'
+  readonly version: number
+  readonly settings: Settings
+  readonly secrets: Buffer | null
+  readonly updated_at: Date
+}
+
+/** A price as it is kept and shown: amounts are decimal strings. */
+export interface StoredPrice {
+  readonly unit: Unit
+  readonly per: number
+  readonly amount: string
+  readonly when?: Readonly<Record<string, Condition>>
+}
+
+export interface StoredRoute {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly priority: number
+  readonly weight: number
+}
+
+export interface ModelRow {
+  readonly id: string
+  readonly type: ModelType
+  readonly free: boolean
+  readonly source: string
+  readonly status: 'active' | 'retired'
+  readonly limits: ModelLimits
+  readonly routes: readonly StoredRoute[]
+  readonly details: Readonly<Record<string, unknown>>
+  readonly price_version: bigint | null
+  readonly currency: string | null
+  readonly prices: readonly StoredPrice[] | null
+  readonly updated_at: Date
+}
+
+export async function readRevision(sql: Sql | TransactionSql): Promise<bigint> {
+  const [row] = await sql<{ revision: bigint }[]>`select revision from catalog_revision`
+  return row?.revision ?? 0n
+}
+
+/** Waits until no other `apply` is under way, and keeps others out until the transaction ends. */
+export async function lockCatalog(sql: TransactionSql): Promise<void> {
+  await sql`select 1 from catalog_revision for update`
+}
+
+export async function bumpRevision(sql: TransactionSql): Promise<bigint> {
+  const [row] = await sql<{ revision: bigint }[]>`
+    update catalog_revision set revision = revision + 1, updated_at = now() returning revision`
+  return row?.revision ?? 0n
+}
+
+export function listChannels(sql: Sql | TransactionSql): Promise<ChannelRow[]> {
+  return sql<ChannelRow[]>`
+    select c.id, c.upstream, c.source, c.status, c.version, v.settings, v.secrets, c.updated_at
+    from channel c join channel_version v on v.channel_id = c.id and v.version = c.version
+    order by c.id`
+}
+
+export function listModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
+  return sql<ModelRow[]>`
+    select m.id, m.type, m.free, m.source, m.status, m.limits, m.routes, m.details,
+      m.price_version, p.currency, p.prices, m.updated_at
+    from model m left join price p on p.version = m.price_version
+    order by m.id`
+}
+
+/** Everything a gateway needs, as it was at one instant. */
+export async function readCatalog(sql: Sql): Promise<{
+  readonly revision: bigint
+  readonly channels: readonly ChannelRow[]
+  readonly models: readonly ModelRow[]
+}> {
+  return await sql.begin('isolation level repeatable read read only', async (view) => ({
+    revision: await readRevision(view),
+    channels: await listChannels(view),
+    models: await listModels(view),
+  }))
+}
+
+/** Creates a channel or its next version. */
+export async function saveChannel(
+  sql: TransactionSql,
+  channel: Omit<ChannelRow, 'status' | 'updated_at'>,
+): Promise<void> {
+  const settings = JSON.stringify(channel.settings)
+  await sql`
+    insert into channel (id, upstream, source, version)
+    values (${channel.id}, ${channel.upstream}, ${channel.source}, ${channel.version})
+    on conflict (id) do update set upstream = excluded.upstream, source = excluded.source,
+      version = excluded.version, status = 'active', updated_at = now()`
+  await sql`
+    insert into channel_version (channel_id, version, settings, secrets)
+    values (${channel.id}, ${channel.version}, ${settings}::text::jsonb, ${channel.secrets})
+    on conflict (channel_id, version) do nothing`
+}
+
+export async function savePrice(
+  sql: TransactionSql,
+  price: {
+    readonly modelId: string
+    readonly currency: string
+    readonly prices: readonly StoredPrice[]
+  },
+): Promise<bigint | null> {
+  const [row] = await sql<{ version: bigint }[]>`
+    insert into price (model_id, currency, prices)
+    values (${price.modelId}, ${price.currency}, ${JSON.stringify(price.prices)}::text::jsonb)
+    returning version`
+  return row?.version ?? null
+}
+
+export async function saveModel(
+  sql: TransactionSql,
+  model: Omit<ModelRow, 'status' | 'updated_at' | 'currency' | 'prices'>,
+): Promise<void> {
+  await sql`
+    insert into model (id, type, free, source, limits, routes, details, price_version)
+    values (${model.id}, ${model.type}, ${model.free}, ${model.source},
+      ${JSON.stringify(model.limits)}::text::jsonb, ${JSON.stringify(model.routes)}::text::jsonb,
+      ${JSON.stringify(model.details)}::text::jsonb, ${model.price_version?.toString() ?? null})
+    on conflict (id) do update set type = excluded.type, free = excluded.free,
+      source = excluded.source, status = 'active', limits = excluded.limits,
+      routes = excluded.routes, details = excluded.details,
+      price_version = excluded.price_version, updated_at = now()`
+}
+
+export async function retireChannels(sql: TransactionSql, ids: readonly string[]): Promise<void> {
+  await sql`update channel set status = 'retired', updated_at = now() where id in ${sql(ids)}`
+}
+
+export async function retireModels(sql: TransactionSql, ids: readonly string[]): Promise<void> {
+  await sql`update model set status = 'retired', updated_at = now() where id in ${sql(ids)}`
+}

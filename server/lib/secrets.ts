@@ -1,0 +1,91 @@
+/**
+ * Secrets at rest: AES-256-GCM under keys derived from SECRET_KEY. A sealed secret names the key
+ * that sealed it, so that keys can be rotated, and is bound to its place (`context`), so that it
+ * cannot be moved to another row.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { OperatorError } from './operator-error.ts'
+
+export interface SecretBox {
+  /** The id of the key that seals now: 8 hexadecimal digits. */
+  readonly keyId: string
+  /** Encrypts text for one place, for example `channel:main:3`. */
+  seal(text: string, context: string): Buffer
+  /** Throws SecretError when the key is not here, or the bytes were changed or moved. */
+  open(sealed: Buffer, context: string): string
+}
+
+export class SecretError extends OperatorError {}
+
+/** Shorter than this is a password, not a key: 32 characters of base64 carry 192 bits. */
+export const SECRET_KEY_LENGTH_MIN = 32
+
+const FORMAT = 1
+const KEY_ID_BYTES = 4
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
+
+/** A new SECRET_KEY: 256 random bits as text. */
+export function createSecretKey(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/**
+ * A box that seals with the first key and opens with any of them. Throws when there is none or
+ * one is too short.
+ */
+export function createSecretBox(secretKeys: readonly string[]): SecretBox {
+  const [current, ...older] = secretKeys.map(deriveKey)
+  if (!current) throw new SecretError('no secret key is configured')
+  const byId = new Map([current, ...older].map((derived) => [derived.id.toString('hex'), derived]))
+  return {
+    keyId: current.id.toString('hex'),
+    seal(text, context) {
+      const nonce = randomBytes(NONCE_BYTES)
+      const cipher = createCipheriv('aes-256-gcm', current.key, nonce)
+      cipher.setAAD(Buffer.from(context))
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
+      return Buffer.concat([Buffer.of(FORMAT), current.id, nonce, cipher.getAuthTag(), sealed])
+    },
+    open(sealed, context) {
+      const id = sealedWith(sealed)
+      const derived = byId.get(id)
+      if (!derived) throw new SecretError(`sealed with key ${id}, which SECRET_KEY does not hold`)
+      const nonceStart = 1 + KEY_ID_BYTES
+      const tagStart = nonceStart + NONCE_BYTES
+      const nonce = sealed.subarray(nonceStart, tagStart)
+      const decipher = createDecipheriv('aes-256-gcm', derived.key, nonce)
+      decipher.setAAD(Buffer.from(context))
+      decipher.setAuthTag(sealed.subarray(tagStart, HEADER_BYTES))
+      try {
+        const opened = decipher.update(sealed.subarray(HEADER_BYTES))
+        return Buffer.concat([opened, decipher.final()]).toString('utf8')
+      } catch (cause) {
+        throw new SecretError(`the secret of ${context} was changed or moved`, { cause })
+      }
+    },
+  }
+}
+
+/** The id of the key that sealed these bytes. Throws SecretError when they are not sealed. */
+export function sealedWith(sealed: Buffer): string {
+  if (sealed.length < HEADER_BYTES || sealed[0] !== FORMAT) {
+    throw new SecretError('not a sealed secret')
+  }
+  return sealed.subarray(1, 1 + KEY_ID_BYTES).toString('hex')
+}
+
+/** For people: the last four characters at most, and of short secrets nothing. */
+export function maskSecret(secret: string): string {
+  return secret.length >= 16 ? `••••${secret.slice(-4)}` : '••••'
+}
+
+function deriveKey(secretKey: string): { readonly id: Buffer; readonly key: Buffer } {
+  if (secretKey.length < SECRET_KEY_LENGTH_MIN) {
+    throw new SecretError(`a secret key needs at least ${SECRET_KEY_LENGTH_MIN} characters`)
+  }
+  const derive = (purpose: string, bytes: number) =>
+    Buffer.from(hkdfSync('sha256', secretKey, 'tributary', purpose, bytes))
+  return { id: derive('key id', KEY_ID_BYTES), key: derive('seal secrets', 32) }
+}
