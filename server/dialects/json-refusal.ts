@@ -1,0 +1,56 @@
+/**
+ * What the caller is told when a JSON body is refused before it is read: one sentence per
+ * reason, with the field and the byte where they are known.
+ */
+
+export type JsonRefusalReason =
+  | 'encoding'
+  | 'syntax'
+  | 'not_an_object'
+  | 'too_deep'
+  | 'too_many_values'
+  | 'duplicate_key'
+  | 'number_out_of_range'
+
+export interface JsonRefusal {
+  readonly ok: false
+  readonly reason: JsonRefusalReason
+  /** The top-level field that holds the trouble, decoded, where there is one. */
+  readonly field?: string
+  /** Byte offset of the trouble, where one place can be named. */
+  readonly offset?: number
+  /** Public text: goes to the caller. */
+  readonly message: string
+}
+
+const SENTENCES: Readonly<Record<JsonRefusalReason, string>> = {
+  encoding: 'request body is not valid UTF-8',
+  syntax: 'request body is not valid JSON',
+  not_an_object: 'request body must be a JSON object',
+  too_deep: 'request body is nested too deeply',
+  too_many_values: 'request body holds too many values',
+  duplicate_key: 'request body names a field more than once',
+  number_out_of_range: 'request body holds a number that is out of range',
+}
+
+/** A field name in a message is cut here: it is the caller's own text and may be megabytes. */
+const FIELD_CHARACTERS_MAX = 64
+
+/** Makes the refusal of a body; `offset` counts bytes. */
+export function refuseJson(
+  reason: JsonRefusalReason,
+  offset?: number,
+  field?: string,
+): JsonRefusal {
+  const places: string[] = []
+  const name = field?.slice(0, FIELD_CHARACTERS_MAX).toWellFormed()
+  if (name !== undefined) places.push(`field ${JSON.stringify(name)}`)
+  if (offset !== undefined) places.push(`byte ${offset}`)
+  return {
+    ok: false,
+    reason,
+    ...(name === undefined ? {} : { field: name }),
+    ...(offset === undefined ? {} : { offset }),
+    message: SENTENCES[reason] + (places.length > 0 ? ` (${places.join(', ')})` : ''),
+  }
+}

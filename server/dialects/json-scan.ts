@@ -1,0 +1,298 @@
+/**
+ * Looks at a JSON request body before JSON.parse does: one pass over the bytes, no recursion. It
+ * refuses what is costly (depth, number of values) or ambiguous (one key twice, numbers that
+ * turn into Infinity), and notes where each top-level member stands so that `splice.ts` can
+ * edit the body without re-encoding it. Finer syntax is left to JSON.parse.
+ */
+import { isUtf8 } from 'node:buffer'
+import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
+
+export interface JsonLimits {
+  /** Nested arrays and objects, the outermost included. */
+  readonly depth: number
+  /** Values of any kind in the whole body; each container and each list item counts. */
+  readonly values: number
+}
+
+export const REQUEST_LIMITS: JsonLimits = { depth: 64, values: 200_000 }
+
+/** One member; byte offsets. `keyStart` is the key's opening quote; ends are exclusive. */
+export interface JsonMember {
+  /** Decoded: the escapes are gone. */
+  readonly key: string
+  readonly keyStart: number
+  readonly valueStart: number
+  readonly valueEnd: number
+}
+
+/** The top-level members by decoded key, in the order of the body. */
+export type JsonFields = ReadonlyMap<string, JsonMember>
+
+export type JsonScan = { readonly ok: true; readonly fields: JsonFields } | JsonRefusal
+
+export type ParsedRequest =
+  | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
+  | JsonRefusal
+
+/**
+ * A parsed object. `__proto__` and `constructor` are ordinary own members here, so it is safe to
+ * read names that are known beforehand and to serialise; never copy it with Object.assign and
+ * never look up a name that a caller chose without Object.hasOwn.
+ */
+export interface JsonObject {
+  readonly [key: string]: unknown
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const COMMA = 0x2c
+const COLON = 0x3a
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
+
+/** What a byte outside of strings asks of the scanner. */
+const OPEN = 1
+const CLOSE = 2
+const STRING = 3
+const SEPARATOR = 4
+const NUMBER = 5
+const ACTIONS = new Uint8Array(256)
+for (const character of '{[') ACTIONS[character.charCodeAt(0)] = OPEN
+for (const character of '}]') ACTIONS[character.charCodeAt(0)] = CLOSE
+for (const character of '-0123456789') ACTIONS[character.charCodeAt(0)] = NUMBER
+ACTIONS[QUOTE] = STRING
+ACTIONS[COMMA] = SEPARATOR
+
+/** Bytes that a number may hold after its first one. */
+const NUMBER_BYTES = new Uint8Array(256)
+for (const character of '+-.0123456789eE') NUMBER_BYTES[character.charCodeAt(0)] = 1
+
+/** Walking a short string is cheaper than a call of the native search. */
+const WALK_BYTES = 32
+/** Without an exponent only a number of more digits than this can exceed the largest double. */
+const SAFE_NUMBER_BYTES = 308
+
+interface Cursor {
+  readonly bytes: Buffer
+  readonly limits: JsonLimits
+  position: number
+  values: number
+  /** Set when a reader below has answered false. */
+  refusal: JsonRefusalReason | undefined
+}
+
+/**
+ * Scans a whole request body. The offsets may be used only after JSON.parse has accepted the
+ * same bytes: the scan does not prove that the values are well formed.
+ *
+ * Two keys that differ only in letter case count as one key, because some JSON readers (Go's
+ * encoding/json) match names that way, and such an upstream would read the other one.
+ */
+export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): JsonScan {
+  if (!isUtf8(bytes)) return refuseJson('encoding')
+  const cursor: Cursor = { bytes, limits, position: 0, values: 1, refusal: undefined }
+  if (skipSpace(cursor) !== OPEN_OBJECT) return refuseJson('not_an_object')
+  const members: JsonMember[] = []
+  if (!readMembers(cursor, members)) {
+    return refuseJson(cursor.refusal ?? 'syntax', cursor.position, members.at(-1)?.key)
+  }
+  const double = findDouble(members)
+  if (double !== undefined) return refuseJson('duplicate_key', double.keyStart, double.key)
+  return { ok: true, fields: new Map(members.map((member) => [member.key, member])) }
+}
+
+/**
+ * The members of the object that opens at `start`, doubles included, in their order. Only for
+ * bytes that JSON.parse has accepted.
+ */
+export function listMembers(bytes: Buffer, start: number): readonly JsonMember[] {
+  const limits = { depth: Infinity, values: Infinity }
+  const cursor: Cursor = { bytes, limits, position: start, values: 1, refusal: undefined }
+  const members: JsonMember[] = []
+  readMembers(cursor, members)
+  return members
+}
+
+/** Reads an object from its opening brace on. After a refusal the last member is the culprit. */
+function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
+  cursor.position++
+  if (skipSpace(cursor) === CLOSE_OBJECT) return true
+  for (;;) {
+    const keyStart = cursor.position
+    const key = readKey(cursor)
+    if (key === undefined) return stop(cursor, 'syntax')
+    const valueStart = cursor.position
+    const read = skipValue(cursor)
+    members.push({ key, keyStart, valueStart, valueEnd: cursor.position })
+    if (!read) return false
+    if (++cursor.values > cursor.limits.values) return stop(cursor, 'too_many_values')
+    if (skipSpace(cursor) !== COMMA) return true
+    cursor.position++
+    skipSpace(cursor)
+  }
+}
+
+/** The first member whose key was there before, letter case aside. */
+export function findDouble(members: readonly JsonMember[]): JsonMember | undefined {
+  const folds = new Set<string>()
+  for (const member of members) {
+    const size = folds.size
+    if (folds.add(foldKey(member.key)).size === size) return member
+  }
+  return undefined
+}
+
+/**
+ * Scans and parses a request body that must be one JSON object. Numbers keep JavaScript's
+ * precision; what needs the original spelling is in the bytes.
+ */
+export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
+  const scan = scanJson(bytes, limits)
+  if (!scan.ok) return scan
+  try {
+    return { ok: true, value: JSON.parse(bytes.toString('utf8')), fields: scan.fields }
+  } catch {
+    return refuseJson('syntax')
+  }
+}
+
+/** Moves to the next byte that is not white space and returns it; -1 at the end. */
+function skipSpace(cursor: Cursor): number {
+  const { bytes } = cursor
+  for (; cursor.position < bytes.length; cursor.position++) {
+    const byte = bytes[cursor.position] ?? -1
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte
+  }
+  return -1
+}
+
+/** Reads a key and its colon, leaves the cursor on the value. Undefined: not a key. */
+function readKey(cursor: Cursor): string | undefined {
+  const { bytes, position: start } = cursor
+  if (bytes[start] !== QUOTE) return undefined
+  const end = skipString(bytes, start)
+  if (end === -1) return undefined
+  cursor.position = end
+  if (skipSpace(cursor) !== COLON) return undefined
+  cursor.position++
+  skipSpace(cursor)
+  return decodeKey(bytes, start, end)
+}
+
+/** Keys that need no folding: nearly all keys of nearly all bodies. */
+const PLAIN_KEY = /^[a-z0-9_]*$/
+
+/** One spelling for all letter cases; upper case first, because U+017F and U+212A fold so. */
+function foldKey(key: string): string {
+  return PLAIN_KEY.test(key) ? key : key.toUpperCase().toLowerCase()
+}
+
+function decodeKey(bytes: Buffer, start: number, end: number): string | undefined {
+  const raw = bytes.toString('utf8', start + 1, end - 1)
+  if (!raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`)
+  } catch {
+    return undefined
+  }
+}
+
+/** Moves over one value of the object that is read. False: refused, see the cursor. */
+function skipValue(cursor: Cursor): boolean {
+  const { bytes, position } = cursor
+  switch (ACTIONS[bytes[position] ?? 0]) {
+    case OPEN:
+      return skipContainer(cursor)
+    case NUMBER:
+      return skipNumber(cursor)
+    case STRING: {
+      const end = skipString(bytes, position)
+      if (end === -1) return stop(cursor, 'syntax')
+      cursor.position = end
+      return true
+    }
+    default:
+      return skipLiteral(cursor)
+  }
+}
+
+/** Moves over an array or object, however deep, with a counter in place of a stack. */
+function skipContainer(cursor: Cursor): boolean {
+  const { bytes, limits } = cursor
+  // The object that is read is level 1.
+  let level = 1
+  do {
+    const action = ACTIONS[bytes[cursor.position] ?? 0]
+    if (action === STRING) {
+      const end = skipString(bytes, cursor.position)
+      if (end === -1) return stop(cursor, 'syntax')
+      cursor.position = end
+    } else if (action === NUMBER) {
+      if (!skipNumber(cursor)) return false
+    } else {
+      if (action === OPEN) level++
+      else if (action === CLOSE) level--
+      if (action === OPEN || action === SEPARATOR) cursor.values++
+      if (level > limits.depth) return stop(cursor, 'too_deep')
+      if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
+      cursor.position++
+    }
+  } while (level > 1 && cursor.position < bytes.length)
+  return level === 1 || stop(cursor, 'syntax')
+}
+
+function stop(cursor: Cursor, refusal: JsonRefusalReason): false {
+  cursor.refusal = refusal
+  return false
+}
+
+/** Moves over a number and refuses one that no double can hold. */
+function skipNumber(cursor: Cursor): boolean {
+  const { bytes, position: start } = cursor
+  let position = start + 1
+  let exponent = false
+  for (; NUMBER_BYTES[bytes[position] ?? 0] === 1; position++) {
+    if (((bytes[position] ?? 0) | 0x20) === 0x65) exponent = true
+  }
+  if (exponent || position - start > SAFE_NUMBER_BYTES) {
+    const value = Number(bytes.toString('latin1', start, position))
+    if (value === Infinity || value === -Infinity) return stop(cursor, 'number_out_of_range')
+  }
+  cursor.position = position
+  return true
+}
+
+/** Moves over `true`, `false`, `null`, or over rubbish that JSON.parse will refuse. */
+function skipLiteral(cursor: Cursor): true {
+  const { bytes } = cursor
+  for (; cursor.position < bytes.length; cursor.position++) {
+    const byte = bytes[cursor.position] ?? 0
+    if (byte <= 0x20 || byte === COMMA || ACTIONS[byte] === CLOSE) break
+  }
+  return true
+}
+
+/** The offset behind the closing quote of the string that opens at `open`; -1 without one. */
+function skipString(bytes: Buffer, open: number): number {
+  let position = open + 1
+  for (;;) {
+    const walkEnd = position + WALK_BYTES
+    while (position < walkEnd) {
+      const byte = bytes[position]
+      if (byte === QUOTE) return position + 1
+      if (byte === undefined) return -1
+      position += byte === BACKSLASH ? 2 : 1
+    }
+    const quote = bytes.indexOf(QUOTE, position)
+    if (quote === -1) return -1
+    if (!isEscaped(bytes, quote, position)) return quote + 1
+    position = quote + 1
+  }
+}
+
+/** True if an odd number of backslashes stands before `offset`; `floor` is a clean boundary. */
+function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
+  let slash = offset - 1
+  while (slash >= floor && bytes[slash] === BACKSLASH) slash--
+  return (offset - slash) % 2 === 0
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { JsonRefusalReason } from '../../server/dialects/json-refusal.ts'
+import { parseRequestJson, REQUEST_LIMITS, scanJson } from '../../server/dialects/json-scan.ts'
+
+function refusalOf(body: string | Buffer, limits = REQUEST_LIMITS) {
+  const parsed = parseRequestJson(typeof body === 'string' ? Buffer.from(body) : body, limits)
+  assert.ok(!parsed.ok, 'the body should have been refused')
+  return parsed
+}
+
+/** Each top-level member as its raw text, in order. */
+function rawMembers(body: string): [string, string][] {
+  const bytes = Buffer.from(body)
+  const scan = scanJson(bytes)
+  assert.ok(scan.ok)
+  return Array.from(scan.fields, ([key, { valueStart, valueEnd }]) => [
+    key,
+    bytes.toString('utf8', valueStart, valueEnd),
+  ])
+}
+
+test('offsets are exact whatever the white space and the kind of value', () => {
+  const body = ' {\n"a" :\t[1, {"b":2}] , "c":"x\\"}," ,"d":-1.5e3,"é":null,"t":true,"o":{}\r\n} '
+  assert.deepEqual(rawMembers(body), [
+    ['a', '[1, {"b":2}]'],
+    ['c', '"x\\"},"'],
+    ['d', '-1.5e3'],
+    ['é', 'null'],
+    ['t', 'true'],
+    ['o', '{}'],
+  ])
+})
+
+test('an empty object has no members', () => {
+  assert.deepEqual(rawMembers('{ }'), [])
+})
+
+test('strings that end in backslashes, short and long, end where JSON says', () => {
+  for (const length of [0, 1, 23, 31, 32, 33, 64, 500]) {
+    for (const tail of ['', '\\\\', '\\"', '\\\\\\"', '\\\\\\\\']) {
+      const value = `"${'x'.repeat(length)}${tail}"`
+      assert.deepEqual(rawMembers(`{"a":${value},"b":1}`), [
+        ['a', value],
+        ['b', '1'],
+      ])
+    }
+  }
+})
+
+const REFUSED: readonly [string, string | Buffer, JsonRefusalReason][] = [
+  ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]), 'encoding'],
+  ['half a surrogate in bytes', Buffer.from('7b2261223a22eda08022 7d', 'hex'), 'encoding'],
+  ['nothing', '', 'not_an_object'],
+  ['an array', '[]', 'not_an_object'],
+  ['a text', '"{}"', 'not_an_object'],
+  ['a byte order mark', '\ufeff{}', 'not_an_object'],
+  ['a cut body', '{"a":[1,', 'syntax'],
+  ['a cut string', '{"a":"b', 'syntax'],
+  ['a cut key', '{"a', 'syntax'],
+  ['a string that ends in a backslash', '{"a":"b\\', 'syntax'],
+  ['a key without quotes', '{a:1}', 'syntax'],
+  ['a bad escape in a key', '{"\\u00zz":1}', 'syntax'],
+  ['no colon', '{"a" 1}', 'syntax'],
+  ['no value', '{"a":,"b":1}', 'syntax'],
+  ['a trailing comma', '{"a":1,}', 'syntax'],
+  ['crossed brackets', '{"a":[}', 'syntax'],
+  ['text behind the body', '{"a":1}{}', 'syntax'],
+  ['a control character', '{"a":"\n"}', 'syntax'],
+  ['NaN', '{"a":NaN}', 'syntax'],
+  ['the same key twice', '{"model":"a","x":1,"model":"b"}', 'duplicate_key'],
+  ['the same key in escapes', '{"model":"a","mod\\u0065l":"b"}', 'duplicate_key'],
+  ['the same key in capitals', '{"model":"a","MODEL":"b"}', 'duplicate_key'],
+  ['the same key with a long s', '{"messages":[],"meſſages":[]}', 'duplicate_key'],
+  ['__proto__ twice', '{"__proto__":1,"__proto__":2}', 'duplicate_key'],
+  ['1e400', '{"a":{"b":[1e400]}}', 'number_out_of_range'],
+  ['-1E400 on top', '{"a":-1E400}', 'number_out_of_range'],
+  ['400 digits', `{"a":${'9'.repeat(400)}}`, 'number_out_of_range'],
+]
+
+for (const [name, body, reason] of REFUSED) {
+  test(`refused: ${name}`, () => {
+    const refusal = refusalOf(body)
+    assert.equal(refusal.reason, reason)
+    assert.match(refusal.message, /^request body /)
+  })
+}
+
+test('a refusal names the field and the byte', () => {
+  assert.deepEqual(refusalOf('{"a":1,"big":[1e400]}'), {
+    ok: false,
+    reason: 'number_out_of_range',
+    field: 'big',
+    offset: 14,
+    message: 'request body holds a number that is out of range (field "big", byte 14)',
+  })
+  const long = refusalOf(`{"${'k'.repeat(9999)}":1e999}`)
+  assert.ok(long.message.length < 200)
+})
+
+test('the limits are exact: depth and number of values', () => {
+  const nest = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+  assert.ok(scanJson(Buffer.from(nest(64))).ok)
+  assert.equal(refusalOf(nest(65)).reason, 'too_deep')
+  const limits = { depth: 64, values: 10 }
+  const keys = (count: number) =>
+    JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 1])))
+  assert.ok(scanJson(Buffer.from(keys(9)), limits).ok)
+  assert.equal(refusalOf(keys(10), limits).reason, 'too_many_values')
+  assert.equal(refusalOf(`{"a":[${'0,'.repeat(12)}0]}`, limits).reason, 'too_many_values')
+  assert.equal(refusalOf(`{"a":[${'[],'.repeat(12)}0]}`, limits).reason, 'too_many_values')
+})
+
+test('hostile sizes are refused without recursion', () => {
+  assert.equal(refusalOf(`{"a":${'['.repeat(1_000_000)}`).reason, 'too_deep')
+  const keys = Array.from({ length: 300_000 }, (_, i) => `"k${i}":0`)
+  assert.equal(refusalOf(`{${keys.join(',')}}`).reason, 'too_many_values')
+})
+
+test('__proto__ and constructor stay members of the body and reach no prototype', () => {
+  const parsed = parseRequestJson(Buffer.from('{"__proto__":{"admin":true},"constructor":1}'))
+  assert.ok(parsed.ok)
+  assert.deepEqual([...parsed.fields.keys()], ['__proto__', 'constructor'])
+  assert.equal(Object.getPrototypeOf(parsed.value), Object.prototype)
+  assert.equal(Reflect.get({}, 'admin'), undefined)
+})
+
+test('property: any object is accepted, and every offset cuts out exactly its value', () => {
+  const spaces = fc.constantFrom(0, 1, 4)
+  fc.assert(
+    fc.property(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), spaces, (o, n) => {
+      const text = JSON.stringify(o, null, n).toWellFormed()
+      const expected = JSON.parse(text)
+      const keys = Object.keys(expected)
+      fc.pre(new Set(keys.map((key) => key.toUpperCase().toLowerCase())).size === keys.length)
+      const parsed = parseRequestJson(Buffer.from(text))
+      assert.ok(parsed.ok)
+      assert.deepEqual(new Set(parsed.fields.keys()), new Set(keys))
+      for (const [key, raw] of rawMembers(text)) {
+        assert.deepEqual(JSON.parse(raw), expected[key])
+      }
+    }),
+  )
+})
+
+test('property: rubbish is refused or parsed, never thrown', () => {
+  const pieces = fc.constantFrom('{', '}', '[', ']', '"', '\\', ':', ',', '1e9', 'null', ' ', 'é')
+  fc.assert(
+    fc.property(fc.array(pieces), (parts) => {
+      const body = `{"a":${parts.join('')}`
+      const parsed = parseRequestJson(Buffer.from(body))
+      if (parsed.ok) assert.deepEqual(parsed.value, JSON.parse(body))
+    }),
+    { numRuns: 2000 },
+  )
+})
