@@ -1,0 +1,20 @@
+/** What a whole chat completion says about its cost: the bytes themselves pass untouched. */
+import { isObject, member } from '../../lib/json.ts'
+import type { BodyReading } from '../tap.ts'
+import { countMessageBytes } from './count-bytes.ts'
+import { readChatError, UPSTREAM_ERROR } from './read-error.ts'
+import { readChatUsage } from './read-usage.ts'
+
+/** Reads a parsed completion; anything that is no completion is an error of the upstream. */
+export function readChatBody(document: unknown): BodyReading {
+  const error = readChatError(document)
+  if (error) return { outputBytes: 0, error }
+  const choices = member(document, 'choices')
+  if (!isObject(document) || !Array.isArray(choices)) {
+    return { outputBytes: 0, error: UPSTREAM_ERROR }
+  }
+  let outputBytes = 0
+  for (const choice of choices) outputBytes += countMessageBytes(member(choice, 'message'))
+  const usage = readChatUsage(document)
+  return usage ? { outputBytes, usage } : { outputBytes }
+}

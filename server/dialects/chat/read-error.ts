@@ -1,0 +1,41 @@
+/** Errors that chat upstreams put where a chunk or a completion should be, in all their forms. */
+import { asString, isObject, member } from '../../lib/json.ts'
+import type { RelayReport } from '../relay.ts'
+
+export type ReportedError = NonNullable<RelayReport['error']>
+
+/** What a caller is told when the upstream says nothing usable. */
+export const UPSTREAM_ERROR: ReportedError = {
+  type: 'server_error',
+  message: 'upstream provider error',
+}
+
+/**
+ * The error that a document under status 200 stands for, or undefined. Known forms: nested
+ * `{error: {message}}`, flat `{error: "text"}`, vLLM's `{object: "error", message}`, and a choice
+ * that finished with `error`.
+ */
+export function readChatError(document: unknown): ReportedError | undefined {
+  if (!isObject(document)) return undefined
+  const { error } = document
+  if (isObject(error)) return describe(error, document)
+  if (typeof error === 'string' && error !== '') return { ...describe(document), message: error }
+  if (document.object === 'error' || document.type === 'error') return describe(document)
+  const choices = document.choices
+  const choice: unknown = Array.isArray(choices) ? choices[0] : undefined
+  if (member(choice, 'finish_reason') !== 'error') return undefined
+  const inChoice = member(choice, 'error')
+  return isObject(inChoice) ? describe(inChoice) : UPSTREAM_ERROR
+}
+
+function describe(error: object, outer?: object): ReportedError {
+  const type = asString(member(error, 'type')) ?? asString(member(outer, 'type'))
+  const message = asString(member(error, 'message')) || UPSTREAM_ERROR.message
+  const code = member(error, 'code')
+  const isUsefulType = type !== undefined && type !== '' && type !== 'error'
+  return {
+    type: isUsefulType ? type : UPSTREAM_ERROR.type,
+    message,
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: String(code) } : {}),
+  }
+}

@@ -1,0 +1,34 @@
+/** The parts of a chat message, or of a delta, under all the names that vendors give them. */
+import { member } from '../../lib/json.ts'
+
+/** Content as one text: most vendors send a string, a few an array of parts. */
+export function readText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  let text = ''
+  for (const part of content) {
+    const piece = typeof part === 'string' ? part : member(part, 'text')
+    if (typeof piece === 'string') text += piece
+  }
+  return text
+}
+
+/**
+ * Reasoning under the names that vendors use. Several of them may repeat the same text, so the
+ * first that says anything counts: `reasoning_content` (DeepSeek, ARK, Qwen), `reasoning`
+ * (OpenRouter, vLLM), `thinking`, `reasoning_details`, and thinking parts in the content (Mistral).
+ */
+export function readReasoning(message: Readonly<Record<string, unknown>>): string {
+  for (const value of [message.reasoning_content, message.reasoning, message.thinking]) {
+    if (typeof value === 'string' && value !== '') return value
+  }
+  const { reasoning_details: details, content } = message
+  if (Array.isArray(details)) return details.map(readDetail).join('')
+  if (!Array.isArray(content)) return ''
+  return content.map((part) => readText(member(part, 'thinking'))).join('')
+}
+
+function readDetail(detail: unknown): string {
+  const text = member(detail, 'text') ?? member(detail, 'summary')
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,195 @@
+/**
+ * Makes a chunk what the official SDKs insist on: id, index, role, one name and id per tool call,
+ * text as a string. A chunk that is in order comes back as the same object, so that its bytes can
+ * pass untouched.
+ */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { readText } from './read-message.ts'
+import {
+  createToolCallTracker,
+  type ToolCall,
+  type ToolCallPiece,
+  type ToolCallTracker,
+} from './tool-calls.ts'
+
+/** What the earlier chunks of a stream have settled. */
+export interface RepairState {
+  /** Stands in for an id that the upstream does not send. */
+  id: string
+  created: number
+  model: string
+  /** The caller asked with `functions`, so it reads `function_call` and nothing else. */
+  readonly legacyFunctions: boolean
+  /** Per choice, by index. */
+  readonly choices: Map<number, ChoiceState>
+}
+
+interface ChoiceState {
+  readonly stream: RepairState
+  hasRole: boolean
+  readonly tools: ToolCallTracker
+  /** Arguments of calls whose name is not known yet, by position. */
+  readonly unnamed: Map<number, string>
+}
+
+export function createRepairState(options: {
+  readonly id: string
+  readonly legacyFunctions: boolean
+}): RepairState {
+  return { ...options, created: 0, model: '', choices: new Map() }
+}
+
+/** Returns the very same object when nothing had to change. */
+export function repairChunk(chunk: JsonObject, state: RepairState): JsonObject {
+  const { choices } = chunk
+  const repaired = Array.isArray(choices)
+    ? mapChanged(choices, (choice, position) => repairChoice(choice, position, state))
+    : []
+  const hasHead = remember(chunk, state)
+  if (hasHead && repaired === choices) return chunk
+  const { id, created, model } = state
+  return { object: 'chat.completion.chunk', ...chunk, id, created, model, choices: repaired }
+}
+
+/** Keeps what identifies the stream; false when the chunk lacks some of it. */
+function remember(chunk: JsonObject, state: RepairState): boolean {
+  const { id, created, model } = chunk
+  const hasId = typeof id === 'string' && id !== ''
+  const hasCreated = typeof created === 'number'
+  const hasModel = typeof model === 'string'
+  if (hasId) state.id = id
+  if (hasCreated) state.created = created
+  if (hasModel) state.model = model
+  return hasId && hasCreated && hasModel && typeof chunk.object === 'string'
+}
+
+function repairChoice(choice: unknown, position: number, state: RepairState): JsonObject {
+  const given = isObject(choice) ? choice : {}
+  const index = typeof given.index === 'number' ? given.index : position
+  const { finish_reason: finish = null } = given
+  const delta = repairDelta(given.delta, stateOf(state, index), finish)
+  const reason = repairReason(finish, state.legacyFunctions)
+  const isSame = given === choice && index === given.index && delta === given.delta
+  if (isSame && reason === finish) return given
+  return { ...given, index, delta, finish_reason: reason }
+}
+
+/** Some vendors say "" on every chunk: no reason, but not null either. */
+function repairReason(reason: unknown, legacyFunctions: boolean): unknown {
+  if (reason === '') return null
+  return reason === 'function_call' && !legacyFunctions ? 'tool_calls' : reason
+}
+
+function stateOf(state: RepairState, index: number): ChoiceState {
+  const known = state.choices.get(index)
+  if (known) return known
+  const tools = createToolCallTracker()
+  const fresh = { stream: state, hasRole: false, tools, unnamed: new Map() }
+  state.choices.set(index, fresh)
+  return fresh
+}
+
+function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonObject {
+  const delta: JsonObject = isObject(given) ? given : {}
+  const changes: Record<string, unknown> = {}
+  if (!state.hasRole && typeof delta.role !== 'string') changes.role = 'assistant'
+  state.hasRole = true
+  if (Array.isArray(delta.content)) changes.content = readText(delta.content)
+  const calls = repairCalls(delta, state, Boolean(finish))
+  if (calls !== delta.tool_calls) changes.tool_calls = calls
+  if (delta === given && Object.keys(changes).length === 0) return delta
+  const merged: JsonObject = { ...delta, ...changes }
+  const { function_call: legacy, tool_calls: _calls, ...rest } = merged
+  if (legacy && state.stream.legacyFunctions) return { ...rest, function_call: legacy }
+  return calls === undefined ? rest : { ...rest, tool_calls: calls }
+}
+
+/** The calls of a delta in order, the same array when it was in order, undefined for none. */
+function repairCalls(delta: JsonObject, state: ChoiceState, isLast: boolean): unknown {
+  const given = delta.tool_calls
+  if (state.stream.legacyFunctions) return given
+  const pieces = state.tools.read(delta)
+  const late = isLast ? takeUnnamed(state, pieces) : []
+  if (pieces.length === 0 && late.length === 0) return given
+  const entries = Array.isArray(given) ? given.filter(isObject) : []
+  const calls = [...late]
+  let changed = late.length > 0 || !Array.isArray(given) || entries.length !== given.length
+  for (const [slot, piece] of pieces.entries()) {
+    const call = repairCall(entries[slot], piece, state, isLast)
+    if (call !== entries[slot]) changed = true
+    if (call) calls.push(call)
+  }
+  if (!changed) return given
+  return calls.length > 0 ? calls : undefined
+}
+
+/** One entry; undefined while the function's name is still to come. */
+function repairCall(
+  entry: unknown,
+  { call, isNew, arguments: text }: ToolCallPiece,
+  state: ChoiceState,
+  isLast: boolean,
+): JsonObject | undefined {
+  const waiting = state.unnamed.get(call.position)
+  if (call.name === '' && !isLast) {
+    state.unnamed.set(call.position, (waiting ?? '') + text)
+    return undefined
+  }
+  state.unnamed.delete(call.position)
+  if (isNew || waiting !== undefined) {
+    if (isNew && isOpening(entry, call)) return entry
+    return openCall(call, (waiting ?? '') + text, state)
+  }
+  if (isContinuation(entry, call.position)) return entry
+  return { index: call.position, function: { arguments: text } }
+}
+
+function openCall({ position, id, name }: ToolCall, text: string, state: ChoiceState): JsonObject {
+  const seed = state.stream.id.replaceAll(/[^A-Za-z0-9]/g, '')
+  const called = { name: name || 'unknown', arguments: text }
+  return {
+    index: position,
+    id: id || `call_${seed}_${position}`,
+    type: 'function',
+    function: called,
+  }
+}
+
+/** Calls that never got a name go out with the last chunk: better than losing them. */
+function takeUnnamed(state: ChoiceState, pieces: readonly ToolCallPiece[]): JsonObject[] {
+  const coming = new Set(pieces.map(({ call }) => call.position))
+  const late: JsonObject[] = []
+  for (const call of state.tools.calls) {
+    const text = state.unnamed.get(call.position)
+    if (text === undefined || coming.has(call.position)) continue
+    late.push(openCall(call, text, state))
+    state.unnamed.delete(call.position)
+  }
+  return late
+}
+
+function isOpening(entry: unknown, { position, id }: ToolCall): entry is JsonObject {
+  if (!isObject(entry) || !isObject(entry.function)) return false
+  const { name, arguments: text } = entry.function
+  const isNamed = isFilled(id) && entry.id === id && isFilled(name)
+  return entry.index === position && isNamed && typeof text === 'string'
+}
+
+function isContinuation(entry: unknown, position: number): entry is JsonObject {
+  if (!isObject(entry) || !isObject(entry.function)) return false
+  const { name, arguments: text } = entry.function
+  const isUnmarked = !isFilled(entry.id) && !isFilled(name)
+  return entry.index === position && isUnmarked && typeof text === 'string'
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function mapChanged(
+  items: readonly unknown[],
+  change: (item: unknown, position: number) => unknown,
+): readonly unknown[] {
+  const changed = items.map(change)
+  return changed.some((item, position) => item !== items[position]) ? changed : items
+}

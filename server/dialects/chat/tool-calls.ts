@@ -1,0 +1,140 @@
+/**
+ * Which call a streamed `tool_calls` entry belongs to. By the book that is its `index`; in the
+ * wild the index is missing, always 0, or starts at 1, ids are empty, repeated or absent, and
+ * names come late. Every reader of chat streams asks this tracker instead of the index.
+ */
+import { asString, isObject } from '../../lib/json.ts'
+import { createJsonDepth, type JsonDepth } from './json-depth.ts'
+
+export interface ToolCall {
+  /** Order of first appearance, from 0: the index that callers see. */
+  readonly position: number
+  /** The upstream's `index`, when it sent one. */
+  readonly index: number | undefined
+  /** The upstream's id; empty when it sent none, or one that an earlier call has. */
+  id: string
+  /** What the upstream calls it, whether that is unique or not. */
+  upstreamId: string
+  /** Empty until the upstream names the function. */
+  name: string
+  readonly depth: JsonDepth
+}
+
+export interface ToolCallPiece {
+  readonly call: ToolCall
+  /** True for the first piece of its call. */
+  readonly isNew: boolean
+  /** A fragment of the arguments' JSON text, verbatim. */
+  readonly arguments: string
+}
+
+export interface ToolCallTracker {
+  /** Reads the `tool_calls` of one delta, or its legacy `function_call`. */
+  readonly read: (delta: unknown) => readonly ToolCallPiece[]
+  /** The calls of this message so far, in order. */
+  readonly calls: readonly ToolCall[]
+}
+
+interface Entry {
+  readonly index: number | undefined
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+}
+
+const NONE: readonly ToolCallPiece[] = []
+
+export function createToolCallTracker(): ToolCallTracker {
+  const calls: ToolCall[] = []
+  /** The call that a piece without any mark continues, by upstream index. */
+  const current = new Map<number, ToolCall>()
+
+  function find(entry: Entry, slot: number | undefined): ToolCall | undefined {
+    const byIndex = entry.index === undefined ? undefined : current.get(entry.index)
+    if (entry.id !== '') {
+      if (byIndex)
+        return byIndex.upstreamId === entry.id || canAdopt(byIndex, entry) ? byIndex : undefined
+      return entry.index === undefined
+        ? calls.find(({ upstreamId }) => upstreamId === entry.id)
+        : undefined
+    }
+    const candidate = entry.index === undefined ? (calls[slot ?? -1] ?? calls.at(-1)) : byIndex
+    return candidate && startsAnother(candidate, entry) ? undefined : candidate
+  }
+
+  function open(entry: Entry): ToolCall {
+    const call: ToolCall = {
+      position: calls.length,
+      index: entry.index,
+      id: '',
+      upstreamId: '',
+      name: '',
+      depth: createJsonDepth(),
+    }
+    calls.push(call)
+    return call
+  }
+
+  function adopt(call: ToolCall, id: string): void {
+    const isTaken = calls.some((other) => other.id === id)
+    call.upstreamId = id
+    if (!isTaken) call.id = id
+  }
+
+  function readEntry(entry: Entry, slot: number | undefined): ToolCallPiece {
+    const found = find(entry, slot)
+    const call = found ?? open(entry)
+    if (entry.index !== undefined) current.set(entry.index, call)
+    if (call.upstreamId === '' && entry.id !== '') adopt(call, entry.id)
+    if (call.name === '') call.name = entry.name
+    call.depth.feed(entry.arguments)
+    return { call, isNew: !found, arguments: entry.arguments }
+  }
+
+  return {
+    calls,
+    read(delta) {
+      if (!isObject(delta)) return NONE
+      const { tool_calls: entries, function_call: legacy } = delta
+      if (Array.isArray(entries)) {
+        const several = entries.length > 1
+        return entries
+          .filter(isObject)
+          .map((entry, slot) => readEntry(readShape(entry), several ? slot : undefined))
+      }
+      if (!isObject(legacy)) return NONE
+      return [readEntry(readShape({ index: 0, function: legacy }), undefined)]
+    },
+  }
+}
+
+function readShape(entry: Readonly<Record<string, unknown>>): Entry {
+  const { function: called, index, id } = entry
+  const shape = isObject(called) ? called : {}
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: asString(id) ?? '',
+    name: asString(shape.name) ?? '',
+    arguments: readArguments(shape.arguments),
+  }
+}
+
+/** A few vendors send the arguments as an object instead of its text. */
+export function readArguments(value: unknown): string {
+  if (typeof value === 'string') return value
+  return isObject(value) ? JSON.stringify(value) : ''
+}
+
+/** An id may come after the call's first piece, unless that piece was a call of its own. */
+function canAdopt(call: ToolCall, entry: Entry): boolean {
+  return call.upstreamId === '' && (call.name === '' || entry.name === '')
+}
+
+/**
+ * A piece without an id that names a function: a new call, unless the vendor repeats the name on
+ * every piece, which is so while the arguments are unfinished.
+ */
+function startsAnother(call: ToolCall, entry: Entry): boolean {
+  if (entry.name === '' || call.name === '') return false
+  return entry.name !== call.name || call.depth.isComplete()
+}
