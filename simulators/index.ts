@@ -2,6 +2,7 @@
 // nothing with the gateway, so that a misreading of a vendor is not made twice.
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
 import { Control } from './kernel/control.ts'
@@ -30,6 +31,7 @@ export interface SimulatorOptions {
   recordCalls?: boolean
   callsKept?: number
   openai?: Partial<OpenaiOptions>
+  anthropic?: Partial<AnthropicOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
 }
@@ -47,6 +49,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const { host = '127.0.0.1', fast = false } = options
   const vendors = [
     openai({ ...OPENAI_DEFAULTS, ...options.openai }),
+    anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
   ]

@@ -8,6 +8,11 @@ export interface ScenarioName {
   what: string
 }
 
+/** Oddities are flags, known by the table that plays them. */
+export function oddityNames(table: Record<string, { what: string }>): ScenarioName[] {
+  return Object.entries(table).map(([name, { what }]) => ({ name, takes: 'nothing', what }))
+}
+
 export class ScenarioError extends Error {}
 
 export class Scenario {

@@ -42,7 +42,7 @@ const MAX_PIECES = 2000
 export function answerTo(conversation: Conversation, script: Script): Answer {
   const calls = callsFor(conversation, script)
   const reason = script.reason ?? ''
-  const wanted = calls.length > 0 ? (script.say ?? '') : wordsFor(conversation, script)
+  const wanted = calls.length > 0 ? beside(conversation, script) : wordsFor(conversation, script)
   const { text, stop, stopSequence } = limited(wanted, conversation, reason)
   const input = tokensOf(inputText(conversation.turns))
   const cached = Math.min(script.cached, input)
@@ -65,10 +65,18 @@ export function answerTo(conversation: Conversation, script: Script): Answer {
   }
 }
 
+/** How often the model has called tools since the user last spoke. */
+const roundOf = (conversation: Conversation): number =>
+  currentTurn(conversation.turns).filter((turn) => turn.calls).length
+
+/** The text that accompanies the first round of calls. */
+function beside(conversation: Conversation, script: Script): string {
+  return roundOf(conversation) === 0 ? (script.say ?? '') : ''
+}
+
 function callsFor(conversation: Conversation, script: Script): ToolCall[] {
   if (conversation.tools.length === 0 || !conversation.mayCallTools) return []
-  const round = currentTurn(conversation.turns).filter((turn) => turn.calls).length
-  const step = script.steps[round] ?? []
+  const step = script.steps[roundOf(conversation)] ?? []
   return step.flatMap((call) => {
     const tool = offered(conversation.tools, call.name)
     return tool ? [{ tool, args: argumentsFor(tool, call) }] : []
@@ -97,8 +105,9 @@ function argumentsFor(tool: OfferedTool, call: ScriptedCall): string {
 
 function wordsFor(conversation: Conversation, script: Script): string {
   if (script.tokens !== undefined) return filler(script.tokens)
-  if (script.say !== undefined) return script.say
   const results = currentTurn(conversation.turns).filter((turn) => turn.role === 'tool')
+  const scripted = script.steps.length > 0
+  if (script.say !== undefined && !(scripted && results.length > 0)) return script.say
   if (results.length > 0) return quoteResults(results)
   const asked = script.steps.flat().map((call) => call.name)
   if (asked.length > 0) return `I was not offered the tool ${asked.join(', ')}.`

@@ -30,10 +30,10 @@ export function currentTurn(turns: Turn[]): Turn[] {
   return turns.slice(last + 1)
 }
 
-/** The text in which directives count: everything current that the model itself did not say. */
+/** The text in which directives count: what users said in the current turn, nothing else. */
 export function scriptText(turns: Turn[]): string {
   return currentTurn(turns)
-    .filter((turn) => turn.role === 'user' || turn.role === 'system')
+    .filter((turn) => turn.role === 'user')
     .map((turn) => turn.text)
     .join('\n')
 }

@@ -1,8 +1,9 @@
 // OpenAI, below `/openai/v1`.
 import type { Json } from '../kernel/checks.ts'
 import type { Exchange, Reply, Vendor } from '../kernel/exchange.ts'
+import { oddityNames } from '../kernel/scenario.ts'
 import { chatRoute } from './chat/endpoint.ts'
-import { CHAT_STREAM_ODDITIES, ENDINGS, oddityNames } from './chat/oddities.ts'
+import { CHAT_STREAM_ODDITIES, ENDINGS } from './chat/oddities.ts'
 import { OPENAI_CHAT_RULES } from './chat/request.ts'
 import { WHOLE_ONLY_ODDITIES } from './chat/whole-oddities.ts'
 import { embeddingsRoute } from './embeddings.ts'

@@ -1,7 +1,6 @@
 // Raw oddities of chat upstreams, selectable by name. Each is a small change to the list of
 // chunks that a correct upstream would send. The sentence beside the name says what is odd.
 import { isObject, type Json, objects } from '../../kernel/checks.ts'
-import type { ScenarioName } from '../../kernel/scenario.ts'
 import { type ChatAnswer, chatUsage } from './answer.ts'
 import type { Step } from './stream.ts'
 import { TOOL_ODDITIES } from './tool-oddities.ts'
@@ -249,8 +248,4 @@ export const ENDINGS: Record<string, { what: string; data: string[] }> = {
         '"choices":[{"index":0,"delta":{"content":" LATE"},"finish_reason":null}]}\n\n',
     ],
   },
-}
-
-export function oddityNames(table: Record<string, { what: string }>): ScenarioName[] {
-  return Object.entries(table).map(([name, { what }]) => ({ name, takes: 'nothing', what }))
 }
