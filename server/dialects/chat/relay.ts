@@ -20,6 +20,7 @@ import { type ReportedError, readChatError, UPSTREAM_ERROR } from './read-error.
 import { readReasoning } from './read-message.ts'
 import { readChatUsage } from './read-usage.ts'
 import { createRepairState, type RepairState, repairChunk } from './repair-chunk.ts'
+import { readArguments } from './tool-calls.ts'
 
 export interface ChatRelayOptions {
   /** Whether the caller asked for the chunk that holds nothing but usage. */
@@ -204,13 +205,10 @@ class ChatStream {
   private learn(chunk: JsonObject, choices: readonly JsonObject[], frame: Buffer): void {
     const [choice] = choices
     if (choices.length !== 1 || !choice || choice.finish_reason || chunk.usage) return
-    const { delta } = choice
-    if (!isObject(delta) || isObject(choice.usage)) return
-    if (delta.tool_calls || delta.function_call || delta.refusal) return
-    const { content } = delta
-    const text = typeof content === 'string' && content !== '' ? content : readReasoning(delta)
-    const isWhole = Buffer.byteLength(text) === countMessageBytes(delta)
-    if (text !== '' && isWhole) this.template = learnTemplate(frame, text) ?? this.template
+    if (!isObject(choice.delta) || isObject(choice.usage)) return
+    const text = readOnlyText(choice.delta)
+    const isAll = Buffer.byteLength(text) === countMessageBytes(choice.delta)
+    if (text !== '' && isAll) this.template = learnTemplate(frame, text) ?? this.template
   }
 
   private encodeMissingReason(): string {
@@ -230,6 +228,16 @@ class ChatStream {
     if (!first) return undefined
     return this.out.length === 1 ? first : Buffer.concat(this.out)
   }
+}
+
+/** Content, reasoning, or more arguments of a call that is under way; empty for none of these. */
+function readOnlyText(delta: JsonObject): string {
+  const { content, tool_calls: calls } = delta
+  if (typeof content === 'string' && content !== '') return content
+  if (!Array.isArray(calls) || calls.length === 0) return readReasoning(delta)
+  const called = member(calls[0], 'function')
+  const isOpening = member(calls[0], 'id') || member(called, 'name')
+  return calls.length > 1 || isOpening ? '' : readArguments(member(called, 'arguments'))
 }
 
 function isLineEnd(frame: Buffer): boolean {
