@@ -7,12 +7,14 @@ import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
 import { hashApiKey } from '../lib/api-key.ts'
 import { createBatcher } from '../lib/batcher.ts'
-import { type CachedKey, createKeyCache, type Identified } from './key-cache.ts'
+import type { Log } from '../lib/log.ts'
+import type { Identified } from './accounts.ts'
+import { type CachedKey, createKeyCache } from './key-cache.ts'
 import { findKeys, type KeyRow } from './store.ts'
 
 export interface AccountsOptions {
   readonly sql: Sql
-  readonly log: { warn(fields: object, message: string): void }
+  readonly log: Log
   /** A monotonic clock in milliseconds. */
   readonly nowMs?: () => number
 }

@@ -2,12 +2,7 @@
  * What keys turned out to be, by their full hash, newest use last. Bounded, and separate for keys
  * that do not exist: a flood of guesses must not push real callers out.
  */
-import type { Caller } from './accounts.ts'
-
-/** What a presented key turned out to be. */
-export type Identified =
-  | { readonly caller: Caller }
-  | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }
+import type { Identified } from './accounts.ts'
 
 /** A looked-up key. Times are of the monotonic clock. */
 export interface CachedKey {

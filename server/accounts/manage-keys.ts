@@ -133,7 +133,8 @@ export async function rotateKey(
     const created = await insertNew(transaction, content)
     if (spend_limit !== null) await inheritSpend(transaction, { from: id, to: created.id })
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
-    return { created, old: await showKey(transaction, id) }
+    const renewed = { ...(await showKey(transaction, created.id)), key: created.key }
+    return { created: renewed, old: await showKey(transaction, id) }
   })
 }
 

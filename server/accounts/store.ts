@@ -19,11 +19,12 @@ export interface KeyRow {
 
 /** The keys with these hashes, in one query; unknown ones are missing from the answer. */
 export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<KeyRow[]> {
+  const texts = hashes.map((hash) => hash.toString('hex'))
   return sql<KeyRow[]>`
     select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency
     from api_key k join account a on a.id = k.account_id
-    where k.hash = any(${hashes as Buffer[]}::bytea[])`
+    where k.hash = any(array(select decode(text, 'hex') from unnest(${texts}::text[]) as text))`
 }

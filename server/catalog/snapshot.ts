@@ -3,6 +3,7 @@
  * notification says so at once; a look every few seconds says so when notifications are lost.
  */
 import type { Sql } from 'postgres'
+import type { Log } from '../lib/log.ts'
 import { parseAmount } from '../lib/money.ts'
 import { type SecretBox, SecretError } from '../lib/secrets.ts'
 import type { CatalogSnapshot, Channel, Model, PriceEntry } from './catalog.ts'
@@ -10,17 +11,11 @@ import { type KnownUpstreams, openSettings, resolveSettings } from './channel-se
 import type { Environment } from './environment.ts'
 import { type ChannelRow, type ModelRow, readCatalog, readRevision } from './store.ts'
 
-export interface CatalogLog {
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
-
 export interface CatalogOptions {
   readonly sql: Sql
   readonly upstreams: KnownUpstreams
   readonly secrets: SecretBox
-  readonly log: CatalogLog
+  readonly log: Log
   readonly environment?: Environment
   readonly pollMs?: number
 }
@@ -47,8 +42,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   async function look(): Promise<void> {
     if ((await readRevision(sql)) === current.revision) return
     current = await load(options)
-    const { revision, models, channels } = current
-    log.info({ revision, models: models.size, channels: channels.size }, 'catalog loaded')
+    log.info({ revision: current.revision.toString() }, 'catalog loaded')
   }
 
   function start(): Promise<void> {
@@ -114,7 +108,7 @@ function loadChannel(row: ChannelRow, options: CatalogOptions): Channel | undefi
     const { id, upstream, version } = row
     return { id, upstream, version, settings: found.settings }
   }
-  options.log.error({ channel: row.id, problem: found.problem }, 'channel cannot be used')
+  options.log.error({ channel: row.id, reason: found.problem }, 'channel cannot be used')
   return undefined
 }
 

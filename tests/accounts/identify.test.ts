@@ -1,0 +1,161 @@
+/** Who calls: the cache in front of the keys, on real PostgreSQL. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setAccountLimits, setAccountStatus } from '../../server/accounts/manage-accounts.ts'
+import { changeKey, createKey, setKeyDisabled } from '../../server/accounts/manage-keys.ts'
+import { GatewayError } from '../../server/errors.ts'
+import { createApiKey } from '../../server/lib/api-key.ts'
+import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
+
+test('a key stands for its caller, with everything the pipeline needs', async (t) => {
+  const sql = await openDatabase(t)
+  const { account, key } = await createCaller(sql, {
+    models: ['a', 'b/c'],
+    limits: { concurrent_calls: 2 },
+    spendLimitNanos: 5n,
+  })
+  await setAccountLimits(sql, account.id, { requests_per_minute: 60 })
+  const accounts = startInstance(t, sql)
+  assert.deepEqual(await accounts.identify(key.key), {
+    caller: {
+      accountId: account.id,
+      accountLimits: { requests_per_minute: 60 },
+      currency: 'CNY',
+      keyId: key.id,
+      keyLimits: { concurrent_calls: 2 },
+      models: ['a', 'b/c'],
+      spendLimitNanos: 5n,
+    },
+  })
+})
+
+test('unknown, disabled, expired and suspended are told apart', async (t) => {
+  const sql = await openDatabase(t)
+  const { account, key } = await createCaller(sql)
+  const soon = await createKey(sql, {
+    accountId: account.id,
+    expiresAt: new Date(Date.now() + 60_000),
+  })
+  let now = 0
+  const accounts = startInstance(t, sql, () => now)
+  assert.deepEqual(await accounts.identify(createApiKey()), { refused: 'unknown' })
+  assert.ok('caller' in (await accounts.identify(soon.key)))
+  now = 3_000
+  await sql`update api_key set expires_at = now() + interval '50 ms' where id = ${soon.id}`
+  await sleep(60)
+  now = 10_000
+  assert.deepEqual(await accounts.identify(soon.key), { refused: 'expired' })
+  await setKeyDisabled(sql, key.id, true)
+  now = 20_000
+  assert.deepEqual(await accounts.identify(key.key), { refused: 'disabled' })
+  await setKeyDisabled(sql, key.id, false)
+  await setAccountStatus(sql, account.id, 'suspended')
+  now = 30_000
+  assert.deepEqual(await accounts.identify(key.key), { refused: 'suspended' })
+})
+
+test('a key expires on time even while it is served from the cache', async (t) => {
+  const sql = await openDatabase(t)
+  const { key } = await createCaller(sql, { expiresAt: new Date(Date.now() + 1_500) })
+  let now = 0
+  const accounts = startInstance(t, sql, () => now)
+  assert.ok('caller' in (await accounts.identify(key.key)))
+  now = 1_501
+  assert.deepEqual(await accounts.identify(key.key), { refused: 'expired' })
+})
+
+test('callers of one key share one look-up, and later ones need none', async (t) => {
+  const sql = await openDatabase(t)
+  const { key } = await createCaller(sql)
+  const { sql: watched, state } = counted(sql)
+  const accounts = startInstance(t, watched)
+  const all = await Promise.all(Array.from({ length: 500 }, () => accounts.identify(key.key)))
+  assert.ok(all.every((found) => 'caller' in found))
+  await accounts.identify(key.key)
+  assert.equal(state.queries, 1)
+})
+
+test('many keys at once are read in a few queries, and guesses are not read again', async (t) => {
+  const sql = await openDatabase(t)
+  const { sql: watched, state } = counted(sql)
+  const accounts = startInstance(t, watched)
+  const guesses = Array.from({ length: 300 }, createApiKey)
+  for (let round = 0; round < 2; round += 1) {
+    const all = await Promise.all(guesses.map((guess) => accounts.identify(guess)))
+    assert.ok(all.every((found) => 'refused' in found && found.refused === 'unknown'))
+  }
+  assert.ok(state.queries <= 2, `${state.queries} queries`)
+})
+
+for (const hearing of ['hearing', 'deaf'] as const) {
+  test(`revoked, suspended and changed keys: two ${hearing} instances notice`, async (t) => {
+    const sql = await openDatabase(t)
+    const { account, key } = await createCaller(sql)
+    const other = await createKey(sql, { accountId: account.id })
+    const view = hearing === 'deaf' ? deaf(sql) : sql
+    const instances = [startInstance(t, view), startInstance(t, view)]
+    const seen = async (text: string) =>
+      (await Promise.all(instances.map((one) => one.identify(text)))).map((found) =>
+        'refused' in found ? found.refused : String(found.caller.spendLimitNanos),
+      )
+    const becomes = async (text: string, wanted: string) => {
+      const start = performance.now()
+      for (;;) {
+        const now = await seen(text)
+        if (now.every((one) => one === wanted)) break
+        assert.ok(performance.now() - start < 5_000, `still ${now} instead of ${wanted}`)
+        await sleep(20)
+      }
+    }
+    await becomes(key.key, 'null')
+    await becomes(other.key, 'null')
+    await changeKey(sql, key.id, { spendLimitNanos: 7n })
+    await becomes(key.key, '7')
+    await setKeyDisabled(sql, key.id, true)
+    await becomes(key.key, 'disabled')
+    await setAccountStatus(sql, account.id, 'suspended')
+    await becomes(other.key, 'suspended')
+    await setAccountStatus(sql, account.id, 'active')
+    await becomes(other.key, 'null')
+  })
+}
+
+test('an instance whose listening connection was cut hears again', async (t) => {
+  const sql = await openDatabase(t)
+  const { key } = await createCaller(sql)
+  const accounts = startInstance(t, sql, () => 0)
+  assert.ok('caller' in (await accounts.identify(key.key)))
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and query ilike 'listen%'`
+  await setKeyDisabled(sql, key.id, true)
+  // The clock stands still: only the renewed subscription can forget the key.
+  for (let wait = 0; wait < 200; wait += 1) {
+    if ('refused' in (await accounts.identify(key.key))) return
+    await sleep(20)
+  }
+  assert.fail('the revoked key is still served')
+})
+
+test('without a database a known caller is served for five seconds, then 503', async (t) => {
+  const sql = await openDatabase(t)
+  const { key } = await createCaller(sql)
+  const { sql: watched, state } = counted(deaf(sql))
+  let now = 0
+  const accounts = startInstance(t, watched, () => now)
+  await accounts.identify(key.key)
+  state.failing = true
+  now = 5_000
+  assert.ok('caller' in (await accounts.identify(key.key)))
+  now = 5_001
+  const unavailable = (error: unknown) =>
+    error instanceof GatewayError &&
+    error.row === 'unavailable' &&
+    error.details.retryAfterSeconds === 2
+  await assert.rejects(accounts.identify(key.key), unavailable)
+  await assert.rejects(accounts.identify(createApiKey()), unavailable)
+  state.failing = false
+  assert.ok('caller' in (await accounts.identify(key.key)))
+  state.hanging = true
+  await assert.rejects(accounts.identify(createApiKey()), unavailable)
+})

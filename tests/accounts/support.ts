@@ -1,0 +1,81 @@
+/** What tests of accounts share: a database of their own and quick ways to fill it. */
+import type { TestContext } from 'node:test'
+import type { Sql } from 'postgres'
+import { type Accounts, createAccounts } from '../../server/accounts/identify.ts'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
+import { newId } from '../../server/lib/ids.ts'
+import type { Log } from '../../server/lib/log.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const ignore = () => undefined
+export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+export async function openDatabase(context: TestContext): Promise<Sql> {
+  const database = await createTestDatabase()
+  context.after(() => database.drop())
+  return database.sql
+}
+
+/** An account with 100 units and one key. */
+export async function createCaller(sql: Sql, wanted: Partial<NewKey> = {}) {
+  const account = await createAccount(sql, {
+    name: 'test',
+    openingBalanceNanos: 100_000_000_000n,
+    actor: 'test',
+  })
+  return { account, key: await createKey(sql, { accountId: account.id, ...wanted }) }
+}
+
+/** The same database, as seen by an instance whose notifications never arrive. */
+export function deaf(sql: Sql): Sql {
+  const listen = async () => ({ state: undefined, unlisten: async () => undefined })
+  return new Proxy(sql, {
+    get: (target, name, receiver) =>
+      name === 'listen' ? listen : Reflect.get(target, name, receiver),
+  })
+}
+
+/** The same database, counting look-ups; `failing` makes them reject. */
+export function counted(sql: Sql) {
+  const state = { queries: 0, failing: false, hanging: false }
+  const proxy = new Proxy(sql, {
+    apply(target, self, args) {
+      state.queries += 1
+      if (state.failing) return Promise.reject(new Error('connection refused'))
+      if (state.hanging) return new Promise(() => undefined)
+      return Reflect.apply(target, self, args)
+    },
+  })
+  return { sql: proxy, state }
+}
+
+export function startInstance(
+  context: TestContext,
+  sql: Sql,
+  nowMs: () => number = () => performance.now(),
+): Accounts {
+  const accounts = createAccounts({ sql, log: silent, nowMs })
+  context.after(() => accounts.stop())
+  return accounts
+}
+
+/** Takes and settles one hold as the ledger does. */
+export async function spend(
+  sql: Sql,
+  call: { accountId: string; keyId: string; held: bigint; charged: bigint | null; open?: boolean },
+): Promise<void> {
+  const id = newId('hold')
+  const request_id = newId('req')
+  const hold = {
+    ...{ id, request_id, account_id: call.accountId, key_id: call.keyId },
+    ...{ endpoint: 'test', model: 'm', amount: call.held.toString() },
+  }
+  await sql`select * from ledger_hold(${JSON.stringify([hold])}::text::jsonb)`
+  if (call.open) return
+  const settlement = {
+    ...{ hold_id: id, charge: call.charged?.toString() ?? null, status: 'succeeded' },
+    basis: 'usage',
+  }
+  await sql`select * from ledger_settle(${JSON.stringify([settlement])}::text::jsonb)`
+}

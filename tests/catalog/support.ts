@@ -1,0 +1,77 @@
+/** What tests of the catalog share: two made-up upstreams and a way to apply plain objects. */
+import type { TestContext } from 'node:test'
+import type { Sql } from 'postgres'
+import { z } from 'zod'
+import { type ApplyOptions, applyCatalog } from '../../server/catalog/apply.ts'
+import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import type { Log } from '../../server/lib/log.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+export const upstreams: KnownUpstreams = {
+  plain: {
+    settings: z.strictObject({
+      base_url: z.url(),
+      api_key: z.string().min(4),
+      retries: z.int().optional(),
+    }),
+    secrets: ['api_key'],
+  },
+  other: { settings: z.strictObject({}), secrets: [] },
+}
+
+export const secrets = createSecretBox([createSecretKey()])
+
+const ignore = () => undefined
+export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+
+export async function openDatabase(context: TestContext): Promise<Sql> {
+  const database = await createTestDatabase()
+  context.after(() => database.drop())
+  return database.sql
+}
+
+export function channel(id: string, settings: object = {}) {
+  const base_url = 'https://upstream.test/v1'
+  return { id, upstream: 'plain', settings: { base_url, api_key: 'sk-plain-text', ...settings } }
+}
+
+export function model(id: string, change: object = {}) {
+  return {
+    id,
+    type: 'chat',
+    prices: [
+      { unit: 'input_token', per: 1000, amount: '0.10' },
+      { unit: 'output_token', per: 1000, amount: '0.3' },
+    ],
+    routes: [{ channel: 'main' }],
+    ...change,
+  }
+}
+
+/** A catalog of the channel `main` and one model. */
+export const simple = { channels: [channel('main')], models: [model('small')] }
+
+export function apply(
+  sql: Sql,
+  files: Record<string, object | string>,
+  options: Partial<ApplyOptions> = {},
+) {
+  const environment = options.environment ?? {}
+  const parsed = Object.entries(files).map(([name, content]) =>
+    parseCatalogFile(
+      name,
+      typeof content === 'string' ? content : JSON.stringify(content),
+      environment,
+    ),
+  )
+  return applyCatalog({ sql, files: parsed, upstreams, secrets, environment, ...options })
+}
+
+/** `added channel main`, one line a change. */
+export async function changes(diff: ReturnType<typeof applyCatalog>): Promise<string[]> {
+  return (await diff).changes.map(({ change, kind, id, what }) =>
+    [change, kind, id, ...(what.length > 0 ? [`(${what.join(', ')})`] : [])].join(' '),
+  )
+}
