@@ -1,0 +1,72 @@
+/** POST /v1/chat/completions: OpenAI's chat dialect. */
+import { z } from 'zod'
+import type { MeteredEndpoint } from './endpoint.ts'
+import {
+  asksForStream,
+  estimateInputTokens,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+} from './text.ts'
+
+const tokenLimit = z.int().positive().max(10_000_000).nullish()
+
+export const chatRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  messages: z
+    .array(z.looseObject({ role: z.string().min(1) }))
+    .min(1)
+    .describe('The conversation so far; each message has a role and content.'),
+  stream: z.boolean().nullish().describe('true: server-sent events.'),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: tokenLimit.describe('The older name of max_completion_tokens.'),
+  max_completion_tokens: tokenLimit,
+  n: z.int().min(1).max(128).nullish().describe('Number of answers; each is billed.'),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  tools: z.array(z.looseObject({})).nullish(),
+})
+
+const usage = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+})
+
+export const chatAnswer = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  model: z.string(),
+  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })),
+  usage,
+})
+
+export const chatCompletions: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/chat/completions'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'chat.completions',
+    operation: 'chat',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    schema: chatRequest,
+    model: ({ value }) => value.model as string,
+    streams: asksForStream,
+    inputTokens: (value) => estimateInputTokens(value.messages, value.tools),
+    quote: (request) => quoteText(request, ['max_completion_tokens', 'max_tokens']),
+    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Create a chat completion',
+    description:
+      'Streaming or not. Usage is always learnt from the upstream for billing; a usage chunk ' +
+      'that the caller did not ask for is not shown.',
+    tag: 'Text',
+    answer: chatAnswer,
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

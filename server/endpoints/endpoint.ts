@@ -1,0 +1,60 @@
+/**
+ * What an endpoint file declares. A metered endpoint says how its calls are read and billed and
+ * the pipeline does the rest; a plain one answers by itself. Both document themselves: the API
+ * reference is generated from these declarations.
+ */
+import type { ZodType } from 'zod'
+import type { Caller } from '../accounts/accounts.ts'
+import type { Context } from '../http/context.ts'
+import type { Envelope } from '../http/envelope.ts'
+import type { Method } from '../http/router.ts'
+import type { Metering } from '../pipeline/metering.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { UsageReader } from '../usage/usage.ts'
+
+export interface Documentation {
+  readonly summary: string
+  readonly description?: string
+  /** The group in the reference. */
+  readonly tag: string
+  readonly query?: ZodType
+  /** The body of a successful answer. */
+  readonly answer?: ZodType
+  /** The content type of a successful answer; JSON when absent. */
+  readonly answerType?: string
+  /** Error statuses a caller may see, beyond 401. */
+  readonly errors?: readonly number[]
+}
+
+interface Declared {
+  readonly method: Method
+  /** The first is the canonical one. */
+  readonly paths: readonly [string, ...string[]]
+  readonly envelope: Envelope
+  readonly documentation: Documentation
+}
+
+export interface MeteredEndpoint extends Declared {
+  readonly kind: 'metered'
+  readonly metering: Metering
+}
+
+/** What plain endpoints can reach. */
+export interface PlainServices extends Services {
+  readonly usage: UsageReader
+  /** Why this process should get no traffic now, or undefined when it should. */
+  readonly notReady: () => Promise<string | undefined>
+  readonly publicUrl: string
+}
+
+export interface PlainEndpoint extends Declared {
+  readonly kind: 'plain'
+  readonly handle: (context: Context, services: PlainServices) => Promise<void>
+}
+
+export interface AccountEndpoint extends Declared {
+  readonly kind: 'account'
+  readonly handle: (context: Context, caller: Caller, services: PlainServices) => Promise<void>
+}
+
+export type Endpoint = MeteredEndpoint | PlainEndpoint | AccountEndpoint

@@ -1,0 +1,22 @@
+/** The public API's table of contents: one line an endpoint, nothing is found by magic. */
+import { getBalance } from './balance.ts'
+import { chatCompletions } from './chat-completions.ts'
+import { embeddings } from './embeddings.ts'
+import type { Endpoint } from './endpoint.ts'
+import { healthz, readyz } from './health.ts'
+import { getModel, listModels } from './models.ts'
+import { search } from './search.ts'
+import { getUsage, listUsage } from './usage.ts'
+
+export const ENDPOINTS: readonly Endpoint[] = [
+  chatCompletions,
+  embeddings,
+  search,
+  listModels,
+  getModel,
+  getBalance,
+  listUsage,
+  getUsage,
+  healthz,
+  readyz,
+]

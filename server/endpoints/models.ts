@@ -1,0 +1,127 @@
+/** GET /v1/models and /v1/models/{id}: OpenAI's list, with types, prices and endpoints added. */
+import { z } from 'zod'
+import type { Caller } from '../accounts/accounts.ts'
+import { MODEL_TYPES, type Model } from '../catalog/catalog.ts'
+import { GatewayError, invalidField } from '../errors.ts'
+import { sendJson } from '../http/reply.ts'
+import { formatAmount } from '../lib/money.ts'
+import type { AccountEndpoint } from './endpoint.ts'
+
+const price = z.object({
+  unit: z.string(),
+  per: z.int(),
+  amount: z.string().describe('Decimal, in the account’s currency.'),
+  when: z.looseObject({}).optional(),
+})
+
+const modelAnswer = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.string(),
+  display_name: z.string(),
+  type: z.literal('model'),
+  model_type: z.enum(MODEL_TYPES),
+  prices: z.array(price),
+  free: z.boolean(),
+  endpoints: z.array(z.string()),
+})
+
+const ENDPOINTS: Readonly<Partial<Record<Model['type'], readonly string[]>>> = {
+  chat: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
+  embedding: ['/v1/embeddings'],
+  speech: ['/v1/audio/speech/unidirectional'],
+  search: ['/v1/search'],
+  minutes: ['/v1/audio/minutes'],
+  video: ['/v1/videos/generations', '/v1/contents/generations/tasks'],
+  image: ['/v1/images/generations', '/v1/images/async'],
+  ast: ['/v1/audio/translations'],
+}
+
+function describeModel(model: Model): z.infer<typeof modelAnswer> {
+  const { display_name: displayName, owned_by: ownedBy } = model.details
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.updatedAt.getTime() / 1000),
+    owned_by: typeof ownedBy === 'string' ? ownedBy : 'tributary',
+    display_name: typeof displayName === 'string' ? displayName : model.id,
+    type: 'model',
+    model_type: model.type,
+    prices: model.prices.map(({ unit, per, amountNanos, when }) => ({
+      unit,
+      per,
+      amount: formatAmount(amountNanos),
+      ...(when ? { when: { ...when } } : {}),
+    })),
+    free: model.free,
+    endpoints: [...(ENDPOINTS[model.type] ?? [])],
+  }
+}
+
+function isVisible(model: Model, caller: Caller): boolean {
+  return caller.models === null || caller.models.includes(model.id)
+}
+
+const listQuery = z.object({
+  type: z.enum(MODEL_TYPES).optional().describe('Only models of this type.'),
+})
+
+export const listModels: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/models'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'List the models',
+    tag: 'Models',
+    query: listQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(modelAnswer),
+      has_more: z.literal(false),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+    }),
+    errors: [400, 403],
+  },
+  async handle(context, caller, services) {
+    const type = context.query.get('type')
+    if (type !== null && !MODEL_TYPES.some((known) => known === type)) {
+      throw invalidField('type', `one of ${MODEL_TYPES.join(', ')}`)
+    }
+    const data = [...services.catalog.snapshot().models.values()]
+      .filter((model) => isVisible(model, caller) && (type === null || model.type === type))
+      .map(describeModel)
+    const firstId = data[0]?.id ?? null
+    const lastId = data.at(-1)?.id ?? null
+    sendJson(context, 200, {
+      object: 'list',
+      data,
+      has_more: false,
+      first_id: firstId,
+      last_id: lastId,
+    })
+  },
+}
+
+export const getModel: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/models/*'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get one model',
+    description: 'A model id may contain slashes.',
+    tag: 'Models',
+    answer: modelAnswer,
+    errors: [403, 404],
+  },
+  async handle(context, caller, services) {
+    const model = services.catalog.snapshot().models.get(context.params['*'] ?? '')
+    if (!model || !isVisible(model, caller)) {
+      throw new GatewayError('not_found', { message: 'no such model', code: 'model_not_found' })
+    }
+    sendJson(context, 200, describeModel(model))
+  },
+}

@@ -1,0 +1,21 @@
+/** Runs an endpoint of any kind: the one switch between a declaration and its execution. */
+import type { Context } from '../http/context.ts'
+import { identify } from '../pipeline/identify.ts'
+import { meter } from '../pipeline/meter.ts'
+import type { Endpoint, PlainServices } from './endpoint.ts'
+
+/** Throws GatewayError for every refusal. */
+export async function runEndpoint(
+  endpoint: Endpoint,
+  context: Context,
+  services: PlainServices,
+): Promise<void> {
+  switch (endpoint.kind) {
+    case 'metered':
+      return meter(context, endpoint.metering, services)
+    case 'account':
+      return endpoint.handle(context, await identify(context, services), services)
+    case 'plain':
+      return endpoint.handle(context, services)
+  }
+}

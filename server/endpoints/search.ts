@@ -1,0 +1,66 @@
+/** POST /v1/search: two product lines, billed per successful call (spec 4.2). */
+import { z } from 'zod'
+import type { RequestParts } from '../pipeline/metering.ts'
+import type { MeteredEndpoint } from './endpoint.ts'
+
+const SEARCH_BODY_BYTES_MAX = 256 * 1024
+const MODEL_OF_TYPE: Readonly<Record<string, string>> = {
+  web: 'vendor-web-search',
+  global: 'vendor-global-search',
+}
+
+const searchRequest = z
+  .looseObject({
+    Type: z
+      .enum(['web', 'global'], { error: "'web' or 'global'" })
+      .optional()
+      .describe('The product line.'),
+    model: z.string().min(1).optional().describe('May stand instead of Type.'),
+    Query: z.string().min(1).max(100).describe('What to search for.'),
+    Count: z.int().min(1).max(50).optional().describe('Number of results; 10 when absent.'),
+    SearchType: z
+      .literal('web', { error: "only 'web' is supported" })
+      .optional()
+      .describe("Only 'web'; image search is not supported."),
+  })
+  .refine((value) => !value.Type || !value.model || MODEL_OF_TYPE[value.Type] === value.model, {
+    path: ['Type'],
+    error: 'Type and model name different products: send one of them',
+  })
+
+const searchAnswer = z
+  .looseObject({ ResponseMetadata: z.looseObject({}), Result: z.looseObject({}) })
+  .describe('The upstream’s own business result, unchanged.')
+
+function readModel({ value }: RequestParts): string | undefined {
+  const { Type, model } = value
+  return typeof model === 'string' ? model : MODEL_OF_TYPE[String(Type)]
+}
+
+export const search: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/search'],
+  envelope: 'flat',
+  metering: {
+    endpoint: 'search',
+    operation: 'search',
+    modelTypes: ['search'],
+    bodyBytesMax: SEARCH_BODY_BYTES_MAX,
+    schema: searchRequest,
+    model: readModel,
+    streams: () => false,
+    inputTokens: () => 0,
+    quote: () => ({ call: 1 }),
+    fallback: () => ({ call: 1 }),
+    billsBroken: false,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Search the web',
+    description: 'Charged on success, not charged on failure.',
+    tag: 'Search',
+    answer: searchAnswer,
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,24 @@
+/** Verb 3: may this caller call now? Rates and concurrency, where the operator set any. */
+import type { Caller } from '../accounts/accounts.ts'
+import type { Model } from '../catalog/catalog.ts'
+import { GatewayError } from '../errors.ts'
+import type { Leave } from './limiter.ts'
+import type { Services } from './services.ts'
+
+/** Returns what ends the claim. Throws 429 with Retry-After, or 503 when the gateway is full. */
+export function admit(caller: Caller, model: Model, services: Services): Leave {
+  const reason = services.refusesWork()
+  if (reason !== undefined) {
+    throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause: reason })
+  }
+  if (services.inFlight.size() >= services.limits.callsMax) {
+    throw new GatewayError('unavailable', { retryAfterSeconds: 1, cause: 'too many calls' })
+  }
+  const entered = services.limiter.enter([
+    { subject: `account:${caller.accountId}`, limits: caller.accountLimits },
+    { subject: `key:${caller.keyId}`, limits: caller.keyLimits },
+    { subject: `model:${caller.accountId}:${model.id}`, limits: model.limits },
+  ])
+  if (typeof entered === 'function') return entered
+  throw new GatewayError('rate_limited', { retryAfterSeconds: entered.retryAfterSeconds })
+}

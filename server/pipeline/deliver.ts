@@ -1,0 +1,179 @@
+/**
+ * Verb 7: hand the answer over. Bytes go out as they come, with back-pressure; a caller that
+ * leaves does not stop the upstream, because its usage is owed and only its end tells it. The
+ * last bytes wait until the settlement is committed: what a caller saw completed is in the books.
+ */
+
+import type { RelayReport } from '../dialects/relay.ts'
+import type { Context } from '../http/context.ts'
+import { commonHeaders } from '../http/reply.ts'
+import type { StreamAnswer } from './open-answer.ts'
+import type { Services } from './services.ts'
+
+/** How a stream came to its end, before it is settled. */
+export interface Delivered {
+  readonly report: RelayReport
+  /** complete: the protocol's own end; broken: without it; aborted: we ended it. */
+  readonly end: 'complete' | 'broken' | 'aborted'
+  readonly callerGone: boolean
+  /** Sends what was held back and ends the response. */
+  readonly release: () => void
+}
+
+/** An upstream that has said its last word is not waited for longer than this. */
+const LINGER_MS = 250
+
+/** Callers that left and whose upstreams are still read, over all calls. */
+let draining = 0
+
+const INTERRUPTED = { type: 'server_error', message: 'upstream provider error' }
+const STOPPING = { type: 'server_error', message: 'the service is restarting, please try again' }
+
+/** Pumps a stream to its end. Never rejects: however it ends, it must be settled. */
+export function deliverStream(
+  context: Context,
+  answer: StreamAnswer,
+  services: Services,
+): Promise<Delivered> {
+  return new Promise((resolve) => new Delivery(context, answer, services, resolve).start())
+}
+
+class Delivery {
+  private readonly context: Context
+  private readonly answer: StreamAnswer
+  private readonly services: Services
+  private readonly resolve: (delivered: Delivered) => void
+  private readonly leave: () => void
+  private held: Buffer[] = []
+  private gone = false
+  private over = false
+  private drainedBytes = 0
+  private isDraining = false
+  private stall: NodeJS.Timeout | undefined
+  private drain: NodeJS.Timeout | undefined
+  private linger: NodeJS.Timeout | undefined
+
+  constructor(
+    context: Context,
+    answer: StreamAnswer,
+    services: Services,
+    resolve: (delivered: Delivered) => void,
+  ) {
+    this.context = context
+    this.answer = answer
+    this.services = services
+    this.resolve = resolve
+    this.leave = services.inFlight.add({ abort: () => this.abort() })
+  }
+
+  start(): void {
+    const { response } = this.context
+    const { status, headers, first, body, ended } = this.answer
+    response.on('close', this.onCallerGone)
+    if (response.destroyed) this.onCallerGone()
+    else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
+    body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
+    body.on('close', this.onBroken)
+    if (first) this.pass(first)
+    if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
+    else if (!this.stall) body.resume()
+  }
+
+  private readonly onData = (chunk: Buffer): void => {
+    const out = this.answer.relay.push(chunk)
+    if (this.gone) {
+      this.drainedBytes += chunk.length
+      if (this.drainedBytes > this.services.limits.drainBytes) this.finish('aborted')
+    } else if (out && out.length > 0) {
+      this.pass(out)
+    }
+  }
+
+  private readonly onEnd = (): void => {
+    const rest = this.answer.relay.end()
+    if (rest && rest.length > 0) this.held.push(rest)
+    this.finish(this.isComplete() ? 'complete' : 'broken')
+  }
+
+  private readonly onBroken = (): void => {
+    if (this.over) return
+    if (this.isComplete()) {
+      this.finish('complete')
+      return
+    }
+    const last = this.answer.relay.fail(INTERRUPTED)
+    if (last) this.held.push(last)
+    this.finish('broken')
+  }
+
+  /** The protocol's own ending without an error of the upstream's. */
+  private isComplete(): boolean {
+    const { finished, error } = this.answer.relay.report()
+    return finished && error === undefined
+  }
+
+  private pass(bytes: Buffer): void {
+    if (this.answer.relay.report().finished) {
+      this.held.push(bytes)
+      this.linger ??= setTimeout(() => this.finish('complete'), LINGER_MS)
+      return
+    }
+    const { response } = this.context
+    if (response.write(bytes)) return
+    this.answer.body.pause()
+    response.once('drain', this.onDrain)
+    this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
+  }
+
+  private readonly onDrain = (): void => {
+    clearTimeout(this.stall)
+    this.stall = undefined
+    this.answer.body.resume()
+  }
+
+  private readonly onCallerGone = (): void => {
+    if (this.over || this.gone) return
+    this.gone = true
+    clearTimeout(this.stall)
+    this.stall = undefined
+    const { drainMs, drainSlots } = this.services.limits
+    if (this.answer.stopsOnCancel || draining >= drainSlots) {
+      this.finish('aborted')
+      return
+    }
+    draining += 1
+    this.isDraining = true
+    this.drain = setTimeout(() => this.finish('aborted'), drainMs)
+    this.answer.body.resume()
+  }
+
+  private abort(): void {
+    if (this.over) return
+    const last = this.answer.relay.fail(STOPPING)
+    if (last) this.held.push(last)
+    this.finish('aborted')
+  }
+
+  private finish(end: Delivered['end']): void {
+    if (this.over) return
+    this.over = true
+    for (const timer of [this.stall, this.drain, this.linger]) clearTimeout(timer)
+    if (this.isDraining) draining -= 1
+    const { body, relay } = this.answer
+    body.off('data', this.onData).off('end', this.onEnd)
+    if (!body.destroyed) body.destroy()
+    const { response } = this.context
+    response.off('drain', this.onDrain)
+    this.resolve({
+      report: relay.report(),
+      end,
+      callerGone: this.gone,
+      release: () => {
+        response.off('close', this.onCallerGone)
+        this.leave()
+        if (response.destroyed) return
+        response.end(this.held.length > 0 ? Buffer.concat(this.held) : undefined)
+      },
+    })
+  }
+}

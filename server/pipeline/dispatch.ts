@@ -1,0 +1,158 @@
+/**
+ * Verb 6: send it, by the first route that takes it. At most three attempts in all, only while
+ * nothing has reached the caller, and never after an outcome that is not known.
+ */
+import { GatewayError } from '../errors.ts'
+import { type Context, timed } from '../http/context.ts'
+import type { Hold } from '../ledger/hold.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import type { UpstreamAnswer } from '../upstreams/upstream.ts'
+import type { Metering } from './metering.ts'
+import { type OpenedAnswer, openAnswer } from './open-answer.ts'
+import type { ResolvedCall, UsableRoute } from './resolve.ts'
+import type { Services } from './services.ts'
+import { openWire } from './wire.ts'
+
+const ATTEMPTS_MAX = 3
+
+/** One try at one channel, kept in the consumption record. */
+export interface Attempt {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly outcome: string
+  readonly status?: number
+  readonly milliseconds: number
+}
+
+export type Dispatched =
+  | { readonly answer: OpenedAnswer; readonly attempts: readonly Attempt[] }
+  | { readonly failure: UpstreamFailure; readonly attempts: readonly Attempt[] }
+
+export async function dispatch(
+  context: Context,
+  metering: Metering,
+  call: ResolvedCall,
+  hold: Hold,
+  services: Services,
+): Promise<Dispatched> {
+  const attempts: Attempt[] = []
+  const candidates = orderRoutes(call.routes, services)
+  for (let retry = false; ; retry = true) {
+    const route = candidates[attempts.length % candidates.length]
+    if (!route) throw new GatewayError('upstream_failed')
+    const start = performance.now()
+    const outcome = await timed(context, 'upstream', () =>
+      attempt(metering, call, hold, route, services),
+    )
+    if (retry) services.retries.done()
+    const milliseconds = Math.round(performance.now() - start)
+    const failure = outcome instanceof UpstreamFailure ? outcome : undefined
+    attempts.push(describe(route, failure, outcome, milliseconds))
+    context.facts.channel = route.channel
+    context.facts.attempts = attempts.length
+    note(route, failure, services)
+    if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, attempts }
+    if (!mayRetry(outcome, attempts.length, candidates.length, context, services)) {
+      return { failure: outcome, attempts }
+    }
+  }
+}
+
+async function attempt(
+  metering: Metering,
+  call: ResolvedCall,
+  hold: Hold,
+  route: UsableRoute,
+  services: Services,
+): Promise<OpenedAnswer | UpstreamFailure> {
+  const adapter = services.upstreams.get(route.target.upstream)?.calls[metering.operation]
+  if (!adapter) return new UpstreamFailure('channel_fault', { message: 'no such operation' })
+  const { limits } = call.model
+  const idleTimeoutMs = limits.idle_timeout_ms ?? services.limits.idleTimeoutMs
+  const firstByteTimeoutMs = limits.first_byte_timeout_ms ?? services.limits.firstByteTimeoutMs
+  const wire = openWire(hold, {
+    dispatcher: services.dispatcher,
+    firstByteTimeoutMs,
+    idleTimeoutMs,
+  })
+  try {
+    const answer: UpstreamAnswer = await adapter(wire, {
+      settings: route.target.settings,
+      upstreamModel: route.upstreamModel,
+      request: call.request,
+    })
+    return await openAnswer(answer, services.limits.answerBytesMax)
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return error
+    throw error
+  }
+}
+
+function mayRetry(
+  failure: UpstreamFailure,
+  made: number,
+  routes: number,
+  context: Context,
+  services: Services,
+): boolean {
+  const elsewhere = made < routes
+  const repeatable =
+    failure.kind === 'not_sent' || failure.kind === 'failed' || failure.kind === 'busy'
+  const useful = elsewhere
+    ? repeatable || failure.kind === 'channel_fault'
+    : failure.kind === 'not_sent'
+  if (!useful || made >= ATTEMPTS_MAX || context.response.destroyed) return false
+  return services.retries.take(services.inFlight.size())
+}
+
+/** By priority, then at random by weight; resting channels go to the end of the line. */
+function orderRoutes(routes: readonly UsableRoute[], services: Services): readonly UsableRoute[] {
+  if (routes.length === 1) return routes
+  const keyed = routes.map((route) => ({
+    route,
+    ready: services.health.isReady(route.channel),
+    // The exponential trick: the smallest of -ln(u)/w is drawn with probability w / Σw.
+    draw: -Math.log(1 - Math.random()) / Math.max(route.weight, 1e-9),
+  }))
+  keyed.sort(
+    (a, b) =>
+      Number(b.ready) - Number(a.ready) || a.route.priority - b.route.priority || a.draw - b.draw,
+  )
+  return keyed.map((one) => one.route)
+}
+
+function note(
+  route: UsableRoute,
+  failure: UpstreamFailure | undefined,
+  { health, metrics, log }: Services,
+): void {
+  metrics.attempt({ channel: route.channel, outcome: failure?.kind ?? 'answered' })
+  if (!failure || failure.kind === 'rejected') {
+    health.succeeded(route.channel)
+    return
+  }
+  const { retryAfterSeconds, status, message } = failure.details
+  health.failed(
+    route.channel,
+    retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
+  )
+  const fields = { channel: route.channel, kind: failure.kind, status, reason: message }
+  if (failure.kind === 'channel_fault') log.error(fields, 'a channel needs its operator')
+  else log.warn(fields, 'an upstream attempt failed')
+}
+
+function describe(
+  route: UsableRoute,
+  failure: UpstreamFailure | undefined,
+  outcome: OpenedAnswer | UpstreamFailure,
+  milliseconds: number,
+): Attempt {
+  const status = failure ? failure.details.status : (outcome as OpenedAnswer).status
+  return {
+    channel: route.channel,
+    upstream_model: route.upstreamModel,
+    outcome: failure?.kind ?? 'answered',
+    ...(status === undefined ? {} : { status }),
+    milliseconds,
+  }
+}

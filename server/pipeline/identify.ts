@@ -1,0 +1,44 @@
+/** Verb 1: who calls? Junk is refused before any look-up. */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Caller } from '../accounts/accounts.ts'
+import { GatewayError } from '../errors.ts'
+import { type Context, timed } from '../http/context.ts'
+import { isWellFormedApiKey } from '../lib/api-key.ts'
+import type { Services } from './services.ts'
+
+const BEARER = /^Bearer +(\S+) *$/i
+
+/**
+ * The key in `Authorization: Bearer` or `x-api-key`. Throws 401 when there is none, when the two
+ * differ (one of them is not meant for us), or when the text cannot be a key of ours.
+ */
+export function readCredential(headers: IncomingHttpHeaders): string {
+  const { authorization } = headers
+  const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
+  const header = headers['x-api-key']
+  const apiKey = typeof header === 'string' && header !== '' ? header : undefined
+  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
+    throw new GatewayError('unauthenticated', {
+      message: 'Authorization and x-api-key name different keys: send one of them',
+    })
+  }
+  const key = bearer ?? apiKey
+  if (key === undefined || !isWellFormedApiKey(key)) throw new GatewayError('unauthenticated')
+  return key
+}
+
+/** The caller behind the request's key. Throws 401, 403 for a suspended account, or 503. */
+export async function identify(
+  context: Context,
+  services: Pick<Services, 'accounts'>,
+): Promise<Caller> {
+  const key = readCredential(context.request.headers)
+  const found = await timed(context, 'auth', () => services.accounts.identify(key))
+  if ('refused' in found) {
+    if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')
+    throw new GatewayError('forbidden', { message: 'this account is suspended' })
+  }
+  context.facts.accountId = found.caller.accountId
+  context.facts.keyId = found.caller.keyId
+  return found.caller
+}

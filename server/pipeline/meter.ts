@@ -1,0 +1,116 @@
+/**
+ * Every metered call runs through these eight verbs, in this order and no other: identify,
+ * resolve, admit, quote, hold, dispatch, deliver, settle.
+ */
+import { GatewayError } from '../errors.ts'
+import type { Context } from '../http/context.ts'
+import { sendBytes } from '../http/reply.ts'
+import { admit } from './admit.ts'
+import { deliverStream } from './deliver.ts'
+import { type Dispatched, dispatch } from './dispatch.ts'
+import { identify } from './identify.ts'
+import type { Metering } from './metering.ts'
+import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
+import { quote } from './quote.ts'
+import { passedThrough, toGatewayError } from './refusal.ts'
+import { resolve } from './resolve.ts'
+import type { Services } from './services.ts'
+import { chargeFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
+import { findReplay, type Replay, takeHold } from './take-hold.ts'
+
+/** Runs one metered call. Throws GatewayError for every refusal; whatever was held is closed. */
+export async function meter(
+  context: Context,
+  metering: Metering,
+  services: Services,
+): Promise<void> {
+  const caller = await identify(context, services)
+  const call = await resolve(context, metering, caller, services)
+  const replay = await findReplay(caller, call, services)
+  if (replay) {
+    sendReplay(context, replay)
+    return
+  }
+  const leave = admit(caller, call.model, services)
+  try {
+    const quoted = quote(metering, call)
+    const hold = await takeHold(context, metering, caller, call, quoted, services)
+    await runHeld({ context, metering, call, hold, services })
+  } finally {
+    leave()
+  }
+}
+
+function sendReplay(context: Context, replay: Replay): void {
+  context.facts.outcome = 'replayed'
+  const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
+  sendBytes(context, replay.status, headers, replay.body)
+}
+
+/** From here on there is a hold: every path ends in a settlement or a release. */
+async function runHeld(metered: Metered): Promise<void> {
+  const { context, metering, call, hold, services } = metered
+  let dispatched: Dispatched
+  const leave = services.inFlight.add({ abort: () => context.response.destroy() })
+  try {
+    dispatched = await dispatch(context, metering, call, hold, services)
+  } catch (error) {
+    await release(metered, [], 'internal error')
+    throw error
+  } finally {
+    leave()
+  }
+  if ('failure' in dispatched) {
+    await refuse(metered, dispatched)
+    return
+  }
+  const { answer, attempts } = dispatched
+  if (answer.kind === 'whole') await finishWhole(metered, answer, attempts)
+  else await finishStream(metered, answer, attempts)
+}
+
+async function refuse(
+  metered: Metered,
+  { failure, attempts }: Extract<Dispatched, { failure: unknown }>,
+): Promise<void> {
+  const error = toGatewayError(failure)
+  await release(metered, attempts, error.message)
+  const native = passedThrough(metered.metering, failure)
+  if (!native) throw error
+  metered.context.facts.outcome = 'refused_upstream'
+  const headers = { 'content-type': native.contentType }
+  sendBytes(metered.context, native.status, headers, native.body)
+}
+
+async function finishWhole(
+  metered: Metered,
+  answer: WholeAnswer,
+  attempts: Dispatched['attempts'],
+): Promise<void> {
+  await settleWhole(metered, answer, attempts)
+  if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
+    metered.context.facts.outcome = 'failed_upstream'
+  }
+  sendBytes(metered.context, answer.status, answer.headers, answer.body)
+}
+
+async function finishStream(
+  metered: Metered,
+  answer: StreamAnswer,
+  attempts: Dispatched['attempts'],
+): Promise<void> {
+  const { services, context, hold } = metered
+  services.ledger.watch(hold, () => {
+    const charge = chargeFor(metered, { report: answer.relay.report(), complete: false })
+    return charge.nanos === null ? undefined : { chargeNanos: charge.nanos, lines: charge.lines }
+  })
+  const delivered = await deliverStream(context, answer, services)
+  context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
+  try {
+    await settleStream(metered, delivered, attempts)
+  } catch (error) {
+    throw new GatewayError('internal', { cause: error })
+  } finally {
+    delivered.release()
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * What an endpoint must say so that the pipeline can run and bill its calls. An endpoint is a
+ * declaration; this is its vocabulary. No vendor, no SQL, no sockets.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { ZodType } from 'zod'
+import type { Facts, Model, ModelType } from '../catalog/catalog.ts'
+import type { RelayReport } from '../dialects/relay.ts'
+import type { Quantities } from '../lib/units.ts'
+import type { CallRequest, Operation } from '../upstreams/upstream.ts'
+
+export interface Body extends Readonly<Record<string, unknown>> {}
+
+export interface RequestParts {
+  readonly value: Body
+  readonly query: URLSearchParams
+  readonly headers: IncomingHttpHeaders
+}
+
+export interface Metering {
+  /** The name under which records and logs know the endpoint, for example `chat.completions`. */
+  readonly endpoint: string
+  readonly operation: Operation
+  readonly modelTypes: readonly ModelType[]
+  readonly bodyBytesMax: number
+  /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
+  readonly schema: ZodType
+  /** The model id the caller names, wherever the endpoint's dialect puts it. */
+  readonly model: (parts: RequestParts) => string | undefined
+  readonly streams: (value: Body) => boolean
+  /** Estimated input tokens, for dialects that state them early; 0 where it has no meaning. */
+  readonly inputTokens: (value: Body) => number
+  /** The most this call should come to: what the hold freezes. */
+  readonly quote: (request: QuotedRequest) => Quantities
+  /** What conditions of prices may ask for, for example a resolution. */
+  readonly facts?: (value: Body) => Facts
+  /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */
+  readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
+  /** Whether the part delivered before an upstream broke off is owed. */
+  readonly billsBroken: boolean
+  /** Whether an upstream's refusal reaches the caller with its own status and body. */
+  readonly passesRefusals: boolean
+}
+
+export interface QuotedRequest {
+  readonly value: Body
+  readonly body: Buffer
+  readonly inputTokens: number
+  readonly model: Model
+}

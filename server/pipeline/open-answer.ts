@@ -1,0 +1,111 @@
+/**
+ * Looks into an answer before anything of it goes to the caller: a whole answer is read, a stream
+ * is read up to its first bytes. Until then an error can still become another attempt.
+ */
+import type { Readable } from 'node:stream'
+import type { Relay, RelayReport } from '../dialects/relay.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import type { UpstreamAnswer } from '../upstreams/upstream.ts'
+
+export interface WholeAnswer {
+  readonly kind: 'whole'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  readonly report: RelayReport
+}
+
+export interface StreamAnswer {
+  readonly kind: 'stream'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  /** Bytes for the caller that are there already. */
+  readonly first: Buffer | undefined
+  /** Paused. */
+  readonly body: Readable
+  readonly relay: Relay
+  /** True when the upstream's body has ended within the first bytes. */
+  readonly ended: boolean
+  /** True when the vendor stops billing once its connection is closed. */
+  readonly stopsOnCancel: boolean
+}
+
+export type OpenedAnswer = WholeAnswer | StreamAnswer
+
+/** Throws an UpstreamFailure when the answer turns out to be one. */
+export function openAnswer(answer: UpstreamAnswer, bytesMax: number): Promise<OpenedAnswer> {
+  return answer.stream ? openStream(answer) : openWhole(answer, bytesMax)
+}
+
+function refuse(answer: UpstreamAnswer): void {
+  const report = answer.relay.report()
+  const failure = report.error && report.outputBytes === 0 ? answer.refusal?.(report) : undefined
+  if (!failure) return
+  answer.body.destroy()
+  throw failure
+}
+
+async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of answer.body) {
+      size += chunk.length
+      if (size > bytesMax) break
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
+  }
+  if (size > bytesMax) {
+    answer.body.destroy()
+    throw new UpstreamFailure('unknown', { message: `an answer over ${bytesMax} bytes` })
+  }
+  const parts = chunks.map((chunk) => answer.relay.push(chunk))
+  parts.push(answer.relay.end())
+  refuse(answer)
+  const bytes = parts.filter((part) => part !== undefined)
+  const body = bytes.length === 1 && bytes[0] ? bytes[0] : Buffer.concat(bytes)
+  const { status, headers, relay } = answer
+  return { kind: 'whole', status, headers, body, report: relay.report() }
+}
+
+function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
+  const { body, relay, status, headers } = answer
+  return new Promise((resolve, reject) => {
+    const parts: Buffer[] = []
+    const finish = (ended: boolean) => {
+      body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      // Errors between here and the delivery's own listeners must not become uncaught.
+      body.on('error', ignore)
+      try {
+        refuse(answer)
+      } catch (failure) {
+        reject(failure)
+        return
+      }
+      const first = parts.length > 1 ? Buffer.concat(parts) : parts[0]
+      const stopsOnCancel = answer.stopsOnCancel ?? false
+      resolve({ kind: 'stream', status, headers, first, body, relay, ended, stopsOnCancel })
+    }
+    const onData = (chunk: Buffer) => {
+      const out = relay.push(chunk)
+      if (out && out.length > 0) parts.push(out)
+      if (parts.length === 0 && !relay.report().error) return
+      body.pause()
+      finish(false)
+    }
+    const onEnd = () => {
+      const out = relay.end()
+      if (out && out.length > 0) parts.push(out)
+      finish(true)
+    }
+    const onError = (cause: Error) => {
+      reject(new UpstreamFailure('unknown', { cause, message: 'the stream broke off' }))
+    }
+    const onClose = () => onError(new Error('closed'))
+    body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+function ignore(): void {}

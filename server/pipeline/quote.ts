@@ -1,0 +1,24 @@
+/** Verb 4: what can it cost at most? */
+import { priceUpperBound } from '../catalog/price.ts'
+import type { Nanos } from '../lib/money.ts'
+import type { Quantities } from '../lib/units.ts'
+import type { Metering } from './metering.ts'
+import type { ResolvedCall } from './resolve.ts'
+
+export interface Quote {
+  readonly amountNanos: Nanos
+  readonly quantities: Quantities
+}
+
+export function quote(metering: Metering, call: ResolvedCall): Quote {
+  const { request, model } = call
+  const quantities = metering.quote({
+    value: request.value,
+    body: request.body,
+    inputTokens: request.inputTokensEstimate,
+    model,
+  })
+  if (model.free) return { amountNanos: 0n, quantities }
+  const facts = metering.facts?.(request.value) ?? {}
+  return { amountNanos: priceUpperBound(model.prices, quantities, facts), quantities }
+}

@@ -1,0 +1,174 @@
+/** Verb 2: what is asked for? Body, schema, model, routes: everything that can be a 4xx. */
+import { createHash } from 'node:crypto'
+import type { ZodError } from 'zod'
+import type { Caller } from '../accounts/accounts.ts'
+import type { CatalogSnapshot, Channel, Model, Route } from '../catalog/catalog.ts'
+import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
+import { GatewayError } from '../errors.ts'
+import { expectJson, readBody } from '../http/body.ts'
+import type { Context } from '../http/context.ts'
+import type { CallRequest } from '../upstreams/upstream.ts'
+import type { Body, Metering } from './metering.ts'
+import type { Services } from './services.ts'
+
+export interface IdempotencyClaim {
+  readonly key: string
+  readonly route: string
+  readonly fingerprint: Buffer
+}
+
+export interface UsableRoute extends Route {
+  readonly target: Channel
+}
+
+export interface ResolvedCall {
+  readonly request: CallRequest
+  readonly model: Model
+  readonly routes: readonly UsableRoute[]
+  readonly idempotency: IdempotencyClaim | null
+}
+
+/** Reads and checks a request. Throws 400, 403, 404, 413 or 415, naming what is at fault. */
+export async function resolve(
+  context: Context,
+  metering: Metering,
+  caller: Caller,
+  services: Services,
+): Promise<ResolvedCall> {
+  expectJson(context.request)
+  const body = await readBody(context.request, metering.bodyBytesMax)
+  const { value, fields } = parseBody(body)
+  checkShape(metering, value)
+  const { headers } = context.request
+  const modelId = metering.model({ value, query: context.query, headers })
+  if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
+  context.facts.model = modelId
+  const snapshot = services.catalog.snapshot()
+  const model = findModel(modelId, metering, caller, snapshot)
+  const routes = usableRoutes(model, metering, snapshot, services)
+  return {
+    model,
+    routes,
+    idempotency: readIdempotency(context, body),
+    request: {
+      body,
+      fields,
+      value,
+      headers,
+      requestId: context.requestId,
+      model: modelId,
+      stream: metering.streams(value),
+      inputTokensEstimate: metering.inputTokens(value),
+    },
+  }
+}
+
+function parseBody(body: Buffer): { value: Body; fields: JsonFields } {
+  const parsed = parseRequestJson(body)
+  if (parsed.ok) return parsed
+  const { message, field } = parsed
+  throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
+}
+
+function checkShape(metering: Metering, value: Body): void {
+  const result = metering.schema.safeParse(value)
+  if (result.success) return
+  throw shapeError(result.error)
+}
+
+/** A 400 that names the first field at fault in the caller's own notation. */
+function shapeError(error: ZodError): GatewayError {
+  const issue = error.issues[0]
+  const param = (issue?.path ?? []).reduce<string>(
+    (path, step) =>
+      typeof step === 'number' ? `${path}[${step}]` : `${path}${path ? '.' : ''}${String(step)}`,
+    '',
+  )
+  if (param === 'model') return new GatewayError('model_required', { param })
+  const problem = explainIssue(issue)
+  return new GatewayError('invalid_request', {
+    message: param ? `${param}: ${problem}` : problem,
+    ...(param ? { param } : {}),
+  })
+}
+
+/** zod's own sentences speak of schemas; callers know only their fields. */
+function explainIssue(issue: ZodError['issues'][number] | undefined): string {
+  if (!issue) return 'invalid'
+  const { message } = issue
+  if (issue.code !== 'invalid_type') return message.replace(/^Invalid input: /, '')
+  const found = /received (\w+)$/.exec(message)?.[1]
+  return found === 'undefined' ? 'required' : `must be of type ${issue.expected}`
+}
+
+function findModel(
+  id: string,
+  metering: Metering,
+  caller: Caller,
+  snapshot: CatalogSnapshot,
+): Model {
+  const model = snapshot.models.get(id)
+  if (!model) {
+    throw new GatewayError('not_found', {
+      message: `the model '${printable(id)}' does not exist here: GET /v1/models lists all`,
+      param: 'model',
+      code: 'model_not_found',
+    })
+  }
+  if (caller.models !== null && !caller.models.includes(id)) {
+    throw new GatewayError('forbidden', {
+      message: `this key may not call the model '${id}'`,
+      param: 'model',
+    })
+  }
+  if (!metering.modelTypes.includes(model.type)) {
+    throw new GatewayError('invalid_request', {
+      message: `model: '${id}' is a ${model.type} model and cannot be called on this path`,
+      param: 'model',
+    })
+  }
+  return model
+}
+
+function printable(text: string): string {
+  return text.slice(0, 100).replace(/[^\x20-\x7e\p{L}\p{N}]/gu, '?')
+}
+
+/** Routes whose channel is configured and speaks the operation. */
+function usableRoutes(
+  model: Model,
+  metering: Metering,
+  snapshot: CatalogSnapshot,
+  services: Services,
+): UsableRoute[] {
+  const usable: UsableRoute[] = []
+  for (const route of model.routes) {
+    const target = snapshot.channels.get(route.channel)
+    const upstream = target && services.upstreams.get(target.upstream)
+    if (target && upstream?.calls[metering.operation]) usable.push({ ...route, target })
+  }
+  if (usable.length > 0) return usable
+  if (model.routes.some((route) => snapshot.channels.has(route.channel))) {
+    throw new GatewayError('invalid_request', {
+      message: `model: '${model.id}' cannot be called on this path`,
+      param: 'model',
+    })
+  }
+  services.log.error({ model: model.id }, 'no channel of this model is configured')
+  throw new GatewayError('upstream_failed')
+}
+
+const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/
+
+function readIdempotency(context: Context, body: Buffer): IdempotencyClaim | null {
+  const key = context.request.headers['idempotency-key']
+  if (key === undefined) return null
+  if (typeof key !== 'string' || !KEY_SHAPE.test(key)) {
+    throw new GatewayError('invalid_request', {
+      message: 'Idempotency-Key: 1 to 255 visible ASCII characters',
+    })
+  }
+  const target = context.request.url ?? context.path
+  const fingerprint = createHash('sha256').update(target).update('\n').update(body).digest()
+  return { key, route: context.route, fingerprint }
+}

@@ -1,0 +1,45 @@
+/** What the pipeline needs from the rest of the gateway; put together in main.ts. */
+import type { Dispatcher } from 'undici'
+import type { Identified } from '../accounts/accounts.ts'
+import type { CatalogSnapshot } from '../catalog/catalog.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { Log } from '../lib/log.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import type { ChannelHealth } from './channel-health.ts'
+import type { InFlight } from './in-flight.ts'
+import type { Limiter } from './limiter.ts'
+import type { PipelineMetrics } from './pipeline-metrics.ts'
+import type { RetryBudget } from './retry-budget.ts'
+
+/** Time-outs and caps of the data path; config.ts has their defaults and reasons. */
+export interface PipelineLimits {
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+  /** A caller that takes nothing for this long is treated as gone. */
+  readonly clientStallMs: number
+  /** After the caller left, the upstream is read on for at most this long and this much. */
+  readonly drainMs: number
+  readonly drainBytes: number
+  /** How many upstreams may be read on for callers that left. */
+  readonly drainSlots: number
+  /** A whole answer larger than this is refused. */
+  readonly answerBytesMax: number
+  readonly callsMax: number
+}
+
+export interface Services {
+  readonly limits: PipelineLimits
+  readonly accounts: { identify(key: string): Promise<Identified> }
+  readonly catalog: { snapshot(): CatalogSnapshot }
+  readonly ledger: Ledger
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  readonly dispatcher: Dispatcher
+  readonly limiter: Limiter
+  readonly health: ChannelHealth
+  readonly retries: RetryBudget
+  readonly inFlight: InFlight
+  /** Undefined while paid work is welcome, else why it is not (disk full, clock skew). */
+  readonly refusesWork: () => string | undefined
+  readonly metrics: PipelineMetrics
+  readonly log: Log
+}

@@ -1,0 +1,146 @@
+/** Verb 8: charge what is owed, return the rest, and write the record, in one commit. */
+import { type Context, timed } from '../http/context.ts'
+import type { Hold } from '../ledger/hold.ts'
+import type { StoredAnswer } from '../ledger/store.ts'
+import { type Charge, computeCharge, NOTHING } from './charge.ts'
+import type { Delivered } from './deliver.ts'
+import type { Attempt } from './dispatch.ts'
+import type { Metering } from './metering.ts'
+import type { WholeAnswer } from './open-answer.ts'
+import type { ResolvedCall } from './resolve.ts'
+import type { Services } from './services.ts'
+
+/** An answer waits at most this long for its settlement; then it goes out, and that follows. */
+const PATIENCE_MS = 3_000
+/** Larger answers are not kept for their Idempotency-Key. */
+const STORED_BYTES_MAX = 1024 * 1024
+
+export interface Metered {
+  readonly context: Context
+  readonly metering: Metering
+  readonly call: ResolvedCall
+  readonly hold: Hold
+  readonly services: Services
+}
+
+/** What would be owed if the call ended here; for checkpoints and for its real end. */
+export function chargeFor(
+  { metering, call, hold }: Metered,
+  ended: { readonly report: Delivered['report']; readonly complete: boolean },
+): Charge {
+  return computeCharge({
+    model: call.model,
+    facts: metering.facts?.(call.request.value) ?? {},
+    holdNanos: hold.amountNanos,
+    report: ended.report,
+    complete: ended.complete,
+    billsBroken: metering.billsBroken,
+    fallback: (complete) => metering.fallback(call.request, ended.report, complete),
+  })
+}
+
+export async function settleWhole(
+  metered: Metered,
+  answer: WholeAnswer,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const { report } = answer
+  const complete = report.error === undefined
+  const charge = complete || report.usage ? chargeFor(metered, { report, complete }) : NOTHING
+  await settle(metered, charge, {
+    status: charge.nanos === null ? 'failed' : 'succeeded',
+    attempts,
+    answer: keepWhole(metered.call, answer, charge),
+    ...(report.error ? { error: report.error.message } : {}),
+  })
+}
+
+export async function settleStream(
+  metered: Metered,
+  delivered: Delivered,
+  attempts: readonly Attempt[],
+): Promise<void> {
+  const { report, end, callerGone } = delivered
+  const complete = end === 'complete'
+  const charge = chargeFor(metered, { report, complete })
+  const failed = charge.nanos === null || (!complete && !callerGone)
+  const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
+  await settle(metered, charge, {
+    status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
+    attempts,
+    answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
+    ...(error === undefined ? {} : { error }),
+  })
+}
+
+/** Nothing was delivered and nothing is owed: the whole hold goes back. */
+export async function release(
+  metered: Metered,
+  attempts: readonly Attempt[],
+  error: string,
+): Promise<void> {
+  const answer = keepState(metered.call, 'forget')
+  await settle(metered, NOTHING, { status: 'failed', attempts, answer, error })
+}
+
+interface Outcome {
+  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly attempts: readonly Attempt[]
+  readonly answer: StoredAnswer | undefined
+  readonly error?: string
+}
+
+async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promise<void> {
+  const { context, services, hold, call } = metered
+  const { basis, review } = charge
+  services.metrics.settled({ basis, review })
+  context.facts.chargedNanos = charge.nanos ?? 0n
+  if (review) {
+    services.log.error({ request_id: context.requestId, model: call.model.id }, 'absurd usage')
+  }
+  const settled = services.ledger.settle(hold, {
+    chargeNanos: charge.nanos,
+    status: outcome.status,
+    basis,
+    review,
+    lines: charge.lines,
+    attempts: outcome.attempts,
+    ...(outcome.error === undefined ? {} : { error: outcome.error.slice(0, 500) }),
+    ...(outcome.answer ? { answer: outcome.answer } : {}),
+  })
+  await timed(context, 'settle', () => patiently(settled, metered))
+}
+
+/** The settlement is queued and will be repeated until it is in; only the answer stops waiting. */
+async function patiently(settled: Promise<unknown>, { context, services }: Metered): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS)
+  })
+  const done = settled.catch((error: unknown) => {
+    services.log.error({ request_id: context.requestId, error }, 'settlement failed')
+  })
+  await Promise.race([done, late])
+  clearTimeout(timer)
+}
+
+function keepState(call: ResolvedCall, state: 'streamed' | 'forget'): StoredAnswer | undefined {
+  return call.idempotency ? { key: call.idempotency.key, state } : undefined
+}
+
+function keepWhole(
+  call: ResolvedCall,
+  answer: WholeAnswer,
+  charge: Charge,
+): StoredAnswer | undefined {
+  if (!call.idempotency) return undefined
+  if (charge.nanos === null) return keepState(call, 'forget')
+  if (answer.body.length > STORED_BYTES_MAX) return keepState(call, 'streamed')
+  return {
+    key: call.idempotency.key,
+    state: 'finished',
+    status: answer.status,
+    content_type: answer.headers['content-type'] ?? 'application/json',
+    body: answer.body.toString('base64'),
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * The only way out to an upstream, and it opens only with an open hold. Nothing else in the
+ * gateway imports an HTTP client, so a call that was not paid for cannot be sent.
+ */
+import { type Dispatcher, errors } from 'undici'
+import { type Hold, isOpenHold } from '../ledger/hold.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import type { Wire, WireRequest, WireResponse } from '../upstreams/upstream.ts'
+
+export interface WireOptions {
+  readonly dispatcher: Dispatcher
+  readonly firstByteTimeoutMs: number
+  readonly idleTimeoutMs: number
+}
+
+/** Throws when the hold is not one that the ledger took and nobody has closed. */
+export function openWire(hold: Hold, options: WireOptions): Wire {
+  return {
+    async send(request) {
+      if (!isOpenHold(hold)) throw new Error('a wire was used without an open hold')
+      return send(request, options)
+    },
+  }
+}
+
+async function send(request: WireRequest, options: WireOptions): Promise<WireResponse> {
+  const url = new URL(request.url)
+  try {
+    const answer = await options.dispatcher.request({
+      origin: url.origin,
+      path: url.pathname + url.search,
+      method: request.method,
+      headers: request.headers,
+      body: request.body ?? null,
+      headersTimeout: options.firstByteTimeoutMs,
+      bodyTimeout: options.idleTimeoutMs,
+    })
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body }
+  } catch (cause) {
+    throw classifySendError(cause)
+  }
+}
+
+/** Errors that happen before a byte of the request can have been read by anybody. */
+const NOT_SENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+])
+
+function classifySendError(cause: unknown): UpstreamFailure {
+  const code = readCode(cause)
+  const sent = !NOT_SENT.has(code)
+  const message =
+    cause instanceof errors.HeadersTimeoutError ? 'no answer in time' : `connection: ${code}`
+  return new UpstreamFailure(sent ? 'unknown' : 'not_sent', { cause, message })
+}
+
+function readCode(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return readCode(error.errors[0])
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
+  return error instanceof Error ? error.name : 'unknown'
+}

@@ -1,0 +1,10 @@
+/** The vendor protocols that a catalog can name: one line each. */
+import { openaiCompatible } from './openai-compatible/index.ts'
+import type { Upstream } from './upstream.ts'
+import { volcSearch } from './volc-search/index.ts'
+
+const ALL: readonly Upstream[] = [openaiCompatible, volcSearch]
+
+export const UPSTREAMS: ReadonlyMap<string, Upstream> = new Map(
+  ALL.map((upstream) => [upstream.name, upstream]),
+)

@@ -1,0 +1,60 @@
+/** Chat completions, same dialect at both ends: the model is spliced, all else passes. */
+import { readChatBody } from '../../dialects/chat/read-body.ts'
+import { createChatRelay } from '../../dialects/chat/relay.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import { createBodyTap } from '../../dialects/tap.ts'
+import { member } from '../../lib/json.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readFailure } from './read-failure.ts'
+import { buildRequest } from './request.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
+
+export async function chat(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+): Promise<UpstreamAnswer> {
+  const body = prepareBody(request, upstreamModel)
+  const response = await wire.send(
+    buildRequest(settings, '/chat/completions', body, request.stream),
+  )
+  if (response.status >= 400) throw await readFailure(response)
+  const relay = request.stream
+    ? createChatRelay({ includeUsage: wantsUsage(request) })
+    : createBodyTap(readChatBody)
+  return {
+    status: 200,
+    headers: answerHeaders(request.stream),
+    body: response.body,
+    relay,
+    stream: request.stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal,
+  }
+}
+
+/** A stream always asks for usage: without it nothing but an estimate could be charged. */
+function prepareBody(request: CallRequest, upstreamModel: string): Buffer {
+  const set = { model: JSON.stringify(upstreamModel) }
+  if (!request.stream || wantsUsage(request))
+    return spliceJson(request.body, request.fields, { set })
+  const setInside = { stream_options: { include_usage: 'true' } }
+  return spliceJson(request.body, request.fields, { set, setInside })
+}
+
+function wantsUsage(request: CallRequest): boolean {
+  return member(member(request.value, 'stream_options'), 'include_usage') === true
+}
+
+export function answerHeaders(stream: boolean): Record<string, string> {
+  if (!stream) return { 'content-type': 'application/json' }
+  return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+}
+
+/** An error in place of a first chunk or of a whole answer: the vendor failed under status 200. */
+export function refusal(report: RelayReport): UpstreamFailure | undefined {
+  if (!report.error) return undefined
+  const { message, code } = report.error
+  return new UpstreamFailure('failed', { status: 200, message, ...(code ? { code } : {}) })
+}

@@ -1,0 +1,40 @@
+/** Embeddings: the model is spliced, all else passes; usage is in the one answer. */
+import { spliceJson } from '../../dialects/splice.ts'
+import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
+import { asString, isObject, member } from '../../lib/json.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { refusal } from './chat.ts'
+import { readFailure } from './read-failure.ts'
+import { buildRequest } from './request.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
+
+export async function embedding(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+): Promise<UpstreamAnswer> {
+  const set = { model: JSON.stringify(upstreamModel) }
+  const body = spliceJson(request.body, request.fields, { set })
+  const response = await wire.send(buildRequest(settings, '/embeddings', body, false))
+  if (response.status >= 400) throw await readFailure(response)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: response.body,
+    relay: createBodyTap(readEmbeddingBody),
+    stream: false,
+    refusal,
+  }
+}
+
+/** upstreams.md 12: `usage.prompt_tokens` is all that an embedding costs. */
+export function readEmbeddingBody(document: unknown): BodyReading {
+  const error = member(document, 'error')
+  if (!isObject(document) || error) {
+    const message = asString(member(error, 'message')) ?? 'upstream provider error'
+    return { outputBytes: 0, error: { type: 'server_error', message } }
+  }
+  const tokens = member(member(document, 'usage'), 'prompt_tokens')
+  const outputBytes = Array.isArray(document.data) ? document.data.length : 0
+  if (tokens === undefined || tokens === null) return { outputBytes }
+  return { outputBytes, usage: { input_token: typeof tokens === 'number' ? tokens : Number.NaN } }
+}

@@ -1,0 +1,12 @@
+/** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
+import { defineUpstream } from '../upstream.ts'
+import { chat } from './chat.ts'
+import { embedding } from './embedding.ts'
+import { openaiCompatibleSettings } from './settings.ts'
+
+export const openaiCompatible = defineUpstream({
+  name: 'openai-compatible',
+  settings: openaiCompatibleSettings,
+  secrets: ['api_key'],
+  calls: { chat, embedding },
+})

@@ -1,0 +1,41 @@
+/** From an error answer in OpenAI's or ARK's form to what it means for the call. */
+import { asString, member, tryParseJson } from '../../lib/json.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from '../failure.ts'
+import type { WireResponse } from '../upstream.ts'
+
+/** Codes that speak of the channel's account, whatever their status (upstreams.md 6.8, 9.3). */
+const CHANNEL_CODES =
+  /insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen|invalid_api_key|account_?deactivated|accessdenied|notfound|not_found|closedendpoint/i
+/** Codes of passing load under statuses that do not say so. */
+const BUSY_CODES =
+  /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i
+
+export async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+  const body = await readErrorBody(response)
+  const error = member(tryParseJson(body), 'error')
+  const message = asString(member(error, 'message')) ?? asString(error)
+  const code = asString(member(error, 'code')) ?? asString(member(error, 'type'))
+  const param = asString(member(error, 'param'))
+  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const contentType = asString(response.headers['content-type']) ?? 'application/json'
+  return new UpstreamFailure(kindOf(response.status, code), {
+    status: response.status,
+    answer: { contentType, body },
+    ...(message === undefined ? {} : { message }),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
+}
+
+function kindOf(status: number, code: string | undefined): FailureKind {
+  if (code !== undefined && BUSY_CODES.test(code)) return 'busy'
+  if (code !== undefined && CHANNEL_CODES.test(code)) return 'channel_fault'
+  return classifyStatus(status)
+}

@@ -1,0 +1,24 @@
+/** The head of every request to an OpenAI-compatible vendor: the channel's identity, nobody else's. */
+import type { WireRequest } from '../upstream.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
+
+export function buildRequest(
+  settings: OpenaiCompatibleSettings,
+  path: string,
+  body: Buffer,
+  stream: boolean,
+): WireRequest {
+  return {
+    method: 'POST',
+    url: settings.base_url.replace(/\/+$/, '') + path,
+    headers: {
+      ...settings.headers,
+      authorization: `Bearer ${settings.api_key}`,
+      'content-type': 'application/json',
+      accept: stream ? 'text/event-stream' : 'application/json',
+      ...(settings.organization ? { 'openai-organization': settings.organization } : {}),
+      ...(settings.project ? { 'openai-project': settings.project } : {}),
+    },
+    body,
+  }
+}

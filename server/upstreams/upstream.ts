@@ -1,0 +1,114 @@
+/**
+ * The contract between the gateway and a vendor's protocol. An upstream is code for one protocol;
+ * a channel is one configured account at it; both are named in the catalog, and the pipeline
+ * knows no vendor by name.
+ *
+ * An adapter has no network of its own. It is handed a `Wire`, which opens only with a hold, and
+ * may send on it; what it returns is a description of the answer (bytes plus a relay that watches
+ * or translates them), never a finished response. Money, retries, time-outs, back-pressure and
+ * the client's connection are the pipeline's business.
+ *
+ * To refuse, an adapter throws an `UpstreamFailure` that says what is known about the outcome:
+ * that decides whether another route may be tried and whether the hold can be released.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { ZodType } from 'zod'
+import type { JsonFields } from '../dialects/json-scan.ts'
+import type { Relay, RelayReport } from '../dialects/relay.ts'
+import type { UpstreamFailure } from './failure.ts'
+
+/** What a caller can ask for synchronously. One operation has one request and answer dialect. */
+export type Operation = 'chat' | 'embedding' | 'speech' | 'search' | 'responses' | 'messages'
+
+/** One HTTP request of an adapter. The body is sent as it is: its length is known. */
+export interface WireRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Absolute; built from the channel's own settings, never from what a caller sent. */
+  readonly url: string
+  /** Complete: the wire adds nothing but Content-Length and Host. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer
+}
+
+export interface WireResponse {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** Must be read to its end or destroyed. */
+  readonly body: Readable
+}
+
+export interface Wire {
+  /**
+   * Sends one request. Resolves when the answer's head is there, whatever its status. Throws an
+   * UpstreamFailure of kind `not_sent` when nothing reached the vendor and `unknown` when it may
+   * have. Redirects are not followed.
+   */
+  send(request: WireRequest): Promise<WireResponse>
+}
+
+/** A caller's request after the gateway's own checks: JSON, not too deep, not too large. */
+export interface CallRequest {
+  /** The body exactly as it arrived. */
+  readonly body: Buffer
+  /** Byte offsets of the body's top-level members, for edits that leave the rest alone. */
+  readonly fields: JsonFields
+  /** The parsed body, already valid by the endpoint's schema. Not to be changed. */
+  readonly value: Readonly<Record<string, unknown>>
+  /** The caller's headers. An adapter copies only those it names. */
+  readonly headers: IncomingHttpHeaders
+  readonly requestId: string
+  /** The model id the caller named: answers say this one, not the vendor's. */
+  readonly model: string
+  /** Whether the caller wants a stream. */
+  readonly stream: boolean
+  /** The estimated input tokens of the quote, for dialects that must state them early. */
+  readonly inputTokensEstimate: number
+}
+
+export interface UpstreamCall<Settings> {
+  readonly settings: Settings
+  readonly upstreamModel: string
+  readonly request: CallRequest
+}
+
+/** How the upstream answers, once its head is there and it is not a refusal. */
+export interface UpstreamAnswer {
+  readonly status: number
+  /** For the caller; only what the adapter chose. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Readable
+  readonly relay: Relay
+  /** A stream goes out as it comes; anything else is read whole and written once. */
+  readonly stream: boolean
+  /** True when the vendor bills nothing more once its connection is closed. */
+  readonly stopsOnCancel?: boolean
+  /**
+   * Asked while nothing has gone to the caller yet: an error inside a body whose status was 200
+   * may still be a failure that another route can mend. Undefined means: deliver it as it is.
+   */
+  readonly refusal?: (report: RelayReport) => UpstreamFailure | undefined
+}
+
+export type CallAdapter<Settings> = (
+  wire: Wire,
+  call: UpstreamCall<Settings>,
+) => Promise<UpstreamAnswer>
+
+export interface Upstream<Settings = unknown> {
+  /** The protocol's name in the catalog file. */
+  readonly name: string
+  /** The shape of a channel's settings; its errors are shown to the operator with their path. */
+  readonly settings: ZodType<Settings>
+  /** Top-level settings that are encrypted at rest and never shown. */
+  readonly secrets: readonly string[]
+  readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
+}
+
+/**
+ * Checks a definition against its own settings type and hides that type: the pipeline hands an
+ * adapter only settings that the same schema has parsed.
+ */
+export function defineUpstream<Settings>(upstream: Upstream<Settings>): Upstream {
+  return upstream as unknown as Upstream
+}

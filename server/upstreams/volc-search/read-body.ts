@@ -1,0 +1,32 @@
+/** An answer is a success only when none of the three places of an error is filled. */
+import type { BodyReading } from '../../dialects/tap.ts'
+import { asString, isObject, member } from '../../lib/json.ts'
+
+export interface SearchError {
+  /** The vendor's number (upstreams.md 5.5); 0 when it gave none. */
+  readonly code: number
+  readonly message: string
+}
+
+export function readSearchBody(document: unknown): BodyReading & { failure?: SearchError } {
+  const failure = findError(document)
+  if (!failure) return { outputBytes: 1, usage: { call: 1 } }
+  const { message, code } = failure
+  return { outputBytes: 0, failure, error: { type: 'server_error', message, code: String(code) } }
+}
+
+function findError(document: unknown): SearchError | undefined {
+  if (!isObject(document)) return { code: 0, message: 'the answer is not a JSON object' }
+  const metadata = member(member(document, 'ResponseMetadata'), 'Error')
+  if (isObject(metadata)) {
+    const code = Number(metadata.CodeN ?? metadata.Code ?? 0)
+    return {
+      code: Number.isFinite(code) ? code : 0,
+      message: asString(metadata.Message) ?? 'error',
+    }
+  }
+  const result = member(document, 'Result')
+  const code = Number(member(result, 'ErrorCode') ?? 0)
+  if (code !== 0) return { code, message: asString(member(result, 'ErrorMsg')) ?? 'error' }
+  return isObject(result) ? undefined : { code: 0, message: 'the answer has no Result' }
+}

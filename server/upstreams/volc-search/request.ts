@@ -1,0 +1,26 @@
+/** The request body of either product, from the gateway's one search request. */
+
+import { spliceJson } from '../../dialects/splice.ts'
+import { isObject } from '../../lib/json.ts'
+import type { CallRequest } from '../upstream.ts'
+
+const GLOBAL_COUNT_MAX = 20
+const COUNT_DEFAULT = 10
+/** What global search knows (upstreams.md 5.4); web-only fields would be refused there. */
+const GLOBAL_FIELDS = ['Query', 'SearchType', 'MaxSnippetLength', 'MaxImageCountPerDoc'] as const
+
+/** `Type` and `model` only route: the vendor never sees them (spec 4.2). */
+export function buildSearchBody(product: string, request: CallRequest): Buffer {
+  if (product !== 'global_search') {
+    return spliceJson(request.body, request.fields, { remove: ['Type', 'model'] })
+  }
+  const { value } = request
+  const body: Record<string, unknown> = {}
+  for (const name of GLOBAL_FIELDS) if (value[name] !== undefined) body[name] = value[name]
+  const count = typeof value.Count === 'number' ? value.Count : COUNT_DEFAULT
+  body.DocCount = Math.min(count, GLOBAL_COUNT_MAX)
+  if (isObject(value.Filter) && typeof value.Filter.IcpHostOnly === 'boolean') {
+    body.Filter = { IcpHostOnly: value.Filter.IcpHostOnly }
+  }
+  return Buffer.from(JSON.stringify(body))
+}
