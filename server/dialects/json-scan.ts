@@ -183,7 +183,7 @@ function readKey(cursor: Cursor): string | undefined {
 const PLAIN_KEY = /^[a-z0-9_]*$/
 
 /** One spelling for all letter cases; upper case first, because U+017F and U+212A fold so. */
-function foldKey(key: string): string {
+export function foldKey(key: string): string {
   return PLAIN_KEY.test(key) ? key : key.toUpperCase().toLowerCase()
 }
 

@@ -1,0 +1,78 @@
+/**
+ * The little that a speech request needs on its way to the vendor, and how many characters it
+ * will be billed. All other bytes go as the caller sent them.
+ */
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { findDouble, foldKey, type JsonFields, listMembers } from '../json-scan.ts'
+import { spliceJson } from '../splice.ts'
+
+const OPEN_OBJECT = 0x7b
+
+/**
+ * The body for the vendor. `additions` must be a JSON text there (upstreams.md 1.3): an object is
+ * written as one, spelled as the caller spelled it. When a name stands twice inside `req_params`,
+ * the object is written anew from `value`, so that the vendor says the text that was quoted.
+ */
+export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {
+  const parameters = fields.get('req_params')
+  if (parameters === undefined || body[parameters.valueStart] !== OPEN_OBJECT) return body
+  const members = listMembers(body, parameters.valueStart)
+  if (findDouble(members) !== undefined) {
+    return spliceJson(body, fields, { set: { req_params: printParameters(value.req_params) } })
+  }
+  const additions = members.find(({ key }) => key === 'additions')
+  if (additions === undefined || body[additions.valueStart] !== OPEN_OBJECT) return body
+  const text = body.toString('utf8', additions.valueStart, additions.valueEnd)
+  const inner = { additions: JSON.stringify(text) }
+  return spliceJson(body, fields, { setInside: { req_params: inner } })
+}
+
+/** One member per name; the plain spelling wins over others in case. */
+function printParameters(parameters: unknown): string {
+  if (!isObject(parameters)) return JSON.stringify(parameters)
+  const members = new Map<string, [string, unknown]>()
+  for (const [key, value] of Object.entries(parameters)) {
+    const folded = foldKey(key)
+    if (members.has(folded) && key !== folded) continue
+    const isAdditions = key === 'additions' && isObject(value)
+    members.set(folded, [key, isAdditions ? JSON.stringify(value) : value])
+  }
+  return JSON.stringify(Object.fromEntries(members.values()))
+}
+
+/**
+ * Characters that the vendor will bill for a request: the code points of `req_params.text`, or of
+ * `ssml` without its tags, which wins when both are given. Instructions in `context_texts` are
+ * never billed. For the hold and for streams that state no usage; 0 for a request without text.
+ */
+export function countBilledCharacters(value: JsonObject): number {
+  const ssml = member(value.req_params, 'ssml')
+  if (typeof ssml === 'string' && ssml !== '') return countCodePoints(stripTags(ssml))
+  const text = member(value.req_params, 'text')
+  return typeof text === 'string' ? countCodePoints(text) : 0
+}
+
+/** Linear whatever the text: a tag that never closes is text. */
+function stripTags(ssml: string): string {
+  let text = ''
+  let position = 0
+  for (;;) {
+    const open = ssml.indexOf('<', position)
+    const close = open === -1 ? -1 : ssml.indexOf('>', open)
+    if (close === -1) return text + ssml.slice(position)
+    text += ssml.slice(position, open)
+    position = close + 1
+  }
+}
+
+function countCodePoints(text: string): number {
+  let count = text.length
+  for (let index = 0; index < text.length - 1; index++) {
+    if (isSurrogate(text, index, 0xd800) && isSurrogate(text, index + 1, 0xdc00)) count--
+  }
+  return count
+}
+
+function isSurrogate(text: string, index: number, first: number): boolean {
+  return (text.charCodeAt(index) & 0xfc00) === first
+}

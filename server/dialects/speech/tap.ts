@@ -1,0 +1,97 @@
+/**
+ * Watches a Doubao speech V3 stream: the bytes pass as they are, and the last `usage.text_words`,
+ * the end (code 20000000) and errors under status 200 are noted on the way.
+ */
+import { createNdjsonSplitter } from '../ndjson.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { SPEECH_BUSY, SPEECH_SERVER_ERROR, speechErrorType } from './errors.ts'
+import { readSpeechLine } from './read-line.ts'
+
+/**
+ * Bytes that wait for the stream's first object to end. An error that is the first thing said is
+ * far shorter, so it is known before anything has gone to the caller, and can be tried elsewhere.
+ */
+const FIRST_OBJECT_BYTES = 1024
+
+interface State {
+  objects: number
+  characters: number | undefined
+  audioBytes: number
+  finished: boolean
+  error: NonNullable<RelayReport['error']> | undefined
+  /** The start of the stream while its first object is not whole; undefined from then on. */
+  waiting: Buffer | undefined
+}
+
+/**
+ * A relay for one stream. Usage is in the unit `character`; `outputBytes` counts audio. The
+ * message of a reported error is the vendor's own: the caller reads it in the stream anyway.
+ */
+export function createSpeechTap(): Relay {
+  const state: State = {
+    objects: 0,
+    characters: undefined,
+    audioBytes: 0,
+    finished: false,
+    error: undefined,
+    waiting: Buffer.alloc(0),
+  }
+  const splitter = createNdjsonSplitter({ onObject: (bytes) => readObject(state, bytes) })
+  let lastByte: number | undefined
+
+  return {
+    push(chunk) {
+      splitter.push(chunk)
+      lastByte = chunk.at(-1) ?? lastByte
+      if (state.waiting === undefined) return chunk
+      const bytes = state.waiting.length === 0 ? chunk : Buffer.concat([state.waiting, chunk])
+      const isKnown = state.objects > 0 || bytes.length > FIRST_OBJECT_BYTES
+      state.waiting = isKnown ? undefined : bytes
+      return state.waiting === undefined ? bytes : undefined
+    },
+    end() {
+      splitter.end()
+      return takeWaiting(state)
+    },
+    fail(failure) {
+      const rest = takeWaiting(state)
+      if (state.finished || state.error) return rest
+      return printFailure(failure, rest, rest?.at(-1) ?? lastByte)
+    },
+    report: () => readReport(state),
+  }
+}
+
+function readObject(state: State, bytes: Buffer): void {
+  const line = readSpeechLine(bytes)
+  state.objects++
+  state.characters = line.characters ?? state.characters
+  state.audioBytes += line.audioBytes
+  state.finished ||= line.finished
+  if (!line.error || state.error) return
+  const { code, message } = line.error
+  state.error = { type: speechErrorType(code, message), message, code: String(code) }
+}
+
+function takeWaiting(state: State): Buffer | undefined {
+  const { waiting } = state
+  state.waiting = undefined
+  return waiting && waiting.length > 0 ? waiting : undefined
+}
+
+/** The stream's own form of an error, on a line of its own whatever was cut before it. */
+function printFailure(failure: RelayFailure, rest: Buffer | undefined, lastByte?: number): Buffer {
+  const code = failure.type === 'rate_limit_error' ? SPEECH_BUSY : SPEECH_SERVER_ERROR
+  const isCut = lastByte !== undefined && lastByte !== 0x0a
+  const line = `${JSON.stringify({ code, message: failure.message, data: null })}\n`
+  return Buffer.concat([rest ?? Buffer.alloc(0), Buffer.from(isCut ? `\n${line}` : line)])
+}
+
+function readReport({ characters, audioBytes, finished, error }: State): RelayReport {
+  return {
+    ...(characters === undefined ? {} : { usage: { character: characters } }),
+    outputBytes: audioBytes,
+    finished,
+    ...(error === undefined ? {} : { error }),
+  }
+}

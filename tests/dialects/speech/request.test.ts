@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
+import {
+  countBilledCharacters,
+  prepareSpeechRequest,
+} from '../../../server/dialects/speech/request.ts'
+
+function prepare(body: string): string {
+  const bytes = Buffer.from(body)
+  const parsed = parseRequestJson(bytes)
+  assert.ok(parsed.ok)
+  return prepareSpeechRequest(bytes, parsed.fields, parsed.value).toString()
+}
+
+test('additions given as an object become a text, spelled as the caller spelled it', () => {
+  assert.equal(
+    prepare(
+      '{"req_params": {"text":"a","additions": { "silence_duration": 1.0, "x":"\\"é" }, "z":1}}',
+    ),
+    '{"req_params": {"text":"a","additions": ' +
+      '"{ \\"silence_duration\\": 1.0, \\"x\\":\\"\\\\\\"é\\" }", "z":1}}',
+  )
+})
+
+for (const body of [
+  '{"req_params":{"additions":"{\\"context_texts\\":[]}","text":"a"}}',
+  '{"req_params":{"additions":null}}',
+  '{"req_params":{"additions":[1]}}',
+  '{"req_params":{ "text" : "a" },"audio_params":{"x":1.0}}',
+  '{"req_params":null}',
+  '{"additions":{"a":1}}',
+]) {
+  test(`the bytes stay: ${body}`, () => {
+    assert.equal(prepare(body), body)
+  })
+}
+
+test('a name that stands twice in req_params is sent once, as it was quoted', () => {
+  const body =
+    '{"a":1.0,"req_params":{"text":"long","t\\u0065xt":"b","TEXT":"c","additions":{"x":1}}}'
+  assert.equal(prepare(body), '{"a":1.0,"req_params":{"text":"b","additions":"{\\"x\\":1}"}}')
+})
+
+const COUNTS: readonly [string, object, number][] = [
+  ['Han characters and punctuation', { text: '你好，世界。' }, 6],
+  ['white space', { text: 'a b\n' }, 4],
+  ['characters beyond the basic plane', { text: '😀😀' }, 2],
+  ['half a surrogate pair', { text: '\ud83d' }, 1],
+  ['the tags of ssml are not said', { ssml: '<speak>你好<break time="1s"/>!</speak>' }, 3],
+  ['ssml wins over text', { ssml: '<speak>a</speak>', text: 'bbb' }, 1],
+  ['empty ssml does not', { ssml: '', text: 'bbb' }, 3],
+  ['a tag that never closes is text', { ssml: 'a < b' }, 5],
+  ['context_texts are never billed', { text: 'a', additions: { context_texts: ['bbbb'] } }, 1],
+  ['no text', {}, 0],
+]
+
+for (const [name, parameters, count] of COUNTS) {
+  test(`billed characters: ${name}`, () => {
+    assert.equal(countBilledCharacters({ req_params: parameters }), count)
+  })
+}
+
+test('billed characters of anything: 0 without req_params', () => {
+  assert.equal(countBilledCharacters({}), 0)
+  assert.equal(countBilledCharacters({ req_params: 'text' }), 0)
+})
+
+test('a megabyte of opening brackets is counted in linear time', () => {
+  assert.equal(countBilledCharacters({ req_params: { ssml: '<'.repeat(1_000_000) } }), 1_000_000)
+})
+
+test('property: billed characters are code points', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      assert.equal(countBilledCharacters({ req_params: { text } }), [...text].length)
+    }),
+  )
+})
