@@ -3,6 +3,7 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
+import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
 import { Control } from './kernel/control.ts'
@@ -31,6 +32,7 @@ export interface SimulatorOptions {
   recordCalls?: boolean
   callsKept?: number
   openai?: Partial<OpenaiOptions>
+  ark?: Partial<ArkOptions>
   anthropic?: Partial<AnthropicOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
@@ -49,6 +51,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const { host = '127.0.0.1', fast = false } = options
   const vendors = [
     openai({ ...OPENAI_DEFAULTS, ...options.openai }),
+    ark({ ...ARK_DEFAULTS, ...options.ark }),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
     search({ ...SEARCH_DEFAULTS, ...options.search }),

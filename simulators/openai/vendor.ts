@@ -9,6 +9,9 @@ import { WHOLE_ONLY_ODDITIES } from './chat/whole-oddities.ts'
 import { embeddingsRoute } from './embeddings.ts'
 import { invalid, openaiError, openaiFailure, rateLimits } from './errors.ts'
 import { modelList, modelRoutes, unknownModel } from './models.ts'
+import { responsesRoutes } from './responses/endpoint.ts'
+import { RESPONSE_ODDITIES } from './responses/oddities.ts'
+import { RESPONSES_KEYS } from './responses/request.ts'
 
 export interface OpenaiOptions {
   keys: string[]
@@ -18,13 +21,17 @@ export interface OpenaiOptions {
 
 export const OPENAI_DEFAULTS: OpenaiOptions = {
   keys: ['sim-openai-key'],
-  models: ['sim-chat', 'sim-chat-mini', 'sim-reasoner', 'sim-embedding'],
+  models: ['sim-chat', 'sim-chat-mini', 'sim-chat-only', 'sim-reasoner', 'sim-embedding'],
 }
 
-export const CHAT_SCENARIOS = oddityNames({
+/** A model that the Responses API does not offer. */
+const CHAT_ONLY = 'sim-chat-only'
+
+const ODDITIES = oddityNames({
   ...CHAT_STREAM_ODDITIES,
   ...WHOLE_ONLY_ODDITIES,
   ...ENDINGS,
+  ...RESPONSE_ODDITIES,
 })
 
 export function openai(options: OpenaiOptions): Vendor {
@@ -38,10 +45,22 @@ export function openai(options: OpenaiOptions): Vendor {
     name: 'openai',
     prefix: '/openai/v1',
     requestIdHeader: 'x-request-id',
-    scenarios: CHAT_SCENARIOS,
+    scenarios: ODDITIES,
     routes: [
       chatRoute({ rules: OPENAI_CHAT_RULES, checkModel, errorBody: openaiError, headers }),
       embeddingsRoute({ strict: true, dimensions: 64, checkModel, headers }),
+      ...responsesRoutes({
+        keys: RESPONSES_KEYS,
+        checkModel: (model, json) => {
+          checkModel(model, json)
+          if (model === CHAT_ONLY) throw unknownModel(model)
+        },
+        check: () => {},
+        errorBody: openaiError,
+        headers,
+        extras: () => ({}),
+        closing: [],
+      }),
       ...modelRoutes(models),
     ],
     authenticate: bearer(options.keys),

@@ -1,0 +1,98 @@
+// What the Responses endpoint refuses.
+import { isInteger, isNumber, isObject, type Json, text } from '../../kernel/checks.ts'
+import { badType, badValue, invalid, missing } from '../errors.ts'
+import { checkItems } from './items.ts'
+
+export const RESPONSES_KEYS = new Set(
+  (
+    'background context_management conversation include input instructions max_output_tokens ' +
+    'metadata model moderation parallel_tool_calls previous_response_id prompt prompt_cache_key ' +
+    'prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store ' +
+    'stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user ' +
+    'client_metadata max_tool_calls'
+  ).split(' '),
+)
+
+const TOOL_TYPES = [
+  ...['function', 'custom', 'web_search', 'web_search_preview', 'file_search', 'mcp'],
+  ...['code_interpreter', 'image_generation', 'local_shell', 'shell', 'apply_patch'],
+  ...['computer_use_preview', 'computer', 'namespace', 'tool_search'],
+]
+
+export function checkResponses(json: unknown, keys?: Set<string>): asserts json is Json {
+  if (!isObject(json)) throw invalid('', undefined, 'We could not parse the JSON body.')
+  for (const key in json) {
+    if (!keys || keys.has(key)) continue
+    throw invalid(key, 'unknown_parameter', `Unknown parameter: '${key}'.`)
+  }
+  if (json.model === undefined) throw missing('model')
+  if (typeof json.model !== 'string') throw badType('model', 'a string')
+  checkInput(json)
+  checkTools(json.tools, { at: 'tools', strict: keys !== undefined })
+  checkChoice(json)
+  checkFigures(json)
+  if (json.background === true) {
+    throw invalid('background', 'unsupported_parameter', 'Background mode is not simulated.')
+  }
+}
+
+function checkInput({ input }: Json): void {
+  if (input === undefined || input === null) throw missing('input')
+  if (typeof input === 'string') return
+  if (!Array.isArray(input)) throw badType('input', 'a string or an array of input items')
+  checkItems(input)
+}
+
+interface Place {
+  at: string
+  /** Whether kinds of tools that are not known are refused. */
+  strict: boolean
+}
+
+function checkTools(tools: unknown, { at, strict }: Place): void {
+  if (tools === undefined || tools === null) return
+  if (!Array.isArray(tools)) throw badType(at, 'an array of objects')
+  for (const [index, tool] of tools.entries()) {
+    const here = `${at}[${index}]`
+    if (!isObject(tool)) throw badType(here, 'an object')
+    const type = text(tool.type)
+    if (strict && !TOOL_TYPES.includes(type)) throw badValue(`${here}.type`, tool.type, TOOL_TYPES)
+    if (!['function', 'custom', 'namespace'].includes(type)) continue
+    if (typeof tool.name !== 'string') throw missing(`${here}.name`)
+    if (!/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name)) {
+      const message = `Invalid '${here}.name': string does not match pattern.`
+      throw invalid(`${here}.name`, 'invalid_value', message)
+    }
+    if (type === 'namespace') checkTools(tool.tools, { at: `${here}.tools`, strict })
+  }
+}
+
+function checkChoice(json: Json): void {
+  const choice = json.tool_choice
+  if (choice === undefined || choice === null) return
+  if (typeof choice === 'string') {
+    const allowed = ['none', 'auto', 'required']
+    if (!allowed.includes(choice)) throw badValue('tool_choice', choice, allowed)
+  } else if (!isObject(choice)) throw badType('tool_choice', 'a string or an object')
+  const some = Array.isArray(json.tools) && json.tools.length > 0
+  if (choice === 'required' && !some) {
+    const message = "Tool choice 'required' must be specified with 'tools' parameter."
+    throw invalid('tool_choice', undefined, message)
+  }
+}
+
+function checkFigures(json: Json): void {
+  const { max_output_tokens: limit, stream, temperature, top_p: topP } = json
+  if (limit !== undefined && limit !== null && !isInteger(limit, 1)) {
+    throw badType('max_output_tokens', 'an integer of at least 1')
+  }
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean') {
+    throw badType('stream', 'a boolean')
+  }
+  if (temperature !== undefined && temperature !== null && !isNumber(temperature, 0, 2)) {
+    throw badType('temperature', 'a number between 0 and 2')
+  }
+  if (topP !== undefined && topP !== null && !isNumber(topP, 0, 1)) {
+    throw badType('top_p', 'a number between 0 and 1')
+  }
+}
