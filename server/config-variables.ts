@@ -1,0 +1,152 @@
+/** Every environment variable that the gateway reads, with its default and what it is for. */
+import { z } from 'zod'
+import { SECRET_KEY_LENGTH_MIN } from './lib/secrets.ts'
+
+const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
+const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }
+const MB = 1024 ** 2
+const MINUTES_MS = 60_000
+
+function whole(least: number, most: number) {
+  const error = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .pipe(z.number().min(least, error).max(most, error))
+}
+
+const milliseconds = whole(1, 24 * 60 * MINUTES_MS)
+
+const bytes = z
+  .string()
+  .regex(SIZE, 'must be a number of bytes, for example 10MB')
+  .transform((text) => {
+    const [, digits = '0', unit = ''] = SIZE.exec(text) ?? []
+    return Number(digits) * (FACTORS[unit.toUpperCase()] ?? 1)
+  })
+  .pipe(
+    z
+      .number()
+      .min(1024, 'must be at least 1KB')
+      .max(1024 ** 3, 'must be at most 1GB'),
+  )
+
+const flag = z
+  .string()
+  .regex(/^(1|0|true|false|yes|no|on|off)$/i, 'must be true or false')
+  .transform((text) => /^(1|true|yes|on)$/i.test(text))
+
+const url = (protocol: RegExp, example: string) =>
+  z.url({ protocol, error: `must be an address such as ${example}` })
+const webUrl = url(/^https?$/, 'https://gateway.example.com').transform((text) =>
+  text.replace(/\/+$/, ''),
+)
+
+const secretKeys = z
+  .string()
+  .transform((text) => text.split(',').map((key) => key.trim()))
+  .pipe(
+    z.array(
+      z.string().min(SECRET_KEY_LENGTH_MIN, {
+        error: `must have at least ${SECRET_KEY_LENGTH_MIN} characters`,
+      }),
+    ),
+  )
+
+export const VARIABLES = {
+  HOST: z.string().default('127.0.0.1').describe('Address the gateway listens on.'),
+  PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
+  PUBLIC_URL: webUrl
+    .optional()
+    .describe('How callers reach the gateway; http://HOST:PORT when absent.'),
+  DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host/database')
+    .optional()
+    .describe('Your own PostgreSQL 14 or newer; the embedded one when absent.'),
+  DATA_DIR: z.string().default('data').describe('Folder of the embedded database and its secrets.'),
+  SECRET_KEY: secretKeys
+    .optional()
+    .describe(
+      'Encrypts secrets at rest; made up and kept in DATA_DIR on the embedded database, ' +
+        'required otherwise. To rotate: NEW,OLD.',
+    ),
+  SITE: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
+    .default('cn')
+    .describe('Where this gateway stands; minutes exist only on cn.'),
+  VALKEY_URL: url(/^(redis|valkey)s?$/, 'redis://host:6379')
+    .optional()
+    .describe('Shares rate limits among gateways exactly; each takes its part when absent.'),
+  S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR when absent.'),
+  S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
+  S3_BUCKET: z.string().optional().describe('Bucket for media.'),
+  S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
+  S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credentials of the object store.'),
+  ALLOW_PRIVATE_TARGETS: flag
+    .default(false)
+    .describe('Whether addresses that callers name may lead into private networks.'),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Address of the metrics.'),
+  METRICS_PORT: whole(0, 65_535).default(9464).describe('Port of the metrics; 0 for none.'),
+  LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be a level such as info')
+    .default('info')
+    .describe('Least level that is logged.'),
+  LOG_FORMAT: z
+    .enum(['auto', 'json', 'text'], 'must be auto, json or text')
+    .default('auto')
+    .describe('json for machines, text for people; auto is text on a terminal.'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
+    .optional()
+    .describe('Where traces are sent; nowhere if absent.'),
+
+  BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
+  CHAT_BODY_BYTES_MAX: bytes
+    .default(32 * MB)
+    .describe('Largest body of chat, messages and responses, which may carry pictures.'),
+  JSON_DEPTH_MAX: whole(8, 1000).default(64).describe('Deepest JSON.'),
+  HEADER_BYTES_MAX: bytes.default(16 * 1024).describe('All request headers together.'),
+  HEADERS_MAX: whole(10, 1000).default(100).describe('Most request headers.'),
+  HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('For the request head to arrive.'),
+  REQUEST_TIMEOUT_MS: milliseconds.default(60_000).describe('For the whole request to arrive.'),
+  KEEP_ALIVE_TIMEOUT_MS: milliseconds
+    .default(75_000)
+    .describe('An idle connection is kept this long: longer than load balancers do.'),
+  CONNECTIONS_MAX: whole(1, 1_000_000).default(20_000).describe('Most open connections.'),
+  CALLS_MAX: whole(1, 1_000_000).default(12_000).describe('Most calls at once; then 503.'),
+  CLIENT_STALL_MS: milliseconds
+    .default(120_000)
+    .describe('A caller that takes nothing for so long is treated as gone.'),
+  DRAIN_SECONDS: whole(0, 3600)
+    .default(30)
+    .describe('On SIGTERM, calls may go on for this long before they are cut.'),
+
+  UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds.default(10_000).describe('To connect to an upstream.'),
+  UPSTREAM_FIRST_BYTE_TIMEOUT_MS: milliseconds
+    .default(120_000)
+    .describe('For the first byte of an answer; a model may have its own.'),
+  UPSTREAM_IDLE_TIMEOUT_MS: milliseconds
+    .default(60_000)
+    .describe('Between two bytes of an answer; a model may have its own.'),
+  UPSTREAM_CONNECTIONS_MAX: whole(1, 100_000)
+    .default(10_000)
+    .describe('Most connections to one upstream host.'),
+  UPSTREAM_ANSWER_BYTES_MAX: bytes.default(64 * MB).describe('Largest answer that is no stream.'),
+  UPSTREAM_DRAIN_MS: milliseconds
+    .default(120_000)
+    .describe('When the caller left, an upstream is read on this long to learn what it cost.'),
+  UPSTREAM_DRAIN_BYTES: bytes.default(16 * MB).describe('The same, in bytes.'),
+  UPSTREAM_DRAIN_SLOTS: whole(0, 100_000)
+    .default(1_000)
+    .describe('How many upstreams may be read on at once for callers that left.'),
+
+  HOLD_QUEUE_MAX: whole(1, 1_000_000)
+    .default(20_000)
+    .describe('Calls that may wait for the database to freeze their money; then 503.'),
+  SETTLE_QUEUE_MAX: whole(1, 10_000_000)
+    .default(200_000)
+    .describe('Settlements kept in memory while the database is away; then new calls get 503.'),
+} satisfies Record<string, z.ZodType>
+
+/** Variables whose values are never printed. */
+export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['SECRET_KEY', 'S3_SECRET_ACCESS_KEY'])

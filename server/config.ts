@@ -1,0 +1,149 @@
+/**
+ * The configuration: read from the environment once, checked, frozen. What a variable means and
+ * its default stand in config-variables.ts; the rest of the gateway sees only this object.
+ */
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { SECRET_VARIABLES, VARIABLES } from './config-variables.ts'
+import { OperatorError } from './lib/operator-error.ts'
+import { maskSecret } from './lib/secrets.ts'
+
+const environmentSchema = z.object(VARIABLES)
+type Values = z.output<typeof environmentSchema>
+type Environment = Readonly<Record<string, string | undefined>>
+
+export class ConfigError extends OperatorError {}
+
+export type Config = ReturnType<typeof assemble>
+
+/**
+ * Reads the environment; an empty variable counts as absent. `flags` are command-line options
+ * and win. Throws ConfigError with one line per bad variable.
+ */
+export function loadConfig(
+  environment: Environment = process.env,
+  flags: Environment = {},
+): Config {
+  const merged = { ...environment, ...dropAbsent(flags) }
+  const parsed = environmentSchema.safeParse(dropAbsent(merged))
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`)
+    throw new ConfigError([...new Set(lines)].join('\n'))
+  }
+  const { data } = parsed
+  if (data.DATABASE_URL !== undefined && !data.SECRET_KEY) {
+    throw new ConfigError(
+      'SECRET_KEY: is required with DATABASE_URL, because every gateway needs the same one; ' +
+        'make one with: openssl rand -base64 32',
+    )
+  }
+  if (data.S3_ENDPOINT !== undefined) requireStoreCredentials(data)
+  return deepFreeze(assemble(data))
+}
+
+/** One line per variable for the log at start-up: `PORT=8080 (default)`. Secrets are masked. */
+export function describeConfig(environment: Environment = process.env): string[] {
+  const given = dropAbsent(environment)
+  const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
+  return Object.keys(VARIABLES).map((name) => {
+    const value = given[name]
+    if (value !== undefined) return `${name}=${show(name, value)}`
+    return `${name}=${defaults[name] === undefined ? '' : String(defaults[name])} (default)`
+  })
+}
+
+/** For the reference of the command line: name, default and meaning of each variable. */
+export function listVariables(): { name: string; default: string; description: string }[] {
+  const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
+  return Object.entries(VARIABLES).map(([name, schema]) => ({
+    name,
+    default: defaults[name] === undefined ? '' : String(defaults[name]),
+    description: schema.description ?? '',
+  }))
+}
+
+function assemble(values: Values) {
+  return {
+    host: values.HOST,
+    port: values.PORT,
+    publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),
+    databaseUrl: values.DATABASE_URL,
+    /** Absolute. */
+    dataDir: resolve(values.DATA_DIR),
+    /** The first seals, all open; absent on the embedded default, where a file has it. */
+    secretKeys: values.SECRET_KEY,
+    site: values.SITE,
+    valkeyUrl: values.VALKEY_URL,
+    objectStore: objectStore(values),
+    allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
+    metrics: { host: values.METRICS_HOST, port: values.METRICS_PORT },
+    log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    drainMs: values.DRAIN_SECONDS * 1000,
+    server: {
+      headersTimeoutMs: values.HEADERS_TIMEOUT_MS,
+      requestTimeoutMs: values.REQUEST_TIMEOUT_MS,
+      keepAliveTimeoutMs: values.KEEP_ALIVE_TIMEOUT_MS,
+      headerBytesMax: values.HEADER_BYTES_MAX,
+      headersMax: values.HEADERS_MAX,
+      connectionsMax: values.CONNECTIONS_MAX,
+    },
+    bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
+    pipeline: {
+      firstByteTimeoutMs: values.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
+      idleTimeoutMs: values.UPSTREAM_IDLE_TIMEOUT_MS,
+      clientStallMs: values.CLIENT_STALL_MS,
+      drainMs: values.UPSTREAM_DRAIN_MS,
+      drainBytes: values.UPSTREAM_DRAIN_BYTES,
+      drainSlots: values.UPSTREAM_DRAIN_SLOTS,
+      answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
+      jsonDepthMax: values.JSON_DEPTH_MAX,
+      callsMax: values.CALLS_MAX,
+    },
+    upstream: {
+      connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
+      connectionsMax: values.UPSTREAM_CONNECTIONS_MAX,
+    },
+    ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
+  } as const
+}
+
+function objectStore(values: Values) {
+  const { S3_ENDPOINT: endpoint, S3_BUCKET: bucket, S3_REGION: region } = values
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_SECRET_ACCESS_KEY: secretAccessKey } = values
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) return undefined
+  return { endpoint, bucket, region, accessKeyId, secretAccessKey }
+}
+
+function requireStoreCredentials(values: Values): void {
+  const needed = ['S3_BUCKET', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'] as const
+  const missing = needed.filter((name) => values[name] === undefined)
+  if (missing.length === 0) return
+  throw new ConfigError(missing.map((name) => `${name}: is required with S3_ENDPOINT`).join('\n'))
+}
+
+function localUrl(host: string, port: number): string {
+  const anywhere = host === '0.0.0.0' || host === '::'
+  const name = anywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
+  return `http://${name}:${port}`
+}
+
+/** The password of an address is a secret too. */
+function show(name: string, value: string): string {
+  if (SECRET_VARIABLES.has(name)) return maskSecret(value)
+  return value.replace(/(:\/\/[^:/@]*:)[^@]*@/, '$1••••@')
+}
+
+function dropAbsent(environment: Environment): Record<string, string> {
+  const given = Object.entries(environment).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, value] as const],
+  )
+  return Object.fromEntries(given)
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const member of Object.values(value)) {
+    if (typeof member === 'object' && member !== null) deepFreeze(member)
+  }
+  return Object.freeze(value)
+}

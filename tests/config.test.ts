@@ -1,0 +1,86 @@
+/** The configuration: defaults, refusals that name the variable, and no secret ever printed. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { ConfigError, describeConfig, listVariables, loadConfig } from '../server/config.ts'
+import { createSecretKey } from '../server/lib/secrets.ts'
+import { openSecretBox } from '../server/secret-key-file.ts'
+
+const key = createSecretKey()
+
+test('an empty environment is a working configuration, and frozen to the bottom', () => {
+  const config = loadConfig({ PORT: '' })
+  assert.equal(config.port, 8080)
+  assert.equal(config.publicUrl, 'http://127.0.0.1:8080')
+  assert.equal(config.databaseUrl, undefined)
+  assert.deepEqual(config.metrics, { host: '127.0.0.1', port: 9464 })
+  assert.ok(Object.isFrozen(config) && Object.isFrozen(config.pipeline))
+})
+
+test('values are read in the units they are written in, and flags win', () => {
+  const config = loadConfig(
+    { PORT: '1', BODY_BYTES_MAX: '2MB', DRAIN_SECONDS: '5', ALLOW_PRIVATE_TARGETS: 'yes' },
+    { PORT: '9000', HOST: '0.0.0.0' },
+  )
+  assert.equal(config.port, 9000)
+  assert.equal(config.publicUrl, 'http://127.0.0.1:9000')
+  assert.equal(config.bodies.jsonBytesMax, 2 * 1024 * 1024)
+  assert.equal(config.drainMs, 5_000)
+  assert.equal(config.allowPrivateTargets, true)
+})
+
+const socket = 'postgres://u:p@%2Ftmp%2Fsocket:5432/name'
+const refused: [string, Record<string, string>, RegExp][] = [
+  ['a port in words', { PORT: 'http' }, /^PORT: must be a whole number from 0 to 65535$/],
+  ['a port too large', { PORT: '65536' }, /^PORT: /],
+  ['a negative number', { CALLS_MAX: '-1' }, /^CALLS_MAX: /],
+  ['an unknown size', { BODY_BYTES_MAX: '5XB' }, /^BODY_BYTES_MAX: must be a number of bytes/],
+  ['half a flag', { ALLOW_PRIVATE_TARGETS: 'maybe' }, /^ALLOW_PRIVATE_TARGETS: must be true or/],
+  ['a level too loud', { LOG_LEVEL: 'loud' }, /^LOG_LEVEL: /],
+  ['another database', { DATABASE_URL: 'mysql://h/d', SECRET_KEY: key }, /^DATABASE_URL: must be/],
+  ['a database without a key', { DATABASE_URL: socket }, /^SECRET_KEY: is required with DATABASE/],
+  ['a short key', { SECRET_KEY: 'short' }, /^SECRET_KEY: must have at least 32 characters$/],
+  ['half a store', { S3_ENDPOINT: 'http://s3' }, /^S3_BUCKET: is required with S3_ENDPOINT\nS3_AC/],
+  ['two at once', { PORT: 'x', SITE: 'X' }, /PORT: .*\n.*SITE: |SITE: .*\n.*PORT: /],
+]
+for (const [name, environment, expected] of refused) {
+  test(`refused: ${name}`, () => {
+    assert.throws(
+      () => loadConfig(environment),
+      (error: unknown) => error instanceof ConfigError && expected.test(error.message),
+    )
+  })
+}
+
+test('a socket address and two keys for a rotation are fine', () => {
+  const config = loadConfig({ DATABASE_URL: socket, SECRET_KEY: `${createSecretKey()}, ${key}` })
+  assert.equal(config.databaseUrl, socket)
+  assert.equal(config.secretKeys?.[1], key)
+})
+
+test('start-up lines say every variable and no secret', () => {
+  const lines = describeConfig({
+    SECRET_KEY: key,
+    S3_SECRET_ACCESS_KEY: 'store-secret-value',
+    DATABASE_URL: 'postgres://me:geheim@db/tributary',
+    VALKEY_URL: 'redis://:geheim@cache:6379',
+  })
+  assert.equal(lines.length, listVariables().length)
+  const text = lines.join('\n')
+  for (const secret of [key, 'store-secret', 'geheim']) assert.equal(text.includes(secret), false)
+  assert.match(text, /^PORT=8080 \(default\)$/m)
+  assert.match(text, /^DATABASE_URL=postgres:\/\/me:••••@db\/tributary$/m)
+  assert.ok(listVariables().every(({ description }) => description.length > 10))
+})
+
+test('the embedded default makes one secret key, readable by its owner alone', (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-config-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const config = { secretKeys: undefined, dataDir: join(dataDir, 'new') }
+  const sealed = openSecretBox(config).seal('text', 'place')
+  assert.equal(openSecretBox(config).open(sealed, 'place'), 'text')
+  assert.equal(statSync(join(dataDir, 'new', 'secret-key')).mode & 0o777, 0o600)
+  assert.deepEqual(readdirSync(join(dataDir, 'new')), ['secret-key'])
+})
