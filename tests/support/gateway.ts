@@ -1,0 +1,218 @@
+/**
+ * A real gateway for black-box tests: its own process, its own database, the vendors' simulators
+ * behind it, and an account with a key. `startStage` makes all of it, `startGateway` the process
+ * alone.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import {
+  type AccountRow,
+  createAccount,
+  type NewAccount,
+} from '../../server/accounts/manage-accounts.ts'
+import { type CreatedKey, createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { parseAmount } from '../../server/lib/money.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { type SimulatorOptions, type Simulators, startSimulators } from '../../simulators/index.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { findFreePort, type RunningProcess, startProcess, until } from './processes.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const CATALOG = join(ROOT, 'catalog', 'simulators.json')
+const READY_MS = 60_000
+/** The same for every gateway of a test, so that several can share one database. */
+const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
+
+export interface GatewayProcess extends RunningProcess {
+  readonly url: string
+  readonly port: number
+  /** From the start of the process to the first good answer of /readyz. */
+  readonly readyMs: number
+  /** SIGKILL, and the wait until it is gone. */
+  kill9(): Promise<void>
+}
+
+export interface GatewayPlace {
+  /** A folder for an embedded database, or for nothing when `databaseUrl` is given. */
+  readonly dataDir: string
+  readonly databaseUrl?: string
+  readonly port?: number
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** Starts `tributary serve` and waits for /readyz. Throws with its log when it does not come up. */
+export async function startGateway(place: GatewayPlace): Promise<GatewayProcess> {
+  const port = place.port ?? (await findFreePort())
+  const url = `http://127.0.0.1:${port}`
+  const start = performance.now()
+  const child = await startProcess([process.execPath, join(ROOT, 'bin', 'tributary.ts'), 'serve'], {
+    cwd: ROOT,
+    env: gatewayEnvironment(place, port),
+  })
+  await until('a gateway that is ready', () => look(child, url), READY_MS).catch((error) => {
+    child.signal('SIGKILL')
+    throw new Error(`${error.message}\n${child.log()}`, { cause: error })
+  })
+  return {
+    ...child,
+    url,
+    port,
+    readyMs: performance.now() - start,
+    async kill9() {
+      child.signal('SIGKILL')
+      await child.exited
+    },
+  }
+}
+
+async function look(child: RunningProcess, url: string): Promise<true | undefined> {
+  if (child.hasExited()) throw new Error('the gateway ended before it was ready')
+  const answer = await fetch(`${url}/readyz`).catch(() => undefined)
+  await answer?.arrayBuffer()
+  return answer?.status === 200 ? true : undefined
+}
+
+/** Nothing of this shell's own configuration reaches a gateway under test. */
+function gatewayEnvironment(place: GatewayPlace, port: number): NodeJS.ProcessEnv {
+  return {
+    PATH: process.env.PATH,
+    HOME: process.env.HOME,
+    TMPDIR: process.env.TMPDIR,
+    TRIBUTARY_TEST_UNSAFE_DATABASE: place.databaseUrl === undefined ? undefined : '1',
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'warn',
+    DATA_DIR: place.dataDir,
+    DATABASE_URL: place.databaseUrl,
+    SECRET_KEY,
+    ...place.env,
+  }
+}
+
+/**
+ * Applies the simulators' catalog with its channels pointing at `simulatorsUrl`. The channels get
+ * names of their own: a gateway that finds only `sim-…` takes itself for a demo.
+ */
+export async function applySimulators(sql: Sql, simulatorsUrl: string): Promise<void> {
+  const environment = { SIMULATORS_URL: simulatorsUrl }
+  const text = readFileSync(CATALOG, 'utf8').replaceAll(
+    /"(id|channel)": "sim-(openai|ark|anthropic|speech|search)"/g,
+    '"$1": "test-$2"',
+  )
+  const file = parseCatalogFile(CATALOG, text, environment)
+  const channels = file.content.channels.filter(({ upstream }) => UPSTREAMS.has(upstream))
+  const known = new Set(channels.map(({ id }) => id))
+  const models = file.content.models
+    .map((model) => ({ ...model, routes: model.routes.filter((one) => known.has(one.channel)) }))
+    .filter((model) => model.routes.length > 0)
+  await applyCatalog({
+    sql,
+    files: [{ ...file, content: { ...file.content, channels, models } }],
+    upstreams: Object.fromEntries(UPSTREAMS),
+    secrets: createSecretBox([SECRET_KEY]),
+    environment,
+  })
+}
+
+/** An account with a balance, in the currency's own unit. */
+export function createTestAccount(
+  sql: Sql,
+  balance = '1000',
+  more: Partial<NewAccount> = {},
+): Promise<AccountRow> {
+  const openingBalanceNanos = parseAmount(balance) ?? 0n
+  return createAccount(sql, { name: 'test', openingBalanceNanos, actor: 'test', ...more })
+}
+
+export interface Stage {
+  readonly gateway: GatewayProcess
+  readonly url: string
+  readonly account: AccountRow
+  readonly key: CreatedKey
+  readonly simulators: Simulators
+  readonly sql: Sql
+  /** Where this gateway lives: give it to `startGateway` for a second one or a restart. */
+  readonly place: GatewayPlace
+  /** Another account with its key. */
+  createCaller(balance?: string, key?: Partial<NewKey>): Promise<Caller>
+  /** Sends JSON with the stage's key, or with `key`. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>
+  /** Stops the gateway, the simulators and drops the database. */
+  stop(): Promise<void>
+}
+
+export interface Caller {
+  readonly account: AccountRow
+  readonly key: CreatedKey
+}
+
+export interface StageOptions {
+  readonly balance?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly simulators?: Partial<SimulatorOptions>
+}
+
+/**
+ * Simulators in this process, a database of the run's test server, a gateway process. Call `stop`
+ * when done.
+ */
+export async function startStage(options: StageOptions = {}): Promise<Stage> {
+  const database = await createTestDatabase()
+  const simulators = await startSimulators({ port: 0, ...options.simulators })
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-stage-'))
+  const clear = async () => {
+    await simulators.stop()
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  try {
+    return await assemble({ database, simulators, dataDir, clear }, options)
+  } catch (error) {
+    await clear()
+    throw error
+  }
+}
+
+interface Parts {
+  readonly database: TestDatabase
+  readonly simulators: Simulators
+  readonly dataDir: string
+  readonly clear: () => Promise<void>
+}
+
+async function assemble(parts: Parts, options: StageOptions): Promise<Stage> {
+  const { database, simulators, dataDir, clear } = parts
+  const { sql } = database
+  await applySimulators(sql, simulators.url)
+  const account = await createTestAccount(sql, options.balance)
+  const key = await createKey(sql, { accountId: account.id })
+  const place = { dataDir, databaseUrl: database.url, env: options.env ?? {} }
+  const gateway = await startGateway(place)
+  const { url } = gateway
+  const authorization = `Bearer ${key.key}`
+  return {
+    ...{ gateway, url, account, key, simulators, sql, place },
+    createCaller: async (balance, wanted = {}) => {
+      const made = await createTestAccount(sql, balance)
+      return { account: made, key: await createKey(sql, { accountId: made.id, ...wanted }) }
+    },
+    post: (path, body, headers = {}) =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = {}) => fetch(url + path, { headers: { authorization, ...headers } }),
+    async stop() {
+      if (!gateway.hasExited()) await gateway.stop(5_000)
+      await clear()
+    },
+  }
+}

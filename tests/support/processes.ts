@@ -1,0 +1,93 @@
+/** Child processes as tests need them: their output kept, their end awaited, none left behind. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const LOG_LENGTH_MAX = 1_000_000
+const POLL_MS = 10
+
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+export interface RunningProcess {
+  readonly pid: number
+  /** Everything it wrote to both streams, the newest megabyte of it. */
+  log(): string
+  readonly exited: Promise<Exit>
+  hasExited(): boolean
+  signal(name: NodeJS.Signals): void
+  /** SIGTERM, and SIGKILL when that has not helped within `graceMs`. */
+  stop(graceMs?: number): Promise<Exit>
+}
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
+/** Starts `command`. Its exit code is the caller's business; a command that is not there throws. */
+export async function startProcess(
+  command: readonly [string, ...string[]],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
+): Promise<RunningProcess> {
+  const [file, ...args] = command
+  const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  await once(child, 'spawn')
+  running.add(child)
+  let log = ''
+  const keep = (text: string) => {
+    log = (log + text).slice(-LOG_LENGTH_MAX)
+  }
+  child.stdout.setEncoding('utf8').on('data', keep)
+  child.stderr.setEncoding('utf8').on('data', keep)
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('exit', (code, signal) => {
+      running.delete(child)
+      resolve({ code, signal })
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    log: () => log,
+    exited,
+    hasExited: () => !running.has(child),
+    signal: (name) => child.kill(name),
+    async stop(graceMs = 35_000) {
+      child.kill('SIGTERM')
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+      const exit = await exited
+      clearTimeout(timer)
+      return exit
+    },
+  }
+}
+
+/** Asks `question` again and again until it answers, for at most `timeoutMs`. */
+export async function until<T>(
+  what: string,
+  question: () => Promise<T | undefined> | T | undefined,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const answer = await question()
+    if (answer !== undefined) return answer
+    if (performance.now() > deadline) throw new Error(`gave up waiting for ${what}`)
+    await sleep(POLL_MS)
+  }
+}
+
+/** A port that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
