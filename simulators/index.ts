@@ -29,6 +29,8 @@ export interface SimulatorOptions {
   fast?: boolean
   /** Between two events of every stream, in ms, unless a prompt says otherwise. */
   chunkDelayMs?: number
+  /** For benchmarks: events of one stream that share a write. 1 unless said otherwise. */
+  eventsPerWrite?: number
   recordCalls?: boolean
   callsKept?: number
   openai?: Partial<OpenaiOptions>
@@ -74,6 +76,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const server = createSimulatorServer({
     ...{ vendors, book, calls, faults, control, reader, fast },
     timeScale: options.timeScale ?? 1,
+    eventsPerWrite: options.eventsPerWrite ?? 1,
     chunkDelayMs: options.chunkDelayMs ?? 0,
   })
   const port = await listen(server, options.port, host)

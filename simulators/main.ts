@@ -8,6 +8,7 @@ const { values } = parseArgs({
     host: { type: 'string', default: '127.0.0.1' },
     'time-scale': { type: 'string', default: '1' },
     'chunk-delay': { type: 'string', default: '0' },
+    'events-per-write': { type: 'string', default: '1' },
     fast: { type: 'boolean', default: false },
   },
 })
@@ -17,6 +18,7 @@ const simulators = await startSimulators({
   host: values.host,
   timeScale: Number(values['time-scale']),
   chunkDelayMs: Number(values['chunk-delay']),
+  eventsPerWrite: Number(values['events-per-write']),
   fast: values.fast,
 })
 console.log(`Simulators listen on ${simulators.url} (what can be scripted: ${simulators.url}/sim)`)

@@ -1,6 +1,6 @@
 // The message as a list of events, before any oddity is applied and before framing.
 import type { Json } from '../kernel/checks.ts'
-import { cut, tokensPerPiece } from '../model/answer.ts'
+import { cut, piecesOf, tokensPerPiece } from '../model/answer.ts'
 import { type MessageAnswer, messageUsage, stopReason, wholeMessage } from './answer.ts'
 
 export interface Step {
@@ -61,8 +61,9 @@ function blocksOf(message: MessageAnswer): Block[] {
     blocks.push(block)
   }
   if (answer.text !== '') {
-    const deltas = answer.pieces.map((piece) => ({ type: 'text_delta', text: piece }))
-    blocks.push(counted({ type: 'text', text: '' }, deltas, answer.pieces))
+    const pieces = piecesOf(answer)
+    const deltas = pieces.map((piece) => ({ type: 'text_delta', text: piece }))
+    blocks.push(counted({ type: 'text', text: '' }, deltas, pieces))
   }
   return [...blocks, ...answer.calls.map((_, index) => toolBlock(message, index))]
 }

@@ -10,6 +10,8 @@ import { nextTurn, sleep } from './sleep.ts'
 export interface Delivery {
   book: Book
   timeScale: number
+  /** How many events of a stream without delays share one write to the socket. */
+  eventsPerWrite: number
 }
 
 type Bill = 'full' | 'delivered' | 'none'
@@ -138,7 +140,7 @@ class Running {
     if (lastGrowing < 0 && !this.failing) this.record('full')
     for (const [index, frame] of frames.entries()) {
       if (await this.struck(index, frames, writer)) return
-      await this.pace()
+      await this.pace(index)
       if (this.stopped) return this.record('delivered', 'client went away')
       this.generated += frame.units ?? 0
       if (index === lastGrowing && !this.failing) this.record('full')
@@ -210,10 +212,11 @@ class Running {
     return this.gone.signal.aborted && this.exchange.scenario.has('stops-on-cancel')
   }
 
-  private async pace(): Promise<void> {
-    const { exchange } = this
+  private async pace(index: number): Promise<void> {
+    const { exchange, delivery } = this
     if (exchange.chunkDelayMs > 0) await this.wait(exchange.chunkDelayMs)
-    else if (!exchange.scenario.has('burst')) await nextTurn()
+    else if (exchange.scenario.has('burst') || index % delivery.eventsPerWrite > 0) return
+    else await nextTurn()
   }
 
   /** A client that goes away ends the wait only where it ends the generation. */

@@ -19,6 +19,7 @@ export interface Parts {
   control: Control
   reader: ScenarioReader
   timeScale: number
+  eventsPerWrite: number
   fast: boolean
   chunkDelayMs: number
 }

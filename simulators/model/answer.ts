@@ -20,7 +20,8 @@ export type Stop = 'end' | 'length' | 'tools' | 'stop-sequence' | 'filter' | (st
 
 export interface Answer {
   text: string
-  pieces: string[]
+  /** Into how many pieces a stream cuts the text. */
+  pieceCount: number
   reason: string
   calls: ToolCall[]
   stop: Stop
@@ -50,7 +51,7 @@ export function answerTo(conversation: Conversation, script: Script): Answer {
   const tokens = { text: tokensOf(text), reason: tokensOf(reason), calls: callTokens }
   return {
     text,
-    pieces: cut(text, script.chunks ?? Math.min(tokens.text, MAX_PIECES)),
+    pieceCount: script.chunks ?? Math.min(tokens.text, MAX_PIECES),
     reason,
     calls,
     stop: script.stop ?? (calls.length > 0 ? 'tools' : stop),
@@ -112,7 +113,15 @@ function wordsFor(conversation: Conversation, script: Script): string {
   const asked = script.steps.flat().map((call) => call.name)
   if (asked.length > 0) return `I was not offered the tool ${asked.join(', ')}.`
   const question = script.plain || readScript(scriptText(conversation.turns)).plain
-  return `You asked: "${[...question].slice(0, 200).join('')}". This is a simulated answer.`
+  return `You asked: "${shortened(question)}". This is a simulated answer.`
+}
+
+const SHORT_LENGTH = 120
+
+function shortened(question: string): string {
+  if (question.length <= SHORT_LENGTH) return question
+  // A surrogate pair is not cut in two.
+  return question.slice(0, SHORT_LENGTH).replace(/[\uD800-\uDBFF]$/, '')
 }
 
 function quoteResults(results: Turn[]): string {
@@ -143,6 +152,9 @@ function limited(
   if (hit) return { text, stop: 'stop-sequence', stopSequence: hit.sequence }
   return { text, stop: 'end' }
 }
+
+/** The text as a stream sends it. */
+export const piecesOf = ({ text, pieceCount }: Answer): string[] => cut(text, pieceCount)
 
 /** Cuts into pieces of nearly equal length, never inside a character. */
 export function cut(text: string, wanted: number): string[] {

@@ -1,6 +1,6 @@
 // The chat completion as a list of chunks, before any oddity is applied and before framing.
 import type { Json } from '../../kernel/checks.ts'
-import { cut, type ToolCall, tokensPerPiece } from '../../model/answer.ts'
+import { cut, piecesOf, type ToolCall, tokensPerPiece } from '../../model/answer.ts'
 import { type ChatAnswer, finishReason } from './answer.ts'
 
 export interface Step {
@@ -27,11 +27,12 @@ function choiceSteps(chat: ChatAnswer, index: number): Step[] {
   }
   const reasons = cut(answer.reason, Math.ceil(answer.tokens.reason / 4))
   const reasonUnits = tokensPerPiece(reasons)
-  const textUnits = tokensPerPiece(answer.pieces)
+  const pieces = piecesOf(answer)
+  const textUnits = tokensPerPiece(pieces)
   return [
     step({ role: 'assistant', content: '', refusal: null }),
     ...reasons.map((piece, at) => step({ reasoning_content: piece }, reasonUnits[at])),
-    ...answer.pieces.map((piece, at) => step({ content: piece }, textUnits[at])),
+    ...pieces.map((piece, at) => step({ content: piece }, textUnits[at])),
     ...answer.calls.flatMap((call, at) =>
       callDeltas(call, at, chat.callIds[at] ?? '').map(({ entry, units }) =>
         step({ tool_calls: [entry] }, units),

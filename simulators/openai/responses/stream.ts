@@ -1,6 +1,6 @@
 // The response as a list of typed events; sequence numbers are given when it is framed.
 import { isObject, type Json, objects, text } from '../../kernel/checks.ts'
-import { cut, tokensPerPiece } from '../../model/answer.ts'
+import { cut, piecesOf, tokensPerPiece } from '../../model/answer.ts'
 import { type ResponseAnswer, responseObject, terminalEvent } from './answer.ts'
 
 export interface Step {
@@ -67,8 +67,9 @@ function messageSteps({ answer }: ResponseAnswer, item: Json, at: Place): Filled
   const name = refusal ? 'response.refusal' : 'response.output_text'
   const key = refusal ? 'refusal' : 'text'
   const more = refusal ? {} : { logprobs: [] }
-  const units = tokensPerPiece(answer.pieces)
-  const deltas = answer.pieces.map((delta, index) => ({
+  const pieces = piecesOf(answer)
+  const units = tokensPerPiece(pieces)
+  const deltas = pieces.map((delta, index) => ({
     data: { type: `${name}.delta`, ...here, delta, ...more },
     units: units[index] ?? 0,
   }))

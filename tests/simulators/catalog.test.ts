@@ -1,0 +1,55 @@
+// The example catalog: the gateway's own reader accepts it, and its addresses and keys are those
+// that the vendors accept.
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { simulated } from './support.ts'
+
+const sim = simulated()
+const text = readFileSync(new URL('../../catalog/simulators.json', import.meta.url), 'utf8')
+const read = () => parseCatalogFile('simulators.json', text, { SIMULATORS_URL: sim.url }).content
+
+/** The cheapest call that proves a channel's address and key. */
+const PROBES: Record<string, (key: string) => [string, Record<string, string>, unknown]> = {
+  'openai-compatible': (key) => ['/models', { authorization: `Bearer ${key}` }, undefined],
+  anthropic: (key) => [
+    '/v1/models',
+    { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
+    undefined,
+  ],
+  'doubao-speech': (key) => [
+    '/api/v3/tts/unidirectional',
+    { 'x-api-key': key, 'x-api-resource-id': 'seed-tts-2.0' },
+    {},
+  ],
+  'volc-search': (key) => [
+    '/search_api/web_search',
+    { authorization: `Bearer ${key}` },
+    { Query: 'a' },
+  ],
+}
+
+test('every channel of the catalog answers', async () => {
+  const { channels } = read()
+  assert.ok(channels.length >= 5)
+  for (const { id, upstream, settings } of channels) {
+    const probe = PROBES[upstream]?.(String(settings.api_key))
+    assert.ok(probe, upstream)
+    const [path, headers, body] = probe
+    const method = body === undefined ? 'GET' : 'POST'
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const response = await fetch(`${settings.base_url}${path}`, { method, headers, ...sent })
+    assert.equal(response.status, 200, id)
+    await response.body?.cancel()
+  }
+})
+
+test('every model has a price and a route to a channel of the file', () => {
+  const { channels, models } = read()
+  const known = new Set(channels.map((channel) => channel.id))
+  for (const model of models) {
+    assert.ok(model.prices.length > 0, model.id)
+    for (const route of model.routes) assert.ok(known.has(route.channel), model.id)
+  }
+})
