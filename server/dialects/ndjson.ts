@@ -27,7 +27,7 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const FIRST_CAPACITY = 4096
 /** A buffer over this is let go after its object: idle streams should be small. */
-const KEPT_CAPACITY = 16 * 1024
+const KEPT_CAPACITY = 64 * 1024
 const NOTHING = Buffer.alloc(0)
 
 /** What a byte outside of strings means. */

@@ -1,0 +1,71 @@
+/**
+ * Looks at one event of a Responses stream without parsing it. All that a watcher needs of a
+ * delta is its name and the length of its text, and both stand at places that bytes can find.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { readSseFrame } from '../sse.ts'
+
+const EVENT_LINE = Buffer.from('event: ')
+const TYPE_FIRST = Buffer.from('data: {"type":"')
+const DELTA_KEYS = [Buffer.from('"delta":"'), Buffer.from('"delta": "')]
+const LF = 0x0a
+const CR = 0x0d
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/**
+ * The event's type: of the `event:` line, or of the data when there is no such line. Empty for
+ * comments, `[DONE]`, and data without a type.
+ */
+export function readEventType(frame: Buffer): string {
+  if (startsWith(frame, EVENT_LINE)) {
+    let end = frame.indexOf(LF, EVENT_LINE.length)
+    if (frame[end - 1] === CR) end--
+    return frame.toString('latin1', EVENT_LINE.length, end)
+  }
+  if (startsWith(frame, TYPE_FIRST)) {
+    const start = TYPE_FIRST.length
+    return frame.toString('latin1', start, frame.indexOf(QUOTE, start))
+  }
+  return readTypeSlowly(frame)
+}
+
+/** Any line order, any key order, any line end. */
+function readTypeSlowly(frame: Buffer): string {
+  const event = readSseFrame(frame)
+  if (!event) return ''
+  const named = event.event === 'message' ? undefined : event.event
+  return named ?? asString(member(parseData(event.data), 'type')) ?? ''
+}
+
+function startsWith(frame: Buffer, prefix: Buffer): boolean {
+  return frame.length > prefix.length && prefix.compare(frame, 0, prefix.length) === 0
+}
+
+/** The JSON object that an event carries; undefined when it carries none. */
+export function readEventData(frame: Buffer): JsonObject | undefined {
+  return parseData(readSseFrame(frame)?.data ?? '')
+}
+
+function parseData(data: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** UTF-8 bytes of the text that a delta event brings. */
+export function countDeltaBytes(frame: Buffer): number {
+  for (const key of DELTA_KEYS) {
+    const found = frame.indexOf(key)
+    if (found === -1) continue
+    const start = found + key.length
+    const end = frame.indexOf(QUOTE, start)
+    const backslash = frame.indexOf(BACKSLASH, start)
+    if (end !== -1 && (backslash === -1 || backslash > end)) return end - start
+  }
+  const delta = asString(member(readEventData(frame), 'delta'))
+  return delta === undefined ? 0 : Buffer.byteLength(delta)
+}

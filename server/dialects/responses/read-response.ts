@@ -1,0 +1,86 @@
+/** What a response object says about its cost and its failure, whole or inside a last event. */
+import { asString, isObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { readChatUsage } from '../chat/read-usage.ts'
+import type { RelayReport } from '../relay.ts'
+import type { BodyReading } from '../tap.ts'
+
+export type ResponseError = NonNullable<RelayReport['error']>
+
+export const UPSTREAM_ERROR: ResponseError = {
+  type: 'server_error',
+  message: 'upstream provider error',
+}
+
+/**
+ * `usage` in disjoint units: `input_tokens` includes what a cache held, our `input_token` does
+ * not. The chat reader knows these names too, and what vendors make of them.
+ */
+export function readResponseUsage(response: unknown): Quantities | undefined {
+  return readChatUsage(response)
+}
+
+/** The public `type` of a code; the codes are those of OpenAI's response errors. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['rate_limit_exceeded', 'rate_limit_error'],
+  ['context_length_exceeded', 'invalid_request_error'],
+  ['invalid_prompt', 'invalid_request_error'],
+  ['invalid_image', 'invalid_request_error'],
+])
+
+/** The failure that a response object or an `error` object tells of; undefined for none. */
+export function readResponseError(error: unknown): ResponseError | undefined {
+  if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
+  if (!isObject(error)) return undefined
+  const { code, type } = error
+  const message = asString(error.message) || UPSTREAM_ERROR.message
+  const known = typeof code === 'string' || typeof code === 'number' ? String(code) : undefined
+  const named = asString(type)?.endsWith('_error') ? asString(type) : undefined
+  return {
+    type: TYPES.get(known ?? '') ?? named ?? UPSTREAM_ERROR.type,
+    message,
+    ...(known === undefined ? {} : { code: known }),
+  }
+}
+
+/** Reads a parsed answer of `POST /v1/responses`; anything else is an error of the upstream. */
+export function readResponseBody(document: unknown): BodyReading {
+  const error = readResponseError(member(document, 'error'))
+  const usage = readResponseUsage(document)
+  const output = member(document, 'output')
+  const isResponse = Array.isArray(output) || member(document, 'object') === 'response'
+  const problem = error ?? (isFailed(document) || !isResponse ? UPSTREAM_ERROR : undefined)
+  return {
+    outputBytes: countOutputBytes(output),
+    ...(usage === undefined ? {} : { usage }),
+    ...(problem === undefined ? {} : { error: problem }),
+  }
+}
+
+function isFailed(document: unknown): boolean {
+  return member(document, 'status') === 'failed'
+}
+
+/** UTF-8 bytes of what the model wrote: texts, reasoning, arguments and inputs of tools. */
+export function countOutputBytes(output: unknown): number {
+  return Array.isArray(output) ? output.reduce((sum, item) => sum + countItemBytes(item), 0) : 0
+}
+
+export function countItemBytes(item: unknown): number {
+  if (!isObject(item)) return 0
+  const { content, summary, arguments: called, input } = item
+  return countTexts(content) + countTexts(summary) + countText(called) + countText(input)
+}
+
+function countTexts(parts: unknown): number {
+  if (!Array.isArray(parts)) return 0
+  let bytes = 0
+  for (const part of parts) {
+    bytes += countText(member(part, 'text')) + countText(member(part, 'refusal'))
+  }
+  return bytes
+}
+
+function countText(text: unknown): number {
+  return typeof text === 'string' ? Buffer.byteLength(text) : 0
+}

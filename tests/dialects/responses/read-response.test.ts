@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
+import { createBodyTap } from '../../../server/dialects/tap.ts'
+
+const message = {
+  type: 'message',
+  content: [
+    { type: 'output_text', text: 'Hé' },
+    { type: 'refusal', refusal: 'no' },
+  ],
+}
+const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
+const call = { type: 'function_call', arguments: '{}' }
+const custom = { type: 'custom_tool_call', input: 'xyz' }
+const usage = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 4, cache_write_tokens: 1 },
+  output_tokens: 5,
+  total_tokens: 15,
+}
+
+test('PT01 a whole response: usage in disjoint units and bytes of what was written', () => {
+  const output = [message, reasoning, call, custom, null, { type: 'web_search_call' }]
+  assert.deepEqual(readResponseBody({ object: 'response', status: 'completed', output, usage }), {
+    outputBytes: 12,
+    usage: { input_token: 5, cached_input_token: 4, cache_write_token: 1, output_token: 5 },
+  })
+})
+
+test('PT01 an incomplete response is no error', () => {
+  const reading = readResponseBody({ object: 'response', status: 'incomplete', output: [], usage })
+  assert.equal(reading.error, undefined)
+})
+
+test('PT01 a failed response keeps its usage and tells its error', () => {
+  const error = { code: 'invalid_prompt', message: 'bad prompt' }
+  assert.deepEqual(readResponseBody({ object: 'response', status: 'failed', error, usage }), {
+    outputBytes: 0,
+    usage: { input_token: 5, cached_input_token: 4, cache_write_token: 1, output_token: 5 },
+    error: { type: 'invalid_request_error', message: 'bad prompt', code: 'invalid_prompt' },
+  })
+})
+
+for (const [name, document] of [
+  ['a failed response that does not say why', { object: 'response', status: 'failed' }],
+  ['another object', { choices: [] }],
+  ['no JSON', undefined],
+] as const) {
+  test(`PT01 an answer that cannot be delivered: ${name}`, () => {
+    assert.deepEqual(readResponseBody(document).error, {
+      type: 'server_error',
+      message: 'upstream provider error',
+    })
+  })
+}
+
+test('PT01 an error under status 200, nested and flat', () => {
+  assert.deepEqual(readResponseBody({ error: { message: 'm', type: 'auth_error' } }).error, {
+    type: 'auth_error',
+    message: 'm',
+  })
+  assert.deepEqual(readResponseBody({ error: 'm', type: 't' }).error?.message, 'm')
+})
+
+test('PT01 the whole answer passes byte for byte', () => {
+  const body = Buffer.from('{ "object":"response", "output":[], "usage":{"output_tokens":1.0} }')
+  const tap = createBodyTap(readResponseBody)
+  tap.push(body)
+  assert.equal(tap.end(), body)
+  assert.deepEqual(tap.report().usage, { input_token: 0, output_token: 1 })
+})
