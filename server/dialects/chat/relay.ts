@@ -16,7 +16,10 @@ import {
 } from '../sse.ts'
 import { type ChunkTemplate, learnTemplate, matchTemplate } from './chunk-template.ts'
 import { countMessageBytes } from './count-bytes.ts'
-import { type ReportedError, readChatError, UPSTREAM_ERROR } from './read-error.ts'
+import { encodeChatError } from './error.ts'
+import { expectStream } from './expect-body.ts'
+import { parseChunk } from './parse-chunk.ts'
+import { type ReportedError, UPSTREAM_ERROR } from './read-error.ts'
 import { readReasoning } from './read-message.ts'
 import { readChatUsage } from './read-usage.ts'
 import { createRepairState, type RepairState, repairChunk } from './repair-chunk.ts'
@@ -38,23 +41,10 @@ const DONE = 'data: [DONE]\n\n'
  * that ends without either gets an error event: no ending is made up.
  */
 export function createChatRelay(options: ChatRelayOptions): Relay {
-  const stream = new ChatStream(options)
-  return {
-    push: (chunk) => stream.push(chunk),
-    end: () => stream.end(),
-    fail: (failure) => stream.fail(failure),
-    report: () => stream.report(),
-  }
+  return expectStream(new ChatStream(options))
 }
 
-/** One chat error event: the one shape that every SDK of this dialect reads. */
-export function encodeChatError(error: ReportedError): string {
-  const { type, message, code = null } = error
-  const body = { error: { message, type, param: null, code } }
-  return encodeSseEvent(undefined, JSON.stringify(body))
-}
-
-class ChatStream {
+class ChatStream implements Relay {
   private readonly includeUsage: boolean
   private readonly splitter: SseSplitter
   private readonly repairs: RepairState
@@ -136,9 +126,8 @@ class ChatStream {
       return
     }
     const event = readSseFrame(frame)
-    if (!event) this.out.push(frame)
-    else if (event.data.trim() === '[DONE]') this.onDone(event.data, frame)
-    else this.onData(event, frame)
+    if (event) this.onEvent(event, frame)
+    else this.out.push(frame)
   }
 
   /** An event too large to look into passes as it is. */
@@ -156,25 +145,15 @@ class ChatStream {
     else this.write(DONE)
   }
 
-  private onData({ event, data }: SseEvent, frame: Buffer): void {
-    const chunk = parseObject(data)
-    if (!chunk) this.onError(UPSTREAM_ERROR)
-    else if (event === 'error') this.onError(readChatError({ error: chunk.error ?? chunk }))
-    else this.onDocument(chunk, frame)
-  }
-
-  private onDocument(chunk: JsonObject, frame: Buffer): void {
-    const error = readChatError(chunk)
-    if (!error) {
-      this.onChunk(chunk, frame)
-      return
-    }
-    const isReadable = typeof member(chunk.error, 'message') === 'string' && !chunk.choices
-    this.onError(error, isReadable ? frame : undefined)
+  private onEvent(event: SseEvent, frame: Buffer): void {
+    const read = parseChunk(event)
+    if (read.kind === 'chunk') this.onChunk(read.document, frame)
+    else if (read.kind === 'done') this.onDone(event.data, frame)
+    else this.onError(read.error, isReadableError(read.document) ? frame : undefined)
   }
 
   /** Passes the upstream's own words on where the SDKs can read them. */
-  private onError(error: ReportedError = UPSTREAM_ERROR, frame?: Buffer): void {
+  private onError(error: ReportedError, frame: Buffer | undefined): void {
     this.error = error
     if (frame) this.out.push(frame)
     else this.write(encodeChatError(error))
@@ -245,11 +224,7 @@ function isLineEnd(frame: Buffer): boolean {
   return frame.length === 1 && (first === 10 || first === 13)
 }
 
-function parseObject(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+/** Whether the SDKs read the error as the upstream put it. */
+function isReadableError(document: JsonObject | undefined): boolean {
+  return typeof member(document?.error, 'message') === 'string' && !document?.choices
 }

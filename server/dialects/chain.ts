@@ -1,0 +1,19 @@
+/** Two relays in a row: what the first says to its caller is what the second hears. */
+import type { Relay } from './relay.ts'
+
+/** The report is the second's: it has seen what the caller gets. */
+export function chainRelays(first: Relay, second: Relay): Relay {
+  return {
+    push(chunk) {
+      const out = first.push(chunk)
+      return out && second.push(out)
+    },
+    end() {
+      const out = first.end()
+      const parts = [out && second.push(out), second.end()].filter((part) => part !== undefined)
+      return parts.length > 0 ? Buffer.concat(parts) : undefined
+    },
+    fail: (failure) => second.fail(failure),
+    report: () => second.report(),
+  }
+}

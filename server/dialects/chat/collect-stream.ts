@@ -1,0 +1,102 @@
+/** A chat stream as the whole completion it adds up to. */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import type { Relay } from '../relay.ts'
+import { createSseParser, type SseEvent } from '../sse.ts'
+import { buildChatError } from './error.ts'
+import { parseChunk } from './parse-chunk.ts'
+import { readChatChunk } from './read-chunk.ts'
+import { type ReportedError, UPSTREAM_ERROR } from './read-error.ts'
+import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
+
+/** Gives one JSON document at the end: a completion, or an error when the stream broke off. */
+export function createChatCollector(): Relay {
+  return new ChatCollector()
+}
+
+class ChatCollector implements Relay {
+  private readonly parser = createSseParser({
+    onEvent: (event) => this.onEvent(event),
+    onOverflow: () => {
+      this.error ??= UPSTREAM_ERROR
+    },
+  })
+  private readonly tools = createToolCallTracker()
+  private readonly argumentsOf = new Map<ToolCall, string>()
+  private head: JsonObject = {}
+  private usage: unknown
+  private text = ''
+  private reasoning = ''
+  private refusal = ''
+  private reason: string | undefined
+  private stopSequence: string | undefined
+  private isDone = false
+  private error: ReportedError | undefined
+
+  push(chunk: Buffer): undefined {
+    this.parser.push(chunk)
+  }
+
+  end(): Buffer {
+    this.parser.end()
+    if (!this.isDone && this.reason === undefined) this.error ??= UPSTREAM_ERROR
+    const document = this.error ? buildChatError(this.error) : this.buildCompletion()
+    return Buffer.from(JSON.stringify(document))
+  }
+
+  fail(): undefined {
+    this.error ??= UPSTREAM_ERROR
+  }
+
+  report() {
+    return { outputBytes: 0, finished: this.isDone }
+  }
+
+  private onEvent(event: SseEvent): void {
+    if (this.isDone || this.error) return
+    const read = parseChunk(event)
+    if (read.kind === 'chunk') this.onChunk(read.document)
+    else if (read.kind === 'done') this.isDone = true
+    else this.error = read.error
+  }
+
+  private onChunk(document: JsonObject): void {
+    this.head = { ...document, ...this.head }
+    if (isObject(document.usage)) this.usage = document.usage
+    const delta = readChatChunk(document, this.tools)
+    this.text += delta.text
+    this.reasoning += delta.reasoning
+    this.refusal += delta.refusal
+    this.reason = delta.reason ?? this.reason
+    this.stopSequence = delta.stopSequence ?? this.stopSequence
+    for (const { call, arguments: text } of delta.tools) {
+      this.argumentsOf.set(call, (this.argumentsOf.get(call) ?? '') + text)
+    }
+  }
+
+  private buildCompletion(): JsonObject {
+    const { id, created = 0, model } = this.head
+    const calls = this.tools.calls.map((call) => this.buildCall(call))
+    const message = {
+      role: 'assistant',
+      content: this.text === '' ? null : this.text,
+      refusal: this.refusal === '' ? null : this.refusal,
+      ...(this.reasoning === '' ? {} : { reasoning_content: this.reasoning }),
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    }
+    const reason = this.reason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
+    const stopped = this.stopSequence === undefined ? {} : { stop_reason: this.stopSequence }
+    return {
+      id,
+      object: 'chat.completion',
+      created,
+      model,
+      choices: [{ index: 0, message, finish_reason: reason, ...stopped }],
+      ...(this.usage === undefined ? {} : { usage: this.usage }),
+    }
+  }
+
+  private buildCall(call: ToolCall): JsonObject {
+    const called = { name: call.name, arguments: this.argumentsOf.get(call) ?? '' }
+    return { id: call.id || `call_${call.position}`, type: 'function', function: called }
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * Upstreams that answer in the other form: one JSON document to a request for a stream, or a
+ * stream to a request for a document. The first byte tells them apart, whatever the headers say.
+ */
+import { chainRelays } from '../chain.ts'
+import type { Relay } from '../relay.ts'
+import { createChatCollector } from './collect-stream.ts'
+import { createChatUnfolder } from './unfold-body.ts'
+
+const OPENING_BRACE = 0x7b
+const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
+
+/** For a relay that reads chat streams: a JSON document is unfolded into one. */
+export function expectStream(relay: Relay): Relay {
+  return decideOnFirstByte(relay, (isJson) => {
+    return isJson ? chainRelays(createChatUnfolder(), relay) : relay
+  })
+}
+
+/** For a relay that reads a whole completion: a stream is collected into one. */
+export function expectWhole(relay: Relay): Relay {
+  return decideOnFirstByte(relay, (isJson) => {
+    return isJson ? relay : chainRelays(createChatCollector(), relay)
+  })
+}
+
+function decideOnFirstByte(relay: Relay, decide: (isJson: boolean) => Relay): Relay {
+  let chosen: Relay | undefined
+  return {
+    push(chunk) {
+      if (chosen) return chosen.push(chunk)
+      const first = chunk.find((byte) => !SPACES.has(byte))
+      if (first === undefined) return relay.push(chunk)
+      chosen = decide(first === OPENING_BRACE)
+      return chosen.push(chunk)
+    },
+    end: () => (chosen ?? relay).end(),
+    fail: (failure) => (chosen ?? relay).fail(failure),
+    report: () => relay.report(),
+  }
+}

@@ -1,0 +1,49 @@
+/** One chunk of a chat stream, or one whole completion, as what it adds to the answer. */
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { readReasoning, readText } from './read-message.ts'
+import { readChatUsage } from './read-usage.ts'
+import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
+
+export interface ChatDelta {
+  /** In this order: a model thinks, then speaks, then calls. Empty when there is none. */
+  readonly reasoning: string
+  readonly text: string
+  readonly refusal: string
+  readonly tools: readonly ToolCallPiece[]
+  /** Why the model stopped, once it has. */
+  readonly reason: string | undefined
+  /** The stop string that was hit, from upstreams that say so (vLLM). */
+  readonly stopSequence: string | undefined
+  readonly usage: Quantities | undefined
+}
+
+const EMPTY: JsonObject = {}
+
+/** Reads the first choice; an answer has one, and further ones would mix into it. */
+export function readChatChunk(document: JsonObject, tools: ToolCallTracker): ChatDelta {
+  const choice = firstChoice(document)
+  const content = choice.delta ?? choice.message
+  const delta = isObject(content) ? content : EMPTY
+  const { finish_reason: reason, stop_reason: stopped } = choice
+  return {
+    reasoning: readReasoning(delta),
+    text: readText(delta.content),
+    refusal: readText(delta.refusal),
+    tools: tools.read(delta),
+    reason: readFilled(reason),
+    stopSequence: readFilled(stopped),
+    usage: readChatUsage(document),
+  }
+}
+
+function firstChoice(document: JsonObject): JsonObject {
+  const { choices } = document
+  if (!Array.isArray(choices)) return EMPTY
+  const found: unknown = choices.find((choice) => (member(choice, 'index') ?? 0) === 0)
+  return isObject(found) ? found : EMPTY
+}
+
+function readFilled(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,46 @@
+/** One whole completion as the chat stream it could have been. */
+import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import type { Relay } from '../relay.ts'
+import { encodeSseEvent } from '../sse.ts'
+
+/** A completion as a single chunk: each choice's `message` becomes its `delta`. */
+export function unfoldCompletion(document: JsonObject): JsonObject {
+  const { choices } = document
+  if (!Array.isArray(choices)) return document
+  return { ...document, object: 'chat.completion.chunk', choices: choices.map(unfoldChoice) }
+}
+
+function unfoldChoice(choice: unknown, position: number): unknown {
+  if (!isObject(choice)) return choice
+  const { message, ...rest } = choice
+  return { index: position, ...rest, delta: isObject(message) ? numberCalls(message) : {} }
+}
+
+/** In a whole message calls are told apart by their place, in a stream by their index. */
+function numberCalls(message: JsonObject): JsonObject {
+  const { tool_calls: calls } = message
+  if (!Array.isArray(calls)) return message
+  const numbered = calls.map((call, index) => (isObject(call) ? { ...call, index } : call))
+  return { ...message, tool_calls: numbered }
+}
+
+/** Collects a JSON body and gives it as a stream when it is whole. Bytes that are no JSON pass. */
+export function createChatUnfolder(): Relay {
+  const chunks: Buffer[] = []
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      return undefined
+    },
+    end() {
+      const body = Buffer.concat(chunks)
+      const document = tryParseJson(body)
+      const data = isObject(document)
+        ? JSON.stringify(unfoldCompletion(document))
+        : body.toString('utf8')
+      return Buffer.from(`${encodeSseEvent(undefined, data)}data: [DONE]\n\n`)
+    },
+    fail: () => undefined,
+    report: () => ({ outputBytes: 0, finished: false }),
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Writes content blocks one after the other: contiguous indexes, each opened, filled and closed
+ * before the next, one kind of content per block. The chat format promises none of that: its
+ * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
+ * which they first appeared; the first is written live, the others wait until it is complete.
+ */
+import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
+import { encodeSseEvent } from '../sse.ts'
+
+type Block = TextBlock | ToolBlock
+
+interface TextBlock {
+  readonly kind: 'text' | 'thinking'
+  /** Content that is not written yet. */
+  waiting: string
+}
+
+interface ToolBlock {
+  readonly kind: 'tool'
+  readonly call: ToolCall
+  waiting: string
+}
+
+/** What may wait, in characters: an upstream that interleaves more than this is not translated. */
+const WAITING_LIMIT = 4 * 1024 * 1024
+
+export class BlockWriter {
+  private readonly mintId: (position: number) => string
+  private readonly nameOf: (chatName: string) => string
+  private readonly queue: Block[] = []
+  private readonly tools = new Map<ToolCall, ToolBlock>()
+  private isOpen = false
+  private index = 0
+  private waitingLength = 0
+  private events = ''
+
+  /** `mintId` gives ids to calls without one; `nameOf` finds the caller's name of a function. */
+  constructor(mintId: (position: number) => string, nameOf: (chatName: string) => string) {
+    this.mintId = mintId
+    this.nameOf = nameOf
+  }
+
+  addText(kind: 'text' | 'thinking', text: string): void {
+    if (text === '') return
+    const last = this.queue.at(-1)
+    if (last?.kind === kind) this.fill(last, text)
+    else this.enqueue({ kind, waiting: '' }, text)
+  }
+
+  /** Text for a call whose arguments were complete and whose block is closed is dropped. */
+  addTool({ call, arguments: text }: ToolCallPiece): void {
+    const known = this.tools.get(call)
+    if (known) {
+      if (this.queue.includes(known)) this.fill(known, text)
+      return
+    }
+    const block: ToolBlock = { kind: 'tool', call, waiting: '' }
+    this.tools.set(call, block)
+    this.enqueue(block, text)
+  }
+
+  /** Closes everything; calls that never got a name are written as they are. */
+  finish(): void {
+    while (this.queue.length > 0) this.writeFirst()
+  }
+
+  isOverfull(): boolean {
+    return this.waitingLength > WAITING_LIMIT
+  }
+
+  /** The events since the last time, as text. */
+  take(): string {
+    const { events } = this
+    this.events = ''
+    return events
+  }
+
+  private enqueue(block: Block, text: string): void {
+    this.queue.push(block)
+    this.fill(block, text)
+  }
+
+  private fill(block: Block, text: string): void {
+    block.waiting += text
+    this.waitingLength += text.length
+    this.writeReady()
+  }
+
+  private writeReady(): void {
+    for (;;) {
+      const [first] = this.queue
+      if (!first || (first.kind === 'tool' && first.call.name === '')) return
+      this.writeWaiting(first)
+      // A call's arguments may go on after another block began, until they are complete.
+      const isComplete = first.kind !== 'tool' || first.call.depth.isComplete()
+      if (this.queue.length === 1 || !isComplete) return
+      this.close()
+    }
+  }
+
+  private writeFirst(): void {
+    const [first] = this.queue
+    if (first) this.writeWaiting(first)
+    this.close()
+  }
+
+  private writeWaiting(block: Block): void {
+    if (!this.isOpen) this.open(block)
+    if (block.waiting === '') return
+    const { index } = this
+    const text = JSON.stringify(block.waiting)
+    this.waitingLength -= block.waiting.length
+    block.waiting = ''
+    const delta = DELTAS[block.kind]
+    this.write(
+      'content_block_delta',
+      `{"type":"content_block_delta","index":${index},"delta":${delta}${text}}}`,
+    )
+  }
+
+  private open(block: Block): void {
+    this.isOpen = true
+    const start = {
+      type: 'content_block_start',
+      index: this.index,
+      content_block: this.head(block),
+    }
+    this.write('content_block_start', JSON.stringify(start))
+  }
+
+  /** Every field a client may add to must be there, empty. */
+  private head(block: Block): unknown {
+    if (block.kind === 'thinking') return { type: 'thinking', thinking: '', signature: '' }
+    if (block.kind !== 'tool') return { type: 'text', text: '' }
+    const { id, name, position } = block.call
+    const named = name === '' ? 'unknown' : this.nameOf(name)
+    return { type: 'tool_use', id: id || this.mintId(position), name: named, input: {} }
+  }
+
+  private close(): void {
+    this.queue.shift()
+    this.isOpen = false
+    this.write('content_block_stop', `{"type":"content_block_stop","index":${this.index}}`)
+    this.index += 1
+  }
+
+  private write(event: string, data: string): void {
+    this.events += encodeSseEvent(event, data)
+  }
+}
+
+/** The beginning of a delta, up to its text: written by hand, once per token. */
+const DELTAS = {
+  text: '{"type":"text_delta","text":',
+  thinking: '{"type":"thinking_delta","thinking":',
+  tool: '{"type":"input_json_delta","partial_json":',
+}

@@ -1,0 +1,47 @@
+/** The part of the chat request format that the translation writes. */
+export type ChatPart = TextPart | ImagePart | FilePart
+
+export interface TextPart {
+  readonly type: 'text'
+  readonly text: string
+}
+
+interface ImagePart {
+  readonly type: 'image_url'
+  readonly image_url: { readonly url: string }
+}
+
+interface FilePart {
+  readonly type: 'file'
+  readonly file: { readonly filename: string; readonly file_data: string }
+}
+
+export interface ChatToolCall {
+  readonly id: string
+  readonly type: 'function'
+  readonly function: { readonly name: string; readonly arguments: string }
+}
+
+export interface ChatMessage {
+  role: 'system' | 'user' | 'assistant' | 'tool'
+  content: string | readonly ChatPart[] | null
+  tool_calls?: readonly ChatToolCall[]
+  tool_call_id?: string
+  reasoning_content?: string
+  reasoning?: string
+  prefix?: true
+  partial?: true
+}
+
+/** Text alone goes as one string: not every vendor reads a list of parts. */
+export function joinParts(parts: readonly ChatPart[]): string | readonly ChatPart[] {
+  return parts.every(isText) ? parts.map(({ text }) => text).join('\n') : parts
+}
+
+export function isText(part: ChatPart): part is TextPart {
+  return part.type === 'text'
+}
+
+export function textPart(text: string): TextPart {
+  return { type: 'text', text }
+}

@@ -1,0 +1,118 @@
+/**
+ * Builds a chat conversation turn by turn. The chat format wants every tool call answered by a
+ * `tool` message, and nothing between the call and its answers; the messages format lets texts,
+ * images and system notes stand in between. So while calls are open, answers go out at once and
+ * everything else waits.
+ */
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { type ChatMessage, type ChatPart, isText, joinParts, textPart } from './chat-request.ts'
+
+const INTERRUPTED = 'The tool call was interrupted: there is no result.'
+const SEE_BELOW = '[the result is in the next message]'
+const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
+
+export class Conversation {
+  readonly messages: ChatMessage[] = []
+  private readonly quirks: ChatQuirks
+  /** Ids of calls that no tool message has answered yet, in order. */
+  private readonly open = new Set<string>()
+  private waiting: (() => void)[] = []
+
+  constructor(quirks: ChatQuirks) {
+    this.quirks = quirks
+  }
+
+  addSystem(text: string): void {
+    if (text !== '') this.afterTools(() => this.putSystem(text))
+  }
+
+  addUser(parts: readonly ChatPart[]): void {
+    if (parts.length > 0) this.afterTools(() => this.putUser(parts))
+  }
+
+  addAssistant(message: ChatMessage): void {
+    this.closeTools()
+    const last = this.messages.at(-1)
+    const joins = last?.role === 'assistant' && !last.tool_calls && this.quirks.strictRoleOrder
+    if (last && joins) Object.assign(last, message, { content: joinTexts(last, message) })
+    else this.messages.push(message)
+    for (const { id } of message.tool_calls ?? []) this.open.add(id)
+  }
+
+  /** The answer to a call. One that answers no open call becomes a text of the user. */
+  addToolResult(callId: string, parts: readonly ChatPart[]): void {
+    const texts = parts.filter(isText).map(({ text }) => text)
+    const media = parts.filter((part) => !isText(part))
+    if (!this.open.delete(callId)) {
+      this.addUser([textPart(`Tool result: ${texts.join('\n')}`), ...media])
+      return
+    }
+    const lost = media.length > 0 && this.quirks.strictRoleOrder
+    if (lost) texts.push(LEFT_OUT)
+    if (texts.length === 0 && media.length > 0) texts.push(SEE_BELOW)
+    this.messages.push({ role: 'tool', tool_call_id: callId, content: texts.join('\n') })
+    if (!lost) this.addUser(media)
+    if (this.open.size === 0) this.closeTools()
+  }
+
+  finish(): readonly ChatMessage[] {
+    this.closeTools()
+    return this.messages
+  }
+
+  private afterTools(put: () => void): void {
+    if (this.open.size > 0) this.waiting.push(put)
+    else put()
+  }
+
+  /** Answers what is still open, then lets the waiting in. */
+  private closeTools(): void {
+    for (const id of this.open) {
+      this.messages.push({ role: 'tool', tool_call_id: id, content: INTERRUPTED })
+    }
+    this.open.clear()
+    const { waiting } = this
+    this.waiting = []
+    for (const put of waiting) put()
+  }
+
+  private putSystem(text: string): void {
+    const { systemInTheMiddle, strictRoleOrder } = this.quirks
+    if (systemInTheMiddle && !strictRoleOrder) {
+      this.messages.push({ role: 'system', content: text })
+      return
+    }
+    const note = [textPart(`<system>\n${text}\n</system>`)]
+    const last = this.messages.at(-1)
+    // Always into what stands before: the next turn then sends the same beginning again.
+    if (last?.role === 'user') this.append(last, note)
+    else this.putUser(note)
+  }
+
+  private putUser(parts: readonly ChatPart[]): void {
+    const last = this.messages.at(-1)
+    const joins = last?.role === 'user' || last?.role === 'tool'
+    if (last && joins && this.quirks.strictRoleOrder) this.append(last, parts)
+    else this.messages.push({ role: 'user', content: joinParts(parts) })
+  }
+
+  private append(message: ChatMessage, parts: readonly ChatPart[]): void {
+    const { content, role } = message
+    const before = typeof content === 'string' ? [textPart(content)] : (content ?? [])
+    const added = role === 'tool' ? parts.map(withoutMedia) : parts
+    message.content = joinParts([...before, ...added].filter((part) => !isEmpty(part)))
+  }
+}
+
+function withoutMedia(part: ChatPart): ChatPart {
+  return isText(part) ? part : textPart(LEFT_OUT)
+}
+
+function joinTexts(first: ChatMessage, second: ChatMessage): string | null {
+  const texts = [first.content, second.content].filter((text) => typeof text === 'string')
+  return texts.length > 0 ? texts.join('\n') : null
+}
+
+function isEmpty(part: ChatPart): boolean {
+  return isText(part) && part.text === ''
+}

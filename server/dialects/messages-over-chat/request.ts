@@ -1,0 +1,101 @@
+/**
+ * A request of the messages format for an upstream that speaks chat completions. The chat
+ * request is built from what is known, never copied: private fields of the caller (`safeguards`,
+ * `metadata`, billing lines) and fields a strict vendor refuses cannot slip through.
+ */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import type { ChatMessage } from './chat-request.ts'
+import { createToolNames, type ToolNames } from './tool-names.ts'
+import { translateConversation } from './translate-conversation.ts'
+import { readAnswerSchema, translateParameters } from './translate-parameters.ts'
+import { translateTools } from './translate-tools.ts'
+
+export interface TranslateRequestOptions {
+  /** The upstream's own model id. */
+  readonly upstreamModel: string
+  readonly stream: boolean
+  readonly quirks: ChatQuirks
+}
+
+export interface TranslatedRequest {
+  /** The body for the upstream, valid UTF-8 whatever the caller sent. */
+  readonly body: Buffer
+  /** What the translation of the answer has to know of the request. */
+  readonly context: AnswerContext
+}
+
+export interface AnswerContext {
+  readonly toolNames: ToolNames
+  /** The beginning of the answer that an upstream may repeat and the caller has already. */
+  readonly prefill: string
+  /** Whether the caller asked to see the model think; else reasoning is left out. */
+  readonly showsThinking: boolean
+}
+
+/** Throws `InvalidRequest` for what the upstream cannot be asked. */
+export function translateRequest(
+  request: JsonObject,
+  options: TranslateRequestOptions,
+): TranslatedRequest {
+  const { upstreamModel, stream, quirks } = options
+  const toolNames = createToolNames()
+  const tools = translateTools(request, quirks, toolNames)
+  const messages = [...translateConversation(request, quirks, toolNames)]
+  if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
+  addAnswerSchema(messages, request, quirks)
+  const prefill = markPrefill(messages, quirks)
+  const asksUsage = stream && quirks.streamOptions
+  const body = {
+    model: upstreamModel,
+    messages,
+    ...tools,
+    ...translateParameters(request, quirks),
+    ...(stream ? { stream } : {}),
+    ...(asksUsage ? { stream_options: { include_usage: true } } : {}),
+    ...(prefill && quirks.prefill === 'continue_final_message' ? CONTINUE : {}),
+  }
+  const repeats = quirks.prefill === 'keep'
+  return {
+    body: Buffer.from(stringifyWellFormed(body)),
+    context: {
+      toolNames,
+      prefill: repeats ? prefill : '',
+      showsThinking: asksThinking(request),
+    },
+  }
+}
+
+function asksThinking({ thinking }: JsonObject): boolean {
+  return isObject(thinking) && thinking.type !== 'disabled'
+}
+
+/** vLLM's and SGLang's way to go on with the last message. */
+const CONTINUE = { continue_final_message: true, add_generation_prompt: false }
+
+/** The beginning of the answer that the caller wrote, or empty; marked as the upstream wants it. */
+function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks): string {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant' || typeof last.content !== 'string') return ''
+  if (prefill === 'refuse') {
+    throw new InvalidRequest(
+      'messages',
+      'prefill is not supported: the last must be a user message',
+    )
+  }
+  if (prefill === 'prefix') last.prefix = true
+  if (prefill === 'partial') last.partial = true
+  return last.content
+}
+
+/** An upstream that only knows "some JSON" is told the schema in words. */
+function addAnswerSchema(messages: ChatMessage[], request: JsonObject, quirks: ChatQuirks): void {
+  const schema = readAnswerSchema(request)
+  if (!schema || quirks.responseFormat === 'json_schema') return
+  const text = `Answer with one JSON object that follows this JSON schema:\n${JSON.stringify(schema)}`
+  const [first] = messages
+  if (first?.role === 'system') first.content = `${first.content}\n\n${text}`
+  else messages.unshift({ role: 'system', content: text })
+}

@@ -1,0 +1,118 @@
+/**
+ * One content block of the messages format as a part of a chat message. What the model cannot
+ * take is replaced by a sentence that says so: a block that vanishes in silence makes the model
+ * guess, and a refusal would lock a session whose history holds the block.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { type ChatPart, isText, textPart } from './chat-request.ts'
+
+/** String or blocks to parts. Empty texts are dropped: several vendors refuse them. */
+export function translateContent(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
+  if (content === undefined || content === null || content === '') return []
+  if (typeof content === 'string') return [textPart(content)]
+  if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
+  const parts: ChatPart[] = []
+  for (const [position, block] of content.entries()) {
+    for (const part of translateBlock(readBlock(block, `${param}[${position}]`), param, quirks)) {
+      if (!isText(part) || part.text !== '') parts.push(part)
+    }
+  }
+  return parts
+}
+
+export function readBlock(block: unknown, param: string): JsonObject & { readonly type: string } {
+  if (!isObject(block)) throw new InvalidRequest(param, 'must be an object')
+  const { type } = block
+  if (typeof type !== 'string') throw new InvalidRequest(`${param}.type`, 'is required')
+  return { ...block, type }
+}
+
+export function translateBlock(
+  block: JsonObject & { readonly type: string },
+  param: string,
+  quirks: ChatQuirks,
+): readonly ChatPart[] {
+  switch (block.type) {
+    case 'text':
+      return [textPart(asString(block.text) ?? '')]
+    case 'image':
+      return [translateImage(block, quirks)]
+    case 'document':
+      return translateDocument(block, param, quirks)
+    case 'search_result':
+      return [textPart(describeSearchResult(block))]
+    case 'tool_reference':
+      return [textPart(`The tool ${asString(block.tool_name) ?? ''} is available.`)]
+    case 'web_search_tool_result':
+      return [textPart(describeWebSearch(block))]
+    case 'thinking':
+    case 'redacted_thinking':
+    case 'server_tool_use':
+      return []
+    default:
+      return [omitted(`a content block of type ${block.type.slice(0, 64)}`)]
+  }
+}
+
+function translateImage(block: JsonObject, quirks: ChatQuirks): ChatPart {
+  const { source } = block
+  const url = asString(member(source, 'url')) ?? readDataUrl(source)
+  if (url === undefined) return omitted('an image that is not in the request')
+  return quirks.imageParts ? { type: 'image_url', image_url: { url } } : omitted('an image')
+}
+
+/** `data:<media type>;base64,<data>` of a base64 source, else undefined. */
+function readDataUrl(source: unknown): string | undefined {
+  const data = asString(member(source, 'data'))
+  const media = asString(member(source, 'media_type'))
+  if (member(source, 'type') !== 'base64' || data === undefined) return undefined
+  return `data:${media ?? 'application/octet-stream'};base64,${data}`
+}
+
+function translateDocument(
+  block: JsonObject,
+  param: string,
+  quirks: ChatQuirks,
+): readonly ChatPart[] {
+  const { source } = block
+  const title = asString(block.title)
+  const heading = [title, asString(block.context)]
+    .filter(Boolean)
+    .map((text) => textPart(`${text}`))
+  switch (member(source, 'type')) {
+    case 'text':
+      return [...heading, textPart(asString(member(source, 'data')) ?? '')]
+    case 'content':
+      return [...heading, ...translateContent(member(source, 'content'), param, quirks)]
+    case 'url':
+      return [textPart(`[document at ${asString(member(source, 'url')) ?? ''}]`)]
+    default:
+      return [translateFile(source, title ?? 'document.pdf', quirks)]
+  }
+}
+
+function translateFile(source: unknown, filename: string, quirks: ChatQuirks): ChatPart {
+  const data = readDataUrl(source)
+  if (data === undefined || !quirks.fileParts) return omitted(`the document ${filename}`)
+  return { type: 'file', file: { filename, file_data: data } }
+}
+
+function describeSearchResult(block: JsonObject): string {
+  const { content } = block
+  const texts = Array.isArray(content) ? content.map((part) => asString(member(part, 'text'))) : []
+  return [asString(block.title), asString(block.source), ...texts].filter(Boolean).join('\n')
+}
+
+function describeWebSearch({ content }: JsonObject): string {
+  if (!Array.isArray(content)) return 'The web search failed.'
+  const lines = content.map((result) => {
+    return `${asString(member(result, 'title')) ?? ''} ${asString(member(result, 'url')) ?? ''}`
+  })
+  return ['Web search results:', ...lines].join('\n')
+}
+
+function omitted(what: string): ChatPart {
+  return textPart(`[${what} was left out: this model cannot take it]`)
+}

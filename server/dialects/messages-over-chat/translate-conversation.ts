@@ -1,0 +1,150 @@
+/** `system` and `messages` of the messages format as the messages of a chat. */
+import { asString, isObject, type JsonObject } from '../../lib/json.ts'
+import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import {
+  type ChatMessage,
+  type ChatPart,
+  type ChatToolCall,
+  isText,
+  textPart,
+} from './chat-request.ts'
+import { Conversation } from './conversation.ts'
+import type { ToolNames } from './tool-names.ts'
+import { readBlock, translateBlock, translateContent } from './translate-block.ts'
+
+/** Claude Code's own accounting line: of no use to a model, and different in every release. */
+const BILLING_HEADER = /^x-anthropic-billing-header:[^\n]*\n?/
+
+export function translateConversation(
+  request: JsonObject,
+  quirks: ChatQuirks,
+  names: ToolNames,
+): readonly ChatMessage[] {
+  const { messages } = request
+  if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
+  const conversation = new Conversation(quirks)
+  for (const [position, message] of messages.entries()) {
+    const param = `messages[${position}]`
+    if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
+    addMessage(conversation, message, param, quirks, names)
+  }
+  const system = readSystem(request.system, 'system', quirks)
+  const translated = conversation.finish()
+  return system === '' ? translated : [{ role: 'system', content: system }, ...translated]
+}
+
+function addMessage(
+  conversation: Conversation,
+  { role, content }: JsonObject,
+  param: string,
+  quirks: ChatQuirks,
+  names: ToolNames,
+): void {
+  const at = `${param}.content`
+  switch (role) {
+    case 'user':
+      addUser(conversation, content, at, quirks)
+      return
+    case 'assistant':
+      addAssistant(conversation, content, at, quirks, names)
+      return
+    case 'system':
+      conversation.addSystem(readSystem(content, at, quirks))
+      return
+    default:
+      throw new InvalidRequest(`${param}.role`, 'must be user, assistant or system')
+  }
+}
+
+/** All texts as one, in order, without the caller's billing line. */
+function readSystem(content: unknown, param: string, quirks: ChatQuirks): string {
+  const texts = translateContent(content, param, quirks)
+    .filter(isText)
+    .map(({ text }) => text.replace(BILLING_HEADER, ''))
+  return texts.filter((text) => text !== '').join('\n\n')
+}
+
+function addUser(
+  conversation: Conversation,
+  content: unknown,
+  param: string,
+  quirks: ChatQuirks,
+): void {
+  if (!Array.isArray(content)) {
+    conversation.addUser(translateContent(content, param, quirks))
+    return
+  }
+  const others: unknown[] = []
+  for (const [position, block] of content.entries()) {
+    if (isObject(block) && block.type === 'tool_result') {
+      addToolResult(conversation, block, `${param}[${position}]`, quirks)
+    } else {
+      others.push(block)
+    }
+  }
+  conversation.addUser(translateContent(others, param, quirks))
+}
+
+function addToolResult(
+  conversation: Conversation,
+  block: JsonObject,
+  param: string,
+  quirks: ChatQuirks,
+): void {
+  const { tool_use_id: callId } = block
+  if (typeof callId !== 'string') throw new InvalidRequest(`${param}.tool_use_id`, 'is required')
+  conversation.addToolResult(callId, translateContent(block.content, `${param}.content`, quirks))
+}
+
+/** What the blocks of one assistant message come to. */
+interface AssistantTurn {
+  text: string
+  reasoning: string
+  readonly calls: ChatToolCall[]
+}
+
+function addAssistant(
+  conversation: Conversation,
+  content: unknown,
+  param: string,
+  quirks: ChatQuirks,
+  names: ToolNames,
+): void {
+  const turn: AssistantTurn = { text: '', reasoning: '', calls: [] }
+  const blocks = typeof content === 'string' ? [textPart(content)] : (content ?? [])
+  if (!Array.isArray(blocks)) throw new InvalidRequest(param, 'must be a string or an array')
+  for (const [position, value] of blocks.entries()) {
+    const at = `${param}[${position}]`
+    const block = readBlock(value, at)
+    if (block.type === 'tool_use') turn.calls.push(translateToolUse(block, at, names))
+    else if (block.type === 'thinking') turn.reasoning += asString(block.thinking) ?? ''
+    else turn.text += readTexts(translateBlock(block, at, quirks))
+  }
+  const message = buildAssistant(turn, quirks)
+  if (message) conversation.addAssistant(message)
+}
+
+function readTexts(parts: readonly ChatPart[]): string {
+  return parts.map((part) => (isText(part) ? part.text : '')).join('')
+}
+
+/** Undefined for a turn of which nothing can be told to the model. */
+function buildAssistant(turn: AssistantTurn, quirks: ChatQuirks): ChatMessage | undefined {
+  const { text, reasoning, calls } = turn
+  if (text === '' && calls.length === 0) return undefined
+  const none = quirks.contentBesideToolCalls === 'null' ? null : ''
+  const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
+  if (calls.length > 0) message.tool_calls = calls
+  if (quirks.reasoningField && reasoning !== '') message[quirks.reasoningField] = reasoning
+  return message
+}
+
+function translateToolUse(block: JsonObject, param: string, names: ToolNames): ChatToolCall {
+  const { id, name, input } = block
+  if (typeof id !== 'string' || id === '') throw new InvalidRequest(`${param}.id`, 'is required')
+  if (typeof name !== 'string') throw new InvalidRequest(`${param}.name`, 'is required')
+  const called = { name: names.toChat(name), arguments: stringifyWellFormed(input ?? {}) }
+  return { id, type: 'function', function: called }
+}

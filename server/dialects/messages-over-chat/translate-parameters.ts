@@ -1,0 +1,97 @@
+/** Limits, sampling, reasoning and answer format: all that is neither message nor tool. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { pseudonym } from '../../lib/pseudonym.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
+/** Fields with their own meaning are built one by one; a field not named here is not sent. */
+export function translateParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const { temperature, top_p: topP, top_k: topK } = request
+  return {
+    [quirks.maxTokensField]: readMaxTokens(request.max_tokens, quirks),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof topP === 'number' ? { top_p: topP } : {}),
+    ...(typeof topK === 'number' && quirks.topK ? { top_k: topK } : {}),
+    ...translateStop(request.stop_sequences, quirks),
+    ...translateThinking(request, quirks),
+    ...translateFormat(request, quirks),
+    ...translateUser(request, quirks),
+  }
+}
+
+function readMaxTokens(value: unknown, { maxTokensLimit }: ChatQuirks): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidRequest('max_tokens', 'must be a whole number of at least 1')
+  }
+  return maxTokensLimit === undefined ? value : Math.min(value, maxTokensLimit)
+}
+
+/** More than the upstream takes is refused: leaving some out would change where it stops. */
+function translateStop(value: unknown, { stopLimit }: ChatQuirks): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (!Array.isArray(value) || !value.every((stop) => typeof stop === 'string')) {
+    throw new InvalidRequest('stop_sequences', 'must be an array of strings')
+  }
+  if (value.length > stopLimit) {
+    throw new InvalidRequest('stop_sequences', `this model takes at most ${stopLimit}`)
+  }
+  return value.length > 0 ? { stop: value } : {}
+}
+
+/** Efforts from low to high; a budget in tokens is read as one of them. */
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+const LOW_BUDGET_TOKENS = 4_096
+const MEDIUM_BUDGET_TOKENS = 16_384
+
+function translateThinking(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const type = member(request.thinking, 'type')
+  if (type === undefined && request.output_config === undefined) return {}
+  const isOff = type === 'disabled'
+  const wanted = isOff ? 'none' : readEffort(request)
+  const effort = wanted === undefined ? undefined : fitEffort(wanted, quirks.reasoningEfforts)
+  const switched = quirks.thinkingSwitch && type !== undefined
+  return {
+    ...(switched ? { thinking: { type: isOff ? 'disabled' : 'enabled' } } : {}),
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+  }
+}
+
+function readEffort({ thinking, output_config: config }: JsonObject): string | undefined {
+  const effort = asString(member(config, 'effort'))
+  if (effort !== undefined) return effort
+  const budget = member(thinking, 'budget_tokens')
+  if (typeof budget !== 'number') return undefined
+  if (budget <= LOW_BUDGET_TOKENS) return 'low'
+  return budget <= MEDIUM_BUDGET_TOKENS ? 'medium' : 'high'
+}
+
+/** The highest effort the model knows that is not above the wanted one, else its lowest. */
+function fitEffort(wanted: string, known: readonly string[]): string | undefined {
+  const rank = EFFORTS.indexOf(wanted)
+  if (rank === -1) return undefined
+  if (wanted === 'none') return known.includes('none') ? 'none' : undefined
+  const active = known.filter((effort) => effort !== 'none')
+  return active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
+}
+
+function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const schema = readAnswerSchema(request)
+  if (!schema) return {}
+  if (quirks.responseFormat === 'json_object') return { response_format: { type: 'json_object' } }
+  const named = { name: 'answer', schema }
+  return { response_format: { type: 'json_schema', json_schema: named } }
+}
+
+/** The JSON schema that the answer is to follow, under its newer or its older name. */
+export function readAnswerSchema(request: JsonObject): JsonObject | undefined {
+  const format = member(request.output_config, 'format') ?? request.output_format
+  const schema = member(format, 'schema')
+  return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined
+}
+
+/** Claude Code's user id is a JSON text about the device: only a pseudonym may leave. */
+function translateUser(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const id = asString(member(request.metadata, 'user_id'))
+  if (!quirks.userField || !id) return {}
+  return { [quirks.userField]: pseudonym(id, quirks.userLength) }
+}

@@ -1,0 +1,72 @@
+/** Tool definitions and the choice among them. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import type { ToolNames } from './tool-names.ts'
+
+export interface ChatTools {
+  readonly tools?: readonly JsonObject[]
+  readonly tool_choice?: unknown
+  readonly parallel_tool_calls?: false
+}
+
+/**
+ * Only tools with a schema of their own are passed on. What a vendor's server would run itself
+ * (`web_search_…`, `code_execution_…`) has none and is left out: the model then answers in text.
+ */
+export function translateTools(
+  request: JsonObject,
+  quirks: ChatQuirks,
+  names: ToolNames,
+): ChatTools {
+  const { tools: given = [], tool_choice: choice } = request
+  if (!Array.isArray(given)) throw new InvalidRequest('tools', 'must be an array')
+  const tools = given.flatMap((tool, position) => translateTool(tool, position, names))
+  if (tools.length === 0) return {}
+  const chosen = translateChoice(choice, names, tools)
+  const single = member(choice, 'disable_parallel_tool_use') === true && quirks.parallelToolCalls
+  return {
+    tools,
+    ...(chosen === undefined ? {} : { tool_choice: chosen }),
+    ...(single ? { parallel_tool_calls: false } : {}),
+  }
+}
+
+function translateTool(tool: unknown, position: number, names: ToolNames): JsonObject[] {
+  const param = `tools[${position}]`
+  if (!isObject(tool)) throw new InvalidRequest(param, 'must be an object')
+  const { type, name, description, input_schema: schema } = tool
+  if (typeof type === 'string' && type !== 'custom') return []
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidRequest(`${param}.name`, 'is required')
+  }
+  const described = typeof description === 'string' && description !== '' ? { description } : {}
+  const called = { name: names.toChat(name), ...described, parameters: completeSchema(schema) }
+  return [{ type: 'function', function: called }]
+}
+
+/** Strict vendors refuse parameters without a type or without properties. */
+function completeSchema(schema: unknown): JsonObject {
+  const given = isObject(schema) ? schema : {}
+  const { type = 'object', properties } = given
+  if (given.type && (type !== 'object' || isObject(properties))) return given
+  return { ...given, type, properties: isObject(properties) ? properties : {} }
+}
+
+function translateChoice(choice: unknown, names: ToolNames, tools: readonly JsonObject[]): unknown {
+  switch (member(choice, 'type')) {
+    case 'auto':
+      return 'auto'
+    case 'any':
+      return 'required'
+    case 'none':
+      return 'none'
+    case 'tool': {
+      const name = names.toChat(asString(member(choice, 'name')) ?? '')
+      const exists = tools.some((tool) => member(tool.function, 'name') === name)
+      return exists ? { type: 'function', function: { name } } : undefined
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,32 @@
+/** Errors as the messages format has them, whole and as the last event of a stream. */
+import type { RelayReport } from '../relay.ts'
+import { encodeSseEvent } from '../sse.ts'
+
+type ReportedError = NonNullable<RelayReport['error']>
+
+/** From our own and the chat vendors' error types and codes; the rest is `api_error`. */
+const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
+  [/overload|capacity|unavailable|^(503|529)$/i, 'overloaded_error'],
+  [/rate_?limit|too_?many|^429$/i, 'rate_limit_error'],
+  [/billing|quota|balance|^402$/i, 'billing_error'],
+  [/context_length|invalid_request|bad_?request|^400$/i, 'invalid_request_error'],
+]
+
+/** The error type that callers of the messages format know. */
+export function toMessagesErrorType({ type, code = '' }: ReportedError): string {
+  const found = TYPES.find(([pattern]) => pattern.test(code) || pattern.test(type))
+  return found?.[1] ?? 'api_error'
+}
+
+export function buildMessagesError(error: ReportedError): unknown {
+  const { message } = error
+  return { type: 'error', error: { type: toMessagesErrorType(error), message } }
+}
+
+/** The event that ends a stream that failed: no `message_stop` follows. */
+export function encodeMessagesError(error: ReportedError): string {
+  return encodeSseEvent('error', JSON.stringify(buildMessagesError(error)))
+}
+
+/** Keeps a silent stream alive; allowed between any two events. */
+export const MESSAGES_PING = encodeSseEvent('ping', '{"type":"ping"}')

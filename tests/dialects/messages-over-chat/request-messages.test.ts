@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  assistant,
+  messagesOf,
+  PNG_PART,
+  pdf,
+  png,
+  refusedField,
+  text,
+  translate,
+  user,
+} from './translate.ts'
+
+const system = (content: unknown) => ({ role: 'system', content })
+const FOLD = { systemInTheMiddle: false }
+
+describe('system', () => {
+  test('MC01 a system string is the first message', () => {
+    const [first] = messagesOf([user('hi')], {}, 'You are X')
+    assert.deepEqual(first, { role: 'system', content: 'You are X' })
+  })
+
+  test('MC02 system blocks become one message, in order, without cache_control', () => {
+    const blocks = [{ ...text('A'), cache_control: { type: 'ephemeral' } }, text(''), text('B')]
+    const [first] = messagesOf([user('hi')], {}, blocks)
+    assert.deepEqual(first, { role: 'system', content: 'A\n\nB' })
+  })
+
+  test('MC02 empty system blocks make no message', () => {
+    assert.deepEqual(messagesOf([user('hi')], {}, [text(''), text('')]), [user('hi')])
+  })
+
+  test('the billing line of Claude Code is left out', () => {
+    const billing = 'x-anthropic-billing-header: cc_version=2.1; cc_entrypoint=sdk-cli;'
+    const [first] = messagesOf([user('hi')], {}, [text(billing), text('A')])
+    assert.equal(first.content, 'A')
+    const [whole] = messagesOf([user('hi')], {}, `${billing}\nA`)
+    assert.equal(whole.content, 'A')
+  })
+
+  test('MC04 a system message stands where it stood, as blocks or as a string', () => {
+    const expected = [user('hi'), system('# Environment')]
+    assert.deepEqual(messagesOf([user('hi'), system([text('# Environment')])]), expected)
+    assert.deepEqual(messagesOf([user('hi'), system('# Environment')]), expected)
+  })
+
+  test('MC04 for other upstreams it joins the user message before it, the same in every turn', () => {
+    const first = messagesOf([user('hi'), system('Note')], FOLD)
+    assert.deepEqual(first, [user('hi\n<system>\nNote\n</system>')])
+    const second = messagesOf([user('hi'), system('Note'), assistant(text('ok'))], FOLD)
+    assert.deepEqual(second[0], first[0])
+  })
+})
+
+describe('texts', () => {
+  test('MC11 texts of an assistant are joined as they are', () => {
+    const [, message] = messagesOf([user('hi'), assistant(text('pre'), text('post')), user('x')])
+    assert.deepEqual(message, { role: 'assistant', content: 'prepost' })
+  })
+
+  test('MC31 text alone is a string', () => {
+    assert.deepEqual(messagesOf([user([text('a')])]), [user('a')])
+    assert.deepEqual(messagesOf([user([text('a'), text('b')])]), [user('a\nb')])
+  })
+
+  test('MC32 empty texts are dropped, and messages left with nothing too', () => {
+    const messages = [user('hi'), assistant(text('')), user([text(''), text('b')]), user('')]
+    assert.deepEqual(messagesOf(messages), [user('hi'), user('b')])
+  })
+
+  test('MC61 an unknown block becomes a note, never JSON', () => {
+    const [message] = messagesOf([user([text('a'), { type: 'hologram', secret: 'x' }])])
+    assert.match(message.content, /^a\n\[a content block of type hologram was left out/)
+    assert.ok(!message.content.includes('secret'))
+  })
+
+  test('MC62 a role nobody knows is refused by its path', () => {
+    assert.equal(refusedField({ messages: [{ role: 'robot', content: 'x' }] }), 'messages[0].role')
+  })
+
+  test('content of the wrong type is refused by its path', () => {
+    const param = refusedField({ messages: [user('a'), user(7)] })
+    assert.equal(param, 'messages[1].content')
+    assert.equal(refusedField({ messages: [user([null])] }), 'messages[0].content[0]')
+    assert.equal(refusedField({ messages: 'hi' }), 'messages')
+  })
+
+  test('a request that says nothing is refused', () => {
+    assert.equal(refusedField({ messages: [user('')] }), 'messages')
+  })
+
+  test('MC64 lone surrogates are replaced, also inside tool arguments', () => {
+    const input = { a: 'x\ud83d' }
+    const turn = assistant({ type: 'tool_use', id: 't', name: 'n', input })
+    const { text: body } = translate({ messages: [user('\ud83d NUL \u0000'), turn] })
+    assert.ok(body.isWellFormed())
+    assert.ok(!body.includes('\\ud83d'))
+    const parsed = JSON.parse(body)
+    assert.equal(parsed.messages[0].content, '\ufffd NUL \u0000')
+    assert.equal(parsed.messages[1].tool_calls[0].function.arguments, '{"a":"x\ufffd"}')
+  })
+})
+
+describe('images and documents', () => {
+  test('MC26 a base64 image becomes a data URL, order kept', () => {
+    const [message] = messagesOf([user([text('a'), png(), text('b')])])
+    assert.deepEqual(message.content, [text('a'), PNG_PART, text('b')])
+  })
+
+  test('MC27 an image URL is passed on unchanged', () => {
+    const url = 'https://example.com/a.png?x=1'
+    const [message] = messagesOf([user([{ type: 'image', source: { type: 'url', url } }])])
+    assert.deepEqual(message.content, [{ type: 'image_url', image_url: { url } }])
+  })
+
+  test('an image for a model without eyes is a note', () => {
+    const [message] = messagesOf([user([text('a'), png()])], { imageParts: false })
+    assert.match(message.content, /^a\n\[an image was left out/)
+  })
+
+  test('MC29 text documents become text with their title', () => {
+    const plain = { type: 'document', title: 'T', source: { type: 'text', data: 'body' } }
+    const blocks = { type: 'document', source: { type: 'content', content: [text('x')] } }
+    assert.deepEqual(messagesOf([user([plain, blocks])]), [user('T\nbody\nx')])
+  })
+
+  test('MC30 a PDF is a file part where the model reads files', () => {
+    const [message] = messagesOf([user([{ ...pdf(), title: 'a.pdf' }])], { fileParts: true })
+    const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,cGRm' }
+    assert.deepEqual(message.content, [{ type: 'file', file }])
+  })
+
+  test('MC30 elsewhere it is a note, never an image', () => {
+    const [message] = messagesOf([user([text('a'), pdf()])])
+    assert.match(message.content, /^a\n\[the document document.pdf was left out/)
+  })
+})
+
+describe('thinking', () => {
+  const thinking = { type: 'thinking', thinking: 'Hm', signature: 'sig' }
+  const redacted = { type: 'redacted_thinking', data: 'x' }
+
+  test('MC34 MC35 thinking is dropped, never made visible', () => {
+    const [, message] = messagesOf([
+      user('hi'),
+      assistant(thinking, redacted, text('ok')),
+      user('x'),
+    ])
+    assert.deepEqual(message, { role: 'assistant', content: 'ok' })
+  })
+
+  test('MC33 it goes back under the field that the upstream knows', () => {
+    const turn = assistant(thinking, text('ok'))
+    const quirks = { reasoningField: 'reasoning_content' } as const
+    const [, message] = messagesOf([user('hi'), turn, user('x')], quirks)
+    assert.deepEqual(message, { role: 'assistant', content: 'ok', reasoning_content: 'Hm' })
+  })
+
+  test('MC36 an assistant that only thought is left out', () => {
+    assert.deepEqual(messagesOf([user('hi'), assistant(thinking), user('x')]), [
+      user('hi'),
+      user('x'),
+    ])
+  })
+})
+
+describe('MC37 prefill', () => {
+  const messages = [user('hi'), assistant(text('{"a":'))]
+  const last = { role: 'assistant', content: '{"a":' }
+
+  test('is kept as the last message, and remembered', () => {
+    const { body, context } = translate({ messages })
+    assert.deepEqual(body.messages.at(-1), last)
+    assert.equal(context.prefill, '{"a":')
+  })
+
+  test('is refused where the upstream would answer it', () => {
+    assert.equal(refusedField({ messages }, { prefill: 'refuse' }), 'messages')
+  })
+
+  test('is marked as the upstream wants it', () => {
+    const prefix = translate({ messages }, { prefill: 'prefix' })
+    assert.deepEqual(prefix.body.messages.at(-1), { ...last, prefix: true })
+    assert.equal(prefix.context.prefill, '')
+    const partial = translate({ messages }, { prefill: 'partial' }).body
+    assert.deepEqual(partial.messages.at(-1), { ...last, partial: true })
+    const flagged = translate({ messages }, { prefill: 'continue_final_message' }).body
+    assert.deepEqual(flagged.messages.at(-1), last)
+    assert.equal(flagged.continue_final_message, true)
+    assert.equal(flagged.add_generation_prompt, false)
+  })
+})

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { refusedField, translate, user } from './translate.ts'
+
+const LOOKUP = { name: 'lookup', description: 'Looks.', input_schema: schema({ q: {} }) }
+
+function schema(properties: object) {
+  return { type: 'object', properties }
+}
+
+describe('limits and sampling', () => {
+  test('MC39 max_tokens goes under the one name the upstream knows, within the model limit', () => {
+    assert.equal(translate({ max_tokens: 32000 }).body.max_tokens, 32000)
+    const renamed = translate(
+      { max_tokens: 32000 },
+      { maxTokensField: 'max_completion_tokens', maxTokensLimit: 16384 },
+    ).body
+    assert.equal(renamed.max_completion_tokens, 16384)
+    assert.ok(!('max_tokens' in renamed))
+  })
+
+  test('MC40 a missing, zero or broken max_tokens is refused', () => {
+    for (const value of [undefined, 0, -1, 1.5, '100', null]) {
+      assert.equal(refusedField({ max_tokens: value }), 'max_tokens')
+    }
+  })
+
+  test('MC41 stop sequences, up to what the upstream takes', () => {
+    assert.deepEqual(translate({ stop_sequences: ['a', 'b'] }).body.stop, ['a', 'b'])
+    assert.ok(!('stop' in translate({ stop_sequences: [] }).body))
+    const five = { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }
+    assert.equal(refusedField(five), 'stop_sequences')
+    assert.equal(translate(five, { stopLimit: 16 }).body.stop.length, 5)
+  })
+
+  test('MC42 nothing unknown and nothing private reaches the upstream', () => {
+    const canary = 'CANARY'
+    const { body, text } = translate({
+      top_k: 5,
+      service_tier: canary,
+      speed: canary,
+      container: canary,
+      context_management: { edits: [canary] },
+      safeguards: { cwd: canary },
+      diagnostics: canary,
+      inference_geo: canary,
+      mcp_servers: [canary],
+      cache_control: { type: canary },
+      metadata: { user_id: canary },
+      something_new: canary,
+    })
+    assert.ok(!text.includes(canary))
+    assert.deepEqual(Object.keys(body), ['model', 'messages', 'max_tokens'])
+    assert.equal(translate({ top_k: 5 }, { topK: true }).body.top_k, 5)
+  })
+
+  test('MC44 a user id leaves as a short pseudonym, and only where the channel wants one', () => {
+    const id = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) })
+    const request = { metadata: { user_id: id } }
+    const { body } = translate(request, { userField: 'safety_identifier', userLength: 32 })
+    assert.match(body.safety_identifier, /^[A-Za-z0-9_-]{32}$/)
+    assert.equal(translate(request, { userField: 'user' }).body.user.length, 43)
+  })
+
+  test('MC45 temperature and top_p are copied, never invented', () => {
+    const { body } = translate({ temperature: 0, top_p: 0.9 })
+    assert.equal(body.temperature, 0)
+    assert.equal(body.top_p, 0.9)
+    assert.ok(!('temperature' in translate({}).body))
+  })
+
+  test('MC60 a stream asks for usage where the upstream knows how', () => {
+    const { body } = translate({}, {}, true)
+    assert.equal(body.stream, true)
+    assert.deepEqual(body.stream_options, { include_usage: true })
+    assert.ok(!('stream_options' in translate({}, { streamOptions: false }, true).body))
+    assert.ok(!('stream' in translate({ stream: true }).body))
+  })
+})
+
+describe('reasoning', () => {
+  const efforts = { reasoningEfforts: ['low', 'medium', 'high'] }
+  const effortOf = (fields: object, quirks = efforts) =>
+    translate({ ...fields }, quirks).body.reasoning_effort
+
+  test('MC46 a budget becomes an effort, only where efforts are declared', () => {
+    const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
+    assert.equal(effortOf(budget(1_024)), 'low')
+    assert.equal(effortOf(budget(10_000)), 'medium')
+    assert.equal(effortOf(budget(31_999)), 'high')
+    assert.equal(effortOf(budget(31_999), { reasoningEfforts: [] }), undefined)
+  })
+
+  test('MC47 an effort is lowered to what the upstream knows', () => {
+    const effort = (value: string) => ({
+      thinking: { type: 'adaptive' },
+      output_config: { effort: value },
+    })
+    assert.equal(effortOf(effort('high')), 'high')
+    assert.equal(effortOf(effort('max')), 'high')
+    assert.equal(effortOf(effort('xhigh')), 'high')
+    assert.equal(effortOf(effort('minimal')), 'low')
+    assert.equal(effortOf(effort('weird')), undefined)
+  })
+
+  test('a switch is set where the upstream has one', () => {
+    const thinkingOf = (type: string) =>
+      translate({ thinking: { type } }, { thinkingSwitch: true }).body.thinking
+    assert.deepEqual(thinkingOf('adaptive'), { type: 'enabled' })
+    assert.deepEqual(thinkingOf('disabled'), { type: 'disabled' })
+    assert.equal(translate({}, { thinkingSwitch: true }).body.thinking, undefined)
+  })
+
+  test('the answer shows thinking only to a caller that asked for it', () => {
+    assert.equal(translate({ thinking: { type: 'adaptive' } }).context.showsThinking, true)
+    assert.equal(translate({ thinking: { type: 'disabled' } }).context.showsThinking, false)
+    assert.equal(translate({}).context.showsThinking, false)
+  })
+})
+
+describe('tools', () => {
+  const toolsOf = (...tools: unknown[]) => translate({ tools }).body.tools
+
+  test('MC49 MC50 a tool is its name, description and schema, nothing more', () => {
+    const tool = {
+      ...LOOKUP,
+      type: 'custom',
+      cache_control: { type: 'ephemeral' },
+      eager_input_streaming: true,
+      defer_loading: true,
+      strict: true,
+    }
+    const expected = {
+      type: 'function',
+      function: { name: 'lookup', description: 'Looks.', parameters: schema({ q: {} }) },
+    }
+    assert.deepEqual(toolsOf(tool), [expected])
+  })
+
+  test('MC51 a tool without parameters gets an empty object schema', () => {
+    const parameters = schema({})
+    for (const input_schema of [undefined, {}, { type: 'object' }]) {
+      const [tool] = toolsOf({ name: 'now', description: '', input_schema })
+      assert.deepEqual(tool, { type: 'function', function: { name: 'now', parameters } })
+    }
+  })
+
+  test('MC52 no tools, no tool fields', () => {
+    const { body } = translate({
+      tools: [],
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    })
+    for (const field of ['tools', 'tool_choice', 'parallel_tool_calls']) {
+      assert.ok(!(field in body), field)
+    }
+  })
+
+  test('MC53 a name that does not fit gets an alias, the same in call, choice and history', () => {
+    const name = `mcp__server__${'long_'.repeat(14)}name`
+    const { body, context } = translate({
+      tools: [{ name, input_schema: {} }],
+      tool_choice: { type: 'tool', name },
+      messages: [
+        user('hi'),
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name, input: {} }] },
+      ],
+    })
+    const alias = body.tools[0].function.name
+    assert.match(alias, /^[A-Za-z0-9_-]{1,64}$/)
+    assert.equal(body.tool_choice.function.name, alias)
+    assert.equal(body.messages[1].tool_calls[0].function.name, alias)
+    assert.equal(context.toolNames.fromChat(alias), name)
+  })
+
+  test('MC54 MC55 the choice in the other words', () => {
+    const choose = (choice: object) =>
+      translate({ tools: [LOOKUP], tool_choice: choice }).body.tool_choice
+    assert.equal(choose({ type: 'auto' }), 'auto')
+    assert.equal(choose({ type: 'any' }), 'required')
+    assert.equal(choose({ type: 'none' }), 'none')
+    const named = { type: 'function', function: { name: 'lookup' } }
+    assert.deepEqual(choose({ type: 'tool', name: 'lookup' }), named)
+    assert.equal(choose({ type: 'tool', name: 'gone' }), undefined)
+  })
+
+  test('MC56 one call at a time', () => {
+    const choice = { type: 'any', disable_parallel_tool_use: true }
+    const { body } = translate({ tools: [LOOKUP], tool_choice: choice })
+    assert.equal(body.tool_choice, 'required')
+    assert.equal(body.parallel_tool_calls, false)
+  })
+
+  test('MC57 a tool that a vendor would run itself is left out, and its choice with it', () => {
+    const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
+    const { body } = translate({ tools: [search], tool_choice: { type: 'auto' } })
+    assert.ok(!('tools' in body) && !('tool_choice' in body))
+    assert.equal(translate({ tools: [search, LOOKUP] }).body.tools.length, 1)
+  })
+
+  test('tools of the wrong shape are refused by their path', () => {
+    assert.equal(refusedField({ tools: {} }), 'tools')
+    assert.equal(refusedField({ tools: [LOOKUP, null] }), 'tools[1]')
+    assert.equal(refusedField({ tools: [{ input_schema: {} }] }), 'tools[0].name')
+  })
+})
+
+describe('MC59 answers that follow a schema', () => {
+  const format = { type: 'json_schema', schema: schema({ a: {} }) }
+
+  test('under both names, and no property is made required', () => {
+    const json_schema = { name: 'answer', schema: format.schema }
+    for (const fields of [{ output_config: { format } }, { output_format: format }]) {
+      const { body } = translate(fields)
+      assert.deepEqual(body.response_format, { type: 'json_schema', json_schema })
+    }
+  })
+
+  test('an upstream that only knows JSON is told the schema in words', () => {
+    const { body } = translate({ output_format: format }, { responseFormat: 'json_object' })
+    assert.deepEqual(body.response_format, { type: 'json_object' })
+    assert.match(body.messages[0].content, /JSON schema:\n{"type":"object"/)
+  })
+})

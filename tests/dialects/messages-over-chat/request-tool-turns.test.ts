@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  assistant,
+  calls,
+  messagesOf,
+  PNG_PART,
+  pdf,
+  png,
+  refusedField,
+  result,
+  text,
+  use,
+  user,
+} from './translate.ts'
+
+const tool = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+const called = (...ids: string[]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: calls(...ids),
+})
+
+/** What follows the first user message. */
+function after(turns: unknown[], quirks = {}) {
+  return messagesOf([user('hi'), ...turns], quirks).slice(1)
+}
+
+describe('calls', () => {
+  test('MC05 a system note between call and result waits until after the result', () => {
+    const turns = [
+      assistant(use('t1')),
+      { role: 'system', content: 'note' },
+      user([result('t1', 'r')]),
+    ]
+    const expected = [called('t1'), tool('t1', 'r'), { role: 'system', content: 'note' }]
+    assert.deepEqual(after(turns), expected)
+  })
+
+  test('MC06 texts around a result follow it, in their order', () => {
+    const turns = [assistant(use('t1')), user([text('a'), result('t1', 'r'), text('b')])]
+    assert.deepEqual(after(turns), [called('t1'), tool('t1', 'r'), user('a\nb')])
+  })
+
+  test('MC07 parallel results are matched by id, in whatever order they come', () => {
+    const turns = [assistant(use('c1'), use('c2')), user([result('c2', '2'), result('c1', '1')])]
+    assert.deepEqual(after(turns), [called('c1', 'c2'), tool('c2', '2'), tool('c1', '1')])
+  })
+
+  test('results that come in two user messages are one run', () => {
+    const turns = [
+      assistant(use('c1'), use('c2')),
+      user([result('c1', '1'), text('x')]),
+      user([result('c2', '2')]),
+    ]
+    assert.deepEqual(after(turns), [
+      called('c1', 'c2'),
+      tool('c1', '1'),
+      tool('c2', '2'),
+      user('x'),
+    ])
+  })
+
+  test('MC09 MC11 text and call are one message, and no block is lost', () => {
+    const before = after([assistant(text('pre'), use('c1')), user([result('c1', 'r')])])
+    assert.deepEqual(before[0], { ...called('c1'), content: 'pre' })
+    const around = after([assistant(text('pre'), use('c1'), text('post')), user([result('c1')])])
+    assert.deepEqual(around[0], { ...called('c1'), content: 'prepost' })
+  })
+
+  test('MC10 a call alone has content null, or "" where the upstream wants it', () => {
+    const turns = [assistant(use('c1')), user([result('c1', 'r')])]
+    assert.equal(after(turns)[0].content, null)
+    assert.equal(after(turns, { contentBesideToolCalls: 'empty' })[0].content, '')
+  })
+
+  test('MC12 MC14 input of any kind becomes JSON text', () => {
+    const argumentsOf = (input: unknown) => {
+      const block = { ...use('c1'), input }
+      return after([assistant(block), user([result('c1')])])[0].tool_calls[0].function.arguments
+    }
+    for (const nothing of [{}, null, undefined]) assert.equal(argumentsOf(nothing), '{}')
+    const unparsed = { __unparsedToolInput: { raw: '{"a', len: 3 } }
+    assert.deepEqual(JSON.parse(argumentsOf(unparsed)), unparsed)
+  })
+
+  test('a call without id or name is refused by its path', () => {
+    const messages = [user('hi'), assistant({ type: 'tool_use', name: 'x', input: {} })]
+    assert.equal(refusedField({ messages }), 'messages[1].content[0].id')
+  })
+})
+
+describe('results', () => {
+  const answer = (content?: unknown, quirks = {}) =>
+    after([assistant(use('c1')), user([result('c1', content)])], quirks).slice(1)
+
+  test('MC15 MC16 text results are one string', () => {
+    assert.deepEqual(answer('plain'), [tool('c1', 'plain')])
+    assert.deepEqual(answer([text('a'), text('b')]), [tool('c1', 'a\nb')])
+  })
+
+  test('MC17 a result without content still answers its call', () => {
+    for (const nothing of [undefined, null, '', []]) {
+      assert.deepEqual(answer(nothing), [tool('c1', '')])
+    }
+  })
+
+  test('MC19 an image follows in a user message', () => {
+    const [first, second] = answer([png()])
+    assert.equal(first.role, 'tool')
+    assert.notEqual(first.content, '')
+    assert.deepEqual(second, user([PNG_PART]))
+  })
+
+  test('MC20 images wait until all parallel results are given', () => {
+    const turns = [
+      assistant(use('c1'), use('c2')),
+      user([result('c1', [png()]), result('c2', 'r')]),
+    ]
+    const [, first, second, third] = after(turns)
+    assert.equal(first.tool_call_id, 'c1')
+    assert.deepEqual(second, tool('c2', 'r'))
+    assert.deepEqual(third, user([PNG_PART]))
+  })
+
+  test('MC20 where no user may follow a tool, a note stands for the image', () => {
+    const messages = answer([text('a'), png()], { strictRoleOrder: true })
+    assert.equal(messages.length, 1)
+    assert.match(messages[0].content, /^a\n\[an image or a file was left out/)
+  })
+
+  test('MC21 a PDF in a result is a file part or a note, beside its text', () => {
+    const [withFile, file] = answer([text('read'), pdf()], { fileParts: true })
+    assert.deepEqual(withFile, tool('c1', 'read'))
+    assert.equal(file.content[0].type, 'file')
+    const [noted] = answer([text('read'), pdf()])
+    assert.match(noted.content, /^read\n\[the document/)
+  })
+
+  test('MC22 MC23 search results and tool references become text', () => {
+    const found = {
+      type: 'search_result',
+      title: 'T',
+      source: 'https://a',
+      content: [text('x'), text('y')],
+    }
+    assert.deepEqual(answer([found]), [tool('c1', 'T\nhttps://a\nx\ny')])
+    const [reference] = answer([{ type: 'tool_reference', tool_name: 'WebSearch' }])
+    assert.match(reference.content, /WebSearch/)
+  })
+
+  test('MC24 a result without its call becomes text of the user', () => {
+    assert.deepEqual(after([user([result('gone', 'r'), text('b')])]), [
+      user('Tool result: r'),
+      user('b'),
+    ])
+  })
+
+  test('MC25 a call without its result is answered as interrupted', () => {
+    const turns = [assistant(use('c1'), use('c2')), user([result('c1', 'r'), text('go on')])]
+    const [, first, second, third] = after(turns)
+    assert.deepEqual(first, tool('c1', 'r'))
+    assert.equal(second.tool_call_id, 'c2')
+    assert.match(second.content, /interrupted/)
+    assert.deepEqual(third, user('go on'))
+  })
+
+  test('MC25 also when the conversation ends with the call', () => {
+    const [, answered] = after([assistant(use('c1'))])
+    assert.equal(answered.role, 'tool')
+  })
+})
+
+describe('strict role order', () => {
+  const strict = { strictRoleOrder: true }
+
+  test('users in a row are one, and text after a tool joins the tool message', () => {
+    const turns = [user('b'), assistant(use('c1')), user([result('c1', 'r'), text('more')])]
+    assert.deepEqual(messagesOf([user('a'), ...turns], strict), [
+      user('a\nb'),
+      called('c1'),
+      tool('c1', 'r\nmore'),
+    ])
+  })
+
+  test('assistants in a row are one', () => {
+    const messages = [user('a'), assistant(text('x')), assistant(text('y')), user('b')]
+    assert.deepEqual(messagesOf(messages, strict), [
+      user('a'),
+      { role: 'assistant', content: 'x\ny' },
+      user('b'),
+    ])
+  })
+
+  test('no system message stands in the middle', () => {
+    const messages = [user('a'), { role: 'system', content: 'note' }]
+    const roles = messagesOf(messages, strict).map((message: { role: string }) => message.role)
+    assert.deepEqual(roles, ['user'])
+  })
+})
