@@ -1,7 +1,5 @@
 // Faults that are ordered in advance for the next matching requests.
-import type { ScenarioReader } from './scenario.ts'
-
-type Source = string | Record<string, unknown>
+import type { ScenarioReader, Source } from './scenario.ts'
 
 interface Queued {
   vendor: string | undefined
@@ -47,5 +45,6 @@ export class FaultQueue {
 
   clear(): void {
     this.queue = []
+    this.reader.forget()
   }
 }

@@ -27,6 +27,8 @@ export const GENERAL_SCENARIOS: ScenarioName[] = [
   flag('error-200', "the vendor's error body under HTTP 200"),
   text('error-mid', 'an error inside the stream: nested, flat, in-choice, event, failed'),
   number('at', 'after how many events error-mid strikes, and *-mid without a number'),
+  number('times', 'play what stands beside it only the first N times (per marker)'),
+  text('only', 'play what stands beside it only at this vendor: openai, ark, anthropic, …'),
   flag('duplicate-id', 'every answer with this scenario carries the same id'),
   text('split', 'bytes (1-byte writes), utf8 (inside characters), line (each line in two)'),
   flag('json-for-stream', 'answer a stream request with one JSON body'),

@@ -52,7 +52,19 @@ export class Scenario {
 
 export const NO_SCENARIO = new Scenario()
 
+export type Source = string | Record<string, unknown>
+
+/** For whom a scenario is read; nobody when it is only checked. */
+export interface Asker {
+  vendor: string
+  marker: string
+}
+
+const NOBODY: Asker = { vendor: '', marker: '' }
+const MOST_COUNTED = 100_000
+
 export class ScenarioReader {
+  private readonly played = new Map<string, number>()
   private readonly known: Map<string, ScenarioName>
 
   constructor(names: ScenarioName[]) {
@@ -60,12 +72,32 @@ export class ScenarioReader {
   }
 
   /** Joins several sources; a later source wins over an earlier one. */
-  read(sources: (string | Record<string, unknown>)[]): Scenario {
+  read(sources: Source[], asker: Asker = NOBODY): Scenario {
     const values = new Map<string, string>()
     for (const source of sources) {
-      for (const [name, value] of pairs(source)) this.add(values, name, value)
+      const one = new Map<string, string>()
+      for (const [name, value] of pairs(source)) this.add(one, name, value)
+      if (!this.applies(one, asker)) continue
+      for (const [name, value] of one) values.set(name, value)
     }
     return new Scenario(values)
+  }
+
+  /** Forgets how often the scenarios with `times` were played. */
+  forget(): void {
+    this.played.clear()
+  }
+
+  private applies(values: Map<string, string>, asker: Asker): boolean {
+    const only = values.get('only')
+    if (only !== undefined && asker.vendor !== '' && only !== asker.vendor) return false
+    const times = values.get('times')
+    if (times === undefined || asker.vendor === '') return true
+    const key = `${asker.vendor} ${asker.marker} ${[...values].join(';')}`
+    const played = (this.played.get(key) ?? 0) + 1
+    if (this.played.size >= MOST_COUNTED) this.played.clear()
+    this.played.set(key, played)
+    return played <= Number(times)
   }
 
   private add(values: Map<string, string>, written: string, value: string): void {
@@ -90,7 +122,7 @@ export class ScenarioReader {
   }
 }
 
-function pairs(source: string | Record<string, unknown>): [string, string][] {
+function pairs(source: Source): [string, string][] {
   if (typeof source !== 'string') {
     return Object.entries(source).map(([name, value]) => [name, String(value)])
   }

@@ -142,7 +142,9 @@ function direct(parts: Parts, route: Route, exchange: Exchange): void {
     ...script.faults,
     ...(typeof header === 'string' ? [header] : []),
   ]
-  if (sources.length > 0) exchange.scenario = parts.reader.read(sources)
+  if (sources.length === 0) return
+  const asker = { vendor: vendor.name, marker: script.marker ?? '' }
+  exchange.scenario = parts.reader.read(sources, asker)
 }
 
 /** Faults that replace the answer as a whole. */

@@ -79,6 +79,19 @@ test('the scenario header takes JSON and lists, and wins over the prompt', async
   assert.equal(second.json.error?.message, 'boom')
 })
 
+test('times counts per marker, only restricts to a vendor', async () => {
+  const ask = async (marker: string) => {
+    const sent = chat(`[[call:${marker}]][[fault:status=503;times=2]]`)
+    return (await sim.post(PATH, KEYS.openai, sent)).status
+  }
+  const statuses = [await ask('t1'), await ask('t1'), await ask('t2'), await ask('t1')]
+  assert.deepEqual(statuses, [503, 503, 503, 200])
+  const elsewhere = chat('[[fault:status=503;only=ark]]')
+  assert.equal((await sim.post(PATH, KEYS.openai, elsewhere)).status, 200)
+  const there = { ...elsewhere, model: 'sim-ark-chat' }
+  assert.equal((await sim.post('/ark/api/v3/chat/completions', KEYS.ark, there)).status, 503)
+})
+
 test('an unknown scenario is refused loudly, not ignored', async () => {
   const { status, json } = await sim.post(PATH, KEYS.openai, chat('[[fault:no-such-fault]]'))
   assert.equal(status, 400)
