@@ -1,0 +1,122 @@
+/**
+ * The rules of the code base that can be checked by reading it. A rule that is only written
+ * down is forgotten; one that fails is followed. The rules as data: tests/tidy/rules.ts.
+ */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import {
+  checkForbiddenText,
+  checkHabits,
+  checkHeaders,
+  checkPurity,
+  checkSql,
+  checkWords,
+} from './tidy/check-code.ts'
+import { checkDecisions, checkFolderReadmes, checkLinks } from './tidy/check-docs.ts'
+import { checkEndpointTests } from './tidy/check-endpoints.ts'
+import { checkClients, checkImports, checkPackages } from './tidy/check-imports.ts'
+import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
+import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
+import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
+import { listFiles, readSources, readText } from './tidy/read-tree.ts'
+import { PRODUCTION_PACKAGES_GOAL, TO_MEND } from './tidy/rules.ts'
+
+const paths = listFiles()
+const sources = readSources(paths)
+const pages = paths.filter((path) => path.endsWith('.md'))
+
+/** What of TO_MEND was met: the rest of it has been mended. */
+const met = new Set<string>()
+
+function expectNone(offences: readonly string[], rule: string): void {
+  const fresh = offences.filter((offence) => {
+    const name = offence.replace(/:\d+/, '')
+    if (TO_MEND.includes(name)) met.add(name)
+    return !TO_MEND.includes(name)
+  })
+  assert.ok(fresh.length === 0, `${rule}\n  ${fresh.join('\n  ')}`)
+}
+
+describe('who may import whom', () => {
+  test('between the parts of the tree', () => {
+    expectNone(checkImports(sources), 'Imports go one way (ARCHITECTURE.md, tests/tidy/rules.ts):')
+  })
+  test('packages', () => {
+    expectNone(checkPackages(sources), 'Each package has its place (tests/tidy/rules.ts):')
+  })
+  test('the network', () => {
+    expectNone(checkClients(sources), 'Only the wire and outbound/ open connections:')
+  })
+})
+
+describe('what may stand where', () => {
+  test('no clock in dialects and adapters', () => {
+    expectNone(checkPurity(sources), 'The same input must give the same output:')
+  })
+  test('SQL in store files', () => {
+    expectNone(checkSql(sources), 'SQL lives in store.ts files, server/database and migrations:')
+  })
+  test('no vendor in the middle', () => {
+    expectNone(checkWords(sources), 'Vendors are named in upstreams/<vendor> and the catalog:')
+  })
+  test('types, tests and comments', () => {
+    expectNone(checkHabits(sources), 'Habits of this code base (CONTRIBUTING.md):')
+  })
+  test('every file says why it exists', () => {
+    expectNone(checkHeaders(sources), 'Begin with one to three sentences:')
+  })
+  test('nothing of a machine or of its tools', () => {
+    const texts = paths.filter((path) => /\.(?:ts|mjs|md|json|sql|sh|css|html)$|^\.ci\//.test(path))
+    const offences = texts.flatMap((path) => checkForbiddenText(path, readText(path)))
+    expectNone(offences, 'The repository must read alike everywhere:')
+  })
+})
+
+describe('sizes', () => {
+  test('of files, functions and lines', (context) => {
+    context.diagnostic(describeSizes(sources))
+    const others = paths
+      .filter((path) => /\.(?:sql|css|html)$/.test(path))
+      .map((path) => ({ path, text: readText(path) }))
+    expectNone(checkSizes(sources, others), 'Small enough to be read at once:')
+  })
+  test('of the production tree', (context) => {
+    const count = countProductionPackages()
+    context.diagnostic(`${count} production packages (goal: ${PRODUCTION_PACKAGES_GOAL})`)
+    expectNone(checkManifest(), 'Dependencies are exact, checked and quiet:')
+  })
+})
+
+/** Until the wiring stands nothing can be called dead. */
+const notWired = !paths.includes('server/main.ts') && 'server/main.ts is not there yet'
+
+describe('nothing dead', { skip: notWired }, () => {
+  test('files', () => {
+    const manifest = readText('package.json')
+    const offences = findDeadFiles(sources, (path) => manifest.includes(path))
+    expectNone(offences, 'Reached from no entry point:')
+  })
+  test('exports', () => {
+    expectNone(findDeadExports(sources), 'Remove it, or do not export it:')
+  })
+})
+
+describe('documentation', () => {
+  test('links lead somewhere', () => {
+    expectNone(checkLinks(pages), 'Dead links:')
+  })
+  test('folder READMEs are short', () => {
+    expectNone(checkFolderReadmes(pages), 'A folder README fits on a screen:')
+  })
+  test('decisions are dated and have a status', () => {
+    expectNone(checkDecisions(pages), 'docs/decisions/<date>-<subject>.md:')
+  })
+  test('every endpoint is tested by name', () => {
+    expectNone(checkEndpointTests(sources, paths), 'An endpoint without its test file:')
+  })
+})
+
+test('what was mended is no longer excused', () => {
+  const mended = TO_MEND.filter((offence) => !met.has(offence))
+  assert.ok(mended.length === 0, `Take out of TO_MEND:\n  ${mended.join('\n  ')}`)
+})

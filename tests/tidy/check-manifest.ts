@@ -1,0 +1,65 @@
+/** What comes with `npm ci`: exact, few, and nothing that runs on its own. */
+import { readText } from './read-tree.ts'
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+  readonly optionalDependencies: Readonly<Record<string, string>>
+  readonly allowScripts?: Readonly<Record<string, boolean>>
+}
+
+interface Locked {
+  readonly dev?: boolean
+  readonly devOptional?: boolean
+  readonly optional?: boolean
+  readonly hasInstallScript?: boolean
+  readonly resolved?: string
+  readonly integrity?: string
+}
+
+const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+
+function readManifest(): Manifest {
+  return JSON.parse(readText('package.json'))
+}
+
+function readLocked(): [name: string, Locked][] {
+  const lock: { packages: Record<string, Locked> } = JSON.parse(readText('package-lock.json'))
+  return Object.entries(lock.packages)
+    .filter(([path]) => path !== '')
+    .map(([path, locked]) => [path.replace(/^.*node_modules\//, ''), locked])
+}
+
+export function checkManifest(): string[] {
+  const manifest = readManifest()
+  const { dependencies, devDependencies, optionalDependencies } = manifest
+  const all = { ...dependencies, ...devDependencies, ...optionalDependencies }
+  const loose = Object.entries(all)
+    .filter(([, version]) => !EXACT.test(version))
+    .map(([name, version]) => `${name} has no exact version: ${version}`)
+  const locked = readLocked()
+  const running = locked
+    .filter(([name, one]) => one.hasInstallScript && !isAllowed(name, manifest))
+    .map(([name]) => `${name} runs a script on install`)
+  const unchecked = locked
+    .filter(([, one]) => !one.integrity)
+    .map(([name]) => `${name} is locked without a checksum`)
+  return [...loose, ...running, ...unchecked]
+}
+
+/** A platform's binaries are allowed as a family: only one of them is ever installed. */
+function isAllowed(name: string, { allowScripts = {} }: Manifest): boolean {
+  const family = (text: string) => text.replace(/[^/]*$/, '')
+  return Object.entries(allowScripts).some(
+    ([allowed, yes]) => yes && (allowed === name || sameScope(family(allowed), family(name))),
+  )
+}
+
+function sameScope(a: string, b: string): boolean {
+  return a !== '' && a === b
+}
+
+/** Packages that a production install brings, the platform's own binaries left out. */
+export function countProductionPackages(): number {
+  return readLocked().filter(([, one]) => !one.dev && !one.optional && !one.devOptional).length
+}

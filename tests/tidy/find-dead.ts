@@ -1,0 +1,54 @@
+/** Files that nothing starts and exports that nobody imports. */
+import { readExports } from './read-imports.ts'
+import type { SourceFile } from './read-tree.ts'
+
+const ENTRY_POINTS = [
+  /^bin\/[^/]+\.ts$/,
+  /^server\/main\.ts$/,
+  /^simulators\/main\.ts$/,
+  /^scripts\/[^/]+$/,
+  /^benchmarks\/[^/]+\.ts$/,
+  /^tests\/.*\.test\.ts$/,
+]
+
+function isEntryPoint(path: string): boolean {
+  return ENTRY_POINTS.some((pattern) => pattern.test(path))
+}
+
+/** Files that no entry point reaches. `mentioned` names files that are started by path. */
+export function findDeadFiles(
+  sources: readonly SourceFile[],
+  mentioned: (path: string) => boolean,
+): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]))
+  const alive = new Set<string>()
+  const waiting = sources.map(({ path }) => path).filter((p) => isEntryPoint(p) || mentioned(p))
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    const source = byPath.get(path)
+    if (!source || alive.has(path)) continue
+    alive.add(path)
+    for (const { target } of source.imports) if (target) waiting.push(target)
+  }
+  return [...byPath.keys()].filter((path) => !alive.has(path))
+}
+
+/**
+ * Exports that no other file imports: either dead, or private and wrongly exported. A type may be
+ * exported because an exported function speaks of it.
+ */
+export function findDeadExports(sources: readonly SourceFile[]): string[] {
+  const used = new Set<string>()
+  for (const { imports } of sources) {
+    for (const { target, names } of imports) {
+      if (target) for (const name of names) used.add(`${target} ${name}`)
+    }
+  }
+  return sources.flatMap(({ path, masked }) =>
+    isEntryPoint(path) || used.has(`${path} *`)
+      ? []
+      : readExports(masked)
+          .filter(({ name }) => !used.has(`${path} ${name}`))
+          .filter(({ isType, mentions }) => !isType || mentions < 2)
+          .map(({ name }) => `${path} exports ${name}, which nothing imports`),
+  )
+}

@@ -1,0 +1,124 @@
+/**
+ * The rules of the tree as data: who may import whom, where a package or a kind of code has its
+ * place, and how large things may grow. ARCHITECTURE.md says why; tests/tidy.test.ts checks.
+ */
+
+/** Folders and files of server/ that each part may import besides itself and Node. */
+export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  'errors.ts': [],
+  'log.ts': ['lib'],
+  'ready.ts': ['lib'],
+  'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
+  'config-variables.ts': ['lib'],
+  'secret-key-file.ts': ['lib'],
+  'metrics.ts': ['lib', 'pipeline'],
+  dialects: ['lib'],
+  http: ['lib', 'errors.ts'],
+  database: ['lib'],
+  ledger: ['lib', 'errors.ts', 'database'],
+  usage: ['lib', 'errors.ts', 'database'],
+  accounts: ['lib', 'errors.ts', 'database'],
+  catalog: ['lib', 'errors.ts', 'database'],
+  upstreams: ['lib', 'errors.ts', 'dialects'],
+  pipeline: ['lib', 'errors.ts', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
+  outbound: ['lib', 'errors.ts'],
+  assets: ['lib', 'errors.ts', 'database', 'outbound'],
+  webhooks: ['lib', 'errors.ts', 'database', 'outbound'],
+  tasks: [
+    ...['lib', 'errors.ts', 'database', 'dialects', 'pipeline', 'ledger', 'usage', 'catalog'],
+    ...['upstreams', 'webhooks', 'assets'],
+  ],
+  endpoints: [
+    ...['lib', 'errors.ts', 'http', 'dialects', 'accounts', 'catalog', 'usage', 'pipeline'],
+    ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference'],
+  ],
+  reference: ['lib', 'errors.ts', 'http', 'endpoints'],
+  admin: ['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
+}
+
+/** Wiring: these see everything. */
+export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'demo.ts', 'cli'])
+
+/** Single imports against the direction, each with its reason. */
+export const EXCEPTIONS: readonly { readonly from: string; readonly to: string }[] = [
+  // Demo mode runs the simulators as the program they are; no code of theirs is shared.
+  { from: 'server/demo.ts', to: 'simulators/index.ts' },
+]
+
+/** What an adapter may import from its parent folder: the contract, never another vendor. */
+export const ADAPTER_NODE_MODULES: ReadonlySet<string> = new Set([
+  'node:buffer',
+  'node:crypto',
+  'node:http',
+  'node:stream',
+  'node:zlib',
+])
+
+/** The one place, or the few, of each runtime package. Types may be named anywhere. */
+export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  commander: ['bin/', 'server/cli/'],
+  'find-my-way': ['server/http/router.ts'],
+  'ipaddr.js': ['server/outbound/'],
+  pino: ['server/log.ts'],
+  postgres: ['server/database/'],
+  'prom-client': ['server/metrics.ts'],
+  undici: ['server/pipeline/wire.ts', 'server/outbound/', 'server/main.ts'],
+  zod: [
+    ...['server/catalog/', 'server/config', 'server/endpoints/', 'server/reference/'],
+    ...['server/upstreams/'],
+  ],
+}
+
+/** Names of vendors and their products, as single words of identifiers and texts. */
+export const VENDOR_WORDS: ReadonlySet<string> = new Set([
+  ...[
+    'alibaba',
+    'aliyun',
+    'anthropic',
+    'ark',
+    'azure',
+    'baidu',
+    'bedrock',
+    'bytedance',
+    'byteplus',
+  ],
+  ...['claude', 'dashscope', 'deepseek', 'doubao', 'elevenlabs', 'gemini', 'gpt', 'grok', 'groq'],
+  ...['kling', 'mistral', 'minimax', 'moonshot', 'ollama', 'openai', 'openrouter', 'openspeech'],
+  ...['qwen', 'seedance', 'seedream', 'tencent', 'vertex', 'vidu', 'vllm', 'volc', 'volcengine'],
+  ...['volces', 'xai', 'zhipu'],
+])
+
+/** Where a vendor's word is a documented fact of a public wire format. */
+export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
+  // Real SDKs of the messages dialect send these headers; they choose the error envelope.
+  { path: 'server/http/', text: /^anthropic-(?:version|beta)$/ },
+  { path: 'server/endpoints/', text: /^anthropic-(?:version|beta)$/ },
+  { path: 'server/dialects/messages', text: /^anthropic-(?:version|beta)$/ },
+]
+
+/**
+ * Offences that were there before their rule, without line numbers. The list only shrinks: an
+ * entry that is mended and left here fails too.
+ */
+export const TO_MEND: readonly string[] = [
+  'server/accounts/identify.ts has 84 lines, over 70',
+  'server/catalog/apply-channels.ts is wider than 100',
+  'server/catalog/apply.ts is wider than 100',
+  'server/database/embedded-binaries.ts is wider than 100',
+  'tests/dialects/chat/relay.test.ts has 75 lines, over 70',
+]
+
+export const FILE_LINES_MAX = 400
+export const FUNCTION_LINES_MAX = 70
+export const LINE_WIDTH_MAX = 100
+export const FOLDER_README_LINES_MAX = 25
+export const PRODUCTION_PACKAGES_GOAL = 25
+
+/** Text that must not stand anywhere in the repository; written so as not to find itself. */
+export const FORBIDDEN_TEXT: readonly { readonly pattern: RegExp; readonly why: string }[] = [
+  { pattern: /(?:^|[\s"'`(=])\/(?:wor[k]|home|Users|root)\/\w/, why: 'a path of one machine' },
+  { pattern: /co-authored-b[y]:|generated (?:with|by) (?:an? )?(?:AI|LLM)\b/i, why: 'a by-line' },
+  { pattern: /\b(?:10|192\.168)\.\d+\.\d+\.\d+:\d+\/(?:npm|simple)/, why: 'a private registry' },
+  { pattern: /^<{7} |^>{7} |^={7}$/m, why: 'a left-over of a merge' },
+]
