@@ -72,3 +72,10 @@ export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Pr
     update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
   return updated.count > 0
 }
+
+/** Whose call it was; for operators, who may see all of them. */
+export async function accountOfRequest(sql: Sql, requestId: string): Promise<string | undefined> {
+  const [row] = await sql<{ account_id: string }[]>`
+    select account_id from hold where request_id = ${requestId} limit 1`
+  return row?.account_id
+}

@@ -63,7 +63,7 @@ function settingsOf(row: ChannelRow, secrets: ApplyOptions['secrets']): Settings
   }
 }
 
-/** A value that has become a secret is not the same, even if it reads the same: it must be sealed. */
+/** A value that has become a secret must be sealed, even if it reads the same. */
 function isSame(row: ChannelRow, wanted: Settings, { upstreams, secrets }: ApplyOptions): boolean {
   const upstream = upstreams[row.upstream]
   if (!upstream || Object.keys(splitSecrets(row.settings, upstream).secret).length > 0) return false

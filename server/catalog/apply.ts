@@ -139,7 +139,8 @@ function lostRoute(
     return { file: name, path, problem: `there is no channel "${channel}"` }
   }
   const file = files.find(({ source }) => source === model.source) ?? files[0]
-  const problem = `the channel "${channel}" is still used by the model "${model.id}" of "${model.source}"`
+  const user = `the model "${model.id}" of "${model.source}"`
+  const problem = `the channel "${channel}" is still used by ${user}`
   return { file: file?.name ?? '', path: 'channels', problem }
 }
 

@@ -121,6 +121,29 @@ for (const hearing of ['hearing', 'deaf'] as const) {
   })
 }
 
+test('a look-up that a change overtook is not kept, nor shared with later callers', async (t) => {
+  const sql = await openDatabase(t)
+  const { account, key } = await createCaller(sql)
+  const { sql: watched, state } = counted(sql)
+  const accounts = startInstance(t, watched, () => 0)
+  const heard = new Promise<string>((resolve) => void sql.listen('tributary_account', resolve))
+  await sql`select 1`
+  const { promise, resolve: open } = Promise.withResolvers<void>()
+  state.gate = promise
+  const early = accounts.identify(key.key)
+  while (state.queries === 0) await sleep(5)
+  state.gate = undefined
+  await sleep(50)
+  await setKeyDisabled(sql, key.id, true)
+  assert.equal(await heard, account.id)
+  const refused = { refused: 'disabled' }
+  const late = accounts.identify(key.key)
+  open()
+  assert.ok('caller' in (await early))
+  assert.deepEqual(await late, refused)
+  assert.deepEqual(await accounts.identify(key.key), refused)
+})
+
 test('an instance whose listening connection was cut hears again', async (t) => {
   const sql = await openDatabase(t)
   const { key } = await createCaller(sql)

@@ -38,13 +38,21 @@ export function deaf(sql: Sql): Sql {
 
 /** The same database, counting look-ups; `failing` makes them reject. */
 export function counted(sql: Sql) {
-  const state = { queries: 0, failing: false, hanging: false }
+  const state = {
+    queries: 0,
+    failing: false,
+    hanging: false,
+    /** Delays an answer that PostgreSQL has given already. */
+    gate: undefined as Promise<void> | undefined,
+  }
   const proxy = new Proxy(sql, {
     apply(target, self, args) {
       state.queries += 1
       if (state.failing) return Promise.reject(new Error('connection refused'))
       if (state.hanging) return new Promise(() => undefined)
-      return Reflect.apply(target, self, args)
+      const { gate } = state
+      const answer = Reflect.apply(target, self, args)
+      return gate ? answer.then((rows: unknown) => gate.then(() => rows)) : answer
     },
   })
   return { sql: proxy, state }

@@ -1,0 +1,137 @@
+/** `tributary account …`: who may call, and how much money is theirs. */
+import type { Command } from 'commander'
+import {
+  type AccountRow,
+  createAccount,
+  listAccounts,
+  mergeLimits,
+  setAccountLimits,
+  setAccountStatus,
+  showAccount,
+} from '../../server/accounts/manage-accounts.ts'
+import { formatAmount, type Nanos } from '../../server/lib/money.ts'
+import { addLimitOptions, describeLimits, type LimitOptions, limitsChange } from '../lib/limits.ts'
+import { positiveAmount } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { actor, withSession } from '../lib/session.ts'
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+export function addAccountCommands(program: Command): void {
+  const account = program.command('account').description('create, list, suspend and limit accounts')
+  addCreate(account)
+  account
+    .command('list')
+    .description('all accounts with their balances')
+    .option('--json', 'as JSON')
+    .action((options: JsonOption) =>
+      withSession(async ({ sql }) => list(await listAccounts(sql), options)),
+    )
+  account
+    .command('show <account>')
+    .description('one account')
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      withSession(async ({ sql }) => show(await showAccount(sql, id), options)),
+    )
+  addStatus(account, 'suspend', 'suspended', 'refuse all new calls of an account within 5 seconds')
+  addStatus(account, 'resume', 'active', 'let a suspended account call again')
+  addLimits(account)
+}
+
+interface CreateOptions extends JsonOption, LimitOptions {
+  readonly name: string
+  readonly balance?: Nanos
+  readonly currency: string
+}
+
+function addCreate(account: Command): void {
+  const create = account
+    .command('create')
+    .description('a new account')
+    .requiredOption('--name <name>', 'how people call it')
+    .option('--balance <amount>', 'opening balance', positiveAmount)
+    .option('--currency <code>', 'three letters', 'CNY')
+  addLimitOptions(create)
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary account create --name "Acme" --balance 100')
+    .action((options: CreateOptions) =>
+      withSession(async ({ sql }) => {
+        const { name, balance = 0n, currency } = options
+        const limits = mergeLimits({}, limitsChange(options))
+        const wanted = { name, currency, openingBalanceNanos: balance, limits, actor: actor() }
+        show(await createAccount(sql, wanted), options)
+      }),
+    )
+}
+
+function addStatus(
+  account: Command,
+  name: string,
+  status: AccountRow['status'],
+  description: string,
+): void {
+  account
+    .command(`${name} <account>`)
+    .description(description)
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      withSession(async ({ sql }) => show(await setAccountStatus(sql, id, status), options)),
+    )
+}
+
+function addLimits(account: Command): void {
+  const limits = account
+    .command('limits <account>')
+    .description('set or lift the limits of an account')
+  addLimitOptions(limits)
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary account limits acct_… --concurrent-calls 9')
+    .action((id: string, options: JsonOption & LimitOptions) =>
+      withSession(async ({ sql }) =>
+        show(await setAccountLimits(sql, id, limitsChange(options)), options),
+      ),
+    )
+}
+
+function list(rows: readonly AccountRow[], options: JsonOption): void {
+  if (options.json) {
+    printJson(rows)
+    return
+  }
+  printTable(
+    rows,
+    [
+      { title: 'id', cell: ({ id }) => id },
+      { title: 'name', cell: ({ name }) => name },
+      { title: 'status', cell: ({ status }) => status },
+      { title: 'available', cell: ({ available }) => formatAmount(available), right: true },
+      { title: 'held', cell: ({ held }) => formatAmount(held), right: true },
+      { title: 'debt', cell: ({ debt }) => formatAmount(debt), right: true },
+      { title: '', cell: ({ currency }) => currency },
+      { title: 'keys', cell: ({ keys }) => keys, right: true },
+      { title: 'created', cell: (row) => formatTime(row.created_at) },
+    ],
+    'There are no accounts yet: tributary account create --name … --balance …',
+  )
+}
+
+function show(row: AccountRow, options: JsonOption): void {
+  if (options.json) {
+    printJson(row)
+    return
+  }
+  printFields({
+    id: row.id,
+    name: row.name,
+    status: row.status,
+    available: `${formatAmount(row.available)} ${row.currency}`,
+    held: `${formatAmount(row.held)} ${row.currency}`,
+    debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
+    limits: describeLimits(row.limits),
+    keys: row.keys,
+    created: formatTime(row.created_at),
+  })
+}

@@ -1,0 +1,93 @@
+/** `tributary credit`: puts money in, takes it back, or forgives debt; always with a reason. */
+import { type Command, Option } from 'commander'
+import { showAccount } from '../../server/accounts/manage-accounts.ts'
+import { postCredit } from '../../server/ledger/store.ts'
+import { newId } from '../../server/lib/ids.ts'
+import { formatAmount, type Nanos } from '../../server/lib/money.ts'
+import { OperatorError } from '../../server/lib/operator-error.ts'
+import { amount } from '../lib/parse.ts'
+import { printFields, printJson } from '../lib/print.ts'
+import { actor, type Session, withSession } from '../lib/session.ts'
+
+const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
+
+interface CreditOptions {
+  readonly account: string
+  readonly amount: Nanos
+  readonly reason: string
+  readonly kind: (typeof KINDS)[number]
+  readonly event?: string
+  readonly json?: boolean
+}
+
+export function addCreditCommand(program: Command): void {
+  program
+    .command('credit')
+    .description('credit an account, take money back, or forgive debt')
+    .requiredOption('--account <account>', 'whose balance')
+    .requiredOption('--amount <amount>', 'a decimal; negative only for an adjustment', amount)
+    .requiredOption('--reason <text>', 'why; kept for good')
+    .addOption(new Option('--kind <kind>', 'what it is').choices(KINDS).default('top_up'))
+    .option('--event <id>', "the payment provider's event: the same event credits once")
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tributary credit --account acct_… --amount 50 --reason "invoice 17" --event pay_17
+  tributary credit --account acct_… --amount -3.5 --kind adjustment --reason "paid twice"`,
+    )
+    .action((options: CreditOptions) => withSession((session) => credit(session, options)))
+}
+
+async function credit({ sql }: Session, options: CreditOptions): Promise<void> {
+  checkOptions(options)
+  const before = await showAccount(sql, options.account)
+  const id = newId('cred')
+  const posted = await postCredit(sql, {
+    id,
+    accountId: options.account,
+    kind: options.kind,
+    amountNanos: options.amount,
+    reason: options.reason,
+    actor: actor(),
+    eventId: options.event ?? null,
+  }).catch((error) => {
+    throw isCheckViolation(error) ? tooMuch(options, before) : error
+  })
+  const { available, held, debt, currency } = await showAccount(sql, options.account)
+  if (options.json) {
+    const account = { account_id: options.account, currency, available, held, debt }
+    return printJson({ posted, id: posted ? id : null, ...account })
+  }
+  if (!posted) console.log(`The event ${options.event} was credited before: nothing was done.`)
+  printFields({
+    credit: posted ? id : null,
+    account: options.account,
+    available: `${formatAmount(available)} ${currency}`,
+    debt: `${formatAmount(debt)} ${currency}`,
+  })
+}
+
+function checkOptions({ amount: nanos, kind, reason }: CreditOptions): void {
+  if (nanos === 0n) throw new OperatorError('an amount of zero changes nothing')
+  if (nanos < 0n && kind !== 'adjustment') {
+    throw new OperatorError('only an adjustment can be negative: add --kind adjustment')
+  }
+  if (reason.trim() === '' || reason.length > 500) {
+    throw new OperatorError('a reason needs 1 to 500 characters')
+  }
+}
+
+function tooMuch(
+  { kind }: CreditOptions,
+  { available, debt, currency }: { available: bigint; debt: bigint; currency: string },
+): OperatorError {
+  return kind === 'forgiveness'
+    ? new OperatorError(`only the debt of ${formatAmount(debt)} ${currency} can be forgiven`)
+    : new OperatorError(`only ${formatAmount(available)} ${currency} is available to take back`)
+}
+
+function isCheckViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23514'
+}

@@ -1,0 +1,196 @@
+/** `tributary key …`: API keys. A key is shown once, when it is made. */
+import type { Command } from 'commander'
+import type { Sql } from 'postgres'
+import { mergeLimits } from '../../server/accounts/manage-accounts.ts'
+import {
+  type ApiKeyRow,
+  changeKey,
+  createKey,
+  listKeys,
+  rotateKey,
+  setKeyDisabled,
+} from '../../server/accounts/manage-keys.ts'
+import { listModelSummaries } from '../../server/catalog/describe.ts'
+import { formatAmount, type Nanos } from '../../server/lib/money.ts'
+import { addLimitOptions, describeLimits, type LimitOptions, limitsChange } from '../lib/limits.ts'
+import { list, type None, noneToNull, orNone, positiveAmount, seconds, time } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { withSession } from '../lib/session.ts'
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+interface ContentOptions extends JsonOption, LimitOptions {
+  readonly name?: string
+  readonly models?: string[] | None
+  readonly spendLimit?: Nanos | None
+  readonly expires?: Date | None
+}
+
+export function addKeyCommands(program: Command): void {
+  const key = program.command('key').description('create, list, disable, rotate and limit API keys')
+  addCreate(key)
+  addList(key)
+  addSwitch(key, 'disable', true, 'refuse a key within 5 seconds, everywhere')
+  addSwitch(key, 'enable', false, 'let a disabled key call again')
+  addRotate(key)
+  addUpdate(key)
+}
+
+function addContentOptions(command: Command): Command {
+  command
+    .option('--name <name>', 'how people call it')
+    .option('--models <ids>', 'models it may call, a,b, or none for all', orNone(list))
+    .option('--spend-limit <amount>', 'the most it may ever spend, or none', orNone(positiveAmount))
+    .option('--expires <when>', 'a day such as 2030-12-31, or 30d, or none', orNone(time))
+  return addLimitOptions(command).option('--json', 'as JSON')
+}
+
+function addCreate(key: Command): void {
+  const create = key
+    .command('create')
+    .description('a new key; it is shown this once')
+    .requiredOption('--account <account>', 'whose key')
+  addContentOptions(create)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tributary key create --account acct_… --name web
+  tributary key create --account acct_… --models gpt-4o --spend-limit 50 --expires 90d`,
+    )
+    .action((options: ContentOptions & { readonly account: string }) =>
+      withSession(async ({ sql }) => {
+        await warnOfUnknownModels(sql, options.models)
+        const created = await createKey(sql, {
+          accountId: options.account,
+          name: options.name ?? '',
+          models: noneToNull(options.models ?? 'none'),
+          limits: mergeLimits({}, limitsChange(options)),
+          spendLimitNanos: noneToNull(options.spendLimit ?? 'none'),
+          expiresAt: noneToNull(options.expires ?? 'none'),
+        })
+        show(created, options)
+      }),
+    )
+}
+
+function addList(key: Command): void {
+  key
+    .command('list')
+    .description('the keys of an account')
+    .requiredOption('--account <account>', 'whose keys')
+    .option('--json', 'as JSON')
+    .action((options: JsonOption & { readonly account: string }) =>
+      withSession(async ({ sql }) => printKeys(await listKeys(sql, options.account), options)),
+    )
+}
+
+function addSwitch(key: Command, name: string, disabled: boolean, description: string): void {
+  key
+    .command(`${name} <key>`)
+    .description(`${description}; <key> is its id`)
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      withSession(async ({ sql }) => show(await setKeyDisabled(sql, id, disabled), options)),
+    )
+}
+
+function addRotate(key: Command): void {
+  key
+    .command('rotate <key>')
+    .description('a new key in the place of an old one, which works on for the overlap')
+    .option(
+      '--overlap <duration>',
+      'how long the old key works on, 0 to end it now',
+      seconds,
+      86_400,
+    )
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary key rotate key_… --overlap 24h')
+    .action((id: string, options: JsonOption & { readonly overlap: number }) =>
+      withSession(async ({ sql }) => {
+        const { created, old } = await rotateKey(sql, id, options.overlap)
+        if (options.json) return printJson({ ...created, replaces: old })
+        show(created, options)
+        console.log(`\nThe old key ${old.display} works until ${formatTime(old.expires_at)} UTC.`)
+      }),
+    )
+}
+
+function addUpdate(key: Command): void {
+  addContentOptions(key.command('update <key>').description('change what a key may do'))
+    .addHelpText(
+      'after',
+      '\nExample:\n  tributary key update key_… --spend-limit 100 --models none',
+    )
+    .action((id: string, options: ContentOptions) =>
+      withSession(async ({ sql }) => {
+        const { name, models, spendLimit, expires } = options
+        await warnOfUnknownModels(sql, models)
+        const changed = await changeKey(sql, id, {
+          ...(name === undefined ? {} : { name }),
+          ...(models === undefined ? {} : { models: noneToNull(models) }),
+          ...(spendLimit === undefined ? {} : { spendLimitNanos: noneToNull(spendLimit) }),
+          ...(expires === undefined ? {} : { expiresAt: noneToNull(expires) }),
+          limits: limitsChange(options),
+        })
+        show(changed, options)
+      }),
+    )
+}
+
+/** A key may be made before its models are; a typing error should still be seen. */
+async function warnOfUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
+  if (models === 'none') return
+  const known = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))
+  for (const id of models.filter((model) => !known.has(model))) {
+    console.error(`warning: the catalog has no model ${id} now`)
+  }
+}
+
+function printKeys(rows: readonly ApiKeyRow[], options: JsonOption): void {
+  if (options.json) {
+    printJson(rows)
+    return
+  }
+  printTable(
+    rows,
+    [
+      { title: 'id', cell: ({ id }) => id },
+      { title: 'name', cell: ({ name }) => name },
+      { title: 'key', cell: ({ display }) => display },
+      { title: 'state', cell: ({ state }) => state },
+      { title: 'models', cell: ({ models }) => models?.join(',') ?? 'all' },
+      { title: 'spent', cell: describeSpend, right: true },
+      { title: 'expires', cell: (row) => formatTime(row.expires_at) },
+      { title: 'created', cell: (row) => formatTime(row.created_at) },
+    ],
+    'This account has no keys yet: tributary key create --account …',
+  )
+}
+
+function describeSpend({ spend_limit, spent }: ApiKeyRow): string {
+  if (spend_limit === null) return ''
+  return `${formatAmount(spent ?? 0n)} of ${formatAmount(spend_limit)}`
+}
+
+function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): void {
+  if (options.json) {
+    printJson(row)
+    return
+  }
+  printFields({
+    id: row.id,
+    key: row.key ?? row.display,
+    account: row.account_id,
+    name: row.name || null,
+    state: row.state,
+    models: row.models?.join(', ') ?? 'all',
+    limits: describeLimits(row.limits),
+    spent: row.spend_limit === null ? null : describeSpend(row),
+    expires: row.expires_at && `${formatTime(row.expires_at)} UTC`,
+  })
+  if (row.key) console.log('\nKeep the key now: it cannot be shown again.')
+}

@@ -1,0 +1,21 @@
+/** `tributary migrate`: brings the database up to this version. `serve` does so by itself. */
+import type { Command } from 'commander'
+import { migrate } from '../../server/database/migrate.ts'
+import { printJson } from '../lib/print.ts'
+import { MIGRATIONS, withDatabase } from '../lib/session.ts'
+
+export function addMigrateCommand(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the database up to this version')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nTwo at once are safe: one waits for the other.')
+    .action((options: { readonly json?: boolean }) =>
+      withDatabase(async ({ sql }) => {
+        const applied = await migrate(sql, MIGRATIONS)
+        if (options.json) return printJson({ applied })
+        for (const name of applied) console.log(`applied ${name}`)
+        if (applied.length === 0) console.log('The database is up to date.')
+      }),
+    )
+}

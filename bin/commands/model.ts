@@ -1,0 +1,118 @@
+/** `tributary model …`: what callers can name, what it costs and where it goes. */
+import { type Command, Option } from 'commander'
+import { MODEL_TYPES } from '../../server/catalog/catalog.ts'
+import {
+  describeModel,
+  listModelSummaries,
+  type ModelSummary,
+} from '../../server/catalog/describe.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { withSession } from '../lib/session.ts'
+
+interface ListOptions {
+  readonly type?: string
+  readonly all?: boolean
+  readonly json?: boolean
+}
+
+export function addModelCommands(program: Command): void {
+  const model = program.command('model').description('list and show models')
+  model
+    .command('list')
+    .description('all models with their prices')
+    .addOption(new Option('--type <type>', 'only models of this type').choices(MODEL_TYPES))
+    .option('--all', 'retired ones too')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary model list --type chat')
+    .action((options: ListOptions) =>
+      withSession(async ({ sql }) => {
+        const rows = (await listModelSummaries(sql, options.all ?? false)).filter(
+          ({ type }) => options.type === undefined || type === options.type,
+        )
+        if (options.json) return printJson(rows)
+        printModels(rows)
+      }),
+    )
+  model
+    .command('show <model>')
+    .description('one model: prices, routes, limits')
+    .option('--json', 'as JSON')
+    .action((id: string, options: { readonly json?: boolean }) =>
+      withSession(async ({ sql }) => {
+        const found = await describeModel(sql, id)
+        if (options.json) return printJson(found)
+        printModel(found)
+      }),
+    )
+}
+
+function printModels(rows: readonly ModelSummary[]): void {
+  printTable(
+    rows,
+    [
+      { title: 'id', cell: ({ id }) => id },
+      { title: 'type', cell: ({ type }) => type },
+      { title: 'status', cell: ({ status }) => status },
+      { title: 'routes', cell: ({ routes }) => routes.map(({ channel }) => channel).join(', ') },
+      { title: 'prices', cell: describePrices },
+      { title: 'source', cell: ({ source }) => source },
+    ],
+    'There are no models yet: tributary apply catalog/….json',
+  )
+}
+
+function describePrices({ free, prices, currency }: ModelSummary): string {
+  if (free) return 'free'
+  const texts = prices.filter(({ when }) => !when).map(describePrice)
+  const conditional = prices.length - texts.length
+  const more = conditional > 0 ? [`${conditional} with conditions`] : []
+  return `${[...texts, ...more].join(', ')} ${currency}`
+}
+
+function describePrice({ unit, per, amount }: ModelSummary['prices'][number]): string {
+  return `${amount} per ${per === 1 ? '' : `${per.toLocaleString('en')} `}${unit}`
+}
+
+function describeLimits(limits: ModelSummary['limits']): string {
+  const texts = Object.entries(limits).map(([name, limit]) => `${name} ${limit}`)
+  return texts.join(', ') || 'none'
+}
+
+function printModel(model: ModelSummary): void {
+  printFields({
+    id: model.id,
+    type: model.type,
+    status: model.status,
+    source: model.source,
+    updated: formatTime(model.updated_at),
+    'price version': model.price_version,
+    limits: describeLimits(model.limits),
+    ...Object.fromEntries(
+      Object.entries(model.details).map(([name, value]) => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    ),
+  })
+  console.log()
+  printTable(
+    model.prices,
+    [
+      { title: 'price', cell: (price) => `${describePrice(price)}` },
+      { title: '', cell: () => model.currency ?? '' },
+      { title: 'when', cell: ({ when }) => (when ? JSON.stringify(when) : 'always') },
+    ],
+    'It is free.',
+  )
+  console.log()
+  printTable(
+    model.routes,
+    [
+      { title: 'route to', cell: ({ channel }) => channel },
+      { title: 'as', cell: (route) => route.upstream_model },
+      { title: 'priority', cell: ({ priority }) => priority, right: true },
+      { title: 'weight', cell: ({ weight }) => weight, right: true },
+    ],
+    'It has no routes.',
+  )
+}

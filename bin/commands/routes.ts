@@ -1,0 +1,29 @@
+/** `tributary routes`: the public API's table of contents, read from the endpoints themselves. */
+import type { Command } from 'commander'
+import { printJson, printTable } from '../lib/print.ts'
+
+export function addRoutesCommand(program: Command): void {
+  program
+    .command('routes')
+    .description('every endpoint of the public API')
+    .option('--json', 'as JSON')
+    .action(async (options: { readonly json?: boolean }) => {
+      const { ENDPOINTS } = await import('../../server/endpoints/index.ts')
+      const rows = ENDPOINTS.flatMap(({ method, paths, kind, documentation }) =>
+        paths.map((path) => {
+          return { method, path, kind, summary: documentation.summary, tag: documentation.tag }
+        }),
+      )
+      if (options.json) return printJson(rows)
+      printTable(
+        rows,
+        [
+          { title: 'method', cell: ({ method }) => method },
+          { title: 'path', cell: ({ path }) => path },
+          { title: 'kind', cell: ({ kind }) => kind },
+          { title: 'what it does', cell: ({ summary }) => summary },
+        ],
+        'There are no endpoints.',
+      )
+    })
+}

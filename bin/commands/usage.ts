@@ -1,0 +1,118 @@
+/** `tributary usage …`: consumption records, as their callers see them. */
+import type { Command } from 'commander'
+import { accountOfRequest } from '../../server/accounts/account-store.ts'
+import { showAccount } from '../../server/accounts/manage-accounts.ts'
+import { formatAmount } from '../../server/lib/money.ts'
+import { OperatorError } from '../../server/lib/operator-error.ts'
+import { findUsage, listEntries, listUsage, type UsageRow } from '../../server/usage/store.ts'
+import { time, whole } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { withSession } from '../lib/session.ts'
+
+interface ListOptions {
+  readonly account: string
+  readonly limit: number
+  readonly from?: Date
+  readonly to?: Date
+  readonly model?: string
+  readonly endpoint?: string
+  readonly key?: string
+  readonly json?: boolean
+}
+
+export function addUsageCommands(program: Command): void {
+  const usage = program.command('usage').description('list and show consumption records')
+  usage
+    .command('list')
+    .description('the records of an account, newest first')
+    .requiredOption('--account <account>', 'whose calls')
+    .option('--limit <n>', 'at most so many', whole, 50)
+    .option('--from <time>', 'not before', time)
+    .option('--to <time>', 'before', time)
+    .option('--model <id>', 'only this model')
+    .option('--endpoint <name>', 'only this endpoint')
+    .option('--key <id>', 'only this key')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary usage list --account acct_… --from 2030-01-01')
+    .action(list)
+  usage
+    .command('show <request>')
+    .description('one call with every line of its charge and its way through the ledger')
+    .option('--json', 'as JSON')
+    .action(show)
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { account, key, limit, from, to, model, endpoint } = options
+  const rows = await withSession(async ({ sql }) => {
+    const { id: accountId } = await showAccount(sql, account)
+    return await listUsage(sql, {
+      ...{ accountId, limit },
+      ...(from ? { from } : {}),
+      ...(to ? { to } : {}),
+      ...(model ? { model } : {}),
+      ...(endpoint ? { endpoint } : {}),
+      ...(key ? { keyId: key } : {}),
+    })
+  })
+  if (options.json) return printJson(rows.map(publicRow))
+  printTable(
+    rows,
+    [
+      { title: 'request', cell: (row) => row.request_id },
+      { title: 'time', cell: (row) => formatTime(row.created_at) },
+      { title: 'endpoint', cell: ({ endpoint: name }) => name },
+      { title: 'model', cell: ({ model: name }) => name },
+      { title: 'status', cell: ({ status }) => status },
+      { title: 'held', cell: ({ held }) => formatAmount(held), right: true },
+      { title: 'charged', cell: ({ charged }) => formatAmount(charged), right: true },
+      { title: '', cell: ({ currency }) => currency },
+      { title: 'basis', cell: ({ basis, review }) => `${basis ?? ''}${review ? ' (review)' : ''}` },
+    ],
+    'There are no records.',
+  )
+}
+
+/** A price version is a number, not an amount. */
+function publicRow(row: UsageRow) {
+  return { ...row, price_version: row.price_version?.toString() ?? null }
+}
+
+async function show(requestId: string, options: { readonly json?: boolean }): Promise<void> {
+  const { row, entries } = await withSession(async ({ sql }) => {
+    const accountId = await accountOfRequest(sql, requestId)
+    const found = accountId && (await findUsage(sql, accountId, requestId))
+    if (!found) throw new OperatorError(`there is no call ${requestId}`)
+    return { row: found, entries: await listEntries(sql, found.hold_id) }
+  })
+  if (options.json) return printJson({ ...publicRow(row), ledger: entries })
+  printFields({
+    request: row.request_id,
+    time: formatTime(row.created_at),
+    endpoint: row.endpoint,
+    model: row.model,
+    key: row.key_id,
+    status: row.status,
+    error: row.error,
+    held: `${formatAmount(row.held)} ${row.currency}`,
+    charged: `${formatAmount(row.charged)} ${row.currency}`,
+    returned: `${formatAmount(row.returned)} ${row.currency}`,
+    debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
+    basis: row.basis,
+    'price version': row.price_version?.toString() ?? null,
+    lines: JSON.stringify(row.lines),
+    attempts: JSON.stringify(row.attempts),
+  })
+  console.log()
+  printTable(
+    entries,
+    [
+      { title: 'ledger', cell: ({ step }) => step },
+      { title: 'from', cell: ({ source }) => source },
+      { title: 'to', cell: ({ destination }) => destination },
+      { title: 'amount', cell: ({ amount }) => formatAmount(amount), right: true },
+      { title: 'time', cell: ({ at }) => formatTime(at) },
+    ],
+    'No money moved.',
+  )
+}

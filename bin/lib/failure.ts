@@ -1,0 +1,21 @@
+/** What went wrong, in the words of the operator: never a stack trace. */
+import { DatabaseProblem } from '../../server/database/problem.ts'
+import { OperatorError } from '../../server/lib/operator-error.ts'
+
+export function explainFailure(error: unknown): string {
+  if (process.env.TRIBUTARY_DEBUG && error instanceof Error) return error.stack ?? error.message
+  return messagesOf(error)
+    .split('\n')
+    .map((line) => `tributary: ${line}`)
+    .join('\n')
+}
+
+function messagesOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof OperatorError || error instanceof DatabaseProblem) return error.message
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (/^(ECONN|CONNECT|EPIPE|ENOTFOUND|57P)/.test(code)) {
+    return `the database does not answer (${code}): is it running?`
+  }
+  return `${error.message} (TRIBUTARY_DEBUG=1 shows where)`
+}

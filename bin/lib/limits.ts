@@ -1,0 +1,34 @@
+/** The limit options that accounts and keys share. */
+import type { Command } from 'commander'
+import type { CallLimits } from '../../server/accounts/accounts.ts'
+import type { LimitsChange } from '../../server/accounts/manage-accounts.ts'
+import { type None, noneToNull, orNone, whole } from './parse.ts'
+
+export interface LimitOptions {
+  readonly requestsPerMinute?: number | None
+  readonly concurrentCalls?: number | None
+}
+
+export function addLimitOptions(command: Command): Command {
+  return command
+    .option('--requests-per-minute <n>', 'calls per minute, or none', orNone(whole))
+    .option('--concurrent-calls <n>', 'calls at the same time, or none', orNone(whole))
+}
+
+export function limitsChange(options: LimitOptions): LimitsChange {
+  const { requestsPerMinute, concurrentCalls } = options
+  return {
+    ...(requestsPerMinute === undefined
+      ? {}
+      : { requests_per_minute: noneToNull(requestsPerMinute) }),
+    ...(concurrentCalls === undefined ? {} : { concurrent_calls: noneToNull(concurrentCalls) }),
+  }
+}
+
+export function describeLimits(limits: CallLimits): string {
+  const parts = [
+    ...(limits.requests_per_minute ? [`${limits.requests_per_minute} calls per minute`] : []),
+    ...(limits.concurrent_calls ? [`${limits.concurrent_calls} calls at once`] : []),
+  ]
+  return parts.join(', ') || 'none'
+}

@@ -1,0 +1,73 @@
+/** Option values from the command line; each refuses what it cannot read and says what it can. */
+import { InvalidArgumentError } from 'commander'
+import { type Nanos, parseAmount } from '../../server/lib/money.ts'
+
+/** A decimal such as 12.5 or -3; at most nine digits on either side of the point. */
+export function amount(text: string): Nanos {
+  const nanos = parseAmount(text)
+  if (nanos === undefined) throw new InvalidArgumentError('Write a decimal such as 12.5.')
+  return nanos
+}
+
+export function positiveAmount(text: string): Nanos {
+  const nanos = amount(text)
+  if (nanos < 0n) throw new InvalidArgumentError('It cannot be negative.')
+  return nanos
+}
+
+export function whole(text: string): number {
+  const number = Number(text)
+  if (!/^\d{1,9}$/.test(text) || number < 1) {
+    throw new InvalidArgumentError('Write a whole number from 1.')
+  }
+  return number
+}
+
+export function port(text: string): number {
+  const number = Number(text)
+  if (!/^\d{1,5}$/.test(text) || number > 65_535) {
+    throw new InvalidArgumentError('Write a port from 0 to 65535.')
+  }
+  return number
+}
+
+/** An option's word for "not any more". Not null: commander takes that for a mistake. */
+export type None = 'none'
+
+/** Lets an option be `none` too. */
+export function orNone<T>(parse: (text: string) => T): (text: string) => T | None {
+  return (text) => (text === 'none' ? 'none' : parse(text))
+}
+
+export function noneToNull<T>(value: T | None): T | null {
+  return value === 'none' ? null : value
+}
+
+/** `a,b,c` */
+export function list(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim())
+  if (items.includes('')) throw new InvalidArgumentError('Write names with commas between them.')
+  return items
+}
+
+const DURATION = /^(\d{1,6})(s|m|h|d|w)$/
+const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** `90s`, `30m`, `24h`, `30d`, `2w`, or 0. */
+export function seconds(text: string): number {
+  const [, digits, unit = ''] = DURATION.exec(text) ?? []
+  if (text !== '0' && digits === undefined) {
+    throw new InvalidArgumentError('Write a duration such as 90s, 30m, 24h, 30d or 2w.')
+  }
+  return Number(digits ?? 0) * (SECONDS[unit] ?? 1)
+}
+
+/** A day, a time, or a duration from now. */
+export function time(text: string): Date {
+  if (DURATION.test(text)) return new Date(Date.now() + seconds(text) * 1000)
+  const parsed = new Date(text)
+  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(parsed.getTime())) {
+    throw new InvalidArgumentError('Write 2030-12-31, 2030-12-31T08:00:00Z, or 30d for 30 days.')
+  }
+  return parsed
+}

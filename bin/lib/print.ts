@@ -1,0 +1,62 @@
+/** Output: aligned tables for people, JSON for scripts. Only results go to standard output. */
+import { formatAmount } from '../../server/lib/money.ts'
+
+/** Written as JSON: amounts (bigint, nano-units) become decimal strings. */
+export function printJson(value: unknown): void {
+  const plain = (_: string, member: unknown) =>
+    typeof member === 'bigint' ? formatAmount(member) : member
+  console.log(JSON.stringify(value, plain, 2))
+}
+
+export interface Column<Row> {
+  readonly title: string
+  readonly cell: (row: Row) => string | number
+  readonly right?: boolean
+}
+
+/** Prints rows in aligned columns, or what to say when there are none. */
+export function printTable<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  empty: string,
+): void {
+  if (rows.length === 0) {
+    console.log(empty)
+    return
+  }
+  const cells = rows.map((row) => columns.map(({ cell }) => String(cell(row))))
+  const lines = [columns.map(({ title }) => title.toUpperCase()), ...cells]
+  const widths = columns.map((_, index) =>
+    Math.max(...lines.map((line) => displayWidth(line[index] ?? ''))),
+  )
+  for (const line of lines) {
+    const padded = line.map((text, index) => pad(text, widths[index] ?? 0, columns[index]?.right))
+    console.log(padded.join('  ').trimEnd())
+  }
+}
+
+/** Prints one thing as aligned `name  value` lines; absent values are left out. */
+export function printFields(fields: Readonly<Record<string, string | number | null>>): void {
+  const given = Object.entries(fields).filter(([, value]) => value !== null)
+  const width = Math.max(...given.map(([name]) => displayWidth(name)))
+  for (const [name, value] of given) console.log(`${pad(name, width)}  ${value}`)
+}
+
+export function formatTime(time: Date | null): string {
+  return time === null ? '' : time.toISOString().replace('T', ' ').slice(0, 19)
+}
+
+function pad(text: string, width: number, right = false): string {
+  const blanks = ' '.repeat(Math.max(0, width - displayWidth(text)))
+  return right ? blanks + text : text + blanks
+}
+
+/** East Asian characters take two columns on a terminal. */
+const WIDE =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/
+
+function displayWidth(text: string): number {
+  let width = 0
+  for (const character of text) width += WIDE.test(character) ? 2 : 1
+  return width
+}

@@ -1,0 +1,60 @@
+/** Runs one command and turns whatever happens into an exit code and at most a few clear lines. */
+import { Command, CommanderError } from 'commander'
+import { addAccountCommands } from '../commands/account.ts'
+import { addApplyCommand } from '../commands/apply.ts'
+import { addAuditCommand } from '../commands/audit.ts'
+import { addChannelCommands } from '../commands/channel.ts'
+import { addConfigCommand } from '../commands/config.ts'
+import { addCreditCommand } from '../commands/credit.ts'
+import { addKeyCommands } from '../commands/key.ts'
+import { addMigrateCommand } from '../commands/migrate.ts'
+import { addModelCommands } from '../commands/model.ts'
+import { addRoutesCommand } from '../commands/routes.ts'
+import { addSimulateCommand } from '../commands/simulate.ts'
+import { addUsageCommands } from '../commands/usage.ts'
+import { explainFailure } from './failure.ts'
+
+/** 0: done. 1: it could not be done. 2: the command line itself was wrong. */
+type ExitCode = 0 | 1 | 2
+
+export async function runCommandLine(words: readonly string[]): Promise<ExitCode> {
+  quitQuietlyOnClosedPipe()
+  const program = createProgram()
+  try {
+    await program.parseAsync(words, { from: 'user' })
+    return process.exitCode === 1 ? 1 : 0
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    console.error(explainFailure(error))
+    return 1
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('tributary')
+    .description('A self-hosted AI gateway that meters every call to the cent.')
+    .exitOverride()
+    .showHelpAfterError('(--help shows what is possible)')
+    .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
+    .addHelpText('after', '\nEvery command takes --help, with examples, and most take --json.')
+  addSimulateCommand(program)
+  addApplyCommand(program)
+  addAccountCommands(program)
+  addKeyCommands(program)
+  addCreditCommand(program)
+  addUsageCommands(program)
+  addChannelCommands(program)
+  addModelCommands(program)
+  addRoutesCommand(program)
+  addAuditCommand(program)
+  addMigrateCommand(program)
+  addConfigCommand(program)
+  return program
+}
+
+/** `tributary account list | head` is no failure. */
+function quitQuietlyOnClosedPipe(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
+}

@@ -1,0 +1,45 @@
+/** What most commands need: the configuration and an up-to-date database, closed at the end. */
+
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { type Config, loadConfig } from '../../server/config.ts'
+import { migrate } from '../../server/database/migrate.ts'
+import { openDatabase } from '../../server/database/open.ts'
+
+export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+
+export interface Session {
+  readonly config: Config
+  readonly sql: Sql
+}
+
+/** Opens the database (joins the embedded one, or starts it for as long as needed) and migrates. */
+export async function withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  return await withDatabase(async (session) => {
+    await migrate(session.sql, MIGRATIONS)
+    return await work(session)
+  })
+}
+
+/** The database as it is. */
+export async function withDatabase<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  const config = loadConfig()
+  const { databaseUrl, dataDir } = config
+  const onProgress = (message: string) => console.error(`… ${message}`)
+  const database = await openDatabase({ databaseUrl, dataDir, owner: false, onProgress })
+  try {
+    return await work({ config, sql: database.sql })
+  } finally {
+    await database.stop()
+  }
+}
+
+/** Who is at the keyboard, for the audit trail. */
+export function actor(): string {
+  try {
+    return `cli:${userInfo().username}`
+  } catch {
+    return 'cli'
+  }
+}

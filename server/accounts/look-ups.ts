@@ -1,0 +1,86 @@
+/**
+ * Reads keys from the database, sparingly: callers of one key share its look-up, and keys that
+ * are asked for at the same moment share a query.
+ */
+import type { Sql } from 'postgres'
+import { createBatcher } from '../lib/batcher.ts'
+import type { Identified } from './accounts.ts'
+import type { CachedKey } from './key-cache.ts'
+import { findKeys, type KeyRow } from './store.ts'
+
+export interface LookUps {
+  /** `name` is the hash as text. Rejects when the database does not answer in time. */
+  find(hash: Buffer, name: string): Promise<CachedKey>
+  /** Something changed: who asks from now on must not share a look-up that began before. */
+  restart(): void
+  flushed(): Promise<void>
+}
+
+/** A caller waits at most this long for a look-up. */
+const PATIENCE_MS = 1_500
+const WAITING_MAX = 20_000
+const BATCH_LIMIT = 500
+const NEVER = Number.POSITIVE_INFINITY
+
+export function createLookUps(sql: Sql, nowMs: () => number): LookUps {
+  const underWay = new Map<string, Promise<CachedKey>>()
+  const batcher = createBatcher<Buffer, CachedKey>({
+    run: (hashes) => withPatience(readKeys(sql, hashes, nowMs())),
+    batchLimit: BATCH_LIMIT,
+    queueLimit: WAITING_MAX,
+  })
+  return {
+    find(hash, name) {
+      const running = underWay.get(name)
+      if (running) return running
+      const started = withPatience(batcher.add(hash)).finally(() => {
+        if (underWay.get(name) === started) underWay.delete(name)
+      })
+      underWay.set(name, started)
+      return started
+    },
+    restart: () => underWay.clear(),
+    flushed: () => batcher.flushed(),
+  }
+}
+
+async function readKeys(sql: Sql, hashes: readonly Buffer[], readAtMs: number) {
+  const rows = await findKeys(sql, hashes)
+  const byHash = new Map(rows.map((row) => [row.hash.toString('base64'), row]))
+  return hashes.map((hash) => cachedKey(byHash.get(hash.toString('base64')), readAtMs))
+}
+
+function cachedKey(row: KeyRow | undefined, readAtMs: number): CachedKey {
+  if (!row) {
+    return { identified: { refused: 'unknown' }, accountId: null, readAtMs, expiresAtMs: NEVER }
+  }
+  const expiresAtMs = row.expires_in_ms === null ? NEVER : readAtMs + row.expires_in_ms
+  return { identified: identified(row), accountId: row.account_id, readAtMs, expiresAtMs }
+}
+
+function identified(row: KeyRow): Identified {
+  if (row.disabled) return { refused: 'disabled' }
+  if (row.expires_in_ms !== null && row.expires_in_ms <= 0) return { refused: 'expired' }
+  if (row.status !== 'active') return { refused: 'suspended' }
+  return {
+    caller: {
+      accountId: row.account_id,
+      accountLimits: row.account_limits,
+      currency: row.currency,
+      keyId: row.key_id,
+      keyLimits: row.key_limits,
+      models: row.models,
+      spendLimitNanos: row.spend_limit,
+    },
+  }
+}
+
+/** Rejects when the work takes too long; the work itself goes on and its outcome is ignored. */
+function withPatience<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`the database did not answer within ${PATIENCE_MS} ms`))
+    }, PATIENCE_MS)
+    work.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

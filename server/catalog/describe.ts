@@ -1,0 +1,64 @@
+/** The catalog as operators look at it: what is stored, secrets masked. */
+import type { Sql } from 'postgres'
+import { OperatorError } from '../lib/operator-error.ts'
+import { maskSecret, type SecretBox, SecretError } from '../lib/secrets.ts'
+import { openSettings, type Settings } from './channel-settings.ts'
+import { type ChannelRow, listChannels, listModels, type ModelRow } from './store.ts'
+
+export type ChannelSummary = Omit<ChannelRow, 'settings' | 'secrets'>
+export type ModelSummary = Omit<ModelRow, 'price_version' | 'prices'> & {
+  readonly price_version: string | null
+  readonly prices: NonNullable<ModelRow['prices']>
+}
+
+export async function listChannelSummaries(
+  sql: Sql,
+  withRetired: boolean,
+): Promise<ChannelSummary[]> {
+  const rows = await listChannels(sql)
+  return rows.filter(({ status }) => withRetired || status === 'active').map(summarise)
+}
+
+/** One channel with its settings. Throws OperatorError when there is none. */
+export async function describeChannel(
+  sql: Sql,
+  secrets: SecretBox,
+  id: string,
+): Promise<ChannelSummary & { readonly settings: Settings }> {
+  const row = (await listChannels(sql)).find((channel) => channel.id === id)
+  if (!row) throw new OperatorError(`there is no channel ${id}`)
+  return { ...summarise(row), settings: { ...row.settings, ...maskedSecrets(row, secrets) } }
+}
+
+function maskedSecrets(row: ChannelRow, secrets: SecretBox): Record<string, string> {
+  if (!row.secrets) return {}
+  try {
+    const place = { channelId: row.id, version: row.version }
+    const opened = openSettings({ settings: {}, secrets: row.secrets }, secrets, place)
+    const masked = Object.entries(opened).map(([name, value]) => [name, maskSecret(String(value))])
+    return Object.fromEntries(masked)
+  } catch (error) {
+    if (error instanceof SecretError) return { secrets: `unreadable: ${error.message}` }
+    throw error
+  }
+}
+
+function summarise({ settings: _settings, secrets: _secrets, ...rest }: ChannelRow) {
+  return rest
+}
+
+export async function listModelSummaries(sql: Sql, withRetired: boolean): Promise<ModelSummary[]> {
+  const rows = await listModels(sql)
+  return rows.filter(({ status }) => withRetired || status === 'active').map(describe)
+}
+
+/** Throws OperatorError when there is no such model. */
+export async function describeModel(sql: Sql, id: string): Promise<ModelSummary> {
+  const row = (await listModels(sql)).find((model) => model.id === id)
+  if (!row) throw new OperatorError(`there is no model ${id}`)
+  return describe(row)
+}
+
+function describe({ price_version, prices, ...rest }: ModelRow): ModelSummary {
+  return { ...rest, price_version: price_version?.toString() ?? null, prices: prices ?? [] }
+}

@@ -1,0 +1,101 @@
+/** `account`, `key` and `credit` as operators and scripts use them. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isWellFormedApiKey } from '../../server/lib/api-key.ts'
+import { openCommandLine } from './support.ts'
+
+test('accounts: create, list, show, limit, suspend, resume', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  const empty = await run('account', 'list')
+  assert.match(empty.out, /^There are no accounts yet/)
+  const name = 'Acme 公司'
+  const limits = ['--requests-per-minute', '60']
+  const created = await json('account', 'create', '--name', name, '--balance', '12.5', ...limits)
+  const { id } = created
+  assert.match(id, /^acct_/)
+  assert.deepEqual(
+    [created.name, created.available, created.currency, created.limits],
+    [name, '12.5', 'CNY', { requests_per_minute: 60 }],
+  )
+  assert.equal((await json('account', 'list')).length, 1)
+  const shown = await run('account', 'show', id)
+  assert.match(shown.out, /available +12\.5 CNY\n/)
+  assert.match(shown.out, /limits +60 calls per minute\n/)
+  const change = ['--requests-per-minute', 'none', '--concurrent-calls', '3']
+  assert.deepEqual((await json('account', 'limits', id, ...change)).limits, { concurrent_calls: 3 })
+  assert.equal((await json('account', 'suspend', id)).status, 'suspended')
+  assert.equal((await json('account', 'resume', id)).status, 'active')
+})
+
+test('tables are aligned, wide characters included', async (t) => {
+  const { run } = await openCommandLine(t)
+  await run('account', 'create', '--name', '公司')
+  await run('account', 'create', '--name', 'abcdef')
+  const [, wide = '', narrow = ''] = (await run('account', 'list')).out.split('\n')
+  assert.equal(wide.indexOf('active') + 2, narrow.indexOf('active'))
+})
+
+test('keys: create, list, disable, enable, rotate, update', async (t) => {
+  const { run, json } = await openCommandLine(t)
+  const { id: account } = await json('account', 'create', '--name', 'a', '--balance', '5')
+  const wanted = ['--name', 'web', '--models', 'm,n', '--spend-limit', '2.5', '--expires', '30d']
+  const created = await json('key', 'create', '--account', account, ...wanted)
+  assert.ok(isWellFormedApiKey(created.key))
+  assert.deepEqual([created.models, created.spend_limit, created.name], [['m', 'n'], '2.5', 'web'])
+  const days = (Date.parse(created.expires_at) - Date.now()) / 86_400_000
+  assert.ok(days > 29.9 && days < 30.1)
+  const listed = await run('key', 'list', '--account', account)
+  assert.equal(listed.out.includes(created.key), false)
+  assert.match(listed.out, /0 of 2\.5/)
+  assert.equal((await json('key', 'disable', created.id)).state, 'disabled')
+  assert.equal((await json('key', 'enable', created.id)).state, 'active')
+  const rotated = await json('key', 'rotate', created.id, '--overlap', '1h')
+  assert.ok(isWellFormedApiKey(rotated.key))
+  assert.equal(rotated.replaces.replaced_by, rotated.id)
+  const change = ['--models', 'none', '--spend-limit', 'none', '--expires', '2099-12-31']
+  const updated = await json('key', 'update', rotated.id, ...change, '--name', 'app')
+  assert.deepEqual(
+    [updated.models, updated.spend_limit, updated.expires_at, updated.name],
+    [null, null, '2099-12-31T00:00:00.000Z', 'app'],
+  )
+  const shown = await run('key', 'create', '--account', account)
+  assert.match(shown.out, /^key +tr-[0-9A-Za-z]{49}$/m)
+  assert.match(shown.out, /Keep the key now/)
+  const unknown = await run('key', 'create', '--account', account, '--models', 'typo')
+  assert.match(unknown.err, /warning: the catalog has no model typo now/)
+  const again = await run('key', 'rotate', created.id)
+  assert.deepEqual([again.code, again.out], [1, ''])
+  assert.match(again.err, new RegExp(`^tributary: ${created.id} was rotated: use ${rotated.id}\n$`))
+})
+
+test('credit: top-up once per event, adjustment, forgiveness, and their refusals', async (t) => {
+  const { run, json, sql } = await openCommandLine(t)
+  const { id } = await json('account', 'create', '--name', 'a')
+  const credit = (...words: string[]) => json('credit', '--account', id, ...words)
+  const topUp = ['--amount', '10', '--reason', 'invoice 1', '--event', 'pay_1']
+  assert.deepEqual(
+    [(await credit(...topUp)).posted, (await credit(...topUp)).posted],
+    [true, false],
+  )
+  const promotion = await credit('--amount', '1', '--reason', 'hello', '--kind', 'promotion')
+  assert.equal(promotion.available, '11')
+  const back = await credit('--amount', '-0.5', '--reason', 'oops', '--kind', 'adjustment')
+  assert.equal(back.available, '10.5')
+  const [row] = await sql`select actor, reason from credit where kind = 'adjustment'`
+  assert.match(row?.actor, /^cli:/)
+  const refused = async (expected: RegExp, ...words: string[]) => {
+    const { code, err } = await run('credit', '--account', id, ...words)
+    assert.equal(code, 1)
+    assert.match(err, expected)
+    assert.equal(err.trim().split('\n').length, 1)
+  }
+  const adjust = ['--reason', 'x', '--kind', 'adjustment', '--amount']
+  await refused(/only 10\.5 CNY is available/, ...adjust, '-10.500000001')
+  await refused(/amount of zero/, ...adjust, '0')
+  await refused(/only an adjustment can be negative/, '--amount', '-1', '--reason', 'x')
+  await refused(/1 to 500 characters/, '--amount', '1', '--reason', ' ')
+  const forgive = ['--amount', '1', '--reason', 'x', '--kind', 'forgiveness']
+  await refused(/only the debt of 0 CNY can be forgiven/, ...forgive)
+  const nobody = await run('credit', '--account', 'acct_x', '--amount', '1', '--reason', 'x')
+  assert.match(nobody.err, /^tributary: there is no account acct_x\n$/)
+})

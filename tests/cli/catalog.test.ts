@@ -1,0 +1,83 @@
+/** `apply`, `model`, `channel`, `routes`: the catalog from the command line. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openCommandLine } from './support.ts'
+
+const channel = {
+  id: 'main',
+  upstream: 'openai-compatible',
+  settings: { base_url: 'https://vendor.test/v1', api_key: 'sk-this-is-a-secret-key' },
+}
+const model = {
+  id: 'small',
+  type: 'chat',
+  prices: [
+    { unit: 'input_token', per: 1_000_000, amount: '0.15' },
+    { unit: 'output_token', per: 1_000_000, amount: '9', when: { input_tokens: { below: 9 } } },
+    { unit: 'output_token', per: 1_000_000, amount: '12' },
+  ],
+  routes: [{ channel: 'main' }],
+}
+
+test('apply prints what changed, then that nothing did', async (t) => {
+  const { run, json, file } = await openCommandLine(t)
+  const shop = file('shop.json', { channels: [channel], models: [model] })
+  const dry = await run('apply', shop, '--dry-run')
+  assert.match(dry.out, /^\+ channel main\n\+ model small\n2 added; nothing was written\n$/)
+  const first = await run('apply', shop)
+  assert.match(first.out, /2 added; the catalog is at revision 1\n$/)
+  const second = await run('apply', shop)
+  assert.deepEqual([second.code, second.out], [0, 'no changes\n'])
+  const other = file('other.json', { models: [{ ...model, id: 'big' }] })
+  assert.equal((await json('apply', other)).revision, '2')
+  const both = await run('apply', shop, '--replace')
+  assert.equal(both.out, '- model big\n1 retired; the catalog is at revision 3\n')
+})
+
+test('apply names every mistake with its file and path, and writes nothing', async (t) => {
+  const { run, json, file } = await openCommandLine(t)
+  const bad = file('bad.json', { models: [{ ...model, prices: [{ unit: 'call', amount: 1 }] }] })
+  const broken = file('broken.json', '{"models": ')
+  const { code, out, err } = await run('apply', bad, broken, '/nowhere.json')
+  assert.deepEqual([code, out], [1, ''])
+  assert.match(err, /bad\.json: models\[0\]\.prices\[0\]\.amount: must be a decimal string/)
+  assert.match(err, /broken\.json: not valid JSON/)
+  assert.match(err, /\/nowhere\.json: there is no such file/)
+  assert.equal(err.includes('    at '), false)
+  const lost = await run('apply', file('lost.json', { models: [model] }))
+  assert.match(
+    lost.err,
+    /lost\.json: models\[0\]\.routes\[0\]\.channel: there is no channel "main"/,
+  )
+  assert.deepEqual(await json('model', 'list'), [])
+})
+
+test('models and channels are listed and shown, secrets masked', async (t) => {
+  const { run, json, file } = await openCommandLine(t)
+  await run('apply', file('shop.json', { channels: [channel], models: [model] }))
+  const listed = await run('model', 'list', '--type', 'chat')
+  assert.match(
+    listed.out,
+    /small .* 0\.15 per 1,000,000 input_token, 12 per .* 1 with conditions CNY/,
+  )
+  assert.deepEqual(await json('model', 'list', '--type', 'search'), [])
+  const shown = await json('model', 'show', 'small')
+  assert.deepEqual([shown.prices.length, shown.routes[0].upstream_model], [3, 'small'])
+  assert.match((await run('model', 'show', 'small')).out, /always/)
+  assert.match((await run('channel', 'list')).out, /main +openai-compatible +active +1 +shop/)
+  const details = await run('channel', 'show', 'main')
+  assert.match(details.out, /api_key +••••-key\n/)
+  assert.equal(details.out.includes('this-is-a-secret'), false)
+  assert.match((await run('model', 'show', 'none')).err, /^tributary: there is no model none\n$/)
+  assert.match(
+    (await run('channel', 'show', 'none')).err,
+    /^tributary: there is no channel none\n$/,
+  )
+})
+
+test('routes is the table of contents of the API', async (t) => {
+  const { json, run } = await openCommandLine(t)
+  const routes: { method: string; path: string }[] = await json('routes')
+  assert.ok(routes.some(({ method, path }) => method === 'POST' && path === '/v1/chat/completions'))
+  assert.match((await run('routes')).out, /^METHOD +PATH/)
+})

@@ -1,0 +1,126 @@
+/** The command line as a whole: help, exit codes, books, records, and the embedded database. */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { createCaller, spend } from '../accounts/support.ts'
+import { openCommandLine, ROOT, runWith } from './support.ts'
+
+const environment = { PATH: process.env.PATH, HOME: tmpdir() }
+const run = (...words: string[]) => runWith(environment, words)
+
+test('help is for the asking, on standard output', async () => {
+  const help = await run('--help')
+  assert.equal(help.code, 0)
+  for (const name of ['apply', 'account', 'key', 'credit', 'audit', 'routes', 'migrate']) {
+    assert.match(help.out, new RegExp(`^  ${name}`, 'm'))
+  }
+  const commands = [['key', 'create'], ['credit'], ['apply'], ['account', 'create'], ['simulate']]
+  for (const words of commands) {
+    const { code, out } = await run(...words, '--help')
+    assert.equal(code, 0)
+    assert.match(out, /Examples?:/, words.join(' '))
+  }
+})
+
+test('a wrong command line exits with 2 and says what is wrong', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['frobnicate'], /unknown command 'frobnicate'/],
+    [['key', 'create'], /required option '--account <account>'/],
+    [['account', 'create', '--name', 'x', '--balance', '1e3'], /Write a decimal such as 12\.5/],
+    [['account', 'create', '--name', 'x', '--balance', '-1'], /It cannot be negative/],
+    [['key', 'update', 'k', '--expires', 'soon'], /Write 2030-12-31/],
+    [['key', 'rotate', 'k', '--overlap', '1 day'], /Write a duration/],
+    [['account', 'limits', 'a', '--concurrent-calls', '0'], /whole number from 1/],
+    [['credit', '--account', 'a', '--amount', '1', '--reason', 'r', '--kind', 'gift'], /choices/],
+    [['simulate', '--port', '70000'], /Write a port/],
+    [['account', 'list', '--jsn'], /unknown option '--jsn'/],
+  ]
+  for (const [words, expected] of wrong) {
+    const { code, out, err } = await run(...words)
+    assert.deepEqual([code, out], [2, ''], words.join(' '))
+    assert.match(err, expected)
+  }
+})
+
+test('what cannot be done exits with 1 and one line', async () => {
+  const unreachable = {
+    ...environment,
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+    SECRET_KEY: 'x'.repeat(32),
+  }
+  const away = await runWith(unreachable, ['account', 'list'])
+  assert.equal(away.code, 1)
+  assert.match(away.err, /^tributary: cannot reach the database of DATABASE_URL: .*\n$/)
+  const misconfigured = await runWith({ ...environment, PORT: 'x' }, ['account', 'list'])
+  assert.equal(misconfigured.code, 1)
+  assert.match(misconfigured.err, /^tributary: PORT: must be a whole number .*\n$/)
+})
+
+test('audit: clean books are 0, a cent too many is 1', async (t) => {
+  const { run: here, json, sql } = await openCommandLine(t)
+  const { account, key } = await createCaller(sql)
+  await spend(sql, { accountId: account.id, keyId: key.id, held: 10n, charged: 4n })
+  const clean = await here('audit')
+  assert.equal(clean.code, 0, clean.err)
+  assert.match(clean.out, /^I1 .* ok$/m)
+  assert.equal((await json('audit')).ok, true)
+  await sql`update balance set available = available + 1`
+  const broken = await here('audit')
+  assert.equal(broken.code, 1)
+  assert.match(broken.out, /^I2 .* BROKEN$/m)
+  assert.match(broken.out, new RegExp(`^I2 +${account.id}: `, 'm'))
+  assert.equal((await here('audit', '--json')).code, 1)
+})
+
+test('usage: the records of an account, and one of them explained', async (t) => {
+  const { run: here, json, sql } = await openCommandLine(t)
+  const { account, key } = await createCaller(sql)
+  await spend(sql, { accountId: account.id, keyId: key.id, held: 10n, charged: 4n })
+  const [record] = await json('usage', 'list', '--account', account.id)
+  assert.deepEqual([record.held, record.charged], ['0.00000001', '0.000000004'])
+  const shown = await json('usage', 'show', record.request_id)
+  assert.deepEqual(
+    shown.ledger.map(({ step }: { step: string }) => step),
+    ['hold', 'charge', 'return'],
+  )
+  assert.match((await here('usage', 'show', record.request_id)).out, /charged +0\.000000004 CNY/)
+  assert.deepEqual(await json('usage', 'list', '--account', account.id, '--model', 'other'), [])
+  assert.match((await here('usage', 'show', 'req_x')).err, /there is no call req_x/)
+  assert.match((await here('usage', 'list', '--account', 'x')).err, /there is no account x/)
+})
+
+test('migrate says what it did; config masks secrets', async (t) => {
+  const { run: here, json, environment: own } = await openCommandLine(t)
+  assert.match((await here('migrate')).out, /^The database is up to date\.\n$/)
+  assert.deepEqual(await json('migrate'), { applied: [] })
+  const { out } = await here('config')
+  assert.equal(out.includes(own.SECRET_KEY ?? ''), false)
+  assert.match(out, /^PORT +8080 \(default\)/m)
+})
+
+test('simulate runs until it is told to stop', async () => {
+  const script = join(ROOT, 'bin', 'tributary.ts')
+  const words = [script, 'simulate', '--port', '0', '--json']
+  const child = spawn(process.execPath, words, { env: environment })
+  const said = await new Promise<string>((resolve) => child.stdout.once('data', resolve))
+  const answer = await fetch(`${JSON.parse(String(said)).url}/sim`)
+  assert.equal(answer.status, 200)
+  await answer.text()
+  child.kill('SIGTERM')
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  assert.equal(code, 0)
+})
+
+test('without DATABASE_URL a command starts the embedded database and stops it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const own = { ...environment, DATA_DIR: join(folder, 'data') }
+  const created = await runWith(own, ['account', 'create', '--name', 'x', '--json'])
+  assert.equal(created.code, 0, created.err)
+  assert.match(created.err, /creating the embedded database/)
+  const listed = await runWith(own, ['account', 'list', '--json'])
+  assert.equal(JSON.parse(listed.out)[0].id, JSON.parse(created.out).id)
+})

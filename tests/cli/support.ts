@@ -1,0 +1,79 @@
+/** Runs the command line as a real process against a database of the test's own. */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import type { Sql } from 'postgres'
+import { createSecretKey } from '../../server/lib/secrets.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+
+export interface Finished {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+export type Run = (...words: string[]) => Promise<Finished>
+
+export interface CommandLine {
+  readonly sql: Sql
+  readonly folder: string
+  readonly environment: NodeJS.ProcessEnv
+  readonly run: Run
+  /** The same with --json; throws what went wrong. */
+  // biome-ignore lint/suspicious/noExplicitAny: what a command prints is judged by the test
+  readonly json: (...words: string[]) => Promise<any>
+  /** Writes a file and returns its path. */
+  readonly file: (name: string, content: object | string) => string
+}
+
+export function runWith(environment: NodeJS.ProcessEnv, words: readonly string[]) {
+  return new Promise<Finished>((resolve, reject) => {
+    const script = join(ROOT, 'bin', 'tributary.ts')
+    const child = spawn(process.execPath, [script, ...words], { env: environment, cwd: ROOT })
+    let out = ''
+    let err = ''
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      out += text
+    })
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      err += text
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+export async function openCommandLine(context: TestContext): Promise<CommandLine> {
+  const database = await createTestDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
+  context.after(async () => {
+    rmSync(folder, { recursive: true })
+    await database.drop()
+  })
+  const environment = {
+    PATH: process.env.PATH,
+    HOME: folder,
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    SECRET_KEY: createSecretKey(),
+    TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
+  }
+  const run: Run = (...words) => runWith(environment, words)
+  return {
+    ...{ sql: database.sql, folder, environment, run },
+    async json(...words) {
+      const { code, out, err } = await run(...words, '--json')
+      if (code !== 0) throw new Error(`${words.join(' ')}: ${code} ${err}`)
+      return JSON.parse(out)
+    },
+    file(name, content) {
+      const path = join(folder, name)
+      writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content))
+      return path
+    },
+  }
+}
