@@ -1,76 +1,78 @@
-/** The PostgreSQL client, set up once for the whole gateway. */
-import postgres, { type Options, type Sql } from 'postgres'
+/**
+ * The PostgreSQL client, set up once for the whole gateway: amounts are bigint, and a statement to
+ * a server that is gone, or that has stopped answering, fails within about two seconds.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import { beginGuarded } from './begin.ts'
+import { type Listening, listenForever } from './listen.ts'
+import { type ClientOptions, openClient, type Place } from './open-client.ts'
+import { watchSilence } from './silence.ts'
 
-const CONNECT_SECONDS = 2
-const STATEMENT_TIMEOUT_MS = 5_000
-const POOL_SIZE = 10
-/** A lost connection is tried again quickly: callers wait for at most two seconds. */
-const RECONNECT_SECONDS = 0.2
+/** What statements under way get to finish when another connection of their pool was lost. */
+const FAREWELL_SECONDS = 1
 
-/** Where the database is: a URL, or a socket folder with its credentials. */
-export type Place =
-  | { readonly url: string }
-  | {
-      readonly socketFolder: string
-      readonly port: number
-      readonly user: string
-      readonly password: string
-      readonly database: string
-    }
+/**
+ * Opens a pool; nothing is connected until the first statement. Its connections are replaced
+ * together as soon as one is lost: what waits for a lost server is told so instead of waiting, and
+ * the client's own reconnecting, which can leave a connection mute, is never relied on.
+ */
+export function connect(place: Place, options: ClientOptions = {}): Sql {
+  let ended = false
+  const listeners: Listening[] = []
+  let current = open()
+  const watch =
+    options.connections === 1
+      ? undefined
+      : watchSilence(
+          () => openClient(place, { ...options, connections: 1, name: 'tributary sentinel' }),
+          () => renew(0),
+        )
 
-export interface ClientOptions {
-  readonly connections?: number
-  readonly statementTimeoutMs?: number
-  readonly name?: string
-  readonly database?: string
-}
-
-/** int8 is bigint: an amount must never pass through a JavaScript number. */
-const bigintType = {
-  to: 20,
-  from: [20],
-  serialize: (value: bigint | number | string) => value.toString(),
-  parse: (text: string) => BigInt(text),
-}
-
-/** A URL that names a Unix socket's folder as its host, plainly encoded or as libpq's `host`. */
-function readSocketUrl(text: string): Exclude<Place, { url: string }> | undefined {
-  const url = new URL(text)
-  const folder = decodeURIComponent(url.searchParams.get('host') ?? url.hostname)
-  if (!folder.startsWith('/')) return undefined
-  return {
-    socketFolder: folder,
-    port: Number(url.port || url.searchParams.get('port') || 5432),
-    user: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
-    database: decodeURIComponent(url.pathname.slice(1)) || 'tributary',
+  function open(): Sql {
+    const opened: Sql = openClient(place, options, {
+      onclose: () => {
+        if (opened === current) renew(FAREWELL_SECONDS)
+      },
+    })
+    return opened
   }
+
+  function renew(farewellSeconds: number): void {
+    if (ended) return
+    const old = current
+    current = open()
+    void old.end({ timeout: farewellSeconds })
+  }
+
+  const own: Readonly<Record<PropertyKey, unknown>> = {
+    begin(...given: [Work] | [string, Work]) {
+      const [mode, work] = given.length === 1 ? ['', given[0]] : given
+      return beginGuarded(current, mode, work)
+    },
+    async end(how?: { timeout?: number }) {
+      ended = true
+      const unlistened = listeners.map((listening) => listening.unlisten())
+      await Promise.all([current.end(how), watch?.stop(), ...unlistened])
+    },
+    async listen(channel: string, onMessage: (payload: string) => void, onListening?: () => void) {
+      const listening = await listenForever(place, channel, { onMessage, onListening })
+      listeners.push(listening)
+      return listening
+    },
+    reserve() {
+      throw new Error('a reserved connection does not survive its loss: use begin')
+    },
+  }
+  return new Proxy(current, {
+    apply(_first, self, args) {
+      watch?.touch()
+      return Reflect.apply(current, self, args)
+    },
+    get(_first, key) {
+      watch?.touch()
+      return own[key] ?? Reflect.get(current, key)
+    },
+  })
 }
 
-/** Opens a pool. Nothing is connected until the first statement. */
-export function connect(given: Place, options: ClientOptions = {}): Sql {
-  const place = 'url' in given ? (readSocketUrl(given.url) ?? given) : given
-  const shared = {
-    max: options.connections ?? POOL_SIZE,
-    connect_timeout: CONNECT_SECONDS,
-    backoff: () => RECONNECT_SECONDS,
-    types: { bigint: bigintType },
-    onnotice: () => undefined,
-    connection: {
-      application_name: options.name ?? 'tributary',
-      statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
-    },
-  } satisfies Options<{ bigint: typeof bigintType }>
-  const database = options.database ? { database: options.database } : {}
-  // The type parameter only says how bigint is parsed; the rest of the gateway speaks plain Sql.
-  if ('url' in place) return postgres(place.url, { ...shared, ...database }) as unknown as Sql
-  return postgres({
-    ...shared,
-    path: `${place.socketFolder}/.s.PGSQL.${place.port}`,
-    host: place.socketFolder,
-    port: place.port,
-    username: place.user,
-    password: place.password,
-    database: options.database ?? place.database,
-  }) as unknown as Sql
-}
+type Work = (transaction: TransactionSql) => unknown

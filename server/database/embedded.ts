@@ -19,7 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, type Place } from './client.ts'
+import { connect } from './client.ts'
 import {
   type Binaries,
   chooseUser,
@@ -27,6 +27,7 @@ import {
   findBinaries,
   type RunAs,
 } from './embedded-binaries.ts'
+import type { Place } from './open-client.ts'
 import {
   explainFailure,
   findRunning,

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import {
   applyMigration,
   type Migration,
@@ -25,18 +25,29 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * Brings the database up to the code. Two migrators at once are safe: one waits. Throws when an
- * applied file has changed or when the database is newer than the code. Returns what it applied.
+ * Brings the database up to the code. Two migrators at once are safe: each step takes a lock and
+ * looks again. Throws when an applied file has changed or when the database is newer than the
+ * code. Returns the names it applied itself.
  */
-export function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
+export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder)
-  return withMigrationLock(sql, async (connection) => {
-    const applied = await readApplied(connection)
-    refuseDifferences(migrations, applied)
-    const missing = migrations.filter((migration) => !applied.has(migration.name))
-    for (const migration of missing) await applyMigration(connection, migration)
-    return missing.map((migration) => migration.name)
-  })
+  const names: string[] = []
+  for (;;) {
+    const name = await withMigrationLock(sql, (transaction) => applyNext(transaction, migrations))
+    if (name === undefined) return names
+    names.push(name)
+  }
+}
+
+async function applyNext(
+  transaction: TransactionSql,
+  migrations: readonly Migration[],
+): Promise<string | undefined> {
+  const applied = await readApplied(transaction)
+  refuseDifferences(migrations, applied)
+  const next = migrations.find((migration) => !applied.has(migration.name))
+  if (next) await applyMigration(transaction, next)
+  return next?.name
 }
 
 function refuseDifferences(

@@ -1,5 +1,5 @@
 /** The statements of the migrator. */
-import type { ReservedSql, Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 
 export interface Migration {
   readonly name: string
@@ -9,45 +9,39 @@ export interface Migration {
 
 const MIGRATION_LOCK = 7_214_085_622
 
-/** Runs `work` on one connection that holds the migrators' lock and has no statement time-out. */
+/** Runs `step` in a transaction that no other migrator shares and no time-out ends. */
 export async function withMigrationLock<T>(
   sql: Sql,
-  work: (connection: ReservedSql) => Promise<T>,
+  step: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  const connection = await sql.reserve()
-  try {
-    await connection`set statement_timeout = 0`
-    await connection`select pg_advisory_lock(${MIGRATION_LOCK}::bigint)`
-    await connection`
+  const outcome = await sql.begin(async (transaction) => {
+    await transaction`set local statement_timeout = 0`
+    await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
+    await transaction`
       create table if not exists schema_migration (
         name text primary key,
         sha256 text not null,
         applied_at timestamptz not null default now())`
-    return await work(connection)
-  } finally {
-    await connection`select pg_advisory_unlock(${MIGRATION_LOCK}::bigint)`.catch(() => undefined)
-    await connection`reset statement_timeout`.catch(() => undefined)
-    connection.release()
-  }
+    return { value: await step(transaction) }
+  })
+  return outcome.value
 }
 
 /** Name to SHA-256 of every migration that was applied. */
-export async function readApplied(connection: ReservedSql): Promise<ReadonlyMap<string, string>> {
-  const rows = await connection<{ name: string; sha256: string }[]>`
+export async function readApplied(
+  transaction: TransactionSql,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await transaction<{ name: string; sha256: string }[]>`
     select name, sha256 from schema_migration order by name`
   return new Map(rows.map((row) => [row.name, row.sha256]))
 }
 
-/** One transaction: a crash in the middle leaves nothing of it. */
-export async function applyMigration(connection: ReservedSql, migration: Migration): Promise<void> {
-  await connection`begin`
-  try {
-    await connection.unsafe(migration.text)
-    await connection`
-      insert into schema_migration (name, sha256) values (${migration.name}, ${migration.sha256})`
-    await connection`commit`
-  } catch (error) {
-    await connection`rollback`.catch(() => undefined)
-    throw error
-  }
+/** The migration and the note that it was applied: both are committed, or neither. */
+export async function applyMigration(
+  transaction: TransactionSql,
+  migration: Migration,
+): Promise<void> {
+  await transaction.unsafe(migration.text)
+  await transaction`
+    insert into schema_migration (name, sha256) values (${migration.name}, ${migration.sha256})`
 }

@@ -2,8 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { connect, type Place } from './client.ts'
+import { connect } from './client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
+import type { Place } from './open-client.ts'
 import { DatabaseProblem } from './problem.ts'
 import { claimOwnership, ping, readClockSkew, readServer } from './store.ts'
 

@@ -36,3 +36,8 @@ export async function claimOwnership(sql: Sql): Promise<boolean> {
 export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`
 }
+
+/** The name is quoted by us: a statement of this kind takes no parameters. */
+export async function listenOn(sql: Sql, channel: string): Promise<void> {
+  await sql.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
+}

@@ -1,0 +1,74 @@
+/**
+ * How arrays travel. The client would otherwise ask every new connection for the array types, and
+ * losing the connection during that question ends the process with an unhandled rejection.
+ */
+
+interface ElementType {
+  /** Object identifiers of PostgreSQL's catalog (pg_type.dat), fixed since they were given. */
+  readonly element: number
+  readonly array: number
+  readonly parse: (text: string) => unknown
+}
+
+const asText = (text: string) => text
+const asJson = (text: string): unknown => JSON.parse(text)
+const asBytes = (text: string) => Buffer.from(text.slice(2), 'hex')
+
+const ELEMENTS: Readonly<Record<string, ElementType>> = {
+  boolean: { element: 16, array: 1000, parse: (text) => text === 't' },
+  bytea: { element: 17, array: 1001, parse: asBytes },
+  bigint: { element: 20, array: 1016, parse: (text) => BigInt(text) },
+  smallint: { element: 21, array: 1005, parse: Number },
+  integer: { element: 23, array: 1007, parse: Number },
+  text: { element: 25, array: 1009, parse: asText },
+  double: { element: 701, array: 1022, parse: Number },
+  varchar: { element: 1043, array: 1015, parse: asText },
+  date: { element: 1082, array: 1182, parse: (text) => new Date(text) },
+  timestamptz: { element: 1184, array: 1185, parse: (text) => new Date(text) },
+  numeric: { element: 1700, array: 1231, parse: asText },
+  uuid: { element: 2950, array: 2951, parse: asText },
+  jsonb: { element: 3802, array: 3807, parse: asJson },
+}
+
+/** The client's description of every array type, by name. */
+export const arrayTypes = Object.fromEntries(
+  Object.entries(ELEMENTS).map(([name, { element, array, parse }]) => [
+    `${name}_array`,
+    {
+      to: array,
+      from: [array],
+      serialize: (value: unknown) => writeArray(value, element),
+      parse: (text: string) => readArray(text, parse),
+    },
+  ]),
+)
+
+/** An array as PostgreSQL's literal. What is not an array is passed on as it is. */
+export function writeArray(value: unknown, element: number): string {
+  if (!Array.isArray(value)) return String(value)
+  return `{${value.map((item: unknown) => writeElement(item, element)).join(',')}}`
+}
+
+function writeElement(item: unknown, element: number): string {
+  if (item === null) return 'NULL'
+  if (item === undefined) throw new TypeError('undefined in an array parameter')
+  return `"${elementText(item, element).replace(/["\\]/g, '\\$&')}"`
+}
+
+function elementText(item: unknown, element: number): string {
+  if (element === ELEMENTS.jsonb?.element) return JSON.stringify(item)
+  if (item instanceof Date) return item.toISOString()
+  if (item instanceof Uint8Array) return `\\x${Buffer.from(item).toString('hex')}`
+  return String(item)
+}
+
+/** One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. */
+const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
+
+/** Reads a one-dimensional literal; the gateway keeps no others. */
+export function readArray(text: string, parse: (text: string) => unknown): unknown[] {
+  return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
+    if (quoted !== undefined) return parse(quoted.replace(/\\(.)/gs, '$1'))
+    return bare === undefined || bare === 'NULL' ? null : parse(bare)
+  })
+}

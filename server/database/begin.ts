@@ -1,0 +1,57 @@
+/**
+ * Transactions that survive the loss of their connection. The client (postgres 3.4) writes its
+ * `rollback` or `commit` into a connection that is gone, which ends the whole process with an
+ * uncaught TypeError; here a transaction without a connection fails, and nothing else does.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Sql, TransactionSql } from 'postgres'
+
+type Work = (transaction: TransactionSql) => unknown
+
+/** Like `sql.begin`: an optional mode, then the work. Rejects when the connection is lost. */
+export function beginGuarded(sql: Sql, mode: string, work: Work): Promise<unknown> {
+  let lost: unknown
+  const result = sql.begin(mode, (transaction) => runGuarded(transaction, work, () => lost))
+  result.catch((error: unknown) => {
+    lost = error
+  })
+  return result
+}
+
+async function runGuarded(
+  transaction: TransactionSql,
+  work: Work,
+  lost: () => unknown,
+): Promise<unknown> {
+  try {
+    const result = await work(guard(transaction, lost))
+    // The client has rejected the whole by now: to end here would have it write a commit.
+    return lost() === undefined ? result : await forever()
+  } catch (error) {
+    // A lost connection rejects its statement first and the transaction a moment later.
+    await nextTurn()
+    if (lost() !== undefined) return await forever()
+    throw error
+  }
+}
+
+function forever(): Promise<never> {
+  return new Promise<never>(() => undefined)
+}
+
+/** The same transaction, which refuses statements once its connection is gone. */
+function guard(transaction: TransactionSql, lost: () => unknown): TransactionSql {
+  const refuse = () => {
+    if (lost() !== undefined) throw lost()
+  }
+  return new Proxy(transaction, {
+    apply(target, self, args) {
+      refuse()
+      return Reflect.apply(target, self, args)
+    },
+    get(target, key) {
+      refuse()
+      return Reflect.get(target, key)
+    },
+  })
+}

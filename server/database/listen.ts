@@ -1,0 +1,87 @@
+/** Notifications of the database (LISTEN), over a connection that is renewed for as long as it takes. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+import { openClient, type Place } from './open-client.ts'
+import { listenOn, ping } from './store.ts'
+
+const RENEW_MS = 250
+/** A listener waits in silence by nature, so it asks now and then whether anybody is there. */
+const LOOK_MS = 5_000
+const PATIENCE_MS = 2_000
+
+export interface Listener {
+  readonly onMessage: (payload: string) => void
+  /**
+   * Called whenever listening starts, also after a loss: messages may have been missed before, so
+   * what depends on them is read again.
+   */
+  readonly onListening?: (() => void) | undefined
+}
+
+export interface Listening {
+  readonly unlisten: () => Promise<void>
+}
+
+/** Resolves once it listens, or after some seconds in which it could not yet; it goes on trying. */
+export async function listenForever(
+  place: Place,
+  channel: string,
+  listener: Listener,
+): Promise<Listening> {
+  const stopping = new AbortController()
+  const first = Promise.withResolvers<void>()
+  const done = (async () => {
+    while (!stopping.signal.aborted) {
+      await listenOnce(place, channel, listener, stopping.signal, first.resolve)
+      await sleep(RENEW_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
+    }
+  })()
+  await Promise.race([first.promise, sleep(PATIENCE_MS, undefined, { ref: false })])
+  return {
+    async unlisten() {
+      stopping.abort()
+      await done
+    },
+  }
+}
+
+/** Listens until the connection is lost. Never rejects: the caller only tries again. */
+async function listenOnce(
+  place: Place,
+  channel: string,
+  listener: Listener,
+  signal: AbortSignal,
+  onFirst: () => void,
+): Promise<void> {
+  const over = Promise.withResolvers<void>()
+  const sql = openClient(
+    place,
+    { connections: 1, name: 'tributary listener' },
+    {
+      onclose: () => over.resolve(),
+      onnotify: (_channel, payload) => listener.onMessage(payload),
+    },
+  )
+  const stop = () => over.resolve()
+  signal.addEventListener('abort', stop)
+  const timer = setInterval(() => void look(sql).catch(() => over.resolve()), LOOK_MS)
+  try {
+    await listenOn(sql, channel)
+    listener.onListening?.()
+    onFirst()
+    await over.promise
+  } catch {
+    // Not there yet: tried again in a moment.
+  } finally {
+    clearInterval(timer)
+    signal.removeEventListener('abort', stop)
+    await sql.end({ timeout: 0 })
+  }
+}
+
+async function look(sql: Sql): Promise<void> {
+  const late = sleep(PATIENCE_MS, undefined, { ref: false }).then(() => {
+    throw new Error('no answer in time')
+  })
+  await Promise.race([ping(sql), late])
+}

@@ -1,0 +1,63 @@
+/**
+ * Notices a server that has stopped answering without closing its connections: a paused process, a
+ * pulled cable. Statements sent to it would wait for ever; the pool that uses this drops them.
+ */
+import type { Sql } from 'postgres'
+import { ping } from './store.ts'
+
+const LOOK_MS = 500
+/** Counted in slices, because a busy event loop of our own must not look like a silent server. */
+const PATIENCE_SLICES = 4
+const SLICE_MS = 250
+
+export interface SilenceWatch {
+  /** Says that the pool is in use: an idle one need not know. */
+  readonly touch: () => void
+  readonly stop: () => Promise<void>
+}
+
+/** Asks over a connection of its own, opened by `open`; calls `onSilence` per unanswered question. */
+export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWatch {
+  let used = false
+  let asking = false
+  let sentinel: Sql | undefined
+
+  async function look(): Promise<void> {
+    if (!used || asking) return
+    used = false
+    asking = true
+    sentinel ??= open()
+    const asked = sentinel
+    const verdict = await Promise.race([
+      ping(asked).then(
+        () => 'answered' as const,
+        () => 'refused' as const,
+      ),
+      runOut(),
+    ])
+    asking = false
+    if (verdict === 'answered') return
+    if (sentinel === asked) sentinel = undefined
+    void asked.end({ timeout: 0 })
+    if (verdict === 'silent') onSilence()
+  }
+
+  const timer = setInterval(() => void look(), LOOK_MS)
+  timer.unref()
+  return {
+    touch: () => {
+      used = true
+    },
+    async stop() {
+      clearInterval(timer)
+      await sentinel?.end({ timeout: 0 })
+    },
+  }
+}
+
+async function runOut(): Promise<'silent'> {
+  for (let slice = 0; slice < PATIENCE_SLICES; slice += 1) {
+    await new Promise((resolve) => setTimeout(resolve, SLICE_MS).unref())
+  }
+  return 'silent'
+}

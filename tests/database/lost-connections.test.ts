@@ -1,0 +1,182 @@
+/** Servers that die, pause and come back under statements, transactions and listeners. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql, TransactionSql } from 'postgres'
+import { connect } from '../../server/database/client.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import { signalServer, startOwnServer } from '../support/own-postgres.ts'
+
+type OwnServer = Awaited<ReturnType<typeof startOwnServer>>
+
+/** What a caller may wait for an answer from a server that gives none. */
+const BOUND_MS = 4_000
+
+let server: OwnServer
+before(async () => {
+  server = await startOwnServer()
+})
+after(() => server.remove())
+
+async function withPool(work: (sql: Sql) => Promise<void>): Promise<void> {
+  const sql = connect(server.place)
+  try {
+    await work(sql)
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+function pid(): number {
+  const found = server.pid()
+  assert.ok(found)
+  return found
+}
+
+async function revive(): Promise<void> {
+  while (server.pid() !== undefined) await sleep(20)
+  await server.revive()
+}
+
+/** Every one must end within the bound, and those that fail must say that they may be repeated. */
+async function settleInTime(statements: readonly PromiseLike<unknown>[]): Promise<number> {
+  const all = Promise.allSettled(statements)
+  const outcome = await Promise.race([all, sleep(BOUND_MS, undefined, { ref: false })])
+  assert.ok(outcome, 'statements hang')
+  const failed = outcome.filter((one) => one.status === 'rejected')
+  for (const one of failed) assert.ok(isUnavailable(one.reason), String(one.reason))
+  return failed.length
+}
+
+function crowd(sql: Sql, size: number): PromiseLike<unknown>[] {
+  return Array.from({ length: size }, () => sql`select 1`.execute())
+}
+
+async function killOwnBackend(sql: TransactionSql): Promise<void> {
+  const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+  assert.ok(row)
+  process.kill(row.pid, 'SIGKILL')
+}
+
+async function untilAnswered(sql: Sql): Promise<void> {
+  const deadline = performance.now() + 20_000
+  for (;;) {
+    try {
+      await sql`select 1`
+      return
+    } catch (error) {
+      assert.ok(isUnavailable(error), String(error))
+      assert.ok(performance.now() < deadline, 'the pool does not come back')
+      await sleep(50)
+    }
+  }
+}
+
+test('a transaction whose connection dies under a statement fails and ends nothing else', () =>
+  withPool(async (sql) => {
+    const work = sql.begin(async (transaction) => {
+      const dying = transaction`select pg_sleep(5)`.execute()
+      await sleep(50)
+      await killOwnBackendOf(sql, 'select pg_sleep(5)')
+      await dying
+    })
+    await assert.rejects(work, isUnavailable)
+    await untilAnswered(sql)
+  }))
+
+test('a transaction whose connection dies between statements refuses the next', () =>
+  withPool(async (sql) => {
+    const work = sql.begin(async (transaction) => {
+      await killOwnBackend(transaction).catch(() => undefined)
+      await sleep(300)
+      await transaction`select 1`
+    })
+    await assert.rejects(work, isUnavailable)
+    await untilAnswered(sql)
+  }))
+
+test('a transaction that is over before it notices the loss does not commit into nothing', () =>
+  withPool(async (sql) => {
+    const work = sql.begin(async (transaction) => {
+      await killOwnBackend(transaction).catch(() => undefined)
+      await sleep(300)
+    })
+    await assert.rejects(work, isUnavailable)
+    await untilAnswered(sql)
+  }))
+
+test('an error of the work itself is passed on and rolls back', () =>
+  withPool(async (sql) => {
+    await sql`create table if not exists tried (n int)`
+    const work = sql.begin(async (transaction) => {
+      await transaction`insert into tried values (1)`
+      throw new RangeError('changed my mind')
+    })
+    await assert.rejects(work, RangeError)
+    const [row] = await sql<{ count: bigint }[]>`select count(*) from tried`
+    assert.equal(row?.count, 0n)
+  }))
+
+test('500 statements at once and a server killed with all its backends: all end in time', () =>
+  withPool(async (sql) => {
+    await Promise.all(Array.from({ length: 10 }, () => sql`select pg_sleep(0.05)`))
+    const statements = Array.from({ length: 500 }, () => sql`select pg_sleep(0.02)`.execute())
+    const late = sleep(100).then(() => settleInTime(crowd(sql, 500)))
+    signalServer(pid(), 'SIGKILL')
+    await settleInTime(statements)
+    assert.equal(await late, 500)
+    await revive()
+    await untilAnswered(sql)
+    assert.equal(await settleInTime(crowd(sql, 200)), 0)
+  }))
+
+test('a paused server is noticed, and used again once it goes on', () =>
+  withPool(async (sql) => {
+    await Promise.all(Array.from({ length: 10 }, () => sql`select 1`))
+    const stopped = pid()
+    signalServer(stopped, 'SIGSTOP')
+    try {
+      assert.equal(await settleInTime(crowd(sql, 100)), 100)
+      assert.equal(await settleInTime(crowd(sql, 100)), 100)
+      await assert.rejects(
+        sql.begin((transaction) => transaction`select 1`),
+        isUnavailable,
+      )
+    } finally {
+      signalServer(stopped, 'SIGCONT')
+    }
+    await untilAnswered(sql)
+    assert.equal(await settleInTime(crowd(sql, 200)), 0)
+  }))
+
+test('listening goes on after a crash, and says that it started anew', () =>
+  withPool(async (sql) => {
+    const heard: string[] = []
+    let started = 0
+    const listening = await sql.listen(
+      'news',
+      (payload) => heard.push(payload),
+      () => {
+        started += 1
+      },
+    )
+    await sql`select pg_notify('news', 'one')`
+    signalServer(pid(), 'SIGKILL')
+    await revive()
+    const deadline = performance.now() + 10_000
+    while (started < 2 && performance.now() < deadline) await sleep(50)
+    assert.equal(started, 2)
+    await untilAnswered(sql)
+    await sql`select pg_notify('news', 'two')`
+    while (heard.length < 2 && performance.now() < deadline) await sleep(50)
+    assert.deepEqual(heard, ['one', 'two'])
+    await listening.unlisten()
+  }))
+
+/** Kills the backend that runs `query`, from another connection. */
+async function killOwnBackendOf(sql: Sql, query: string): Promise<void> {
+  const [row] = await sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where query = ${query} and state = 'active'`
+  assert.ok(row, 'the statement is not running')
+  process.kill(row.pid, 'SIGKILL')
+}
