@@ -5,7 +5,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { beginGuarded } from './begin.ts'
 import { type Listening, listenForever } from './listen.ts'
-import { type ClientOptions, openClient, type Place } from './open-client.ts'
+import { type ClientOptions, type ConnectionEvents, openClient, type Place } from './open-client.ts'
 import { watchSilence } from './silence.ts'
 
 /** What statements under way get to finish when another connection of their pool was lost. */
@@ -24,9 +24,13 @@ export function connect(place: Place, options: ClientOptions = {}): Sql {
     options.connections === 1
       ? undefined
       : watchSilence(
-          () => openClient(place, { ...options, connections: 1, name: 'tributary sentinel' }),
+          () => openSingle('tributary sentinel'),
           () => renew(0),
         )
+
+  function openSingle(name: string, events: ConnectionEvents = {}): Sql {
+    return openClient(place, { ...options, connections: 1, name }, events)
+  }
 
   function open(): Sql {
     const opened: Sql = openClient(place, options, {
@@ -55,7 +59,8 @@ export function connect(place: Place, options: ClientOptions = {}): Sql {
       await Promise.all([current.end(how), watch?.stop(), ...unlistened])
     },
     async listen(channel: string, onMessage: (payload: string) => void, onListening?: () => void) {
-      const listening = await listenForever(place, channel, { onMessage, onListening })
+      const open = (events: ConnectionEvents) => openSingle('tributary listener', events)
+      const listening = await listenForever(open, channel, { onMessage, onListening })
       listeners.push(listening)
       return listening
     },

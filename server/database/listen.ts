@@ -1,7 +1,7 @@
 /** Notifications of the database (LISTEN), over a connection that is renewed for as long as it takes. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { openClient, type Place } from './open-client.ts'
+import type { ConnectionEvents } from './open-client.ts'
 import { listenOn, ping } from './store.ts'
 
 const RENEW_MS = 250
@@ -24,7 +24,7 @@ export interface Listening {
 
 /** Resolves once it listens, or after some seconds in which it could not yet; it goes on trying. */
 export async function listenForever(
-  place: Place,
+  open: (events: ConnectionEvents) => Sql,
   channel: string,
   listener: Listener,
 ): Promise<Listening> {
@@ -32,7 +32,7 @@ export async function listenForever(
   const first = Promise.withResolvers<void>()
   const done = (async () => {
     while (!stopping.signal.aborted) {
-      await listenOnce(place, channel, listener, stopping.signal, first.resolve)
+      await listenOnce(open, channel, listener, stopping.signal, first.resolve)
       await sleep(RENEW_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
     }
   })()
@@ -47,21 +47,17 @@ export async function listenForever(
 
 /** Listens until the connection is lost. Never rejects: the caller only tries again. */
 async function listenOnce(
-  place: Place,
+  open: (events: ConnectionEvents) => Sql,
   channel: string,
   listener: Listener,
   signal: AbortSignal,
   onFirst: () => void,
 ): Promise<void> {
   const over = Promise.withResolvers<void>()
-  const sql = openClient(
-    place,
-    { connections: 1, name: 'tributary listener' },
-    {
-      onclose: () => over.resolve(),
-      onnotify: (_channel, payload) => listener.onMessage(payload),
-    },
-  )
+  const sql = open({
+    onclose: () => over.resolve(),
+    onnotify: (_channel, payload) => listener.onMessage(payload),
+  })
   const stop = () => over.resolve()
   signal.addEventListener('abort', stop)
   const timer = setInterval(() => void look(sql).catch(() => over.resolve()), LOOK_MS)
