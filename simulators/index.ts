@@ -1,7 +1,6 @@
 // The vendors' native services on loopback, for tests, benchmarks and the demo. This code shares
 // nothing with the gateway, so that a misreading of a vendor is not made twice.
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
 import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
 import { Book } from './kernel/book.ts'
@@ -41,6 +40,7 @@ export interface SimulatorOptions {
 }
 
 export interface Simulators {
+  /** Without a trailing slash; vendors live below it, see their `prefix`. */
   url: string
   port: number
   book: Book
@@ -49,6 +49,10 @@ export interface Simulators {
   stop: () => Promise<void>
 }
 
+/**
+ * Starts all vendors on one port. Resolves when it listens, rejects when the port is taken.
+ * `stop` ends open connections too; what was being generated for them is still booked.
+ */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { host = '127.0.0.1', fast = false } = options
   const vendors = [
@@ -88,7 +92,8 @@ function listen(server: Server, port: number, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen({ port, host, backlog: 4096 }, () => {
-      resolve((server.address() as AddressInfo).port)
+      const address = server.address()
+      resolve(typeof address === 'object' && address ? address.port : port)
     })
   })
 }

@@ -42,7 +42,7 @@ export function ark(options: ArkOptions): Vendor {
     if (!models.has(model)) throw unknownModel(model)
     checkThinking(json)
   }
-  const shared = { checkModel, headers: () => ({}) }
+  const shared = { checkModel, headers: echoedId }
   const errorBody = arkErrorBody('sim')
   return {
     name: 'ark',
@@ -70,6 +70,12 @@ export function ark(options: ArkOptions): Vendor {
     notFound: (exchange) =>
       arkFailure(exchange, { status: 404, code: 'NotFound', message: 'The path does not exist.' }),
   }
+}
+
+/** The caller's own id comes back beside the service's. */
+function echoedId({ request }: Exchange): Record<string, string> {
+  const sent = request.headers['x-client-request-id']
+  return typeof sent === 'string' ? { 'x-client-request-id': sent } : {}
 }
 
 function checkThinking({ thinking }: Json): void {

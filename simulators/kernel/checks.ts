@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 export function isInteger(value: unknown, low: number, high = Number.MAX_SAFE_INTEGER): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= low && (value as number) <= high
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= low && value <= high
 }
 
 export function isNumber(value: unknown, low: number, high: number): boolean {

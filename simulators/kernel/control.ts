@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Book } from './book.ts'
 import type { CallLog } from './calls.ts'
+import { isObject } from './checks.ts'
 import type { FaultQueue } from './fault-queue.ts'
 import type { ScenarioName } from './scenario.ts'
 
@@ -64,7 +65,7 @@ export class Control {
       return { cleared: true }
     },
     'POST /sim/calls': (_, body) => {
-      this.parts.calls.recording = (body as { recording?: boolean } | undefined)?.recording === true
+      this.parts.calls.recording = isObject(body) && body.recording === true
       return { recording: this.parts.calls.recording }
     },
     'GET /sim/faults': () => ({ queued: this.parts.faults.list() }),

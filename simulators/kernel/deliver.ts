@@ -14,7 +14,8 @@ export interface Delivery {
   eventsPerWrite: number
 }
 
-type Bill = 'full' | 'delivered' | 'none'
+const BILLS = ['full', 'delivered', 'none'] as const
+type Bill = (typeof BILLS)[number]
 
 /** Answers at once when nothing is scripted: this is the path that benchmarks use. */
 export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): void {
@@ -235,10 +236,11 @@ class Running {
   private record(bill: Bill, reason?: string): void {
     if (this.recorded) return
     this.recorded = true
-    const wanted = this.exchange.scenario.text('bill') as Bill | undefined
-    const made = outcome(this.reply, wanted ?? bill)
+    const wanted = this.exchange.scenario.text('bill')
+    const decided = BILLS.find((one) => one === wanted) ?? bill
+    const made = outcome(this.reply, decided)
     const { charge } = this.reply
-    if (charge?.grows && made.billed && (wanted ?? bill) === 'delivered') {
+    if (charge?.grows && made.billed && decided === 'delivered') {
       made.units = { ...charge.units, [charge.grows]: this.generated }
     }
     record(this.exchange, this.delivery.book, { ...made, reply: this.reply, reason })

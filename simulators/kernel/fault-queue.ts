@@ -1,4 +1,5 @@
 // Faults that are ordered in advance for the next matching requests.
+import { isInteger, isObject } from './checks.ts'
 import type { ScenarioReader, Source } from './scenario.ts'
 
 interface Queued {
@@ -17,12 +18,19 @@ export class FaultQueue {
   }
 
   add(order: unknown): { queued: number } {
-    const { vendor, operation, times, scenario } = (order ?? {}) as Partial<Queued>
-    if (typeof scenario !== 'string' && (typeof scenario !== 'object' || scenario === null)) {
+    if (!isObject(order)) throw new Error('the body must be an object with a scenario')
+    const { vendor, operation, times = 1, scenario } = order
+    if (typeof scenario !== 'string' && !isObject(scenario)) {
       throw new Error('scenario must be text or an object')
     }
+    if (!isInteger(times, 1)) throw new Error('times must be a whole number of at least 1')
     this.reader.read([scenario])
-    this.queue.push({ vendor, operation, times: Number(times ?? 1), scenario })
+    this.queue.push({
+      vendor: vendor === undefined ? undefined : String(vendor),
+      operation: operation === undefined ? undefined : String(operation),
+      times: Number(times),
+      scenario,
+    })
     return { queued: this.queue.length }
   }
 

@@ -129,7 +129,7 @@ function pairs(source: Source): [string, string][] {
   const text = source.trim()
   if (text.startsWith('{')) {
     try {
-      return pairs(JSON.parse(text) as Record<string, unknown>)
+      return pairs(JSON.parse(text))
     } catch {
       throw new ScenarioError('simulator: the scenario is not valid JSON')
     }

@@ -47,7 +47,8 @@ export function createSimulatorServer(parts: Parts): Server {
       else chunks.push(chunk)
     })
     request.on('end', () => {
-      const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)
+      const [only] = chunks
+      const body = only && chunks.length === 1 ? only : Buffer.concat(chunks)
       serve(parts, tables, { request, response, body })
     })
     request.on('error', () => response.destroy())

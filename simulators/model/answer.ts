@@ -1,4 +1,5 @@
 // The pretend model: deterministic, useful to look at, and steerable from the prompt.
+import { isObject } from '../kernel/checks.ts'
 import { readScript, type Script, type ScriptedCall } from '../kernel/script.ts'
 import {
   type Conversation,
@@ -97,8 +98,7 @@ function argumentsFor(tool: OfferedTool, call: ScriptedCall): string {
   if (!tool.freeform) return call.args
   try {
     const parsed: unknown = JSON.parse(call.args)
-    const input = (parsed as { input?: unknown } | null)?.input
-    return typeof input === 'string' ? input : call.args
+    return isObject(parsed) && typeof parsed.input === 'string' ? parsed.input : call.args
   } catch {
     return call.args
   }

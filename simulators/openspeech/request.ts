@@ -11,7 +11,7 @@ export interface SpeechRequest {
 }
 
 const RATES = [8000, 16000, 22050, 24000, 32000, 44100, 48000]
-const FORMATS = ['mp3', 'ogg_opus', 'pcm', 'wav']
+const FORMATS = ['mp3', 'ogg_opus', 'pcm', 'wav'] as const
 const DIALECTS = ['dongbei', 'shaanxi', 'sichuan']
 const MODELS = ['seed-tts-2.0-standard', 'seed-tts-2.0-expressive']
 
@@ -98,8 +98,9 @@ function readAdditions(additions: unknown): Json {
 }
 
 function readVoice(audio: Json, additions: Json): Voice {
-  const { format = 'mp3', sample_rate: rate = 24000, bit_rate: bitRate } = audio
-  if (!FORMATS.includes(String(format))) throw refused(45000001, 'invalid argument: format')
+  const { sample_rate: rate = 24000, bit_rate: bitRate } = audio
+  const format = FORMATS.find((one) => one === (audio.format ?? 'mp3'))
+  if (!format) throw refused(45000001, 'invalid argument: format')
   if (!RATES.includes(Number(rate))) throw refused(45000001, 'invalid argument: sample_rate')
   const free = additions.disable_default_bit_rate === true
   if (bitRate !== undefined && !free && !isInteger(bitRate, 64_000, 160_000)) {
@@ -113,7 +114,7 @@ function readVoice(audio: Json, additions: Json): Voice {
     throw refused(45000001, 'invalid argument: emotion_scale')
   }
   return {
-    format: format as Voice['format'],
+    format,
     sampleRate: format === 'ogg_opus' ? 48_000 : Number(rate),
     bitRate: Number(bitRate ?? 64_000),
     speed: 1 + Number(audio.speech_rate ?? 0) / 100,

@@ -11,7 +11,7 @@ export function checkMessages(messages: unknown, rules: ChatRules): void {
     throw invalid('messages', 'empty_array', message)
   }
   for (const [index, message] of messages.entries()) checkMessage(message, index, rules)
-  checkToolOrder(messages as Json[])
+  checkToolOrder(objects(messages))
 }
 
 function checkMessage(message: unknown, index: number, rules: ChatRules): void {

@@ -118,8 +118,8 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
     what: 'the last delta comes after the finish chunk',
     change: (steps) => {
       const at = steps.findIndex(isFinish)
-      if (at < 1) return steps
-      const [late, finish] = [steps[at - 1], steps[at]] as [Step, Step]
+      const [late, finish] = [steps[at - 1], steps[at]]
+      if (!late || !finish) return steps
       return [...steps.slice(0, at - 1), finish, late, ...steps.slice(at + 1)]
     },
   },
@@ -204,7 +204,7 @@ function allInOne(steps: Step[]): Step[] {
   const call = steps.find((step) => carries(step, 'tool_calls'))
   const parts = [reason, content, call].filter((step) => step !== undefined)
   if (parts.length < 2 || !parts[0]) return steps
-  const delta = Object.assign({}, ...parts.map(deltaOf)) as Json
+  const delta: Json = Object.assign({}, ...parts.map(deltaOf))
   const units = parts.reduce((sum, step) => sum + (step.units ?? 0), 0)
   const joined = { ...withDelta(parts[0], delta), units }
   const rest = steps.slice(1).filter((step) => !parts.includes(step))

@@ -168,14 +168,14 @@ const ROLES: Record<string, Turn['role']> = {
 }
 
 export function chatConversation(json: Json): Conversation {
-  const stop = typeof json.stop === 'string' ? [json.stop] : (json.stop as string[] | undefined)
+  const stop = typeof json.stop === 'string' ? [json.stop] : json.stop
   const limit = json.max_completion_tokens ?? json.max_tokens
   return {
     turns: chatTurns(json),
     tools: chatTools(json),
     mayCallTools: json.tool_choice !== 'none',
     maxTokens: typeof limit === 'number' ? limit : undefined,
-    stop: stop ?? [],
+    stop: Array.isArray(stop) ? stop.map(text) : [],
   }
 }
 

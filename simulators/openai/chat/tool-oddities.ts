@@ -15,7 +15,8 @@ function entriesOf(step: Step): Json[] {
 
 function withEntries(step: Step, entries: Json[]): Step {
   const choices = objects(step.chunk.choices)
-  const delta = { ...(choices[0]?.delta as Json), tool_calls: entries }
+  const before = choices[0]?.delta
+  const delta = { ...(isObject(before) ? before : {}), tool_calls: entries }
   return { ...step, chunk: { ...step.chunk, choices: [{ ...choices[0], delta }] } }
 }
 

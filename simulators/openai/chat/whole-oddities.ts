@@ -8,9 +8,11 @@ export interface WholeOddity {
   change: (choice: Json) => Json
 }
 
+const objectOf = (value: unknown): Json => (isObject(value) ? value : {})
+
 const onMessage =
   (change: (message: Json) => Json) =>
-  (choice: Json): Json => ({ ...choice, message: change(choice.message as Json) })
+  (choice: Json): Json => ({ ...choice, message: change(objectOf(choice.message)) })
 
 const onCalls = (change: (call: Json, index: number, all: Json[]) => Json) =>
   onMessage((message) => {
@@ -20,7 +22,7 @@ const onCalls = (change: (call: Json, index: number, all: Json[]) => Json) =>
 
 const withArguments = (value: (args: unknown) => unknown) =>
   onCalls((call) => {
-    const body = isObject(call.function) ? call.function : {}
+    const body = objectOf(call.function)
     return { ...call, function: { ...body, arguments: value(body.arguments) } }
   })
 
@@ -49,11 +51,11 @@ const WHOLE: Record<string, (choice: Json) => Json> = {
   c_toolsameid: onCalls((call, _, all) => ({ ...call, id: all[0]?.id })),
   c_tooloddid: onCalls((call) => ({ ...call, id: `${call.id}|a:b.c` })),
   c_toolcase: onCalls((call) => {
-    const body = call.function as Json
+    const body = objectOf(call.function)
     return { ...call, function: { ...body, name: String(body.name).toLowerCase() } }
   }),
   c_legacyfn: (choice) => {
-    const { tool_calls: calls, ...message } = choice.message as Json
+    const { tool_calls: calls, ...message } = objectOf(choice.message)
     const call = objects(calls)[0]
     if (!call) return choice
     const finish_reason = 'function_call'
