@@ -1,0 +1,12 @@
+/** The options of an answer's translation, with what a test does not care about filled in. */
+import type { AnswerOptions } from '../../../server/dialects/messages-over-chat/answer.ts'
+import { createToolNames } from '../../../server/dialects/messages-over-chat/tool-names.ts'
+
+export function answerOptions(context: Partial<AnswerOptions['context']> = {}): AnswerOptions {
+  return {
+    id: 'msg_1',
+    model: 'asked-model',
+    inputTokensEstimate: 42,
+    context: { toolNames: createToolNames(), prefill: '', showsThinking: true, ...context },
+  }
+}
