@@ -31,9 +31,11 @@ import type { Place } from './open-client.ts'
 import {
   explainFailure,
   findRunning,
-  isAlive,
+  isPostgres,
   isStillLeaving,
+  markLog,
   type ServerFolder,
+  saysReady,
   startServer,
   stopServer,
 } from './postmaster.ts'
@@ -65,6 +67,8 @@ const PORT = 5432
 const START_MS = 60_000
 const LEAVING_MS = 15_000
 const STOP_MS = 10_000
+const LOOK_MS = 10
+const LEAVING_LOOK_MS = 100
 
 /** Starts or adopts the server under `dataDir`. Throws DatabaseProblem with what to do. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
@@ -199,11 +203,18 @@ async function ensureRunning(
 ): Promise<boolean> {
   const running = findRunning(folder)
   if (running !== undefined) {
-    await untilAnswering(place, folder, () => isAlive(running), progress)
-    return true
+    const isUp = () => isPostgres(running)
+    try {
+      await untilAnswering(place, folder, markLog(folder), isUp, progress)
+      return true
+    } catch (error) {
+      // One that was just dying when it was found is started again.
+      if (isUp()) throw error
+    }
   }
   const deadline = performance.now() + LEAVING_MS
   for (;;) {
+    const since = markLog(folder)
     const child = startServer(binaries, user, folder, settings)
     let exited = false
     child.once('exit', () => {
@@ -212,38 +223,43 @@ async function ensureRunning(
     child.once('error', () => {
       exited = true
     })
-    const up = await untilAnswering(place, folder, () => !exited, progress).then(
+    const up = await untilAnswering(place, folder, since, () => !exited, progress).then(
       () => true,
       (error: unknown) => error,
     )
     if (up === true) return false
-    if (!isStillLeaving(folder) || performance.now() > deadline) throw up
-    await sleep(250)
+    if (!isStillLeaving(folder, since) || performance.now() > deadline) throw up
+    await sleep(LEAVING_LOOK_MS)
   }
 }
 
 async function untilAnswering(
   place: EmbeddedPlace,
   folder: ServerFolder,
+  since: number,
   isUp: () => boolean,
   progress: (message: string) => void,
 ): Promise<void> {
   const deadline = performance.now() + START_MS
   let told = performance.now() + 2_000
   for (;;) {
-    if (!isUp()) throw explainFailure(folder)
-    const sql = connect(place, { database: 'postgres', connections: 1 })
-    const answers = await ping(sql).then(
-      () => true,
-      () => false,
-    )
-    await sql.end({ timeout: 0 }).catch(() => undefined)
-    if (answers) return
-    if (performance.now() > deadline) throw explainFailure(folder)
+    if (!isUp()) throw explainFailure(folder, since)
+    if (saysReady(folder) && (await answers(place))) return
+    if (performance.now() > deadline) throw explainFailure(folder, since)
     if (performance.now() > told) {
       progress('waiting for PostgreSQL to recover')
       told = performance.now() + 5_000
     }
-    await sleep(15)
+    await sleep(LOOK_MS)
   }
+}
+
+async function answers(place: EmbeddedPlace): Promise<boolean> {
+  const sql = connect(place, { database: 'postgres', connections: 1 })
+  const answered = await ping(sql).then(
+    () => true,
+    () => false,
+  )
+  await sql.end({ timeout: 0 }).catch(() => undefined)
+  return answered
 }

@@ -30,6 +30,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_senders: '2',
   jit: 'off',
   log_checkpoints: 'off',
+  // After a crash every file is synced before recovery: one call does it where there is one.
+  ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
 }
 
 /** The pid of the server that runs on this cluster, or undefined; a stale file counts as none. */
@@ -42,17 +44,33 @@ export function findRunning(folder: ServerFolder): number | undefined {
   return isPostgres(pid) ? pid : undefined
 }
 
-/** A pid may have been given to somebody else since; only Linux tells cheaply. */
-function isPostgres(pid: number): boolean {
+/** Line of postmaster.pid in which the server says how far it is. */
+const STATUS_LINE = 7
+
+/** Whether the server on this cluster says that it takes connections. */
+export function saysReady(folder: ServerFolder): boolean {
+  try {
+    const lines = readFileSync(join(folder.cluster, 'postmaster.pid'), 'utf8').split('\n')
+    return lines[STATUS_LINE]?.trim() === 'ready'
+  } catch {
+    return false
+  }
+}
+
+/**
+ * A pid may have been given to somebody else since, or be a zombie that nobody has waited for;
+ * only Linux tells cheaply.
+ */
+export function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('postgres')
+    return /^\d+ \(postgres\) [^ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return process.platform !== 'linux'
   }
 }
 
-export function isAlive(pid: number): boolean {
+function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -82,11 +100,20 @@ export function startServer(
   return child
 }
 
-/** The last lines of the server's log, for a message that says why it did not start. */
-export function explainFailure(folder: ServerFolder): DatabaseProblem {
-  const lines = existsSync(folder.logFile)
-    ? readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-20)
-    : []
+/** Where the log ends now: what is written from here on belongs to the next start. */
+export function markLog(folder: ServerFolder): number {
+  return existsSync(folder.logFile) ? statSync(folder.logFile).size : 0
+}
+
+function readLog(folder: ServerFolder, since: number): string {
+  if (!existsSync(folder.logFile)) return ''
+  const log = readFileSync(folder.logFile)
+  return log.subarray(Math.min(since, log.length)).toString('utf8')
+}
+
+/** A message that says why the server did not start, from what it logged since the mark. */
+export function explainFailure(folder: ServerFolder, since: number): DatabaseProblem {
+  const lines = readLog(folder, since).trimEnd().split('\n').slice(-20)
   const fatal = lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? lines.at(-1) ?? ''
   const why = fatal.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '')
   if (/No space left on device/i.test(lines.join('\n'))) {
@@ -101,11 +128,14 @@ export function explainFailure(folder: ServerFolder): DatabaseProblem {
   return new DatabaseProblem(`PostgreSQL did not start: ${why} (see ${folder.logFile})`)
 }
 
-/** True when a dead server's children still hold its memory: they leave by themselves. */
-export function isStillLeaving(folder: ServerFolder): boolean {
-  if (!existsSync(folder.logFile)) return false
-  const tail = readFileSync(folder.logFile, 'utf8').trimEnd().split('\n').slice(-4).join('\n')
-  return /pre-existing shared memory block|lock file .* already exists/i.test(tail)
+/**
+ * True when a dead server's children still hold its memory: they leave by themselves, writing
+ * their own last words into the same log meanwhile.
+ */
+export function isStillLeaving(folder: ServerFolder, since: number): boolean {
+  return /pre-existing shared memory block|lock file .* already exists/i.test(
+    readLog(folder, since),
+  )
 }
 
 /** Fast shutdown; immediate when that takes too long. */
@@ -118,7 +148,7 @@ export async function stopServer(pid: number, patienceMs: number): Promise<void>
     }
     const deadline = performance.now() + patienceMs
     while (performance.now() < deadline) {
-      if (!isAlive(pid)) return
+      if (!isPostgres(pid)) return
       await sleep(20)
     }
   }
