@@ -1,0 +1,147 @@
+/**
+ * Where proofs take place: a gateway on its own embedded PostgreSQL, durable as in production,
+ * and the vendors' simulators in a process of their own, whose book survives whatever happens to
+ * the gateway.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { type CreatedKey, createKey } from '../../server/accounts/manage-keys.ts'
+import { migrate } from '../../server/database/migrate.ts'
+import { openDatabase } from '../../server/database/open.ts'
+import type { BookEntry } from '../../simulators/index.ts'
+import {
+  applySimulators,
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../../tests/support/gateway.ts'
+import {
+  findFreePort,
+  type RunningProcess,
+  startProcess,
+  until,
+} from '../../tests/support/processes.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+export interface Laboratory {
+  readonly dataDir: string
+  readonly gatewayUrl: string
+  readonly simulators: SimulatorsProcess
+  readonly accountIds: readonly string[]
+  /** Spread evenly over the accounts. */
+  readonly keys: readonly CreatedKey[]
+  /** Starts the gateway, always on the same port and folder. */
+  startGateway(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
+  /** Joins the gateway's database; starts it when no gateway runs. */
+  withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Ends the simulators and removes the folder. Stop the gateway first. */
+  close(): Promise<void>
+}
+
+export interface LaboratoryOptions {
+  readonly accounts?: number
+  readonly keys?: number
+  readonly balance?: string
+  readonly simulatorArguments?: readonly string[]
+}
+
+export async function openLaboratory(options: LaboratoryOptions = {}): Promise<Laboratory> {
+  const { accounts = 1, keys = 1, balance = '100000' } = options
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
+  const simulators = await startSimulatorsProcess(options.simulatorArguments)
+  const port = await findFreePort()
+
+  async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const database = await openDatabase({ dataDir, owner: false })
+    try {
+      return await work(database.sql)
+    } finally {
+      await database.stop()
+    }
+  }
+
+  const made = await withDatabase(async (sql) => {
+    await migrate(sql, join(ROOT, 'migrations'))
+    await applySimulators(sql, simulators.url)
+    return await createCallers(sql, { accounts, keys, balance })
+  })
+  return {
+    dataDir,
+    gatewayUrl: `http://127.0.0.1:${port}`,
+    simulators,
+    ...made,
+    withDatabase,
+    startGateway: (env = {}) => startGateway({ dataDir, port, env }),
+    async close() {
+      await simulators.stop(5_000)
+      if (process.env.KEEP_LABORATORY !== undefined) return
+      killPostmaster(dataDir)
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The pid of the embedded PostgreSQL, from its own pid file, or undefined when there is none. */
+export function findPostmaster(dataDir: string): number | undefined {
+  const file = join(dataDir, 'postgres', 'postmaster.pid')
+  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
+}
+
+/** SIGKILL, as the kernel would do it when memory runs out. */
+export function killPostmaster(dataDir: string): void {
+  const pid = findPostmaster(dataDir)
+  if (pid === undefined) return
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It was gone already and has left its pid file behind.
+  }
+}
+
+async function createCallers(
+  sql: Sql,
+  wanted: { readonly accounts: number; readonly keys: number; readonly balance: string },
+) {
+  const accountIds: string[] = []
+  const keys: CreatedKey[] = []
+  for (let index = 0; index < wanted.accounts; index += 1) {
+    accountIds.push((await createTestAccount(sql, wanted.balance)).id)
+  }
+  for (let index = 0; index < wanted.keys; index += 1) {
+    const accountId = accountIds[index % accountIds.length] ?? ''
+    keys.push(await createKey(sql, { accountId }))
+  }
+  return { accountIds, keys }
+}
+
+export interface SimulatorsProcess extends RunningProcess {
+  readonly url: string
+  /** The entries after `since`, once no generation is under way. */
+  readBook(since?: number): Promise<readonly BookEntry[]>
+}
+
+export async function startSimulatorsProcess(
+  more: readonly string[] = [],
+): Promise<SimulatorsProcess> {
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const script = join(ROOT, 'simulators', 'main.ts')
+  const child = await startProcess([process.execPath, script, '--port', String(port), ...more])
+  await until('the simulators', async () => {
+    const answer = await fetch(`${url}/sim`).catch(() => undefined)
+    return answer?.ok
+  })
+  return {
+    ...child,
+    url,
+    async readBook(since = 0) {
+      const answer = await fetch(`${url}/sim/book?wait=60000&since=${since}`)
+      const book = (await answer.json()) as { open: number; entries: BookEntry[] }
+      if (book.open > 0) throw new Error(`${book.open} generations are still under way`)
+      return book.entries
+    },
+  }
+}
