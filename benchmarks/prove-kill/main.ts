@@ -59,7 +59,8 @@ function describeCycle(cycle: number, victim: Victim, result: CycleResult): stri
     `${String(cycle).padStart(3)}/${cycles}  ${victim.padEnd(8)}`,
     `${String(complete).padStart(3)} of ${String(verdicts.length).padStart(3)} calls complete`,
     `back ${Math.round(backMs)} ms`,
-    `${bootMs === null ? '' : `boot ${Math.round(bootMs)} ms, `}holds closed ${Math.round(closedMs)} ms`,
+    bootMs === null ? '' : `boot ${Math.round(bootMs)} ms`,
+    `holds closed ${Math.round(closedMs)} ms`,
     breaks.length === 0 ? 'books agree' : `${breaks.length} BREAKS`,
   ].join('  ')
 }

@@ -1,4 +1,4 @@
-/** Notifications of the database (LISTEN), over a connection that is renewed for as long as it takes. */
+/** Notifications of the database (LISTEN), over a connection that is renewed until it is ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { ConnectionEvents } from './open-client.ts'

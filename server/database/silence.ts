@@ -16,7 +16,7 @@ export interface SilenceWatch {
   readonly stop: () => Promise<void>
 }
 
-/** Asks over a connection of its own, opened by `open`; calls `onSilence` per unanswered question. */
+/** Asks over a connection of its own, made by `open`; tells `onSilence` of each missing answer. */
 export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWatch {
   let used = false
   let asking = false
