@@ -63,7 +63,7 @@ function describe(figures: Figures, verdicts: readonly Verdict[]): string[] {
     '',
     ...table([['ledger says', 'calls'], ...records]),
     '',
-    `boot to ready, medians: first ${COMPARED} ${firstBootMs} ms, last ${COMPARED} ${lastBootMs} ms`,
+    `boot to ready: ${firstBootMs} ms in the first ${COMPARED}, ${lastBootMs} ms in the last`,
     `kill to the next paid answer: ${slowestBackMs} ms at most`,
     `open holds gone: after ${slowestCloseMs} ms at most (allowed: 60 s)`,
     breaks.length === 0
