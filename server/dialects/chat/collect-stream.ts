@@ -1,11 +1,11 @@
 /** A chat stream as the whole completion it adds up to. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { buildChatError } from './error.ts'
 import { parseChunk } from './parse-chunk.ts'
 import { readChatChunk } from './read-chunk.ts'
-import { type ReportedError, UPSTREAM_ERROR } from './read-error.ts'
 import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
 
 /** Gives one JSON document at the end: a completion, or an error when the stream broke off. */

@@ -1,6 +1,7 @@
 /** Errors as the chat format has them, whole and as the last event of a stream. */
+
+import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
-import type { ReportedError } from './read-error.ts'
 
 /** The one shape that every SDK of this dialect reads. */
 export function buildChatError({ type, message, code = null }: ChatErrorFields): unknown {

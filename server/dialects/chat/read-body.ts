@@ -1,8 +1,9 @@
 /** What a whole chat completion says about its cost: the bytes themselves pass untouched. */
 import { isObject, member } from '../../lib/json.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { countMessageBytes } from './count-bytes.ts'
-import { readChatError, UPSTREAM_ERROR } from './read-error.ts'
+import { readChatError } from './read-error.ts'
 import { readChatUsage } from './read-usage.ts'
 
 /** Reads a parsed completion; anything that is no completion is an error of the upstream. */

@@ -1,14 +1,6 @@
 /** Errors that chat upstreams put where a chunk or a completion should be, in all their forms. */
 import { asString, isObject, member } from '../../lib/json.ts'
-import type { RelayReport } from '../relay.ts'
-
-export type ReportedError = NonNullable<RelayReport['error']>
-
-/** What a caller is told when the upstream says nothing usable. */
-export const UPSTREAM_ERROR: ReportedError = {
-  type: 'server_error',
-  message: 'upstream provider error',
-}
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 
 /**
  * The error that a document under status 200 stands for, or undefined. Known forms: nested

@@ -6,20 +6,15 @@
 import { randomText } from '../../lib/ids.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
+import { createFrameTemplate } from '../frame-template.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
-import {
-  createSseSplitter,
-  encodeSseEvent,
-  readSseFrame,
-  type SseEvent,
-  type SseSplitter,
-} from '../sse.ts'
-import { type ChunkTemplate, learnTemplate, matchTemplate } from './chunk-template.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { encodeSseEvent, readSseFrame } from '../sse.ts'
 import { countMessageBytes } from './count-bytes.ts'
 import { encodeChatError } from './error.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { type ReportedError, UPSTREAM_ERROR } from './read-error.ts'
 import { readReasoning } from './read-message.ts'
 import { readChatUsage } from './read-usage.ts'
 import { createRepairState, type RepairState, repairChunk } from './repair-chunk.ts'
@@ -44,15 +39,13 @@ export function createChatRelay(options: ChatRelayOptions): Relay {
   return expectStream(new ChatStream(options))
 }
 
+const TEXT_KEYS = ['content', 'reasoning_content', 'reasoning', 'arguments']
+
 class ChatStream implements Relay {
   private readonly includeUsage: boolean
-  private readonly splitter: SseSplitter
+  private readonly filter: FrameFilter
+  private readonly template = createFrameTemplate(TEXT_KEYS)
   private readonly repairs: RepairState
-  private template: ChunkTemplate | undefined
-  /** The caller's bytes of the push under way. */
-  private out: Buffer[] = []
-  /** Whether those differ from the upstream's. */
-  private changed = false
   private usage: Quantities | undefined
   private outputBytes = 0
   private hasReason = false
@@ -62,104 +55,67 @@ class ChatStream implements Relay {
   constructor({ includeUsage, legacyFunctions = false, id }: ChatRelayOptions) {
     this.includeUsage = includeUsage
     this.repairs = createRepairState({ id: id ?? `chatcmpl-${randomText(22)}`, legacyFunctions })
-    this.splitter = createSseSplitter({
+    this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      onOverflow: (piece) => this.onOverflow(piece),
+      onOverflow: (piece) => {
+        this.outputBytes += piece.length
+      },
     })
   }
 
   push(chunk: Buffer): Buffer | undefined {
-    const carried = this.splitter.pendingBytes()
-    this.out = []
-    this.changed = false
-    this.splitter.push(chunk)
-    const pending = this.splitter.pendingBytes()
-    if (!this.changed && carried === 0 && pending < chunk.length) {
-      return pending === 0 ? chunk : chunk.subarray(0, chunk.length - pending)
-    }
-    return this.takeOut()
+    return this.filter.push(chunk)
   }
 
   end(): Buffer | undefined {
-    this.out = []
-    this.splitter.end()
-    // The last event may lack its blank line; a blank line too many means nothing.
-    const last = this.out.at(-1)
-    if (last && !isLineEnd(last)) this.write('\n\n')
-    if (this.done || this.error) return this.takeOut()
-    if (this.hasReason) {
-      this.write(DONE)
-      this.done = true
-    } else {
-      this.write(encodeChatError(UPSTREAM_ERROR))
-    }
-    return this.takeOut()
+    const rest = this.filter.end()
+    if (this.done || this.error) return rest
+    this.done = this.hasReason
+    const ending = Buffer.from(this.hasReason ? DONE : encodeChatError(UPSTREAM_ERROR))
+    return rest ? Buffer.concat([rest, ending]) : ending
   }
 
   fail({ type, message }: RelayFailure): Buffer | undefined {
     if (this.done || this.error) return undefined
-    return Buffer.from(encodeChatError({ type, message }))
+    const close = this.filter.isInsideEvent() ? '\n\n' : ''
+    return Buffer.from(close + encodeChatError({ type, message }))
   }
 
   report(): RelayReport {
-    const { usage, outputBytes, error } = this
-    const finished = this.done
-    return {
-      outputBytes,
-      finished,
-      ...(usage ? { usage } : {}),
-      ...(error ? { error } : {}),
-    }
+    const { usage, outputBytes, done: finished, error } = this
+    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
   }
 
-  private onFrame(frame: Buffer): void {
-    if (this.done || this.error) {
-      // The LF of a CRLF that was cut in two still belongs to the last event.
-      if (isLineEnd(frame)) this.out.push(frame)
-      else this.changed = true
-      return
-    }
-    const textBytes = this.template ? matchTemplate(this.template, frame) : -1
+  private onFrame(frame: Buffer): Buffer | undefined {
+    if (this.done || this.error) return isLineEnd(frame) ? frame : undefined
+    const textBytes = this.template.match(frame)
     if (textBytes !== -1) {
       this.outputBytes += textBytes
-      this.out.push(frame)
-      return
+      return frame
     }
     const event = readSseFrame(frame)
-    if (event) this.onEvent(event, frame)
-    else this.out.push(frame)
-  }
-
-  /** An event too large to look into passes as it is. */
-  private onOverflow(piece: Buffer): void {
-    if (this.done || this.error) return
-    this.outputBytes += piece.length
-    this.out.push(piece)
+    if (!event) return frame
+    const read = parseChunk(event)
+    if (read.kind === 'chunk') return this.onChunk(read.document, frame)
+    if (read.kind === 'done') return this.onDone(event.data, frame)
+    return this.onError(read.error, isReadableError(read.document) ? frame : undefined)
   }
 
   /** An upstream that ends without saying why has at least ended on purpose. */
-  private onDone(data: string, frame: Buffer): void {
-    if (!this.hasReason) this.write(this.encodeMissingReason())
+  private onDone(data: string, frame: Buffer): Buffer {
     this.done = true
-    if (data === '[DONE]') this.out.push(frame)
-    else this.write(DONE)
-  }
-
-  private onEvent(event: SseEvent, frame: Buffer): void {
-    const read = parseChunk(event)
-    if (read.kind === 'chunk') this.onChunk(read.document, frame)
-    else if (read.kind === 'done') this.onDone(event.data, frame)
-    else this.onError(read.error, isReadableError(read.document) ? frame : undefined)
+    const isExact = data === '[DONE]'
+    if (this.hasReason) return isExact ? frame : Buffer.from(DONE)
+    return Buffer.from(this.encodeMissingReason() + DONE)
   }
 
   /** Passes the upstream's own words on where the SDKs can read them. */
-  private onError(error: ReportedError, frame: Buffer | undefined): void {
+  private onError(error: ReportedError, frame: Buffer | undefined): Buffer {
     this.error = error
-    if (frame) this.out.push(frame)
-    else this.write(encodeChatError(error))
+    return frame ?? Buffer.from(encodeChatError(error))
   }
 
-  private onChunk(chunk: JsonObject, frame: Buffer): void {
+  private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {
     this.usage = readChatUsage(chunk) ?? this.usage
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
     for (const { delta, finish_reason: reason } of choices) {
@@ -167,17 +123,11 @@ class ChatStream implements Relay {
       if (typeof reason === 'string' && reason !== '') this.hasReason = true
     }
     const isOnlyUsage = choices.length === 0 && isObject(chunk.usage)
-    if (isOnlyUsage && !this.includeUsage) {
-      this.changed = true
-      return
-    }
+    if (isOnlyUsage && !this.includeUsage) return undefined
     const repaired = repairChunk(chunk, this.repairs)
-    if (repaired !== chunk) {
-      this.write(encodeSseEvent(undefined, JSON.stringify(repaired)))
-      return
-    }
-    this.out.push(frame)
+    if (repaired !== chunk) return Buffer.from(encodeSseEvent(undefined, JSON.stringify(repaired)))
     this.learn(chunk, choices, frame)
+    return frame
   }
 
   /** Remembers a chunk that holds one piece of text and nothing else. */
@@ -187,7 +137,7 @@ class ChatStream implements Relay {
     if (!isObject(choice.delta) || isObject(choice.usage)) return
     const text = readOnlyText(choice.delta)
     const isAll = Buffer.byteLength(text) === countMessageBytes(choice.delta)
-    if (text !== '' && isAll) this.template = learnTemplate(frame, text) ?? this.template
+    if (text !== '' && isAll) this.template.learn(frame, text)
   }
 
   private encodeMissingReason(): string {
@@ -195,17 +145,6 @@ class ChatStream implements Relay {
     const reason = calls > 0 ? 'tool_calls' : 'stop'
     const ending = { choices: [{ index: 0, delta: {}, finish_reason: reason }] }
     return encodeSseEvent(undefined, JSON.stringify(repairChunk(ending, this.repairs)))
-  }
-
-  private write(text: string): void {
-    this.changed = true
-    this.out.push(Buffer.from(text))
-  }
-
-  private takeOut(): Buffer | undefined {
-    const [first] = this.out
-    if (!first) return undefined
-    return this.out.length === 1 ? first : Buffer.concat(this.out)
   }
 }
 
@@ -217,11 +156,6 @@ function readOnlyText(delta: JsonObject): string {
   const called = member(calls[0], 'function')
   const isOpening = member(calls[0], 'id') || member(called, 'name')
   return calls.length > 1 || isOpening ? '' : readArguments(member(called, 'arguments'))
-}
-
-function isLineEnd(frame: Buffer): boolean {
-  const [first] = frame
-  return frame.length === 1 && (first === 10 || first === 13)
 }
 
 /** Whether the SDKs read the error as the upstream put it. */

@@ -1,8 +1,6 @@
 /** Errors as the messages format has them, whole and as the last event of a stream. */
-import type { RelayReport } from '../relay.ts'
+import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
-
-type ReportedError = NonNullable<RelayReport['error']>
 
 /** From our own and the chat vendors' error types and codes; the rest is `api_error`. */
 const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [

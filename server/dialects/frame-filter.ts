@@ -1,0 +1,77 @@
+/**
+ * Lets the events of a stream pass, one by one, and keeps the bytes of those that need no change.
+ * When all of a chunk passes, the very chunk is handed on.
+ */
+import { createSseSplitter } from './sse.ts'
+
+export interface FrameFilter {
+  /** The bytes for the caller. The start of an unfinished event is held back. */
+  push(chunk: Buffer): Buffer | undefined
+  /** The body ended: what was held back is judged as it is. */
+  end(): Buffer | undefined
+  /** True while the caller has a part of an event: what is said next must close it first. */
+  isInsideEvent(): boolean
+}
+
+export interface FrameFilterOptions {
+  /** Gives the frame itself to let it pass, other bytes in its place, or undefined to drop it. */
+  readonly onFrame: (frame: Buffer) => Buffer | undefined
+  /** An event over the limit passes as it is, in pieces. */
+  readonly onOverflow: (piece: Buffer) => void
+}
+
+const LF = 10
+const CR = 13
+
+export function createFrameFilter({ onFrame, onOverflow }: FrameFilterOptions): FrameFilter {
+  let out: Buffer[] = []
+  let isChanged = false
+  let isInsideOverflow = false
+  const splitter = createSseSplitter({
+    onFrame(frame) {
+      isInsideOverflow = false
+      const passed = onFrame(frame)
+      if (passed !== frame) isChanged = true
+      if (passed) out.push(passed)
+    },
+    onOverflow(piece) {
+      isInsideOverflow = true
+      onOverflow(piece)
+      out.push(piece)
+    },
+  })
+
+  function takeOut(): Buffer | undefined {
+    const [first, second] = out
+    const all = second ? Buffer.concat(out) : first
+    out = []
+    return all
+  }
+
+  return {
+    push(chunk) {
+      const carried = splitter.pendingBytes()
+      isChanged = false
+      splitter.push(chunk)
+      const pending = splitter.pendingBytes()
+      const isWhole = !isChanged && carried === 0 && pending < chunk.length
+      if (!isWhole) return takeOut()
+      out = []
+      return pending === 0 ? chunk : chunk.subarray(0, chunk.length - pending)
+    },
+    end() {
+      splitter.end()
+      const last = out.at(-1)
+      // The last event may lack its blank line; a blank line too many means nothing.
+      if (isInsideOverflow || (last && !isLineEnd(last))) out.push(Buffer.from('\n\n'))
+      isInsideOverflow = false
+      return takeOut()
+    },
+    isInsideEvent: () => isInsideOverflow,
+  }
+}
+
+/** The LF of a CRLF that was cut in two comes as a frame of its own. */
+export function isLineEnd(frame: Buffer): boolean {
+  return frame.length === 1 && (frame[0] === LF || frame[0] === CR)
+}

@@ -1,0 +1,25 @@
+/** What a whole message says about its cost: the bytes themselves pass untouched. */
+import { asString, isObject, type JsonObject } from '../../lib/json.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
+import type { BodyReading } from '../tap.ts'
+import { readMessagesError } from './read-error.ts'
+import { readMessagesUsage } from './read-usage.ts'
+
+/** Reads a parsed message; anything that is none is an error of the upstream. */
+export function readMessagesBody(document: unknown): BodyReading {
+  const error = readMessagesError(document)
+  if (error) return { outputBytes: 0, error }
+  if (!isObject(document) || !Array.isArray(document.content)) {
+    return { outputBytes: 0, error: UPSTREAM_ERROR }
+  }
+  let outputBytes = 0
+  for (const block of document.content) if (isObject(block)) outputBytes += countBlockBytes(block)
+  const usage = readMessagesUsage(document.usage)
+  return usage ? { outputBytes, usage } : { outputBytes }
+}
+
+/** UTF-8 bytes that the model wrote: text, thinking, and the input of a call as JSON. */
+function countBlockBytes({ text, thinking, input }: JsonObject): number {
+  const written = (asString(text) ?? '') + (asString(thinking) ?? '')
+  return Buffer.byteLength(isObject(input) ? written + JSON.stringify(input) : written)
+}

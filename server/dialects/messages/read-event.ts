@@ -1,0 +1,14 @@
+/** Events of a messages stream, read as little as needed. */
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+
+const DELTA_FIELDS = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+  ['input_json_delta', 'partial_json'],
+])
+
+/** What the model wrote in a `content_block_delta`; empty for signatures and citations. */
+export function readDeltaText(event: JsonObject): string {
+  const field = DELTA_FIELDS.get(asString(member(event.delta, 'type')) ?? '')
+  return field === undefined ? '' : (asString(member(event.delta, field)) ?? '')
+}

@@ -1,0 +1,111 @@
+/**
+ * A messages stream passed on to a caller of the same dialect: every byte as it came, whatever
+ * the event. On the way the tap learns usage, counts what was generated, and adds an `error`
+ * event to a stream that ends without `message_stop`.
+ */
+import { type JsonObject, member } from '../../lib/json.ts'
+import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { createFrameTemplate } from '../frame-template.ts'
+import { parseEventData } from '../parse-event-data.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { readSseFrame } from '../sse.ts'
+import { encodeMessagesError } from './error.ts'
+import { readMessagesError } from './read-error.ts'
+import { readDeltaText } from './read-event.ts'
+import { createMessagesUsageReader } from './read-usage.ts'
+
+/** `finished` is true after `message_stop`. */
+export function createMessagesTap(): Relay {
+  return new MessagesTap()
+}
+
+const TEXT_KEYS = ['text', 'partial_json', 'thinking']
+
+class MessagesTap implements Relay {
+  private readonly filter: FrameFilter
+  private readonly template = createFrameTemplate(TEXT_KEYS)
+  private readonly usage = createMessagesUsageReader()
+  private outputBytes = 0
+  private finished = false
+  private error: ReportedError | undefined
+
+  constructor() {
+    this.filter = createFrameFilter({
+      onFrame: (frame) => this.onFrame(frame),
+      onOverflow: (piece) => {
+        this.outputBytes += piece.length
+      },
+    })
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    return this.filter.push(chunk)
+  }
+
+  end(): Buffer | undefined {
+    const rest = this.filter.end()
+    if (this.finished || this.error) return rest
+    const ending = Buffer.from(encodeMessagesError(UPSTREAM_ERROR))
+    return rest ? Buffer.concat([rest, ending]) : ending
+  }
+
+  fail({ type, message }: RelayFailure): Buffer | undefined {
+    if (this.finished || this.error) return undefined
+    const close = this.filter.isInsideEvent() ? '\n\n' : ''
+    return Buffer.from(close + encodeMessagesError({ type, message }))
+  }
+
+  report(): RelayReport {
+    const { outputBytes, finished, error } = this
+    const usage = this.usage.quantities()
+    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+  }
+
+  private onFrame(frame: Buffer): Buffer | undefined {
+    const textBytes = this.template.match(frame)
+    if (textBytes === -1) return this.onOther(frame)
+    this.outputBytes += textBytes
+    return frame
+  }
+
+  private onOther(frame: Buffer): Buffer | undefined {
+    const event = readSseFrame(frame)
+    if (!event) return frame
+    const data = parseEventData(event)
+    // Half an event at a sudden end would hide the error event that follows it.
+    if (!data) return isWhole(frame) ? frame : undefined
+    this.onEvent(data, frame)
+    return frame
+  }
+
+  private onEvent(data: JsonObject, frame: Buffer): void {
+    switch (data.type) {
+      case 'content_block_delta':
+        this.onDelta(data, frame)
+        return
+      case 'message_start':
+        this.usage.read(member(data.message, 'usage'))
+        return
+      case 'message_delta':
+        this.usage.read(data.usage)
+        return
+      case 'message_stop':
+        this.finished = true
+        return
+      default:
+        this.error ??= readMessagesError(data)
+    }
+  }
+
+  private onDelta(data: JsonObject, frame: Buffer): void {
+    const text = readDeltaText(data)
+    this.outputBytes += Buffer.byteLength(text)
+    if (text !== '') this.template.learn(frame, text)
+  }
+}
+
+/** Events end in an empty line; only the last of a body may lack it. */
+function isWhole(frame: Buffer): boolean {
+  return /[\r\n]{2}$/.test(frame.toString('latin1', Math.max(0, frame.length - 4)))
+}
