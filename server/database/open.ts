@@ -1,20 +1,23 @@
 /** The one way to the database, for the gateway and for commands alike. */
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { connect } from './client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import type { Place } from './open-client.ts'
+import { takeOwnership } from './ownership.ts'
+import { probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
-import { claimOwnership, ping, readClockSkew, readServer } from './store.ts'
+import { refuseUnsafe } from './refuse-unsafe.ts'
+import { countSessions } from './store.ts'
+import { type OnTrouble, watchServer } from './watch-server.ts'
 
 export interface OpenOptions {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
-  /** The gateway owns an embedded database; a command joins it, or owns it while none runs. */
+  /** The gateway owns an embedded database; a command joins it, or starts it while it needs it. */
   readonly owner: boolean
   readonly onProgress?: (message: string) => void
-  readonly onTrouble?: (error: unknown, message: string) => void
+  readonly onTrouble?: OnTrouble
 }
 
 export interface OpenedDatabase {
@@ -26,116 +29,86 @@ export interface OpenedDatabase {
   readonly stop: () => Promise<void>
 }
 
-const VERSION_MIN = 140_000
-const PROBE_MS = 2_000
-const CLAIM_MS = 4_000
-const WATCH_MS = 500
+const LEAVING_LOOKS = 20
+const LEAVING_LOOK_MS = 25
 
 /** Throws DatabaseProblem, in one line that says what to do. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
-  if (options.databaseUrl) return openExternal({ url: options.databaseUrl })
+  if (options.databaseUrl) return await openExternal({ url: options.databaseUrl })
   const server = await startEmbedded(options)
-  const claim = connect(server.place, { connections: 1, name: 'tributary owner' })
-  const owns = await claimWithPatience(claim, options.owner || !server.adopted)
-  if (options.owner && !owns) {
-    await claim.end({ timeout: 1 })
+  return options.owner ? await own(server, options) : await join(server)
+}
+
+/** For the gateway: the only one, watching over the server and stopping it at the end. */
+async function own(server: EmbeddedServer, options: OpenOptions): Promise<OpenedDatabase> {
+  const onTrouble = options.onTrouble ?? (() => undefined)
+  const ownership = await takeOwnership(server.place, () =>
+    onTrouble(undefined, 'another gateway has taken over the embedded database'),
+  )
+  if (!ownership) {
     throw new DatabaseProblem(
       `another gateway already runs on ${options.dataDir}: stop it, or set DATA_DIR to another ` +
         'folder. Several gateways can share one PostgreSQL through DATABASE_URL',
     )
   }
-  const sql = connect(server.place)
-  const unwatch = owns ? watch(server, claim, options) : () => undefined
+  const unwatch = watchServer(server, onTrouble)
+  return await openPool(server.place, 'embedded', async () => {
+    await unwatch()
+    await ownership.release()
+    await server.stop()
+  })
+}
+
+/** For a command: it leaves the server as it found it. */
+async function join(server: EmbeddedServer): Promise<OpenedDatabase> {
+  return await openPool(server.place, 'embedded', async () => {
+    if (!server.adopted && !(await isInUse(server.place))) await server.stop()
+  })
+}
+
+/**
+ * A gateway that came meanwhile keeps the server; one that comes this moment starts it again. Our
+ * own connections take a moment to leave.
+ */
+async function isInUse(place: Place): Promise<boolean> {
+  const sql = connect(place, { connections: 1, name: 'tributary command' })
   try {
-    await refuseUnsafe(sql)
-  } catch (error) {
-    unwatch()
-    throw error
-  }
-  return {
-    sql,
-    place: server.place,
-    kind: 'embedded',
-    probe: () => probe(sql),
-    async stop() {
-      unwatch()
-      await Promise.all([sql.end({ timeout: 2 }), claim.end({ timeout: 1 })])
-      if (owns) await server.stop()
-    },
+    for (let look = 0; look < LEAVING_LOOKS; look += 1) {
+      if ((await countSessions(sql)) === 0) return false
+      await sleep(LEAVING_LOOK_MS)
+    }
+    return true
+  } finally {
+    await sql.end({ timeout: 1 })
   }
 }
 
 async function openExternal(place: Place): Promise<OpenedDatabase> {
-  const sql = connect(place)
   try {
-    await refuseUnsafe(sql)
+    return await openPool(place, 'external', async () => undefined)
   } catch (cause) {
-    await sql.end({ timeout: 1 })
     if (cause instanceof DatabaseProblem) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
     throw new DatabaseProblem(`cannot reach the database of DATABASE_URL: ${why}`, cause)
   }
-  const stop = () => sql.end({ timeout: 2 })
-  return { sql, place, kind: 'external', probe: () => probe(sql), stop }
 }
 
-/** Settings that lose acknowledged commits are refused: no cent may depend on luck. */
-async function refuseUnsafe(sql: Sql): Promise<void> {
-  const server = await readServer(sql)
-  if (!server || server.version < VERSION_MIN) {
-    throw new DatabaseProblem('PostgreSQL 14 or newer is needed')
+/** A pool on a server that was found safe. What `close` ends is also ended when it was not. */
+async function openPool(
+  place: Place,
+  kind: OpenedDatabase['kind'],
+  close: () => Promise<void>,
+): Promise<OpenedDatabase> {
+  const sql = connect(place)
+  const stop = async () => {
+    await sql.end({ timeout: 2 })
+    await close()
   }
-  const { fsync, commit, pages } = server
-  if (process.env.TRIBUTARY_TEST_UNSAFE_DATABASE === '1') return
-  if (fsync !== 'on' || pages !== 'on' || commit === 'off') {
-    throw new DatabaseProblem(
-      `this PostgreSQL can lose committed money (fsync ${fsync}, full_page_writes ${pages}, ` +
-        `synchronous_commit ${commit}): switch them on`,
-    )
-  }
-}
-
-/** A killed gateway's connection takes a moment to be noticed. */
-async function claimWithPatience(claim: Sql, wanted: boolean): Promise<boolean> {
-  if (!wanted) return false
-  const deadline = performance.now() + CLAIM_MS
-  for (;;) {
-    if (await claimOwnership(claim)) return true
-    if (performance.now() > deadline) return false
-    await sleep(100)
-  }
-}
-
-/** Brings a server that died back to life and claims it again. */
-function watch(server: EmbeddedServer, claim: Sql, options: OpenOptions): () => void {
-  let busy = false
-  const timer = setInterval(async () => {
-    if (busy) return
-    busy = true
-    try {
-      if (await server.revive()) {
-        options.onTrouble?.(undefined, 'the embedded PostgreSQL had died and was started again')
-        await claimWithPatience(claim, true)
-      }
-    } catch (error) {
-      options.onTrouble?.(error, 'the embedded PostgreSQL could not be started again')
-    } finally {
-      busy = false
-    }
-  }, WATCH_MS)
-  timer.unref()
-  return () => clearInterval(timer)
-}
-
-async function probe(sql: Sql): Promise<{ skewMs: number }> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), PROBE_MS)
-  })
   try {
-    await Promise.race([ping(sql), late])
-    return { skewMs: await Promise.race([readClockSkew(sql), late]) }
-  } finally {
-    clearTimeout(timer)
+    await refuseUnsafe(sql)
+  } catch (error) {
+    await stop()
+    throw error
   }
+  return { sql, place, kind, probe: () => probeDatabase(sql), stop }
 }

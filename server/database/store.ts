@@ -41,3 +41,12 @@ export async function ping(sql: Sql): Promise<void> {
 export async function listenOn(sql: Sql, channel: string): Promise<void> {
   await sql.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
 }
+
+/** How many connections others have to this database. */
+export async function countSessions(sql: Sql): Promise<number> {
+  const [row] = await sql<{ others: number }[]>`
+    select count(*)::int as others from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend'
+      and pid <> pg_backend_pid()`
+  return row?.others ?? 0
+}

@@ -1,0 +1,34 @@
+/** Brings an embedded server that died back to life, for as long as the gateway lives. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EmbeddedServer } from './embedded.ts'
+
+const LOOK_MS = 250
+const BACK_OFF_MS_MAX = 10_000
+
+export type OnTrouble = (error: unknown, message: string) => void
+
+/** Returns what ends the watch; it resolves when no start is under way any more. */
+export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () => Promise<void> {
+  const stopping = new AbortController()
+  const watching = (async () => {
+    let pauseMs = LOOK_MS
+    while (!stopping.signal.aborted) {
+      await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(
+        () => undefined,
+      )
+      if (stopping.signal.aborted) return
+      try {
+        if (await server.revive()) onTrouble(undefined, 'the embedded PostgreSQL was started again')
+        pauseMs = LOOK_MS
+      } catch (error) {
+        // A full disk, say: the next start succeeds once there is room again.
+        onTrouble(error, 'the embedded PostgreSQL could not be started again')
+        pauseMs = Math.min(pauseMs * 2, BACK_OFF_MS_MAX)
+      }
+    }
+  })()
+  return async () => {
+    stopping.abort()
+    await watching
+  }
+}

@@ -1,0 +1,120 @@
+/** Migrations under two migrators at once, kill -9 in the middle, and files that do not fit. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { connect } from '../../server/database/client.ts'
+import { migrate } from '../../server/database/migrate.ts'
+import { DatabaseProblem } from '../../server/database/problem.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { startProcess, until } from '../support/processes.ts'
+
+const MIGRATOR = join(import.meta.dirname, '..', 'support', 'migrate-process.ts')
+
+/** An empty database and a folder for migrations. */
+async function prepare(t: TestContext) {
+  const database = await createTestDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-migrations-'))
+  t.after(async () => {
+    rmSync(folder, { recursive: true })
+    await database.drop()
+  })
+  await database.sql`drop schema public cascade`
+  await database.sql`create schema public`
+  const write = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  return { ...database, folder, write }
+}
+
+test('each file is applied once, in the order of the numbers', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0002-fruit-colour.sql', "alter table fruit add colour text default 'red';")
+  write('0001-fruit.sql', 'create table fruit (name text); insert into fruit values ($$fig$$);')
+  write('notes.txt', 'no migration')
+  assert.deepEqual(await migrate(sql, folder), ['0001-fruit.sql', '0002-fruit-colour.sql'])
+  assert.deepEqual(await migrate(sql, folder), [])
+  write('0003-more.sql', "insert into fruit values ('plum', 'blue');")
+  assert.deepEqual(await migrate(sql, folder), ['0003-more.sql'])
+  const rows = await sql`select name, colour from fruit order by name`
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      { name: 'fig', colour: 'red' },
+      { name: 'plum', colour: 'blue' },
+    ],
+  )
+})
+
+test('five migrators at once apply every file once between them', async (t) => {
+  const { sql, place, folder, write } = await prepare(t)
+  for (let number = 1; number <= 6; number += 1) {
+    write(`000${number}-step.sql`, `create table step_${number} (); select pg_sleep(0.02);`)
+  }
+  const pools = Array.from({ length: 5 }, () => connect(place, { connections: 1 }))
+  const applied = await Promise.all(pools.map((pool) => migrate(pool, folder)))
+  await Promise.all(pools.map((pool) => pool.end()))
+  assert.equal(new Set(applied.flat()).size, 6)
+  assert.equal(applied.flat().length, 6)
+  const [row] = await sql<{ count: bigint }[]>`select count(*) from schema_migration`
+  assert.equal(row?.count, 6n)
+})
+
+test('a file with an error leaves nothing of itself, and all before it', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-good.sql', 'create table good ();')
+  write('0002-bad.sql', 'create table half (); select 1 / 0;')
+  await assert.rejects(migrate(sql, folder), /division by zero/)
+  const [row] = await sql`select to_regclass('good') as good, to_regclass('half') as half`
+  assert.deepEqual({ ...row }, { good: 'good', half: null })
+  write('0002-bad.sql', 'create table half ();')
+  assert.deepEqual(await migrate(sql, folder), ['0002-bad.sql'])
+})
+
+test('kill -9 in the middle leaves nothing half done, and the next migrator goes on', async (t) => {
+  const { sql, url, folder, write } = await prepare(t)
+  write('0001-first.sql', 'create table first ();')
+  write('0002-slow.sql', 'create table slow (); select pg_sleep(30);')
+  const migrator = await startProcess([process.execPath, MIGRATOR, url, folder])
+  const backend = await until('the slow migration', async () => {
+    const [row] = await sql<{ pid: number }[]>`
+      select pid from pg_stat_activity
+      where state = 'active' and query like '%pg_sleep(30)%' and pid <> pg_backend_pid()`
+    return row?.pid
+  })
+  migrator.signal('SIGKILL')
+  await migrator.exited
+  // What a killed client leaves behind ends by itself when it next writes; we do not wait for that.
+  await sql`select pg_terminate_backend(${backend}::int)`
+  write('0002-slow.sql', 'create table slow ();')
+  await until('the end of the old transaction', async () => {
+    const rows = await sql`select 1 from pg_stat_activity where pid = ${backend}::int`
+    return rows.length === 0 ? true : undefined
+  })
+  const [row] = await sql`select to_regclass('first') as first, to_regclass('slow') as slow`
+  assert.deepEqual({ ...row }, { first: 'first', slow: null })
+  assert.deepEqual(await migrate(sql, folder), ['0002-slow.sql'])
+})
+
+test('a file that was changed after it had been applied is named and refused', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-one.sql', 'create table one ();')
+  await migrate(sql, folder)
+  write('0001-one.sql', 'create table one (two int);')
+  await assert.rejects(migrate(sql, folder), (error) => {
+    assert.ok(error instanceof DatabaseProblem)
+    assert.match(error.message, /0001-one\.sql was changed/)
+    return true
+  })
+})
+
+test('a database that is newer than the code is refused, with the name it has more', async (t) => {
+  const { sql, folder, write } = await prepare(t)
+  write('0001-one.sql', 'create table one ();')
+  write('0002-two.sql', 'create table two ();')
+  await migrate(sql, folder)
+  rmSync(join(folder, '0002-two.sql'))
+  write('0003-three.sql', 'create table three ();')
+  await assert.rejects(migrate(sql, folder), /newer than this version: it has 0002-two\.sql/)
+  const [row] = await sql`select to_regclass('three') as three`
+  assert.equal(row?.three, null)
+})

@@ -1,0 +1,112 @@
+/** Who may use an embedded database, and what becomes of it when its gateway is killed. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { makeDataDir, serverProcesses, signalServer } from '../support/own-postgres.ts'
+import { runDatabaseProcess } from '../support/run-database-process.ts'
+
+/** The server's pid by its own note; undefined once it is gone. */
+function serverPid(dataDir: string): number | undefined {
+  const file = join(dataDir, 'postgres', 'postmaster.pid')
+  if (!existsSync(file)) return undefined
+  const lines = readFileSync(file, 'utf8').split('\n')
+  return Number(lines[0])
+}
+
+/** A data folder of its own, with nothing of it left running. */
+function useDataDir(t: TestContext): string {
+  const dataDir = makeDataDir()
+  t.after(async () => {
+    const pid = serverPid(dataDir)
+    if (pid !== undefined) process.kill(pid, 'SIGQUIT')
+    while (serverPid(dataDir) !== undefined) await sleep(20)
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return dataDir
+}
+
+test('a gateway starts the server and stops it; the next start finds the same data', async (t) => {
+  const dataDir = useDataDir(t)
+  const first = await runDatabaseProcess(dataDir, 'owner')
+  assert.ok(first.ready, `${first.refused}`)
+  assert.equal(statSync(join(dataDir, 'postgres.password')).mode & 0o777, 0o600)
+  assert.equal(statSync(join(dataDir, 'postgres')).mode & 0o777, 0o700)
+  assert.equal(await first.close(), 0)
+  assert.equal(serverPid(dataDir), undefined)
+  const second = await runDatabaseProcess(dataDir, 'owner')
+  assert.ok(second.ready, `${second.refused}`)
+  assert.notEqual(second.ready, first.ready)
+  assert.equal(await second.close(), 0)
+})
+
+test('a second gateway is refused and told why, and the first goes on', async (t) => {
+  const dataDir = useDataDir(t)
+  const first = await runDatabaseProcess(dataDir, 'owner')
+  const second = await runDatabaseProcess(dataDir, 'owner')
+  assert.match(second.refused ?? '', /another gateway already runs on .*DATA_DIR.*DATABASE_URL/)
+  assert.ok(serverPid(dataDir))
+  assert.equal(await first.close(), 0)
+})
+
+test('after kill -9 of the gateway the next one adopts the server that was left', async (t) => {
+  const dataDir = useDataDir(t)
+  const first = await runDatabaseProcess(dataDir, 'owner')
+  await first.kill()
+  const pid = serverPid(dataDir)
+  const second = await runDatabaseProcess(dataDir, 'owner')
+  assert.equal(second.ready, first.ready)
+  assert.equal(serverPid(dataDir), pid)
+  assert.equal(await second.close(), 0)
+  assert.equal(serverPid(dataDir), undefined)
+})
+
+test('a command joins the gateway and leaves the server to it', async (t) => {
+  const dataDir = useDataDir(t)
+  const gateway = await runDatabaseProcess(dataDir, 'owner')
+  const command = await runDatabaseProcess(dataDir, 'command')
+  assert.equal(command.ready, gateway.ready)
+  assert.equal(await command.close(), 0)
+  assert.ok(serverPid(dataDir))
+  assert.equal(await gateway.close(), 0)
+})
+
+test('a command without a gateway starts the server and stops it after itself', async (t) => {
+  const dataDir = useDataDir(t)
+  const command = await runDatabaseProcess(dataDir, 'command')
+  assert.ok(command.ready, `${command.refused}`)
+  assert.equal(await command.close(), 0)
+  assert.equal(serverPid(dataDir), undefined)
+})
+
+test('a gateway that starts during a command keeps the server the command started', async (t) => {
+  const dataDir = useDataDir(t)
+  const command = await runDatabaseProcess(dataDir, 'command')
+  const gateway = await runDatabaseProcess(dataDir, 'owner')
+  assert.equal(gateway.ready, command.ready)
+  assert.equal(await command.close(), 0)
+  assert.ok(serverPid(dataDir))
+  assert.equal(await gateway.close(), 0)
+})
+
+for (const whole of [false, true]) {
+  const victim = whole ? 'server and all its backends' : 'server, its backends left over'
+  test(`kill -9 of the ${victim}: it runs again, and is still owned`, async (t) => {
+    const dataDir = useDataDir(t)
+    const gateway = await runDatabaseProcess(dataDir, 'owner')
+    const pid = serverPid(dataDir) ?? 0
+    assert.ok(serverProcesses(pid).length > 3)
+    if (whole) signalServer(pid, 'SIGKILL')
+    else process.kill(pid, 'SIGKILL')
+    const deadline = performance.now() + 30_000
+    while (gateway.said.every((one) => !one.trouble)) {
+      assert.ok(performance.now() < deadline, 'it was not started again')
+      await sleep(50)
+    }
+    const second = await runDatabaseProcess(dataDir, 'owner')
+    assert.match(second.refused ?? '', /another gateway already runs/)
+    assert.equal(await gateway.close(), 0)
+    assert.equal(serverPid(dataDir), undefined)
+  })
+}

@@ -1,0 +1,8 @@
+/** A migrator in a process of its own, to be killed: address and folder are its arguments. */
+import { connect } from '../../server/database/client.ts'
+import { migrate } from '../../server/database/migrate.ts'
+
+const [url = '', folder = ''] = process.argv.slice(2)
+const sql = connect({ url })
+await migrate(sql, folder)
+await sql.end()

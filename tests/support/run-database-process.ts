@@ -1,0 +1,68 @@
+/** Starts `database-process.ts` and reads what it says. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const SCRIPT = join(import.meta.dirname, 'database-process.ts')
+
+interface Said {
+  readonly ready?: string
+  readonly refused?: string
+  readonly progress?: string
+  readonly trouble?: string
+  readonly why?: string
+}
+
+export interface DatabaseProcess {
+  readonly pid: number
+  /** When the server it is connected to was started. */
+  readonly ready: string | undefined
+  readonly refused: string | undefined
+  readonly said: readonly Said[]
+  /** Resolves with the exit code. */
+  readonly close: () => Promise<number>
+  readonly kill: () => Promise<void>
+}
+
+/** Resolves when the process is ready or has given up. */
+export async function runDatabaseProcess(
+  dataDir: string,
+  role: 'owner' | 'command',
+  options: { readonly script?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<DatabaseProcess> {
+  const child = spawn(process.execPath, [options.script ?? SCRIPT, dataDir, role], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...options.env },
+  })
+  const exited = once(child, 'exit')
+  const said: Said[] = []
+  const decided = Promise.withResolvers<Said>()
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message: Said = JSON.parse(line)
+    said.push(message)
+    if (message.ready ?? message.refused) decided.resolve(message)
+  })
+  const { ready, refused } = await Promise.race([
+    decided.promise,
+    exited.then(([code]): Said => ({ refused: `it exited with ${code} and said nothing` })),
+  ])
+  const exit = async (): Promise<number> => {
+    const [code] = await exited
+    return typeof code === 'number' ? code : -1
+  }
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    refused,
+    said,
+    close() {
+      child.stdin.end()
+      return exit()
+    },
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}
