@@ -17,7 +17,8 @@ export interface Readiness {
   readonly reason: () => string | undefined
   /** Why no paid work is taken, or undefined; asked for every call, so it only remembers. */
   readonly refusesWork: () => string | undefined
-  readonly look: () => Promise<void>
+  /** Looks now and from then on every two seconds; before the first look nothing is ready. */
+  readonly begin: () => Promise<void>
   readonly stopping: () => void
   readonly stop: () => void
 }
@@ -43,13 +44,16 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
     else log.info({}, 'ready')
   }
 
-  const timer = setInterval(() => void look(), LOOK_MS)
-  timer.unref()
+  let timer: NodeJS.Timeout | undefined
   return {
     // A database that is away is told by the call that needs it: it may be back already.
     refusesWork: () => (stopping ? 'stopping' : disk),
     reason: () => (stopping ? 'stopping' : (database ?? disk)),
-    look,
+    begin() {
+      timer = setInterval(() => void look(), LOOK_MS)
+      timer.unref()
+      return look()
+    },
     stopping: () => {
       stopping = true
     },

@@ -6,11 +6,13 @@ import type { Endpoint } from './endpoint.ts'
 import { healthz, readyz } from './health.ts'
 import { getModel, listModels } from './models.ts'
 import { search } from './search.ts'
+import { speech } from './speech.ts'
 import { getUsage, listUsage } from './usage.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
   embeddings,
+  speech,
   search,
   listModels,
   getModel,

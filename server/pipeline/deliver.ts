@@ -75,7 +75,10 @@ class Delivery {
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     if (first) this.pass(first)
+    // A short body can have ended, or broken, before these listeners were there.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
+    else if (body.readableEnded) this.onEnd()
+    else if (body.destroyed) this.onBroken()
     else if (!this.stall) body.resume()
   }
 

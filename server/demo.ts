@@ -1,0 +1,142 @@
+/**
+ * Demo mode: a gateway without any channel starts the vendors' simulators, an account with a
+ * balance and a key, so that the first curl works before anybody has an upstream account.
+ */
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { startSimulators } from '../simulators/index.ts'
+import { createAccount, listAccounts } from './accounts/manage-accounts.ts'
+import { createKey } from './accounts/manage-keys.ts'
+import { applyCatalog } from './catalog/apply.ts'
+import type { KnownUpstreams } from './catalog/channel-settings.ts'
+import { type NamedCatalogFile, parseCatalogFile } from './catalog/file.ts'
+import { isWellFormedApiKey } from './lib/api-key.ts'
+import { asString, member, tryParseJson } from './lib/json.ts'
+import { parseAmount } from './lib/money.ts'
+import type { SecretBox } from './lib/secrets.ts'
+
+const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
+const ACCOUNT_NAME = 'Demo'
+const BALANCE = '1000'
+
+export interface Demo {
+  readonly file: DemoFile
+  stop(): Promise<void>
+}
+
+/** What DATA_DIR/demo.json says; scripts and first steps read it. */
+export interface DemoFile {
+  readonly base_url: string
+  readonly api_key: string
+  readonly account_id: string
+  readonly webhook_secret: string | null
+  readonly console: {
+    readonly url: string
+    readonly email: string
+    readonly password: string
+  } | null
+  readonly simulators: { readonly url: string }
+}
+
+export interface DemoOptions {
+  readonly sql: Sql
+  readonly upstreams: KnownUpstreams
+  readonly secrets: SecretBox
+  readonly dataDir: string
+  readonly baseUrl: string
+  /** Where the simulators should listen; another port is taken when it is not free. */
+  readonly simulatorsPort: number
+}
+
+/** Starts the simulators, applies their catalog and makes sure that the demo account exists. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const simulators = await startSimulators({ port: options.simulatorsPort }).catch(() =>
+    startSimulators({ port: 0 }),
+  )
+  const { sql, upstreams, secrets, dataDir } = options
+  const environment = { ...process.env, SIMULATORS_URL: simulators.url }
+  const parsed = parseCatalogFile(CATALOG, readFileSync(CATALOG, 'utf8'), environment)
+  const files = [withoutUnknown(parsed, upstreams)]
+  await applyCatalog({ sql, files, upstreams, secrets, environment })
+  const identity = readDemoFile(dataDir) ?? (await createIdentity(sql))
+  const file: DemoFile = {
+    base_url: options.baseUrl,
+    ...identity,
+    webhook_secret: null,
+    console: null,
+    simulators: { url: simulators.url },
+  }
+  writePrivately(join(dataDir, 'demo.json'), `${JSON.stringify(file, null, 2)}\n`)
+  return { file, stop: simulators.stop }
+}
+
+/** The simulators may know protocols that this gateway does not speak yet. */
+function withoutUnknown(file: NamedCatalogFile, upstreams: KnownUpstreams): NamedCatalogFile {
+  const channels = file.content.channels.filter((channel) =>
+    Object.hasOwn(upstreams, channel.upstream),
+  )
+  const known = new Set(channels.map((channel) => channel.id))
+  const models = file.content.models
+    .map((model) => ({
+      ...model,
+      routes: model.routes.filter((route) => known.has(route.channel)),
+    }))
+    .filter((model) => model.routes.length > 0)
+  return { ...file, content: { ...file.content, channels, models } }
+}
+
+interface Identity {
+  readonly api_key: string
+  readonly account_id: string
+}
+
+/** The key of an earlier start goes on working: it stands only in this file. */
+function readDemoFile(dataDir: string): Identity | undefined {
+  try {
+    const found = tryParseJson(readFileSync(join(dataDir, 'demo.json')))
+    const apiKey = asString(member(found, 'api_key'))
+    const accountId = asString(member(found, 'account_id'))
+    if (!apiKey || !accountId || !isWellFormedApiKey(apiKey)) return undefined
+    return { api_key: apiKey, account_id: accountId }
+  } catch {
+    return undefined
+  }
+}
+
+async function createIdentity(sql: Sql): Promise<Identity> {
+  const existing = (await listAccounts(sql)).find((account) => account.name === ACCOUNT_NAME)
+  const account =
+    existing ??
+    (await createAccount(sql, {
+      name: ACCOUNT_NAME,
+      openingBalanceNanos: parseAmount(BALANCE) ?? 0n,
+      actor: 'demo',
+    }))
+  const { key } = await createKey(sql, { accountId: account.id, name: 'demo' })
+  return { api_key: key, account_id: account.id }
+}
+
+function writePrivately(path: string, text: string): void {
+  writeFileSync(`${path}.new`, text, { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+}
+
+/** What a person who has just started the gateway wants to try. */
+export function demoLines(file: DemoFile): string[] {
+  const { base_url: base, api_key: key } = file
+  const auth = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`
+  return [
+    'Demo mode: simulated upstreams, a demo account with a balance, and this key:',
+    `  ${key}`,
+    '',
+    'Try:',
+    `  curl -N ${base}/v1/chat/completions ${auth} \\`,
+    `    -d '{"model":"sim-chat","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
+    `  curl -N '${base}/v1/audio/speech/unidirectional?model=seed-tts-2.0' ${auth} \\`,
+    `    -d '{"req_params":{"text":"Hello","speaker":"zh_female_vv_uranus_bigtts","audio_params":{}}}'`,
+    `  curl ${base}/v1/search ${auth} -d '{"Type":"web","Query":"rivers"}'`,
+    `  curl ${base}/v1/usage ${auth}`,
+    '',
+  ]
+}

@@ -1,0 +1,70 @@
+/** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream (spec 4.1). */
+import { z } from 'zod'
+import { countBilledCharacters } from '../dialects/speech/request.ts'
+import type { RequestParts } from '../pipeline/metering.ts'
+import type { MeteredEndpoint } from './endpoint.ts'
+
+const SPEECH_BODY_BYTES_MAX = 1024 * 1024
+
+const speechRequest = z.looseObject({
+  user: z.looseObject({}).optional(),
+  req_params: z
+    .looseObject({
+      text: z.string().optional().describe('What is said; billed by its characters.'),
+      ssml: z.string().optional().describe('Instead of text.'),
+      speaker: z.string().min(1).describe('A voice of the model.'),
+      audio_params: z.looseObject({}).optional(),
+      additions: z
+        .union([z.string(), z.looseObject({})], { error: 'an object, or one written as a string' })
+        .optional()
+        .describe('Options as an object or as its JSON text. context_texts are not billed.'),
+    })
+    .refine((value) => Boolean(value.text || value.ssml), {
+      path: ['text'],
+      error: 'required, and not empty',
+    }),
+})
+
+const speechLine = z.looseObject({
+  code: z.int().describe('20000000: this synthesis has ended.'),
+  data: z.string().nullish().describe('A base64 fragment of audio.'),
+  sentence: z.looseObject({}).optional(),
+  usage: z.looseObject({ text_words: z.int() }).optional().describe('Billed characters.'),
+})
+
+/** The query names the model; the header is the fallback (spec 4.1). */
+function readModel({ query, headers }: RequestParts): string | undefined {
+  const header = headers['x-api-resource-id']
+  return query.get('model') || (typeof header === 'string' ? header : undefined)
+}
+
+export const speech: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/audio/speech/unidirectional'],
+  envelope: 'flat',
+  metering: {
+    endpoint: 'audio.speech.unidirectional',
+    operation: 'speech',
+    modelTypes: ['speech'],
+    bodyBytesMax: SPEECH_BODY_BYTES_MAX,
+    schema: speechRequest,
+    model: readModel,
+    streams: () => true,
+    inputTokens: () => 0,
+    quote: ({ value }) => ({ character: countBilledCharacters(value) }),
+    fallback: (request) => ({ character: countBilledCharacters(request.value) }),
+    billsBroken: false,
+    passesRefusals: true,
+  },
+  documentation: {
+    summary: 'Stream synthesised speech',
+    description:
+      'Body and answer are in the upstream’s native format: newline-separated JSON objects. ' +
+      'Billed by the last usage.text_words of the stream.',
+    tag: 'Audio',
+    query: z.object({ model: z.string().optional().describe('Before X-Api-Resource-Id.') }),
+    answer: speechLine,
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

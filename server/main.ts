@@ -1,0 +1,268 @@
+/** The only wiring: config → database → ledger → pipeline → http. Nothing else knows all parts. */
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { join } from 'node:path'
+import { Agent } from 'undici'
+import { createAccounts } from './accounts/identify.ts'
+import { createCatalog } from './catalog/snapshot.ts'
+import type { Config } from './config.ts'
+import { refuseWhenFull } from './database/disk.ts'
+import { migrate } from './database/migrate.ts'
+import { type OpenedDatabase, openDatabase } from './database/open.ts'
+import { DatabaseProblem } from './database/problem.ts'
+import { isUnavailable } from './database/unavailable.ts'
+import { type Demo, demoLines, startDemo } from './demo.ts'
+import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
+import { ENDPOINTS } from './endpoints/index.ts'
+import { runEndpoint } from './endpoints/run-endpoint.ts'
+import { ERRORS, type GatewayError } from './errors.ts'
+import type { Context } from './http/context.ts'
+import { createListener } from './http/listener.ts'
+import { createRoutes } from './http/router.ts'
+import { createHttpServer } from './http/server.ts'
+import { createLedger } from './ledger/ledger.ts'
+import { type Sweeper, startSweeper } from './ledger/sweeper.ts'
+import { newId } from './lib/ids.ts'
+import type { Log } from './lib/log.ts'
+import { formatAmount } from './lib/money.ts'
+import type { SecretBox } from './lib/secrets.ts'
+import { createLog } from './log.ts'
+import { createMetrics, serveMetrics } from './metrics.ts'
+import { createChannelHealth } from './pipeline/channel-health.ts'
+import { createInFlight } from './pipeline/in-flight.ts'
+import { createLimiter } from './pipeline/limiter.ts'
+import { createRetryBudget } from './pipeline/retry-budget.ts'
+import { watchReadiness } from './ready.ts'
+import { openSecretBox } from './secret-key-file.ts'
+import { UPSTREAMS } from './upstreams/index.ts'
+import { createUsageReader } from './usage/usage.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
+
+export interface Gateway {
+  readonly url: string
+  readonly port: number
+  readonly demo: Demo | undefined
+  /** Reads the catalog now instead of within seconds. */
+  refreshCatalog(): Promise<void>
+  /** Drains for at most `drainMs`, settles everything, and closes. */
+  stop(drainMs?: number): Promise<void>
+}
+
+/** Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. */
+export async function serve(config: Config): Promise<Gateway> {
+  const log = createLog(config.log.level)
+  const database = await openDatabase({
+    databaseUrl: config.databaseUrl,
+    dataDir: config.dataDir,
+    owner: true,
+    onProgress: (message) => log.info({}, message),
+    onTrouble: (error, message) => log.error({ error }, message),
+  })
+  try {
+    return await assemble(config, database, log)
+  } catch (error) {
+    await database.stop()
+    throw error
+  }
+}
+
+async function assemble(config: Config, database: OpenedDatabase, log: Log): Promise<Gateway> {
+  const { sql } = database
+  await migrate(sql, MIGRATIONS)
+  const secrets = openSecretBox(config)
+  const ownerId = newId('own')
+  const sole = database.kind === 'embedded'
+  const address = `${config.host}:${config.port}`
+  const sweeper = await startSweeper({ sql, ownerId, address, sole, log })
+  const settings = Object.fromEntries(UPSTREAMS)
+  const accounts = createAccounts({ sql, log })
+  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
+  const ledger = createLedger({ sql, ownerId, isUnavailable, log })
+  const readiness = watchReadiness(
+    { database: database.probe, disk: () => (sole ? refuseWhenFull(config.dataDir) : none()) },
+    log,
+  )
+  const inFlight = createInFlight()
+  const health = createChannelHealth(() => performance.now())
+  const metrics = createMetrics({
+    callsInFlight: inFlight.size,
+    settlementsPending: ledger.pending,
+    channelsResting: () => health.resting().length,
+  })
+  const dispatcher = createDispatcher(config)
+  const services: PlainServices = {
+    limits: config.pipeline,
+    accounts,
+    catalog,
+    ledger,
+    upstreams: UPSTREAMS,
+    dispatcher,
+    limiter: createLimiter({ nowMs: () => performance.now(), shares: sweeper.liveOwners }),
+    health,
+    retries: createRetryBudget(),
+    inFlight,
+    refusesWork: readiness.refusesWork,
+    metrics,
+    log,
+    usage: createUsageReader(sql),
+    notReady: async () => readiness.reason(),
+    publicUrl: config.publicUrl,
+  }
+  const server = createHttpServer(config.server, createGatewayListener(services))
+  await listen(server, config)
+  const port = readPort(server)
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  const metricsServer = await openMetrics(config, metrics.registry, log)
+  const demo = await maybeDemo({ config, database, secrets, settings, catalog, url, port })
+  if (demo) await catalog.refresh()
+  await readiness.begin()
+  log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
+
+  async function stop(drainMs = config.drainMs): Promise<void> {
+    readiness.stopping()
+    const closed = once(server, 'close')
+    server.close()
+    server.closeIdleConnections()
+    await inFlight.drained(drainMs)
+    inFlight.abortAll('stopping')
+    await inFlight.drained(2_000)
+    await ledger.stop()
+    setTimeout(() => server.closeAllConnections(), 500).unref()
+    await closed
+    readiness.stop()
+    metricsServer?.close()
+    await dispatcher.destroy()
+    await demo?.stop()
+    await Promise.all([accounts.stop(), catalog.stop()])
+    await endQuietly(sweeper)
+    await database.stop()
+    log.info({}, 'stopped')
+  }
+
+  return { url, port, demo, refreshCatalog: catalog.refresh, stop }
+}
+
+async function none(): Promise<undefined> {
+  return undefined
+}
+
+function createDispatcher(config: Config): Agent {
+  return new Agent({
+    connect: { timeout: config.upstream.connectTimeoutMs },
+    connections: config.upstream.connectionsMax,
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 60_000,
+    pipelining: 1,
+  })
+}
+
+function createGatewayListener(services: PlainServices) {
+  const match = createRoutes<Endpoint>(
+    ENDPOINTS.flatMap((endpoint) =>
+      endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
+    ),
+  )
+  return createListener<Endpoint>({
+    match,
+    envelopeOf: (endpoint) => endpoint.envelope,
+    run: (endpoint, context) => runEndpoint(endpoint, context, services),
+    done: (context, error) => account(context, error, services),
+  })
+}
+
+/** One line in the log and one observation for every request. */
+function account(
+  context: Context,
+  error: GatewayError | undefined,
+  { log, metrics }: PlainServices,
+): void {
+  const { route, facts, response, requestId, startedAt } = context
+  const seconds = (performance.now() - startedAt) / 1000
+  const outcome = facts.outcome ?? 'ok'
+  const status = response.statusCode
+  metrics.call({ endpoint: route, outcome, status, seconds })
+  const fields = {
+    request_id: requestId,
+    method: context.request.method,
+    route,
+    status,
+    outcome,
+    duration_ms: Math.round(seconds * 1000),
+    account_id: facts.accountId,
+    key_id: facts.keyId,
+    model: facts.model?.slice(0, 100),
+    channel: facts.channel,
+    attempts: facts.attempts,
+    charged: facts.chargedNanos === undefined ? undefined : formatAmount(facts.chargedNanos),
+  }
+  if (error && ERRORS[error.row].status >= 500) {
+    log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
+  } else {
+    log.debug(fields, 'request')
+  }
+}
+
+async function listen(server: Server, config: Config): Promise<void> {
+  try {
+    server.listen(config.port, config.host, 4096)
+    await once(server, 'listening')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
+      throw new DatabaseProblem(
+        `port ${config.port} on ${config.host} is taken: stop what listens there or set PORT`,
+        error,
+      )
+    }
+    throw error
+  }
+}
+
+function readPort(server: Server): number {
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+async function openMetrics(
+  config: Config,
+  registry: Parameters<typeof serveMetrics>[0],
+  log: Log,
+): Promise<Server | undefined> {
+  const { port } = config.metrics
+  if (port === 0) return undefined
+  const server = await serveMetrics(registry, config.metrics)
+  if (!server) log.warn({ port }, 'the metrics port is taken: no metrics here')
+  return server
+}
+
+/** Demo mode is for an embedded database without a channel, or with the simulators' own. */
+async function maybeDemo(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly secrets: SecretBox
+  readonly settings: Record<string, NonNullable<ReturnType<typeof UPSTREAMS.get>>>
+  readonly catalog: Awaited<ReturnType<typeof createCatalog>>
+  readonly url: string
+  readonly port: number
+}): Promise<Demo | undefined> {
+  const { config, database, catalog } = parts
+  if (database.kind !== 'embedded') return undefined
+  const channels = [...catalog.snapshot().channels.keys()]
+  if (channels.some((id) => !id.startsWith('sim-'))) return undefined
+  const demo = await startDemo({
+    sql: database.sql,
+    upstreams: parts.settings,
+    secrets: parts.secrets,
+    dataDir: config.dataDir,
+    baseUrl: parts.url,
+    simulatorsPort: parts.port + 1,
+  })
+  if (config.log.level !== 'silent') {
+    console.log(demoLines(demo.file).join('\n'))
+  }
+  return demo
+}
+
+async function endQuietly(sweeper: Sweeper): Promise<void> {
+  await sweeper.stop().catch(() => undefined)
+}

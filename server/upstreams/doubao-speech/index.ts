@@ -1,0 +1,97 @@
+/** Doubao speech synthesis V3 over HTTP (upstreams.md 0.2 and 1): a native pass-through. */
+import { z } from 'zod'
+import type { RelayReport } from '../../dialects/relay.ts'
+import { classifySpeechCode } from '../../dialects/speech/errors.ts'
+import { prepareSpeechRequest } from '../../dialects/speech/request.ts'
+import { createSpeechTap } from '../../dialects/speech/tap.ts'
+import { asString, member, tryParseJson } from '../../lib/json.ts'
+import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
+import {
+  defineUpstream,
+  type UpstreamAnswer,
+  type UpstreamCall,
+  type Wire,
+  type WireResponse,
+} from '../upstream.ts'
+
+const settings = z
+  .strictObject({
+    base_url: z.url({ protocol: /^https?$/ }).default('https://openspeech.bytedance.com'),
+    /** The newer console's one key; or else the older pair below. */
+    api_key: z.string().min(1).optional(),
+    app_id: z.string().min(1).optional(),
+    access_key: z.string().min(1).optional(),
+    stops_on_cancel: z.boolean().default(false),
+  })
+  .refine((value) => (value.api_key ? !value.app_id : value.app_id && value.access_key), {
+    error: 'give api_key, or app_id with access_key',
+  })
+type Settings = z.infer<typeof settings>
+
+/** Either style alone: both together are refused (upstreams.md 0.2). */
+function credentials(channel: Settings): Record<string, string> {
+  if (channel.api_key) return { 'x-api-key': channel.api_key }
+  const appId = channel.app_id ?? ''
+  return {
+    'x-api-app-id': appId,
+    'x-api-app-key': appId,
+    'x-api-access-key': channel.access_key ?? '',
+  }
+}
+
+async function speech(
+  wire: Wire,
+  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
+): Promise<UpstreamAnswer> {
+  const response = await wire.send({
+    method: 'POST',
+    url: `${channel.base_url.replace(/\/+$/, '')}/api/v3/tts/unidirectional`,
+    headers: {
+      ...credentials(channel),
+      'x-api-resource-id': upstreamModel,
+      'x-api-request-id': request.requestId,
+      // Without it the vendor states no usage and nothing but an estimate could be charged.
+      'x-control-require-usage-tokens-return': '*',
+      'content-type': 'application/json',
+    },
+    body: prepareSpeechRequest(request.body, request.fields, request.value),
+  })
+  if (response.status >= 400) throw await readFailure(response)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: response.body,
+    relay: createSpeechTap(),
+    stream: true,
+    stopsOnCancel: channel.stops_on_cancel,
+    refusal,
+  }
+}
+
+/** HTTP is 200 even when synthesis fails: a caller's own mistake goes through as it is. */
+function refusal(report: RelayReport): UpstreamFailure | undefined {
+  if (!report.error) return undefined
+  const { code = '', message } = report.error
+  const kind = classifySpeechCode(Number(code), message)
+  return kind === 'rejected' ? undefined : new UpstreamFailure(kind, { status: 200, message, code })
+}
+
+/** A refusal before the product is reached: a nested body, `{"header": {"code", "message"}}`. */
+async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+  const body = await readErrorBody(response)
+  const header = member(tryParseJson(body), 'header')
+  const message = asString(member(header, 'message'))
+  const contentType = asString(response.headers['content-type']) ?? 'application/json'
+  return new UpstreamFailure(classifyStatus(response.status), {
+    status: response.status,
+    answer: { contentType, body },
+    ...(message === undefined ? {} : { message }),
+  })
+}
+
+export const doubaoSpeech = defineUpstream({
+  name: 'doubao-speech',
+  settings,
+  secrets: ['api_key', 'access_key'],
+  calls: { speech },
+})

@@ -1,0 +1,194 @@
+/**
+ * A whole gateway inside the test process: a real database, real sockets, the vendors' simulators
+ * with their own book. For what needs a process to be killed there is gateway.ts.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { loadConfig } from '../../server/config.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import { parseAmount } from '../../server/lib/money.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { type Gateway, serve } from '../../server/main.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import { createTestDatabase } from './postgres.ts'
+
+const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
+
+export interface Tenant {
+  readonly accountId: string
+  readonly key: string
+  readonly keyId: string
+}
+
+export interface TestGateway {
+  readonly url: string
+  readonly sql: Sql
+  readonly simulators: Simulators
+  readonly gateway: Gateway
+  /** An account with a balance and a key. */
+  tenant(options?: { balance?: string; key?: Partial<NewKey>; limits?: object }): Promise<Tenant>
+  /** Applies a catalog given as an object; `${SIMULATORS_URL}` is replaced. */
+  apply(catalog: object, source?: string): Promise<void>
+  fetch(path: string, options: TestRequest): Promise<Response>
+  /** POSTs JSON and returns status, headers and the parsed answer. */
+  post(path: string, key: string, body: unknown, headers?: object): Promise<TestAnswer>
+  get(path: string, key: string): Promise<TestAnswer>
+  /** The consumption record of an answer, with its lines and ledger. */
+  record(answer: { headers: Headers }, key: string): Promise<TestRecord>
+  balance(accountId: string): Promise<{ available: bigint; held: bigint; debt: bigint }>
+  stop(): Promise<void>
+}
+
+interface TestRequest extends RequestInit {
+  readonly key?: string
+}
+
+export interface TestAnswer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into by tests.
+  readonly json: any
+}
+
+export interface TestRecord {
+  readonly request_id: string
+  readonly status: string
+  readonly basis: string
+  readonly held: string
+  readonly charged: string
+  readonly returned: string
+  readonly review: boolean
+  readonly lines: readonly { unit: string; quantity: number; amount: string }[]
+  readonly attempts: readonly { channel: string; outcome: string }[]
+  readonly ledger: readonly { step: string; amount: string }[]
+  readonly error?: string
+}
+
+/** `environment` overrides settings of the gateway. */
+export async function startTestGateway(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TestGateway> {
+  const database = await createTestDatabase()
+  const { sql } = database
+  const simulators = await startSimulators({ port: 0 })
+  const gateway = await serve(
+    loadConfig({
+      DATABASE_URL: database.url,
+      SECRET_KEY,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
+      ...environment,
+    }),
+  )
+  const secrets = createSecretBox([SECRET_KEY])
+  const upstreams = Object.fromEntries(UPSTREAMS)
+  const variables = { ...process.env, SIMULATORS_URL: simulators.url }
+
+  async function apply(catalog: object, source = 'test'): Promise<void> {
+    const file = parseCatalogFile(`${source}.json`, JSON.stringify(catalog), variables)
+    await applyCatalog({ sql, files: [file], upstreams, secrets, environment: variables })
+    await gateway.refreshCatalog()
+  }
+
+  async function post(path: string, key: string, body: unknown, headers: object = {}) {
+    return readAnswer(
+      await fetch(gateway.url + path, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    )
+  }
+
+  async function get(path: string, key: string) {
+    const headers = { authorization: `Bearer ${key}` }
+    return readAnswer(await fetch(gateway.url + path, { headers }))
+  }
+
+  await apply(simulatorsCatalog(Object.keys(upstreams)), 'simulators')
+  return {
+    url: gateway.url,
+    sql,
+    simulators,
+    gateway,
+    apply,
+    post,
+    get,
+    async tenant({ balance = '100', key = {}, limits } = {}) {
+      const account = await createAccount(sql, {
+        name: 'test',
+        openingBalanceNanos: parseAmount(balance) ?? 0n,
+        actor: 'test',
+        ...(limits ? { limits } : {}),
+      })
+      const created = await createKey(sql, { ...key, accountId: account.id })
+      return { accountId: account.id, key: created.key, keyId: created.id }
+    },
+    fetch(path, { key, headers, ...options }) {
+      const credential = key ? { authorization: `Bearer ${key}` } : {}
+      return fetch(gateway.url + path, { ...options, headers: { ...credential, ...headers } })
+    },
+    async record(answer, key) {
+      const id = answer.headers.get('x-request-id')
+      const found = await get(`/v1/usage/${id}`, key)
+      if (found.status !== 200) throw new Error(`no record of ${id}: ${found.text}`)
+      return found.json
+    },
+    async balance(accountId) {
+      const [row] = await sql<{ available: bigint; held: bigint; debt: bigint }[]>`
+        select available, held, debt from balance where account_id = ${accountId}`
+      if (!row) throw new Error(`no balance of ${accountId}`)
+      return row
+    },
+    async stop() {
+      await gateway.stop(2_000)
+      const result = await audit(sql)
+      await simulators.stop()
+      await database.drop()
+      const broken = result.checks.filter((check) => !check.ok)
+      if (broken.length > 0) throw new Error(`audit: ${JSON.stringify(broken)}`)
+    },
+  }
+}
+
+async function readAnswer(response: Response): Promise<TestAnswer> {
+  const text = await response.text()
+  const { status, headers } = response
+  return { status, headers, text, json: parse(text) }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The example catalog, without channels of protocols that are not there. */
+function simulatorsCatalog(upstreams: readonly string[]): object {
+  const path = join(import.meta.dirname, '..', '..', 'catalog', 'simulators.json')
+  const catalog = JSON.parse(readFileSync(path, 'utf8')) as {
+    channels: { id: string; upstream: string }[]
+    models: { routes: { channel: string }[] }[]
+  }
+  const channels = catalog.channels.filter((channel) => upstreams.includes(channel.upstream))
+  const known = new Set(channels.map((channel) => channel.id))
+  const models = catalog.models.filter((model) =>
+    model.routes.every((route) => known.has(route.channel)),
+  )
+  return { ...catalog, channels, models }
+}
