@@ -9,6 +9,7 @@ import { addCreditCommand } from '../commands/credit.ts'
 import { addKeyCommands } from '../commands/key.ts'
 import { addMigrateCommand } from '../commands/migrate.ts'
 import { addModelCommands } from '../commands/model.ts'
+import { addRekeyCommand } from '../commands/rekey.ts'
 import { addRoutesCommand } from '../commands/routes.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
 import { addUsageCommands } from '../commands/usage.ts'
@@ -48,6 +49,7 @@ function createProgram(): Command {
   addRoutesCommand(program)
   addAuditCommand(program)
   addMigrateCommand(program)
+  addRekeyCommand(program)
   addConfigCommand(program)
   return program
 }

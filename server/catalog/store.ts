@@ -143,3 +143,22 @@ export async function retireChannels(sql: TransactionSql, ids: readonly string[]
 export async function retireModels(sql: TransactionSql, ids: readonly string[]): Promise<void> {
   await sql`update model set status = 'retired', updated_at = now() where id in ${sql(ids)}`
 }
+
+export interface SealedRow {
+  readonly channel_id: string
+  readonly version: number
+  readonly secrets: Buffer
+}
+
+/** Of every version of every channel: open tasks still need the older ones. */
+export function listSealedSettings(sql: TransactionSql): Promise<SealedRow[]> {
+  return sql<SealedRow[]>`
+    select channel_id, version, secrets from channel_version where secrets is not null
+    order by channel_id, version`
+}
+
+export async function replaceSecrets(sql: TransactionSql, row: SealedRow): Promise<void> {
+  await sql`
+    update channel_version set secrets = ${row.secrets}
+    where channel_id = ${row.channel_id} and version = ${row.version}`
+}

@@ -1,7 +1,8 @@
 /** `apply`, `model`, `channel`, `routes`: the catalog from the command line. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openCommandLine } from './support.ts'
+import { createSecretKey } from '../../server/lib/secrets.ts'
+import { openCommandLine, runWith } from './support.ts'
 
 const channel = {
   id: 'main',
@@ -73,6 +74,26 @@ test('models and channels are listed and shown, secrets masked', async (t) => {
     (await run('channel', 'show', 'none')).err,
     /^tributary: there is no channel none\n$/,
   )
+})
+
+test('rekey moves every secret to the newest key, and the old one can go', async (t) => {
+  const { run, file, environment } = await openCommandLine(t)
+  await run('apply', file('shop.json', { channels: [channel] }))
+  const [fresh, old] = [createSecretKey(), environment.SECRET_KEY]
+  const show = async (secretKey: string) => {
+    const own = { ...environment, SECRET_KEY: secretKey }
+    return (await runWith(own, ['channel', 'show', 'main'])).out
+  }
+  assert.match(await show(fresh), /unreadable: sealed with key/)
+  const both = { ...environment, SECRET_KEY: `${fresh},${old}` }
+  const done = await runWith(both, ['rekey', '--json'])
+  assert.deepEqual(JSON.parse(done.out), { changed: 1, kept: 0 })
+  const again = await runWith(both, ['rekey'])
+  assert.equal(again.out, '0 secrets encrypted again, 1 had the newest key.\n')
+  assert.match(await show(fresh), /api_key +••••-key/)
+  const { code, err } = await run('rekey')
+  assert.equal(code, 1)
+  assert.match(err, /^tributary: sealed with key [0-9a-f]{8}, which SECRET_KEY does not hold\n$/)
 })
 
 test('routes is the table of contents of the API', async (t) => {

@@ -1,0 +1,26 @@
+/** `tributary rekey`: after a new SECRET_KEY, so that the old one can be forgotten. */
+import type { Command } from 'commander'
+import { rekeyCatalog } from '../../server/catalog/rekey.ts'
+import { openSecretBox } from '../../server/secret-key-file.ts'
+import { printJson } from '../lib/print.ts'
+import { withSession } from '../lib/session.ts'
+
+export function addRekeyCommand(program: Command): void {
+  program
+    .command('rekey')
+    .description('encrypt stored secrets again, with the newest SECRET_KEY')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+To change the key: set SECRET_KEY=NEW,OLD on every gateway and restart them, run this command with
+the same value, then set SECRET_KEY=NEW.`,
+    )
+    .action((options: { readonly json?: boolean }) =>
+      withSession(async ({ sql, config }) => {
+        const done = await rekeyCatalog(sql, openSecretBox(config))
+        if (options.json) return printJson(done)
+        console.log(`${done.changed} secrets encrypted again, ${done.kept} had the newest key.`)
+      }),
+    )
+}

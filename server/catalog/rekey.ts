@@ -1,0 +1,27 @@
+/** After a new SECRET_KEY: seals every stored secret of the catalog again, with the newest key. */
+import type { Sql } from 'postgres'
+import { type SecretBox, sealedWith } from '../lib/secrets.ts'
+import { placeOf } from './channel-settings.ts'
+import { listSealedSettings, lockCatalog, replaceSecrets } from './store.ts'
+
+export interface Rekeyed {
+  /** Secrets that were sealed anew. */
+  readonly changed: number
+  /** Secrets that had the newest key already. */
+  readonly kept: number
+}
+
+/** All or nothing. Throws SecretError when a secret's key is not among those of the box. */
+export function rekeyCatalog(sql: Sql, secrets: SecretBox): Promise<Rekeyed> {
+  return sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const rows = await listSealedSettings(transaction)
+    const older = rows.filter((row) => sealedWith(row.secrets) !== secrets.keyId)
+    for (const row of older) {
+      const place = placeOf({ channelId: row.channel_id, version: row.version })
+      const sealed = secrets.seal(secrets.open(row.secrets, place), place)
+      await replaceSecrets(transaction, { ...row, secrets: sealed })
+    }
+    return { changed: older.length, kept: rows.length - older.length }
+  })
+}
