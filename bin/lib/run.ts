@@ -11,6 +11,7 @@ import { addMigrateCommand } from '../commands/migrate.ts'
 import { addModelCommands } from '../commands/model.ts'
 import { addRekeyCommand } from '../commands/rekey.ts'
 import { addRoutesCommand } from '../commands/routes.ts'
+import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
 import { addUsageCommands } from '../commands/usage.ts'
 import { explainFailure } from './failure.ts'
@@ -38,6 +39,7 @@ function createProgram(): Command {
     .showHelpAfterError('(--help shows what is possible)')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
     .addHelpText('after', '\nEvery command takes --help, with examples, and most take --json.')
+  addServeCommand(program)
   addSimulateCommand(program)
   addApplyCommand(program)
   addAccountCommands(program)

@@ -22,6 +22,8 @@ export interface Limiter {
 }
 
 const MINUTE_MS = 60_000
+/** The clock has fractions: sums that should be zero are only nearly so. */
+const ROUNDING_MS = 0.5
 /** Buckets that have been full again for a while are dropped when there are more than this. */
 const BUCKETS_KEPT = 50_000
 
@@ -75,7 +77,7 @@ export function createLimiter(options: {
     enter(limited) {
       const now = options.nowMs()
       const wait = Math.max(0, ...limited.map((one) => waitMs(one, now)))
-      if (wait > 0) return { retryAfterSeconds: Math.ceil(wait / 1000) }
+      if (wait > ROUNDING_MS) return { retryAfterSeconds: Math.ceil(wait / 1000) }
       if (limited.some(isCrowded)) return { retryAfterSeconds: 1 }
       const counted = limited.filter((one) => one.limits.concurrent_calls !== undefined)
       for (const one of limited) take(one, now)

@@ -57,3 +57,10 @@ test('without limits everything passes', () => {
     entered(limiter.enter([{ subject: 'key:a', limits: {} }]))
   }
 })
+
+test('fractions of the clock refuse nobody', () => {
+  for (let start = 0.1; start < 1e6; start *= 1.7) {
+    const limiter = createLimiter({ nowMs: () => start, shares: () => 1 })
+    entered(limiter.enter([{ subject: 'key:a', limits: { requests_per_minute: 1 } }]))
+  }
+})
