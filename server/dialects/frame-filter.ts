@@ -18,16 +18,20 @@ export interface FrameFilterOptions {
   readonly onFrame: (frame: Buffer) => Buffer | undefined
   /** An event over the limit passes as it is, in pieces. */
   readonly onOverflow: (piece: Buffer) => void
+  /** The largest event that is looked at; the splitter's own limit when absent. */
+  readonly limitBytes?: number
 }
 
 const LF = 10
 const CR = 13
 
-export function createFrameFilter({ onFrame, onOverflow }: FrameFilterOptions): FrameFilter {
+export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
+  const { onFrame, onOverflow, limitBytes } = options
   let out: Buffer[] = []
   let isChanged = false
   let isInsideOverflow = false
   const splitter = createSseSplitter({
+    ...(limitBytes === undefined ? {} : { limitBytes }),
     onFrame(frame) {
       isInsideOverflow = false
       const passed = onFrame(frame)

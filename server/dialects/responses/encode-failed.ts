@@ -4,24 +4,28 @@
  */
 import { randomText } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
-import type { ResponseError } from './read-response.ts'
 
 /** The code for a `type` of the public error table. `insufficient_quota` is never retried. */
 const CODES: ReadonlyMap<string, string> = new Map([
   ['rate_limit_error', 'rate_limit_exceeded'],
   ['billing_error', 'insufficient_quota'],
-  ['invalid_request_error', 'invalid_prompt'],
 ])
 
-/** What `response.error` says of a failure. */
-export function describeError({ type, code, message }: ResponseError): JsonObject {
-  return { code: code ?? CODES.get(type) ?? 'server_error', message }
+/**
+ * What `response.error` says of a failure. A quota that an upstream complains of is the
+ * operator's: a client told of one would send its user to a bill that is not theirs.
+ */
+export function describeError({ type, code, message }: ReportedError): JsonObject {
+  const given = code === 'insufficient_quota' ? 'server_error' : code
+  const fallback = type === 'invalid_request_error' ? 'invalid_prompt' : 'server_error'
+  return { code: CODES.get(type) ?? given ?? fallback, message }
 }
 
 export interface FailedEvent {
-  readonly error: ResponseError
-  /** The response as the stream's first event told it, when there was one. */
+  readonly error: ReportedError
+  /** What the stream's first event said of the response, when there was one. */
   readonly response: JsonObject | undefined
   readonly sequenceNumber: number
 }

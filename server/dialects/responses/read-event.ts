@@ -2,7 +2,8 @@
  * Looks at one event of a Responses stream without parsing it. All that a watcher needs of a
  * delta is its name and the length of its text, and both stand at places that bytes can find.
  */
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, type JsonObject } from '../../lib/json.ts'
+import { parseEventData } from '../parse-event-data.ts'
 import { readSseFrame } from '../sse.ts'
 
 const EVENT_LINE = Buffer.from('event: ')
@@ -35,7 +36,7 @@ function readTypeSlowly(frame: Buffer): string {
   const event = readSseFrame(frame)
   if (!event) return ''
   const named = event.event === 'message' ? undefined : event.event
-  return named ?? asString(member(parseData(event.data), 'type')) ?? ''
+  return named ?? asString(parseEventData(event)?.type) ?? ''
 }
 
 function startsWith(frame: Buffer, prefix: Buffer): boolean {
@@ -44,16 +45,8 @@ function startsWith(frame: Buffer, prefix: Buffer): boolean {
 
 /** The JSON object that an event carries; undefined when it carries none. */
 export function readEventData(frame: Buffer): JsonObject | undefined {
-  return parseData(readSseFrame(frame)?.data ?? '')
-}
-
-function parseData(data: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isObject(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  const event = readSseFrame(frame)
+  return event && parseEventData(event)
 }
 
 /** UTF-8 bytes of the text that a delta event brings. */
@@ -66,6 +59,6 @@ export function countDeltaBytes(frame: Buffer): number {
     const backslash = frame.indexOf(BACKSLASH, start)
     if (end !== -1 && (backslash === -1 || backslash > end)) return end - start
   }
-  const delta = asString(member(readEventData(frame), 'delta'))
+  const delta = asString(readEventData(frame)?.delta)
   return delta === undefined ? 0 : Buffer.byteLength(delta)
 }

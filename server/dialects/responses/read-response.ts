@@ -2,15 +2,8 @@
 import { asString, isObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
-import type { RelayReport } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
-
-export type ResponseError = NonNullable<RelayReport['error']>
-
-export const UPSTREAM_ERROR: ResponseError = {
-  type: 'server_error',
-  message: 'upstream provider error',
-}
 
 /**
  * `usage` in disjoint units: `input_tokens` includes what a cache held, our `input_token` does
@@ -29,7 +22,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The failure that a response object or an `error` object tells of; undefined for none. */
-export function readResponseError(error: unknown): ResponseError | undefined {
+export function readResponseError(error: unknown): ReportedError | undefined {
   if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
   if (!isObject(error)) return undefined
   const { code, type } = error
@@ -62,7 +55,7 @@ function isFailed(document: unknown): boolean {
 }
 
 /** UTF-8 bytes of what the model wrote: texts, reasoning, arguments and inputs of tools. */
-export function countOutputBytes(output: unknown): number {
+function countOutputBytes(output: unknown): number {
   return Array.isArray(output) ? output.reduce((sum, item) => sum + countItemBytes(item), 0) : 0
 }
 

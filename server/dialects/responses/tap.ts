@@ -5,54 +5,43 @@
  */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
-import { createSseSplitter, readSseFrame, type SseSplitter } from '../sse.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { readSseFrame } from '../sse.ts'
 import { encodeFailedEvent } from './encode-failed.ts'
 import { countDeltaBytes, readEventData, readEventType } from './read-event.ts'
-import {
-  countItemBytes,
-  type ResponseError,
-  readResponseError,
-  readResponseUsage,
-  UPSTREAM_ERROR,
-} from './read-response.ts'
+import { countItemBytes, readResponseError, readResponseUsage } from './read-response.ts'
 
 /** The last event repeats the whole answer, which may hold images: more than other dialects'. */
 const EVENT_LIMIT_BYTES = 8 * 1024 * 1024
 
-const BLANK_LINE = Buffer.from('\n\n')
-
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
+/** `finished` is true after the protocol's own last event, `response.failed` included. */
 export function createResponsesTap(): Relay {
-  const tap = new ResponsesTap()
-  return {
-    push: (chunk) => tap.push(chunk),
-    end: () => tap.end(),
-    fail: (failure) => tap.fail(failure),
-    report: () => tap.report(),
-  }
+  return new ResponsesTap()
 }
 
-class ResponsesTap {
-  private readonly splitter: SseSplitter
-  /** Whole events of the push under way. */
-  private out: Buffer[] = []
-  /** The response as `response.created` tells it: an appended ending must be of the same one. */
+class ResponsesTap implements Relay {
+  private readonly filter: FrameFilter
+  /** What names the response: an appended ending must be of the same one. */
   private response: JsonObject | undefined
   /** The last event, for its sequence number. */
   private lastFrame: Buffer | undefined
-  /** The bytes that went out last belong to an event that has not ended. */
+  /** The upstream's body has ended: its last event may be half of one. */
+  private hasEnded = false
   private isInsideOverflow = false
   private usage: Quantities | undefined
   private outputBytes = 0
+  private hasDeltas = false
   private finished = false
+  private error: ReportedError | undefined
   /** We have said the last event in the upstream's place. */
   private isClosed = false
-  private error: ResponseError | undefined
 
   constructor() {
-    this.splitter = createSseSplitter({
+    this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
       onOverflow: (piece) => this.onOverflow(piece),
       limitBytes: EVENT_LIMIT_BYTES,
@@ -60,36 +49,19 @@ class ResponsesTap {
   }
 
   push(chunk: Buffer): Buffer | undefined {
-    const carried = this.splitter.pendingBytes()
-    this.out = []
-    this.splitter.push(chunk)
-    const pending = this.splitter.pendingBytes()
-    if (carried === 0 && pending < chunk.length) {
-      return pending === 0 ? chunk : chunk.subarray(0, chunk.length - pending)
-    }
-    return this.takeOut()
+    return this.filter.push(chunk)
   }
 
   end(): Buffer | undefined {
-    this.out = []
-    const before = this.lastFrame
-    this.splitter.end()
-    const tail = this.out.at(-1)
-    if (tail && isBroken(tail)) {
-      // Half an event: what a client made of it would hide the ending that follows.
-      this.out.pop()
-      this.lastFrame = before
-    } else if (tail && !isLineEnd(tail)) {
-      this.out.push(BLANK_LINE)
-    }
-    if (!this.finished && !this.isClosed) this.appendFailed(this.error ?? UPSTREAM_ERROR)
-    return this.takeOut()
+    this.hasEnded = true
+    const rest = this.filter.end()
+    const failed = this.takeFailed(this.error ?? UPSTREAM_ERROR)
+    return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
 
   fail({ type, message }: RelayFailure): Buffer | undefined {
-    this.out = []
-    if (!this.finished && !this.isClosed) this.appendFailed(this.error ?? { type, message })
-    return this.takeOut()
+    const failed = this.takeFailed(this.error ?? { type, message })
+    return failed && this.filter.isInsideEvent() ? Buffer.concat([BLANK_LINE, failed]) : failed
   }
 
   report(): RelayReport {
@@ -97,13 +69,18 @@ class ResponsesTap {
     return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
   }
 
-  private onFrame(frame: Buffer): void {
-    this.out.push(frame)
+  private onFrame(frame: Buffer): Buffer | undefined {
     this.isInsideOverflow = false
-    if (this.finished) return
+    // Half an event at a sudden end would hide the ending that follows it.
+    if (this.hasEnded && isBroken(frame)) return undefined
+    if (!this.finished) this.readFrame(frame)
+    return frame
+  }
+
+  private readFrame(frame: Buffer): void {
     const type = readEventType(frame)
     if (type !== '') this.lastFrame = frame
-    if (type.endsWith('.delta')) this.outputBytes += countDeltaBytes(frame)
+    if (type.endsWith('.delta')) this.onDelta(frame)
     else if (ENDINGS.has(type)) this.onEnding(type, frame)
     else if (type === 'response.created') this.onCreated(frame)
     else if (type === 'response.output_item.done') this.onItem(frame)
@@ -112,7 +89,6 @@ class ResponsesTap {
 
   /** An event too large to look into passes as it is; its beginning tells what it was. */
   private onOverflow(piece: Buffer): void {
-    this.out.push(piece)
     if (this.isInsideOverflow || this.finished) return
     this.isInsideOverflow = true
     const type = readEventType(piece)
@@ -120,20 +96,26 @@ class ResponsesTap {
     if (type === 'response.failed') this.error = UPSTREAM_ERROR
   }
 
+  /** The response repeats the whole request, of which nothing is kept. */
   private onCreated(frame: Buffer): void {
-    const response = member(readEventData(frame), 'response')
-    if (isObject(response)) this.response = response
+    const response = readEventData(frame)?.response
+    if (!isObject(response)) return
+    const { id, object, created_at, model } = response
+    this.response = { id, object, created_at, model }
+  }
+
+  private onDelta(frame: Buffer): void {
+    this.hasDeltas = true
+    this.outputBytes += countDeltaBytes(frame)
   }
 
   /** Vendors without deltas say everything here. */
   private onItem(frame: Buffer): void {
-    if (this.outputBytes === 0) {
-      this.outputBytes = countItemBytes(member(readEventData(frame), 'item'))
-    }
+    if (!this.hasDeltas) this.outputBytes += countItemBytes(readEventData(frame)?.item)
   }
 
   private onEnding(type: string, frame: Buffer): void {
-    const response = member(readEventData(frame), 'response')
+    const response = readEventData(frame)?.response
     this.finished = true
     this.usage = readResponseUsage(response) ?? this.usage
     if (type === 'response.failed') {
@@ -149,31 +131,21 @@ class ResponsesTap {
     this.error = nested ?? (data.type === 'error' ? readResponseError(data) : this.error)
   }
 
-  private appendFailed(error: ResponseError): void {
-    const last = this.lastFrame && member(readEventData(this.lastFrame), 'sequence_number')
-    const text = encodeFailedEvent({
-      error,
-      response: this.response,
-      sequenceNumber: typeof last === 'number' ? last + 1 : 0,
-    })
-    if (this.isInsideOverflow) this.out.push(BLANK_LINE)
-    this.out.push(Buffer.from(text))
+  /** The last event that the upstream owes; undefined when it has said one. */
+  private takeFailed(error: ReportedError): Buffer | undefined {
+    if (this.finished || this.isClosed) return undefined
     this.isClosed = true
-  }
-
-  private takeOut(): Buffer | undefined {
-    const [first] = this.out
-    return this.out.length > 1 ? Buffer.concat(this.out) : first
+    const last = this.lastFrame && readEventData(this.lastFrame)?.sequence_number
+    const sequenceNumber = typeof last === 'number' ? last + 1 : 0
+    const { response } = this
+    return Buffer.from(encodeFailedEvent({ error, response, sequenceNumber }))
   }
 }
+
+const BLANK_LINE = Buffer.from('\n\n')
 
 /** True for an event whose JSON was cut. */
 function isBroken(frame: Buffer): boolean {
   const event = readSseFrame(frame)
   return event !== undefined && event.data.trim() !== '[DONE]' && !readEventData(frame)
-}
-
-/** The LF of a CRLF that was cut in two stands alone. */
-function isLineEnd(frame: Buffer): boolean {
-  return frame.length === 1 && (frame[0] === 0x0a || frame[0] === 0x0d)
 }

@@ -1,0 +1,156 @@
+/**
+ * The output of a response while it grows. Words and thoughts make one item after the other, in
+ * the order of their first appearance; calls stay open beside them until their arguments are
+ * whole, because upstreams interleave parallel calls.
+ */
+import type { JsonObject } from '../../lib/json.ts'
+import type { ChatDelta } from '../chat/read-chunk.ts'
+import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
+import { CALL_ID_PREFIXES, type CallItem, openCall } from './call-item.ts'
+import {
+  type EventSink,
+  type ItemPlace,
+  type ItemStatus,
+  MessageItem,
+  type OutputItem,
+  type PartKind,
+  ReasoningItem,
+} from './output-item.ts'
+import type { CallerTool, ToolMap } from './tool-map.ts'
+
+/** Bytes of one answer that are held: the last event repeats them all. */
+const OUTPUT_LIMIT_BYTES = 32 * 1024 * 1024
+
+/** A call before and after its item is open: without a name there is none. */
+interface OpenCall {
+  item: CallItem | undefined
+  waiting: string
+}
+
+export interface OutputOptions {
+  /** Makes the item ids unique: the response's own id. */
+  readonly responseId: string
+  readonly tools: ToolMap
+  readonly emit: EventSink
+}
+
+export class Output {
+  private readonly options: OutputOptions
+  private readonly items: OutputItem[] = []
+  private readonly closed = new Map<OutputItem, JsonObject>()
+  private readonly calls = new Map<ToolCall, OpenCall>()
+  private speech: MessageItem | ReasoningItem | undefined
+  /** UTF-8 bytes of what the model wrote. */
+  bytes = 0
+
+  constructor(options: OutputOptions) {
+    this.options = options
+  }
+
+  /** In this order: a model thinks, then speaks, then calls. */
+  add({ reasoning, text, refusal, tools }: ChatDelta): void {
+    if (reasoning !== '') this.addReasoning(reasoning)
+    if (text !== '') this.addText('output_text', text)
+    if (refusal !== '') this.addText('refusal', refusal)
+    for (const piece of tools) this.addCall(piece)
+  }
+
+  isOverfull(): boolean {
+    return this.bytes > OUTPUT_LIMIT_BYTES
+  }
+
+  /** Closes every item. Calls that never got a name are told as they are. */
+  finish(status: ItemStatus): void {
+    this.closeSpeech(status)
+    for (const [call, open] of this.calls) {
+      this.closeCall(call, open, call.depth.isComplete() ? 'completed' : status)
+    }
+  }
+
+  /** All items so far, in the order of their indexes. */
+  build(): JsonObject[] {
+    return this.items.map((item) => this.closed.get(item) ?? item.build('incomplete'))
+  }
+
+  private addReasoning(text: string): void {
+    this.bytes += Buffer.byteLength(text)
+    if (!(this.speech instanceof ReasoningItem)) {
+      this.closeBefore()
+      this.speech = this.open(new ReasoningItem(this.nextPlace('rs')))
+    }
+    this.speech.add(text)
+  }
+
+  private addText(kind: PartKind, text: string): void {
+    this.bytes += Buffer.byteLength(text)
+    if (!(this.speech instanceof MessageItem)) {
+      this.closeBefore()
+      this.speech = this.open(new MessageItem(this.nextPlace('msg')))
+    }
+    this.speech.add(kind, text)
+  }
+
+  private addCall({ call, arguments: text }: ToolCallPiece): void {
+    this.bytes += Buffer.byteLength(text)
+    const known = this.calls.get(call)
+    if (known?.item && this.closed.has(known.item)) return
+    const open = known ?? { item: undefined, waiting: '' }
+    if (!known) this.calls.set(call, open)
+    open.waiting += text
+    if (!open.item && call.name === '') return
+    open.item ??= this.openCallItem(call)
+    open.item.add(open.waiting)
+    open.waiting = ''
+  }
+
+  private openCallItem(call: ToolCall): CallItem {
+    this.closeBefore()
+    const { responseId, tools } = this.options
+    const named = call.name === '' ? UNKNOWN : tools.fromChat(call.name)
+    const callId = call.id || `call_${suffix(responseId)}_${call.position}`
+    return this.open(openCall(this.nextPlace(CALL_ID_PREFIXES[named.kind]), named, callId))
+  }
+
+  /** Whatever is complete ends before the next item begins. */
+  private closeBefore(): void {
+    this.closeSpeech('completed')
+    for (const [call, open] of this.calls) {
+      if (open.item && call.depth.isComplete()) this.closeCall(call, open, 'completed')
+    }
+  }
+
+  private closeSpeech(status: ItemStatus): void {
+    if (this.speech) this.close(this.speech, status)
+    this.speech = undefined
+  }
+
+  private closeCall(call: ToolCall, open: OpenCall, status: ItemStatus): void {
+    if (!open.item) {
+      open.item = this.openCallItem(call)
+      open.item.add(open.waiting)
+    }
+    if (!this.closed.has(open.item)) this.close(open.item, status)
+  }
+
+  private open<Item extends OutputItem>(item: Item): Item {
+    this.items.push(item)
+    return item
+  }
+
+  private close(item: OutputItem, status: ItemStatus): void {
+    item.close(status)
+    this.closed.set(item, item.build(status))
+  }
+
+  private nextPlace(prefix: string): ItemPlace {
+    const { responseId, emit } = this.options
+    const index = this.items.length
+    return { id: `${prefix}_${suffix(responseId)}_${index}`, index, emit }
+  }
+}
+
+const UNKNOWN: CallerTool = { kind: 'function', name: 'unknown' }
+
+function suffix(responseId: string): string {
+  return responseId.replace(/^resp_/, '')
+}

@@ -1,0 +1,98 @@
+/**
+ * A request of the Responses dialect for an upstream that speaks chat completions. The chat
+ * request is built from what is known, never copied: `client_metadata`, `prompt_cache_key` and
+ * whatever comes next cannot slip through to a third party.
+ */
+import { isObject, type JsonObject } from '../../lib/json.ts'
+import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { createToolMap, type ToolMap } from './tool-map.ts'
+import { translateInput } from './translate-input.ts'
+import { readAnswerSchema, translateParameters } from './translate-parameters.ts'
+import { translateTools } from './translate-tools.ts'
+
+export interface TranslateRequestOptions {
+  /** The upstream's own model id. */
+  readonly upstreamModel: string
+  readonly stream: boolean
+  readonly quirks: ChatQuirks
+}
+
+export interface TranslatedRequest {
+  /** The body for the upstream, valid UTF-8 whatever the caller sent. */
+  readonly body: Buffer
+  /** What the translation of the answer has to know of the request. */
+  readonly context: AnswerContext
+}
+
+export interface AnswerContext {
+  readonly tools: ToolMap
+  /** Fields of the request that a response repeats. */
+  readonly echo: JsonObject
+}
+
+/** Throws `InvalidRequest` for what an upstream without memory cannot be asked. */
+export function translateRequest(
+  request: JsonObject,
+  { upstreamModel, stream, quirks }: TranslateRequestOptions,
+): TranslatedRequest {
+  refuseMemory(request)
+  const map = createToolMap()
+  // The tools on offer come first: they have the first right to their names.
+  const tools = translateTools(request, quirks, map)
+  const messages = translateInput(request, quirks, map)
+  if (messages.length === 0) throw new InvalidRequest('input', 'must say something')
+  const schema = quirks.responseFormat === 'json_object' ? readAnswerSchema(request) : undefined
+  if (schema) {
+    const text = `Answer with one JSON object of this JSON schema:\n${JSON.stringify(schema)}`
+    const [first] = messages
+    if (first?.role === 'system') first.content = `${first.content}\n\n${text}`
+    else messages.unshift({ role: 'system', content: text })
+  }
+  const body = {
+    model: upstreamModel,
+    messages,
+    ...tools,
+    ...translateParameters(request, quirks),
+    ...(stream ? { stream } : {}),
+    ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
+  }
+  const context = { tools: map, echo: readEcho(request) }
+  return { body: Buffer.from(stringifyWellFormed(body)), context }
+}
+
+/** What refers to something that only the vendor of a stored conversation has. */
+const MEMORIES = ['previous_response_id', 'conversation', 'prompt'] as const
+
+function refuseMemory(request: JsonObject): void {
+  for (const field of MEMORIES) {
+    if (request[field] === undefined || request[field] === null) continue
+    throw new InvalidRequest(field, 'is not supported by this model: send the whole input')
+  }
+  if (request.background === true) {
+    throw new InvalidRequest('background', 'is not supported by this model')
+  }
+}
+
+/** Scalars and small objects that SDKs type as always there, with the dialect's defaults. */
+function readEcho(request: JsonObject): JsonObject {
+  const { metadata, reasoning, text } = request
+  return {
+    background: false,
+    instructions: request.instructions ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    metadata: isObject(metadata) ? metadata : {},
+    parallel_tool_calls: request.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: isObject(reasoning) ? reasoning : { effort: null, summary: null },
+    store: false,
+    temperature: request.temperature ?? null,
+    text: isObject(text) && text.format ? text : { format: { type: 'text' } },
+    tool_choice: request.tool_choice ?? 'auto',
+    // Clients know what they sent: tens of kilobytes would go out three times.
+    tools: [],
+    top_p: request.top_p ?? null,
+    truncation: 'disabled',
+  }
+}

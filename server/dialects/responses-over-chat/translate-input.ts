@@ -1,0 +1,199 @@
+/**
+ * `instructions` and `input` of the Responses dialect as the messages of a chat. One turn of the
+ * model is spread over several items (reasoning, messages, calls); they become one assistant
+ * message, because models that see their turns split stop early.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import {
+  type ChatMessage,
+  type ChatToolCall,
+  textPart,
+} from '../messages-over-chat/chat-request.ts'
+import { Conversation } from '../messages-over-chat/conversation.ts'
+import type { CallerTool, ToolMap } from './tool-map.ts'
+import { joinTexts, translateContent } from './translate-part.ts'
+
+export function translateInput(
+  request: JsonObject,
+  quirks: ChatQuirks,
+  map: ToolMap,
+): ChatMessage[] {
+  const reader = new InputReader(quirks, map)
+  const { input, instructions } = request
+  if (typeof instructions === 'string') reader.addLeading(instructions)
+  if (typeof input === 'string') reader.addUser(input)
+  else if (Array.isArray(input)) reader.addItems(input)
+  else throw new InvalidRequest('input', 'must be a string or an array')
+  return reader.finish()
+}
+
+class InputReader {
+  private readonly quirks: ChatQuirks
+  private readonly map: ToolMap
+  private readonly conversation: Conversation
+  /** System texts before the first turn: they become one message at the front. */
+  private readonly leading: string[] = []
+  private isLeading = true
+  private texts: string[] = []
+  private reasoning = ''
+  private calls: ChatToolCall[] = []
+
+  constructor(quirks: ChatQuirks, map: ToolMap) {
+    this.quirks = quirks
+    this.map = map
+    this.conversation = new Conversation(quirks)
+  }
+
+  addLeading(text: string): void {
+    if (text !== '') this.leading.push(text)
+  }
+
+  addUser(text: string): void {
+    this.conversation.addUser(text === '' ? [] : [textPart(text)])
+  }
+
+  addItems(items: readonly unknown[]): void {
+    for (const [position, item] of items.entries()) {
+      const param = `input[${position}]`
+      if (!isObject(item)) throw new InvalidRequest(param, 'must be an object')
+      this.addItem(item, param)
+    }
+  }
+
+  finish(): ChatMessage[] {
+    this.endTurn()
+    const messages = [...this.conversation.finish()]
+    const system = this.leading.join('\n\n')
+    if (system !== '') messages.unshift({ role: 'system', content: system })
+    return messages
+  }
+
+  private addItem(item: JsonObject, param: string): void {
+    const type = item.type ?? 'message'
+    if (type !== 'message') this.isLeading = false
+    switch (type) {
+      case 'message':
+        this.addMessage(item, param)
+        return
+      case 'reasoning':
+        this.reasoning += readReasoning(item)
+        return
+      case 'function_call':
+        this.addCall(item, param, 'function', readArguments(item.arguments))
+        return
+      case 'custom_tool_call':
+        this.addCall(item, param, 'custom', stringifyWellFormed({ input: item.input ?? '' }))
+        return
+      case 'tool_search_call':
+        // Without a call id the vendor ran the search itself.
+        if (!item.call_id) return
+        this.addCall(item, param, 'tool_search', readArguments(item.arguments))
+        return
+      case 'tool_search_output':
+        if (item.call_id) this.addSearchOutput(item, param)
+        return
+      case 'item_reference':
+        throw new InvalidRequest(param, 'item_reference is not supported: send the item itself')
+      default:
+        if (asString(type)?.endsWith('_output')) this.addOutput(item, param)
+    }
+  }
+
+  private addMessage({ role, content }: JsonObject, param: string): void {
+    const at = `${param}.content`
+    const parts = translateContent(content, at, this.quirks)
+    switch (role) {
+      case 'system':
+      case 'developer':
+        this.addSystem(joinTexts(parts, '\n'))
+        return
+      case 'user':
+        this.isLeading = false
+        this.endTurn()
+        this.conversation.addUser(parts)
+        return
+      case 'assistant':
+        this.isLeading = false
+        this.texts.push(joinTexts(parts, ''))
+        return
+      default:
+        throw new InvalidRequest(`${param}.role`, 'must be user, assistant, system or developer')
+    }
+  }
+
+  /** In place once the conversation has begun: moved to the front it would break prompt caches. */
+  private addSystem(text: string): void {
+    if (this.isLeading) {
+      this.addLeading(text)
+      return
+    }
+    this.endTurn()
+    this.conversation.addSystem(text)
+  }
+
+  private addCall(item: JsonObject, param: string, kind: CallerTool['kind'], text: string): void {
+    const id = readCallId(item, param)
+    const name = kind === 'tool_search' ? 'tool_search' : asString(item.name)
+    if (!name) throw new InvalidRequest(`${param}.name`, 'is required')
+    const namespace = asString(item.namespace)
+    const tool = { kind, name, ...(namespace === undefined ? {} : { namespace }) }
+    const called = { name: this.map.toChat(tool), arguments: text }
+    this.calls.push({ id, type: 'function', function: called })
+  }
+
+  private addOutput(item: JsonObject, param: string): void {
+    const id = readCallId(item, param)
+    const { output } = item
+    const given = isObject(output) ? stringifyWellFormed(output) : output
+    this.endTurn()
+    this.conversation.addToolResult(id, translateContent(given, `${param}.output`, this.quirks))
+  }
+
+  private addSearchOutput(item: JsonObject, param: string): void {
+    const tools = Array.isArray(item.tools) ? item.tools.filter(isObject) : []
+    const names = tools.map(({ name }) => asString(name) ?? '').join(', ')
+    this.endTurn()
+    const found = textPart(`These tools are available now: ${names}`)
+    this.conversation.addToolResult(readCallId(item, param), [found])
+  }
+
+  /** The model's turn is over: what it said, thought and called becomes one message. */
+  private endTurn(): void {
+    const { texts, reasoning, calls, quirks } = this
+    const text = texts.filter((piece) => piece !== '').join('\n')
+    this.texts = []
+    this.reasoning = ''
+    this.calls = []
+    if (text === '' && calls.length === 0) return
+    const none = quirks.contentBesideToolCalls === 'null' ? null : ''
+    const message: ChatMessage = { role: 'assistant', content: text === '' ? none : text }
+    if (calls.length > 0) message.tool_calls = calls
+    if (quirks.reasoningField && reasoning !== '') message[quirks.reasoningField] = reasoning
+    this.conversation.addAssistant(message)
+  }
+}
+
+/** What can be read of an earlier thought; `encrypted_content` is for its own vendor only. */
+function readReasoning({ content, summary }: JsonObject): string {
+  for (const parts of [content, summary]) {
+    if (!Array.isArray(parts)) continue
+    const text = parts.map((part) => asString(member(part, 'text')) ?? '').join('\n')
+    if (text !== '') return text
+  }
+  return ''
+}
+
+/** Chat wants the text of an object, whatever the caller kept. */
+function readArguments(value: unknown): string {
+  if (isObject(value)) return stringifyWellFormed(value)
+  return asString(value) || '{}'
+}
+
+function readCallId(item: JsonObject, param: string): string {
+  const id = asString(item.call_id) || asString(item.id)
+  if (!id) throw new InvalidRequest(`${param}.call_id`, 'is required')
+  return id
+}

@@ -1,0 +1,64 @@
+/** Limits, sampling, reasoning and answer format: all that is neither input nor tool. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { pseudonym } from '../../lib/pseudonym.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
+/** Fields with their own meaning are built one by one; a field not named here is not sent. */
+export function translateParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const { temperature, top_p: topP } = request
+  return {
+    ...translateMaxTokens(request.max_output_tokens, quirks),
+    ...(typeof temperature === 'number' ? { temperature } : {}),
+    ...(typeof topP === 'number' ? { top_p: topP } : {}),
+    ...translateEffort(request, quirks),
+    ...translateFormat(request, quirks),
+    ...translateUser(request, quirks),
+  }
+}
+
+function translateMaxTokens(value: unknown, quirks: ChatQuirks): JsonObject {
+  if (value === undefined || value === null) return {}
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1) {
+    throw new InvalidRequest('max_output_tokens', 'must be a whole number of at least 1')
+  }
+  return { [quirks.maxTokensField]: Math.min(value, quirks.maxTokensLimit ?? value) }
+}
+
+const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+function translateEffort(request: JsonObject, { reasoningEfforts: known }: ChatQuirks): JsonObject {
+  const rank = EFFORTS.indexOf(asString(member(request.reasoning, 'effort')) ?? '')
+  if (rank === -1) return {}
+  if (rank === 0) return known.includes('none') ? { reasoning_effort: 'none' } : {}
+  const active = known.filter((effort) => effort !== 'none')
+  // The highest that the model knows and that is not above the wanted one, else its lowest.
+  const fitting = active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
+  return fitting === undefined ? {} : { reasoning_effort: fitting }
+}
+
+function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
+  const format = member(request.text, 'format')
+  const type = member(format, 'type')
+  const schema = readAnswerSchema(request)
+  if (type === 'json_object' || (schema && quirks.responseFormat === 'json_object')) {
+    return { response_format: { type: 'json_object' } }
+  }
+  if (!schema) return {}
+  const name = asString(member(format, 'name')) || 'answer'
+  const strict = member(format, 'strict') === true ? { strict: true } : {}
+  return { response_format: { type: 'json_schema', json_schema: { name, schema, ...strict } } }
+}
+
+/** The JSON schema that the answer is to follow. */
+export function readAnswerSchema(request: JsonObject): JsonObject | undefined {
+  const format = member(request.text, 'format')
+  const schema = member(format, 'schema')
+  return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined
+}
+
+/** The caller's user id may be personal: only a pseudonym leaves. */
+function translateUser(request: JsonObject, { userField, userLength }: ChatQuirks): JsonObject {
+  const id = asString(request.safety_identifier) || asString(request.user)
+  return userField && id ? { [userField]: pseudonym(id, userLength) } : {}
+}

@@ -1,0 +1,69 @@
+/**
+ * Content of the Responses dialect as parts of a chat message. What the model cannot take is
+ * replaced by a sentence that says so: a part that vanishes in silence makes the model guess, and
+ * a refusal would lock a session whose history holds the part.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { ChatQuirks } from '../chat/quirks.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { type ChatPart, textPart } from '../messages-over-chat/chat-request.ts'
+
+/** A text or a list of parts. Empty texts are dropped: several vendors refuse them. */
+export function translateContent(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
+  if (content === undefined || content === null || content === '') return []
+  if (typeof content === 'string') return [textPart(content)]
+  if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
+  return content.flatMap((part, position) => {
+    if (!isObject(part)) throw new InvalidRequest(`${param}[${position}]`, 'must be an object')
+    return translatePart(part, quirks)
+  })
+}
+
+function translatePart(part: JsonObject, quirks: ChatQuirks): ChatPart[] {
+  switch (part.type) {
+    case 'input_image':
+      return [translateImage(part, quirks)]
+    case 'input_file':
+      return [translateFile(part, quirks)]
+    default:
+      return translateText(part)
+  }
+}
+
+/** `input_text`, `output_text`, `text`, `summary_text`, `refusal`. */
+function translateText(part: JsonObject): ChatPart[] {
+  const text = asString(part.text) ?? asString(part.refusal)
+  if (text === '') return []
+  if (text !== undefined) return [textPart(text)]
+  return [omitted(`content of type ${String(part.type).slice(0, 64)}`)]
+}
+
+function translateImage(part: JsonObject, quirks: ChatQuirks): ChatPart {
+  const { image_url: image, detail } = part
+  const url = asString(image) ?? asString(member(image, 'url'))
+  if (url === undefined) return omitted('an image that is not in the request')
+  if (!quirks.imageParts) return omitted('an image')
+  const wanted = detail === 'low' || detail === 'high' ? { detail } : {}
+  return { type: 'image_url', image_url: { url, ...wanted } }
+}
+
+function translateFile(part: JsonObject, quirks: ChatQuirks): ChatPart {
+  const filename = asString(part.filename) ?? 'document.pdf'
+  const data = asString(part.file_data)
+  const url = asString(part.file_url)
+  if (data === undefined)
+    return url === undefined ? omitted(filename) : textPart(`[file at ${url}]`)
+  return quirks.fileParts
+    ? { type: 'file', file: { filename, file_data: data } }
+    : omitted(filename)
+}
+
+function omitted(what: string): ChatPart {
+  return textPart(`[${what} was left out: this model cannot take it]`)
+}
+
+/** All texts as one, in order; what is not text is left out. */
+export function joinTexts(parts: readonly ChatPart[], separator: string): string {
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return texts.join(separator)
+}

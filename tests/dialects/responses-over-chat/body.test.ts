@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createResponsesBody } from '../../../server/dialects/responses-over-chat/body.ts'
+import { chunkings, run } from '../replay.ts'
+import { answerOptions } from './answer-options.ts'
+import * as chat from './chat-chunks.ts'
+
+function translate(document: unknown) {
+  const relay = createResponsesBody(answerOptions())
+  const answer = JSON.parse(run(relay, [Buffer.from(JSON.stringify(document))]))
+  return { answer, report: relay.report() }
+}
+
+function completion(message: object, reason = 'stop', more: object = {}) {
+  const choice = { index: 0, message: { role: 'assistant', ...message }, finish_reason: reason }
+  return { id: 'c', object: 'chat.completion', created: 1, choices: [choice], ...more }
+}
+
+const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
+
+test('CR13 a whole completion is a whole response', () => {
+  const { answer, report } = translate(completion({ content: 'Hi' }, 'stop', { usage }))
+  const { id, object, created_at, status, model, error, incomplete_details } = answer
+  assert.deepEqual(
+    { id, object, created_at, status, model, error, incomplete_details },
+    {
+      id: 'resp_abc',
+      object: 'response',
+      created_at: 1780732857,
+      status: 'completed',
+      model: 'caller-model',
+      error: null,
+      incomplete_details: null,
+    },
+  )
+  assert.deepEqual(answer.output, [
+    {
+      id: 'msg_abc_0',
+      type: 'message',
+      status: 'completed',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Hi', annotations: [], logprobs: [] }],
+    },
+  ])
+  assert.equal(answer.usage.total_tokens, 11)
+  assert.deepEqual(report, {
+    usage: { input_token: 9, output_token: 2 },
+    outputBytes: 2,
+    finished: true,
+  })
+})
+
+test('CR13 reasoning, text and calls in this order', () => {
+  const called = (id: string, name: string, text: string) => {
+    return { id, type: 'function', function: { name, arguments: text } }
+  }
+  const { answer } = translate(
+    completion(
+      {
+        content: 'Hi',
+        reasoning_content: 'hm',
+        tool_calls: [called('a', 'look', ''), called('b', 'apply_patch', '{"input":"x"}')],
+      },
+      'tool_calls',
+    ),
+  )
+  const [reasoning, message, look, patch] = answer.output
+  assert.equal(reasoning.summary[0].text, 'hm')
+  assert.equal(message.content[0].text, 'Hi')
+  assert.deepEqual([look.call_id, look.arguments], ['a', '{}'])
+  assert.deepEqual([patch.type, patch.input], ['custom_tool_call', 'x'])
+})
+
+test('CR08 CR09 CR13 incomplete answers say why', () => {
+  const { answer } = translate(completion({ content: 'Hi' }, 'length'))
+  assert.equal(answer.status, 'incomplete')
+  assert.deepEqual(answer.incomplete_details, { reason: 'max_output_tokens' })
+  const filtered = translate(completion({ content: '' }, 'content_filter')).answer
+  assert.deepEqual(filtered.incomplete_details, { reason: 'content_filter' })
+})
+
+test('CR14 an empty answer has an empty output', () => {
+  assert.deepEqual(translate(completion({ content: null })).answer.output, [])
+})
+
+test('CR10 an error under status 200 is reported, and told in this dialect', () => {
+  const { answer, report } = translate({ error: { message: 'm', type: 'server_error' } })
+  assert.deepEqual(answer.error.message, 'm')
+  assert.equal(report.error?.message, 'm')
+})
+
+test('CR10 an answer that is no completion is an error', () => {
+  const relay = createResponsesBody(answerOptions())
+  assert.ok(JSON.parse(run(relay, [Buffer.from('<html>')])).error)
+  assert.equal(relay.report().error?.type, 'server_error')
+})
+
+test('CR13 a stream in place of a document is collected, at any chunking', () => {
+  const body = Buffer.from(
+    chat.text('Hé') + chat.text('llo') + chat.finish('stop') + chat.usage(9, 2) + chat.DONE,
+  )
+  for (const { name, chunks } of chunkings(body)) {
+    const relay = createResponsesBody(answerOptions())
+    const answer = JSON.parse(run(relay, chunks))
+    assert.equal(answer.output[0].content[0].text, 'Héllo', name)
+    assert.deepEqual(relay.report().usage, { input_token: 9, output_token: 2 }, name)
+  }
+})

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { refusal, toChat, toMessages } from './translate.ts'
+
+const call = (id: string, name = 'look', extra = {}) => {
+  return {
+    type: 'function_call',
+    id: `fc_${id}`,
+    call_id: id,
+    name,
+    arguments: '{"q":1}',
+    ...extra,
+  }
+}
+const output = (id: string, text: unknown = `r-${id}`) => {
+  return { type: 'function_call_output', id: `fco_${id}`, call_id: id, output: text }
+}
+const chatCall = (id: string, name = 'look', text = '{"q":1}') => {
+  return { id, type: 'function', function: { name, arguments: text } }
+}
+const user = (text: string) => ({ role: 'user', content: [{ type: 'input_text', text }] })
+const said = (text: string) => {
+  return { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }
+}
+const tool = (id: string, content = `r-${id}`) => ({ role: 'tool', tool_call_id: id, content })
+const asks = (...calls: object[]) => ({ role: 'assistant', content: null, tool_calls: calls })
+const hi = { role: 'user', content: 'hi' }
+
+test('RC01 a text is one user message', () => {
+  assert.deepEqual(toMessages('hi'), [hi])
+})
+
+test('RC02 items without type are messages, with parts or a text', () => {
+  assert.deepEqual(toMessages([user('hi'), { role: 'assistant', content: 'yes' }]), [
+    hi,
+    { role: 'assistant', content: 'yes' },
+  ])
+})
+
+test('RC03 instructions and leading developer items are one system message in front', () => {
+  const developer = (text: string) => ({ type: 'message', role: 'developer', content: text })
+  const input = [developer('B'), { role: 'system', content: 'C' }, user('hi'), developer('later')]
+  assert.deepEqual(toChat({ instructions: 'A', input }).messages, [
+    { role: 'system', content: 'A\n\nB\n\nC' },
+    hi,
+    { role: 'system', content: 'later' },
+  ])
+})
+
+test('RC05 one turn of the model is one assistant message', () => {
+  const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
+  const input = [user('hi'), reasoning, said('pre'), call('c1'), call('c2'), output('c1')]
+  const turn = { role: 'assistant', content: 'pre', tool_calls: [chatCall('c1'), chatCall('c2')] }
+  const answers = [tool('c1'), tool('c2', 'The tool call was interrupted: there is no result.')]
+  assert.deepEqual(toMessages(input), [hi, turn, ...answers])
+  assert.deepEqual(toMessages(input, { reasoningField: 'reasoning_content' }), [
+    hi,
+    { ...turn, reasoning_content: 'hm' },
+    ...answers,
+  ])
+})
+
+test('RC06 parallel calls stay together, sequential ones apart', () => {
+  assert.deepEqual(toMessages([user('hi'), call('1'), call('2'), output('2'), output('1')]), [
+    hi,
+    asks(chatCall('1'), chatCall('2')),
+    tool('2'),
+    tool('1'),
+  ])
+  assert.deepEqual(toMessages([user('hi'), call('1'), output('1'), call('2'), output('2')]), [
+    hi,
+    asks(chatCall('1')),
+    tool('1'),
+    asks(chatCall('2')),
+    tool('2'),
+  ])
+})
+
+test('RC07 empty arguments are those of no parameters', () => {
+  const input = [call('1', 'look', { arguments: '' }), output('1')]
+  assert.deepEqual(toMessages(input)[0], asks(chatCall('1', 'look', '{}')))
+})
+
+test('RC08 the call is named by call_id, not by id', () => {
+  assert.deepEqual(toMessages([call('call_9'), output('call_9')])[0], asks(chatCall('call_9')))
+})
+
+test('RC08 arguments that are an object are written as their text', () => {
+  const input = [call('1', 'look', { arguments: { a: 1 } }), output('1')]
+  assert.deepEqual(toMessages(input)[0], asks(chatCall('1', 'look', '{"a":1}')))
+})
+
+test('RC10 a call without output is answered, an output without call becomes text', () => {
+  assert.deepEqual(toMessages([call('1'), user('hi'), said('ok')]), [
+    asks(chatCall('1')),
+    tool('1', 'The tool call was interrupted: there is no result.'),
+    hi,
+    { role: 'assistant', content: 'ok' },
+  ])
+  assert.deepEqual(toMessages([output('9'), user('hi')]), [
+    { role: 'user', content: 'Tool result: r-9' },
+    hi,
+  ])
+})
+
+test('RC10 nothing stands between a call and its output', () => {
+  const note = { type: 'message', role: 'developer', content: 'note' }
+  assert.deepEqual(toMessages([call('1'), user('hi'), note, output('1')]), [
+    asks(chatCall('1')),
+    tool('1'),
+    hi,
+    { role: 'system', content: 'note' },
+  ])
+})
+
+test('RC11 reasoning that is only encrypted is dropped, never sent as text', () => {
+  const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAsecret' }
+  const messages = toMessages([user('hi'), reasoning, said('a')], { reasoningField: 'reasoning' })
+  assert.deepEqual(messages, [hi, { role: 'assistant', content: 'a' }])
+})
+
+test('RC11 the text of a reasoning item wins over its summary', () => {
+  const content = [{ type: 'reasoning_text', text: 'long' }]
+  const reasoning = { type: 'reasoning', content, summary: [{ type: 'summary_text', text: 's' }] }
+  const [message] = toMessages([reasoning, said('a')], { reasoningField: 'reasoning' })
+  assert.equal(message?.reasoning, 'long')
+})
+
+test('RC13 a custom call in the history is a function call of one string', () => {
+  const input = [
+    { type: 'custom_tool_call', call_id: '1', name: 'apply_patch', input: '*** "x"' },
+    { type: 'custom_tool_call_output', call_id: '1', output: 'done' },
+  ]
+  assert.deepEqual(toMessages(input), [
+    asks(chatCall('1', 'apply_patch', '{"input":"*** \\"x\\""}')),
+    tool('1', 'done'),
+  ])
+})
+
+test('RC17 a tool search in the history is a tool pair, and its tools are on offer', () => {
+  const found = { type: 'function', name: 'found', parameters: { type: 'object', properties: {} } }
+  const chat = toChat({
+    tools: [{ type: 'tool_search', execution: 'client', description: 'd', parameters: {} }],
+    input: [
+      { type: 'tool_search_call', call_id: '1', execution: 'client', arguments: { query: 'x' } },
+      { type: 'tool_search_output', call_id: '1', execution: 'client', tools: [found] },
+    ],
+  })
+  assert.deepEqual(chat.messages, [
+    asks(chatCall('1', 'tool_search', '{"query":"x"}')),
+    tool('1', 'These tools are available now: found'),
+  ])
+  const names = JSON.stringify(chat.tools).match(/"name":"\w+"/g)
+  assert.deepEqual(names, ['"name":"tool_search"', '"name":"found"'])
+})
+
+test('RC17 a search that the vendor ran itself leaves no trace but its tools', () => {
+  const tools = [{ type: 'function', name: 'found' }]
+  const input = [
+    user('hi'),
+    { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {} },
+    { type: 'tool_search_output', call_id: null, execution: 'server', tools },
+  ]
+  assert.deepEqual(toMessages(input), [hi])
+})
+
+test('outputs may be lists of parts: texts stay, images follow the tool messages', () => {
+  const url = 'data:image/png;base64,AAAA'
+  const image = { type: 'input_image', image_url: url, detail: 'high' }
+  const input = [call('1'), call('2'), output('1', [image]), output('2', [{ text: 'ok' }])]
+  assert.deepEqual(toMessages(input).slice(1), [
+    tool('1', '[the result is in the next message]'),
+    tool('2', 'ok'),
+    { role: 'user', content: [{ type: 'image_url', image_url: { url, detail: 'high' } }] },
+  ])
+  const [, first] = toMessages(input, { imageParts: false })
+  assert.equal(first?.content, '[an image was left out: this model cannot take it]')
+})
+
+test('images and files of a user, and what cannot be taken, keep their order', () => {
+  const content = [
+    { type: 'input_text', text: 'a' },
+    { type: 'input_image', image_url: 'https://x.example/a.png' },
+    { type: 'input_file', filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' },
+    { type: 'input_image', file_id: 'file-1' },
+    { type: 'input_hologram', x: 1 },
+  ]
+  const left = (what: string) => `[${what} was left out: this model cannot take it]`
+  assert.deepEqual(toMessages([{ role: 'user', content }], { fileParts: true })[0]?.content, [
+    { type: 'text', text: 'a' },
+    { type: 'image_url', image_url: { url: 'https://x.example/a.png' } },
+    { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' } },
+    { type: 'text', text: left('an image that is not in the request') },
+    { type: 'text', text: left('content of type input_hologram') },
+  ])
+  assert.equal(
+    toMessages([{ role: 'user', content: content.slice(2, 3) }])[0]?.content,
+    left('a.pdf'),
+  )
+})
+
+test('items that a vendor ran itself are passed over, unknown ones too', () => {
+  const web = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
+  const input = [user('hi'), web, { type: 'compaction', encrypted_content: 'x' }, said('a')]
+  assert.deepEqual(toMessages(input), [hi, { role: 'assistant', content: 'a' }])
+})
+
+test('lone surrogates become readable text', () => {
+  assert.deepEqual(toMessages('a\ud83d')[0]?.content, 'a\ufffd')
+})
+
+const REFUSED: readonly [string, unknown, string][] = [
+  ['no input', undefined, 'input'],
+  ['a number', 5, 'input'],
+  ['an empty input', [], 'input'],
+  ['an empty text', '', 'input'],
+  ['an item that is no object', ['x'], 'input[0]'],
+  ['an unknown role', [{ role: 'tool', content: 'x' }], 'input[0].role'],
+  ['content of another type', [{ role: 'user', content: 7 }], 'input[0].content'],
+  ['a part that is no object', [{ role: 'user', content: ['x'] }], 'input[0].content[0]'],
+  ['a call without id', [{ type: 'function_call', name: 'x' }], 'input[0].call_id'],
+  ['a call without name', [{ type: 'function_call', call_id: '1' }], 'input[0].name'],
+  ['an output without id', [{ type: 'function_call_output', output: '' }], 'input[0].call_id'],
+  ['RC22 an item reference', [{ type: 'item_reference', id: 'msg_1' }], 'input[0]'],
+]
+
+for (const [name, input, param] of REFUSED) {
+  test(`refused, naming the field: ${name}`, () => {
+    assert.equal(refusal({ input }), param)
+  })
+}

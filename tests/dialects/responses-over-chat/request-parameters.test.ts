@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { refusal, toChat } from './translate.ts'
+
+const toBody = (request: object, quirks = {}) => toChat({ input: 'hi', ...request }, quirks)
+
+test('RC20 limits and sampling under the names that the upstream knows', () => {
+  const request = { max_output_tokens: 900, temperature: 0, top_p: 0.5 }
+  const { model, messages, ...rest } = toBody(request)
+  assert.equal(model, 'upstream-model')
+  assert.equal(messages.length, 1)
+  assert.deepEqual(rest, { max_tokens: 900, temperature: 0, top_p: 0.5 })
+  const quirks = { maxTokensField: 'max_completion_tokens', maxTokensLimit: 100 }
+  assert.equal(toBody(request, quirks).max_completion_tokens, 100)
+  const silent = toBody({ max_output_tokens: null, temperature: null })
+  assert.deepEqual(Object.keys(silent), ['model', 'messages'])
+})
+
+test('RC20 the effort is the highest that the model knows and that is not above the wanted', () => {
+  const effort = (wanted: string, known: string[]) => {
+    return toBody({ reasoning: { effort: wanted } }, { reasoningEfforts: known }).reasoning_effort
+  }
+  assert.equal(effort('high', ['low', 'medium', 'high']), 'high')
+  assert.equal(effort('xhigh', ['low', 'medium', 'high']), 'high')
+  assert.equal(effort('minimal', ['low', 'high']), 'low')
+  assert.equal(effort('none', ['none', 'low']), 'none')
+  assert.equal(effort('none', ['low']), undefined)
+  assert.equal(effort('medium', []), undefined)
+  assert.equal(effort('nonsense', ['low']), undefined)
+})
+
+test('RC20 a stream asks for its usage, where that is known', () => {
+  const { stream, stream_options: options } = toBody({ stream: true })
+  assert.deepEqual([stream, options], [true, { include_usage: true }])
+  assert.equal(toBody({ stream: true }, { streamOptions: false }).stream_options, undefined)
+  assert.equal(toBody({ stream: false }).stream, undefined)
+})
+
+const schema = { type: 'object', properties: { a: { type: 'string' } } }
+
+test('RC20 the answer format', () => {
+  const format = { type: 'json_schema', name: 'n', schema, strict: true }
+  assert.deepEqual(toBody({ text: { format, verbosity: 'low' } }).response_format, {
+    type: 'json_schema',
+    json_schema: { name: 'n', schema, strict: true },
+  })
+  const object = { text: { format: { type: 'json_object' } } }
+  assert.deepEqual(toBody(object).response_format, { type: 'json_object' })
+  assert.equal(toBody({ text: {} }).response_format, undefined)
+})
+
+test('RC20 an upstream that only knows JSON is told the schema in words', () => {
+  const text = { format: { type: 'json_schema', name: 'n', schema } }
+  const body = toBody({ text, instructions: 'A' }, { responseFormat: 'json_object' })
+  assert.deepEqual(body.response_format, { type: 'json_object' })
+  assert.equal(body.messages[0]?.role, 'system')
+  assert.match(String(body.messages[0]?.content), /^A\n\n.*JSON schema:\n\{"type":"object"/)
+})
+
+test('RC21 nothing private or unknown is forwarded, and nothing of it is refused', () => {
+  const canary = 'canary-7f3a'
+  const request = {
+    store: true,
+    include: ['reasoning.encrypted_content', canary],
+    prompt_cache_key: canary,
+    client_metadata: { canary },
+    metadata: { canary },
+    truncation: 'auto',
+    service_tier: 'flex',
+    background: false,
+    stream_options: { include_obfuscation: false },
+    internal_chat_message_metadata_passthrough: { canary },
+    unknown_field: canary,
+    user: canary,
+    input: [{ role: 'user', content: 'hi', id: canary, internal_x: canary }],
+  }
+  const chat = toBody(request)
+  assert.deepEqual(Object.keys(chat), ['model', 'messages'])
+  assert.ok(!JSON.stringify(chat).includes(canary))
+})
+
+test('RC21 the user id goes out as a pseudonym only, where the upstream wants one', () => {
+  const chat = toBody({ user: 'someone@example.org' }, { userField: 'user', userLength: 20 })
+  assert.match(String(chat.user), /^[\w-]{20}$/)
+})
+
+for (const [field, value] of Object.entries({
+  previous_response_id: 'resp_1',
+  conversation: { id: 'conv_1' },
+  prompt: { id: 'pmpt_1' },
+  background: true,
+})) {
+  test(`RC22 ${field} is refused, never ignored`, () => {
+    assert.equal(refusal({ input: 'hi', [field]: value }), field)
+    if (field !== 'background') assert.ok(toBody({ [field]: null }))
+  })
+}
+
+for (const value of [0, -1, 1.5, '5']) {
+  test(`refused: max_output_tokens ${JSON.stringify(value)}`, () => {
+    assert.equal(refusal({ input: 'hi', max_output_tokens: value }), 'max_output_tokens')
+  })
+}

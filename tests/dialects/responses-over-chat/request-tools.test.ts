@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { refusal, toChat, translate } from './translate.ts'
+
+const NOTHING = { type: 'object', properties: {} }
+const fn = (name: string, extra = {}) => ({ type: 'function', name, parameters: NOTHING, ...extra })
+const chatFn = (name: string, extra = {}) => {
+  return { type: 'function', function: { name, parameters: NOTHING, ...extra } }
+}
+const toTools = (tools: unknown[], more = {}) => toChat({ input: 'hi', tools, ...more })
+
+test('RC12 flat functions are nested; strict null is left out; no parameters are an empty object', () => {
+  const tools = [
+    fn('a', { description: 'd', strict: true }),
+    { type: 'function', name: 'b', strict: null },
+    fn('c', { strict: false, description: '', parameters: { type: 'object' } }),
+  ]
+  assert.deepEqual(toTools(tools).tools, [
+    chatFn('a', { description: 'd', strict: true }),
+    chatFn('b'),
+    chatFn('c'),
+  ])
+})
+
+test('RC13 a custom tool is a function of one string, and its call is told as custom', () => {
+  const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
+  const tools = [{ type: 'custom', name: 'apply_patch', description: 'Edits files.', format }]
+  const { body, context } = translate({ input: 'hi', tools })
+  const [tool] = JSON.parse(body.toString()).tools
+  assert.equal(tool.function.name, 'apply_patch')
+  assert.deepEqual(Object.keys(tool.function.parameters.properties), ['input'])
+  assert.match(tool.function.description, /^Edits files\.[\s\S]*lark grammar:\nstart: "x"$/)
+  assert.deepEqual(context.tools.fromChat('apply_patch'), { kind: 'custom', name: 'apply_patch' })
+})
+
+test('RC15 the tools of a namespace are functions, aliased where their names collide', () => {
+  const space = (name: string) => ({ type: 'namespace', name, tools: [fn('close'), fn('open')] })
+  const tools = [fn('close'), space('agents'), space('files')]
+  const { body, context } = translate({ input: 'hi', tools })
+  const names = JSON.parse(body.toString()).tools.map((tool: ReturnType<typeof chatFn>) => {
+    return tool.function.name
+  })
+  assert.deepEqual(names, ['close', 'agents__close', 'open', 'files__close', 'files__open'])
+  assert.deepEqual(names.map(context.tools.fromChat), [
+    { kind: 'function', name: 'close' },
+    { kind: 'function', name: 'close', namespace: 'agents' },
+    { kind: 'function', name: 'open', namespace: 'agents' },
+    { kind: 'function', name: 'close', namespace: 'files' },
+    { kind: 'function', name: 'open', namespace: 'files' },
+  ])
+})
+
+test('RC15 a call in the history keeps the alias of its tool', () => {
+  const tools = [fn('close'), { type: 'namespace', name: 'agents', tools: [fn('close')] }]
+  const call = { type: 'function_call', call_id: '1', name: 'close', namespace: 'agents' }
+  const chat = toChat({ input: [call], tools })
+  assert.match(JSON.stringify(chat.messages[0]), /"name":"agents__close"/)
+})
+
+test('RC15 a name that chat does not take gets an alias and comes back as it was', () => {
+  const name = `mcp.server/${'x'.repeat(70)}`
+  const { body, context } = translate({ input: 'hi', tools: [fn(name)] })
+  const alias = JSON.parse(body.toString()).tools[0].function.name
+  assert.match(alias, /^[A-Za-z0-9_-]{1,64}$/)
+  assert.equal(context.tools.fromChat(alias).name, name)
+})
+
+test('RC16 tools that the vendor would run are left out and the request succeeds', () => {
+  const hosted = [
+    'web_search',
+    'image_generation',
+    'mcp',
+    'local_shell',
+    'code_interpreter',
+    'file_search',
+    'tool_search',
+  ]
+  const dropped = hosted.map((type) => ({ type, external_web_access: false }))
+  assert.deepEqual(toTools([...dropped, fn('a')]).tools, [chatFn('a')])
+  const none = toTools(dropped, { tool_choice: 'required', parallel_tool_calls: true })
+  assert.deepEqual(Object.keys(none), ['model', 'messages'])
+})
+
+test('RC16 a tool search that the client runs is a function', () => {
+  const search = { type: 'tool_search', execution: 'client', description: 'd', parameters: NOTHING }
+  const { body, context } = translate({ input: 'hi', tools: [search] })
+  const { tools } = JSON.parse(body.toString())
+  assert.deepEqual(tools, [chatFn('tool_search', { description: 'd' })])
+  assert.equal(context.tools.fromChat('tool_search').kind, 'tool_search')
+})
+
+test('RC18 every form of tool_choice', () => {
+  const tools = [fn('a'), { type: 'custom', name: 'b' }]
+  const chosen = (choice: unknown) => toTools(tools, { tool_choice: choice }).tool_choice
+  for (const word of ['auto', 'none', 'required']) assert.equal(chosen(word), word)
+  const named = (name: string) => ({ type: 'function', function: { name } })
+  assert.deepEqual(chosen({ type: 'function', name: 'a' }), named('a'))
+  assert.deepEqual(chosen({ type: 'custom', name: 'b' }), named('b'))
+  assert.equal(chosen({ type: 'function', name: 'zzz' }), undefined)
+  assert.equal(chosen({ type: 'web_search' }), undefined)
+  assert.equal(chosen(undefined), undefined)
+})
+
+test('RC18 allowed_tools leaves only those tools', () => {
+  const allowed = [{ type: 'function', name: 'b' }]
+  const choice = { type: 'allowed_tools', mode: 'required', tools: allowed }
+  const chat = toTools([fn('a'), fn('b')], { tool_choice: choice })
+  assert.deepEqual(chat.tools, [chatFn('b')])
+  assert.equal(chat.tool_choice, 'required')
+  const none = toTools([fn('a')], { tool_choice: choice })
+  assert.equal(none.tool_choice, undefined)
+  assert.equal(none.tools, undefined)
+})
+
+test('RC20 parallel_tool_calls goes along where it is known', () => {
+  const parallel = { parallel_tool_calls: false }
+  assert.equal(toTools([fn('a')], parallel).parallel_tool_calls, false)
+  const input = { input: 'hi', tools: [fn('a')], ...parallel }
+  assert.equal(toChat(input, { parallelToolCalls: false }).parallel_tool_calls, undefined)
+})
+
+test('a tool that is offered twice goes out once', () => {
+  assert.deepEqual(toTools([fn('a'), fn('a', { description: 'd' })]).tools, [
+    chatFn('a', { description: 'd' }),
+  ])
+})
+
+const REFUSED: readonly [string, object, string][] = [
+  ['tools that are no list', { tools: {} }, 'tools'],
+  ['a tool that is no object', { tools: ['x'] }, 'tools[0]'],
+  ['a function without name', { tools: [{ type: 'function' }] }, 'tools[0].name'],
+  ['a namespace without tools', { tools: [{ type: 'namespace', name: 'n' }] }, 'tools[0].tools'],
+  [
+    'a nameless tool in a namespace',
+    { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'custom' }] }] },
+    'tools[0].tools[0].name',
+  ],
+  ['allowed_tools without tools', { tool_choice: { type: 'allowed_tools' } }, 'tool_choice.tools'],
+]
+
+for (const [name, request, param] of REFUSED) {
+  test(`refused, naming the field: ${name}`, () => {
+    assert.equal(refusal({ input: 'hi', ...request }), param)
+  })
+}
