@@ -20,6 +20,9 @@ export const getBalance: AccountEndpoint = {
       held: amount.describe('Frozen for calls and tasks under way.'),
       debt: amount.describe('Owed: paid calls are refused until it is paid.'),
     }),
+    example: () => ({
+      answer: { currency: 'CNY', available: '998.7', held: '0.0031', debt: '0' },
+    }),
     errors: [403, 503],
   },
   async handle(context, caller, services) {

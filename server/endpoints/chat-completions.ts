@@ -67,6 +67,27 @@ export const chatCompletions: MeteredEndpoint = {
       'that the caller did not ask for is not shown.',
     tag: 'Text',
     answer: chatAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'one `chat.completion.chunk` an event, and `[DONE]` at the end.',
+    },
+    example: (model) => ({
+      body: { model, messages: [{ role: 'user', content: 'Name three rivers.' }] },
+      answer: {
+        id: 'chatcmpl-7Qm2',
+        object: 'chat.completion',
+        created: 1794268800,
+        model,
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: 'Danube, Niger, Mekong.' },
+            finish_reason: 'stop',
+          },
+        ],
+        usage: { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 },
+      },
+    }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -53,6 +53,18 @@ export const embeddings: MeteredEndpoint = {
     summary: 'Create embeddings',
     tag: 'Text',
     answer: embeddingAnswer,
+    example: (model) => ({
+      body: { model, input: ['a river', 'a stream'] },
+      answer: {
+        object: 'list',
+        model,
+        data: [
+          { object: 'embedding', index: 0, embedding: [0.0123, -0.0456] },
+          { object: 'embedding', index: 1, embedding: [0.0117, -0.0462] },
+        ],
+        usage: { prompt_tokens: 5, total_tokens: 5 },
+      },
+    }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -12,16 +12,30 @@ import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { UsageReader } from '../usage/usage.ts'
 
+/** A request that works and what it is answered with; both must pass the endpoint's schemas. */
+export interface Example {
+  /** The path with its parameters filled in, and the query; the canonical path when absent. */
+  readonly path?: string
+  readonly body?: unknown
+  readonly answer?: unknown
+}
+
 export interface Documentation {
   readonly summary: string
   readonly description?: string
   /** The group in the reference. */
   readonly tag: string
   readonly query?: ZodType
+  /** Request headers beyond those that every endpoint understands. */
+  readonly headers?: ZodType
   /** The body of a successful answer. */
   readonly answer?: ZodType
   /** The content type of a successful answer; JSON when absent. */
   readonly answerType?: string
+  /** How an answer looks that a caller asked to be streamed. */
+  readonly stream?: { readonly type: string; readonly description: string }
+  /** Made for one of this gateway's own models of the right type. */
+  readonly example?: (model: string) => Example
   /** Error statuses a caller may see, beyond 401. */
   readonly errors?: readonly number[]
 }

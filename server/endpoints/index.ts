@@ -1,10 +1,12 @@
 /** The public API's table of contents: one line an endpoint, nothing is found by magic. */
 import { getBalance } from './balance.ts'
 import { chatCompletions } from './chat-completions.ts'
+import { docs } from './docs.ts'
 import { embeddings } from './embeddings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { healthz, readyz } from './health.ts'
 import { getModel, listModels } from './models.ts'
+import { openapi } from './openapi.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
 import { getUsage, listUsage } from './usage.ts'
@@ -21,4 +23,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getUsage,
   healthz,
   readyz,
+  openapi(() => ENDPOINTS),
+  docs(() => ENDPOINTS),
 ]

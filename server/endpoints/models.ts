@@ -83,6 +83,7 @@ export const listModels: AccountEndpoint = {
       first_id: z.string().nullable(),
       last_id: z.string().nullable(),
     }),
+    example: () => ({ path: '/v1/models?type=chat' }),
     errors: [400, 403],
   },
   async handle(context, caller, services) {
@@ -115,6 +116,24 @@ export const getModel: AccountEndpoint = {
     description: 'A model id may contain slashes.',
     tag: 'Models',
     answer: modelAnswer,
+    example: (model) => ({
+      path: `/v1/models/${model}`,
+      answer: {
+        id: model,
+        object: 'model',
+        created: 1794268800,
+        owned_by: 'tributary',
+        display_name: model,
+        type: 'model',
+        model_type: 'chat',
+        prices: [
+          { unit: 'input_token', per: 1000000, amount: '0.15' },
+          { unit: 'output_token', per: 1000000, amount: '0.6' },
+        ],
+        free: false,
+        endpoints: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
+      },
+    }),
     errors: [403, 404],
   },
   async handle(context, caller, services) {

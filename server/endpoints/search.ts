@@ -61,6 +61,7 @@ export const search: MeteredEndpoint = {
     description: 'Charged on success, not charged on failure.',
     tag: 'Search',
     answer: searchAnswer,
+    example: () => ({ body: { Type: 'web', Query: 'the longest rivers', Count: 5 } }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -55,6 +55,53 @@ const explained = record.extend({
   ),
 })
 
+/** What the reference shows: 12 and 8 tokens at 0.15 and 0.60 a million. */
+const EXPLAINED = {
+  request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',
+  created_at: '2026-11-21T09:30:00.000Z',
+  finished_at: '2026-11-21T09:30:01.240Z',
+  endpoint: 'chat.completions',
+  model: 'a-chat-model',
+  key_id: 'key_2ZkQx7RtYb1NwC4vJs8LpD',
+  status: 'succeeded',
+  held: '0.0024621',
+  charged: '0.0000066',
+  returned: '0.0024555',
+  debt: '0',
+  currency: 'CNY',
+  basis: 'usage',
+  review: false,
+  lines: [
+    { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1000000, amount: '0.0000018' },
+    { unit: 'output_token', quantity: 8, unit_price: '0.6', per: 1000000, amount: '0.0000048' },
+  ],
+  price_version: '3',
+  attempts: [{ channel: 'main', outcome: 'answered', status: 200, milliseconds: 1198 }],
+  ledger: [
+    {
+      step: 'hold',
+      from: 'available',
+      to: 'held',
+      amount: '0.0024621',
+      at: '2026-11-21T09:30:00.002Z',
+    },
+    {
+      step: 'charge',
+      from: 'held',
+      to: 'revenue',
+      amount: '0.0000066',
+      at: '2026-11-21T09:30:01.240Z',
+    },
+    {
+      step: 'return',
+      from: 'held',
+      to: 'available',
+      amount: '0.0024555',
+      at: '2026-11-21T09:30:01.240Z',
+    },
+  ],
+} satisfies z.input<typeof explained>
+
 function describeRecord(row: UsageRow): z.infer<typeof record> {
   return {
     request_id: row.request_id,
@@ -134,6 +181,7 @@ export const listUsage: AccountEndpoint = {
     tag: 'Billing',
     query: listQuery,
     answer: z.object({ data: z.array(record), next_cursor: z.string().nullable() }),
+    example: () => ({ path: '/v1/usage?limit=2' }),
     errors: [400, 403, 503],
   },
   async handle(context, caller, services) {
@@ -156,6 +204,7 @@ export const getUsage: AccountEndpoint = {
     description: 'The request id is the X-Request-Id header of the answer.',
     tag: 'Billing',
     answer: explained,
+    example: () => ({ path: `/v1/usage/${EXPLAINED.request_id}`, answer: EXPLAINED }),
     errors: [403, 404, 503],
   },
   async handle(context, caller, services) {

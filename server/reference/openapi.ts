@@ -1,0 +1,183 @@
+/** The OpenAPI 3.1 document, generated from the endpoints' own declarations. */
+import type { Envelope } from '../http/envelope.ts'
+import type { JsonSchema } from './json-schema.ts'
+import type { Operation } from './operation.ts'
+import { listStatuses, MEANINGS } from './statuses.ts'
+
+/** The version of the API, as its paths say it; the gateway's own version changes more often. */
+const API_VERSION = '1'
+
+export interface OpenapiOptions {
+  readonly operations: readonly Operation[]
+  readonly publicUrl: string
+}
+
+export function buildOpenapi({ operations, publicUrl }: OpenapiOptions): object {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Tributary',
+      version: API_VERSION,
+      description: 'A metered AI gateway: one address, one key, a prepaid balance.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: publicUrl }],
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths: buildPaths(operations),
+    components: {
+      securitySchemes: SECURITY_SCHEMES,
+      headers: HEADERS,
+      schemas: ERROR_SCHEMAS,
+    },
+  }
+}
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of yours: Authorization: Bearer tr-…',
+  },
+  apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key.' },
+}
+
+const HEADERS = {
+  RequestId: {
+    description: 'The id of this request: GET /v1/usage/{request_id} explains its charge.',
+    schema: { type: 'string' },
+  },
+  ServerTiming: {
+    description: 'Milliseconds of the parts of a call: auth, hold, upstream, settle.',
+    schema: { type: 'string' },
+  },
+  RetryAfter: {
+    description: 'Seconds after which a repetition may succeed.',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  ShouldRetry: {
+    description: '`false`: repeating the same request cannot help.',
+    schema: { type: 'string', const: 'false' },
+  },
+  IdempotentReplayed: {
+    description: 'The request id of the earlier request whose answer this is.',
+    schema: { type: 'string' },
+  },
+}
+
+const TYPES = [...new Set(listStatuses().map(({ type }) => type))]
+
+const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+  FlatError: {
+    type: 'object',
+    description: 'The error body of this API.',
+    properties: { error: { type: 'string' }, type: { type: 'string', enum: TYPES } },
+    required: ['error', 'type'],
+  },
+  NestedError: {
+    type: 'object',
+    description: 'The error body that vendors’ SDKs read.',
+    properties: {
+      type: { type: 'string', const: 'error' },
+      error: {
+        type: 'object',
+        properties: {
+          type: { type: 'string', enum: TYPES },
+          message: { type: 'string' },
+          code: { type: ['string', 'null'] },
+          param: { type: ['string', 'null'], description: 'The field at fault.' },
+        },
+        required: ['type', 'message', 'code', 'param'],
+      },
+    },
+    required: ['type', 'error'],
+  },
+}
+
+function buildPaths(operations: readonly Operation[]): Record<string, object> {
+  const paths: Record<string, Record<string, object>> = {}
+  for (const operation of operations) {
+    for (const [index, path] of operation.paths.entries()) {
+      const item = paths[path] ?? {}
+      item[operation.method.toLowerCase()] = buildOperation(operation, index)
+      paths[path] = item
+    }
+  }
+  return paths
+}
+
+/** The paths after the first are aliases with an id of their own. */
+function buildOperation(operation: Operation, index: number): object {
+  const { id, tag, summary, description, body, parameters, needsKey, example } = operation
+  const alias = index > 0 ? `The same as ${operation.paths[0]}.` : undefined
+  const text = [description, alias].filter((part) => part !== undefined).join(' ')
+  return {
+    operationId: index === 0 ? id : `${id}Alias${index}`,
+    tags: [tag],
+    summary,
+    ...(text ? { description: text } : {}),
+    security: needsKey ? [{ bearer: [] }, { apiKey: [] }] : [],
+    ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
+    ...(body ? { requestBody: buildBody(body, example?.body) } : {}),
+    responses: buildResponses(operation),
+  }
+}
+
+function buildParameter({ in: place, name, required, schema }: Operation['parameters'][number]) {
+  const { description, ...rest } = schema
+  return { in: place, name, required, ...(description ? { description } : {}), schema: rest }
+}
+
+function buildBody(schema: JsonSchema, example: unknown): object {
+  const media = { schema, ...(example === undefined ? {} : { example }) }
+  return { required: true, content: { 'application/json': media } }
+}
+
+function buildResponses(operation: Operation): Record<string, object> {
+  const { answer, stream, isPaid, errors, envelope, example } = operation
+  const sample = example?.answer === undefined ? {} : { example: example.answer }
+  const content = {
+    ...(answer ? { [answer.type]: { schema: answer.schema, ...sample } } : {}),
+    ...(stream
+      ? { [stream.type]: { schema: { type: 'string', description: stream.description } } }
+      : {}),
+  }
+  const headers = refer(['RequestId', 'ServerTiming', ...(isPaid ? ['IdempotentReplayed'] : [])])
+  const success = { description: 'Success.', headers, content }
+  const failures = errors.map((status) => [String(status), buildError(status, envelope)])
+  return { 200: success, ...Object.fromEntries(failures) }
+}
+
+const HEADER_NAMES: Readonly<Record<string, string>> = {
+  RequestId: 'X-Request-Id',
+  ServerTiming: 'Server-Timing',
+  RetryAfter: 'Retry-After',
+  ShouldRetry: 'x-should-retry',
+  IdempotentReplayed: 'Idempotent-Replayed',
+}
+
+function refer(names: readonly string[]): Record<string, object> {
+  const entries = names.map((name) => [
+    HEADER_NAMES[name] ?? name,
+    { $ref: `#/components/headers/${name}` },
+  ])
+  return Object.fromEntries(entries)
+}
+
+function buildError(status: number, envelope: Envelope): object {
+  const waits = status === 409 || status === 429 || status === 503
+  const final = status === 401 || status === 402
+  const headers = ['RequestId', ...(waits ? ['RetryAfter'] : []), ...(final ? ['ShouldRetry'] : [])]
+  return {
+    description: MEANINGS[status] ?? 'An error.',
+    headers: refer(headers),
+    content: { 'application/json': { schema: errorSchema(envelope) } },
+  }
+}
+
+/** Callers of the messages dialect choose the envelope by the version header they send. */
+function errorSchema(envelope: Envelope): object {
+  const flat = { $ref: '#/components/schemas/FlatError' }
+  const nested = { $ref: '#/components/schemas/NestedError' }
+  if (envelope === 'messages') return { oneOf: [flat, nested] }
+  return envelope === 'nested' ? nested : flat
+}

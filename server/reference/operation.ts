@@ -1,0 +1,113 @@
+/** One endpoint as a reader sees it: what both the OpenAPI document and the page are made of. */
+import type { Endpoint, Example } from '../endpoints/endpoint.ts'
+import type { Envelope } from '../http/envelope.ts'
+import type { Method } from '../http/router.ts'
+import { describeAnswer, describeRequest, type JsonSchema, listMembers } from './json-schema.ts'
+
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header'
+  readonly name: string
+  readonly required: boolean
+  readonly schema: JsonSchema
+}
+
+export interface Operation {
+  /** Unique, for anchors and generated clients: `postChatCompletions`. */
+  readonly id: string
+  readonly method: Method
+  /** In OpenAPI's notation; the first is the canonical one. */
+  readonly paths: readonly [string, ...string[]]
+  readonly tag: string
+  readonly summary: string
+  readonly description: string | undefined
+  readonly envelope: Envelope
+  readonly needsKey: boolean
+  /** Whether a call costs money, and so understands Idempotency-Key. */
+  readonly isPaid: boolean
+  readonly parameters: readonly Parameter[]
+  readonly body: JsonSchema | undefined
+  readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
+  readonly stream: { readonly type: string; readonly description: string } | undefined
+  /** Statuses of errors, lowest first. */
+  readonly errors: readonly number[]
+  readonly example: Example | undefined
+}
+
+const MODEL_PLACEHOLDER = 'MODEL'
+
+/** `modelOf` names a model of the endpoint's types for its example, if there is one. */
+export function describeEndpoint(
+  endpoint: Endpoint,
+  modelOf: (types: readonly string[]) => string | undefined = () => undefined,
+): Operation {
+  const { method, documentation, envelope, kind } = endpoint
+  const [first, ...aliases] = endpoint.paths
+  const needsKey = kind !== 'plain'
+  const isPaid = kind === 'metered'
+  const types = isPaid ? endpoint.metering.modelTypes : []
+  const { answer, answerType = 'application/json', errors = [] } = documentation
+  return {
+    id: nameOperation(method, first),
+    method,
+    paths: [toTemplate(first), ...aliases.map(toTemplate)],
+    tag: documentation.tag,
+    summary: documentation.summary,
+    description: documentation.description,
+    envelope,
+    needsKey,
+    isPaid,
+    parameters: listParameters(endpoint),
+    body: isPaid ? describeRequest(endpoint.metering.schema) : undefined,
+    answer: answer && { type: answerType, schema: describeAnswer(answer) },
+    stream: documentation.stream,
+    errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
+    example: documentation.example?.(modelOf(types) ?? MODEL_PLACEHOLDER),
+  }
+}
+
+/** `:id` and `*` become `{id}`: the wildcard stands for an id that may hold slashes. */
+function toTemplate(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
+}
+
+function nameOperation(method: string, path: string): string {
+  const words = toTemplate(path)
+    .replace(/^\/v\d+\//, '')
+    .replace(/\{(\w+)\}/g, 'by $1')
+    .split(/[^A-Za-z\d]+/)
+    .filter((word) => word !== '')
+  const capitalised = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+  return method.toLowerCase() + capitalised.join('')
+}
+
+function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
+  const names = [...toTemplate(paths[0]).matchAll(/\{(\w+)\}/g)].map(({ 1: name = '' }) => name)
+  const inPath = names.map((name) => ({
+    in: 'path' as const,
+    name,
+    required: true,
+    schema: { type: 'string' } satisfies JsonSchema,
+  }))
+  const { query, headers } = documentation
+  const inQuery = query ? listMembers(describeRequest(query)) : []
+  const inHeaders = headers ? listMembers(describeRequest(headers)) : []
+  return [
+    ...inPath,
+    ...inQuery.map((member) => ({ in: 'query' as const, ...member })),
+    ...inHeaders.map((member) => ({ in: 'header' as const, ...member })),
+    ...(kind === 'metered' ? [IDEMPOTENCY_KEY] : []),
+  ]
+}
+
+/** Understood by every paid endpoint. */
+export const IDEMPOTENCY_KEY: Parameter = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  required: false,
+  schema: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description: 'Your own name of this request: repeated within 24 hours, it is not paid twice.',
+  },
+}

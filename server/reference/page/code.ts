@@ -1,0 +1,66 @@
+/** Code blocks: a curl command that can be pasted, and JSON that can be read. */
+import type { Operation } from '../operation.ts'
+import { type Html, html } from './html.ts'
+
+/** What fits in this many characters stays on one line. */
+const LINE = 54
+
+export function curlCommand(operation: Operation, publicUrl: string): string {
+  const { method, paths, needsKey, example } = operation
+  const body = example?.body
+  const url = publicUrl + (example?.path ?? paths[0])
+  const lines = [
+    `curl ${streams(body) ? '-N ' : ''}${method === 'DELETE' ? '-X DELETE ' : ''}${quote(url)}`,
+    ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
+  ]
+  return lines.join(' \\\n  ')
+}
+
+function streams(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
+}
+
+/** Only what a shell would change needs quotes. */
+function quote(text: string): string {
+  return /^[\w./:{}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function quoteBody(body: unknown): string {
+  return `'${formatJson(body).replaceAll("'", "'\\''")}'`
+}
+
+/** JSON as a person would break it: what fits stays on one line. `used` stands before it there. */
+function formatJson(value: unknown, indent = '', used = 0): string {
+  const flat = JSON.stringify(value, null, 1).replace(/\n */g, ' ')
+  const fits = indent.length + used + flat.length <= LINE
+  if (fits || typeof value !== 'object' || value === null) return flat
+  const inner = `${indent}  `
+  const members = Array.isArray(value)
+    ? value.map((item) => formatJson(item, inner))
+    : Object.entries(value).map(([key, item]) => `"${key}": ${formatJson(item, inner, key.length)}`)
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  return `${open}\n${inner}${members.join(`,\n${inner}`)}\n${indent}${close}`
+}
+
+const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g
+
+/** JSON with its keys, texts and other values told apart by class. */
+export function highlightJson(value: unknown): Html {
+  const text = formatJson(value)
+  const parts: Html[] = []
+  let at = 0
+  for (const match of text.matchAll(TOKEN)) {
+    const [token, quoted, colon] = match
+    parts.push(html`${text.slice(at, match.index)}`)
+    const kind = colon !== undefined ? 'key' : quoted !== undefined ? 'text' : 'value'
+    parts.push(html`<span class="json-${kind}">${quoted ?? token}</span>${colon}`)
+    at = match.index + token.length
+  }
+  return html`${parts}${text.slice(at)}`
+}
+
+export function codeBlock(title: string, code: Html | string): Html {
+  return html`<figure class="code"><figcaption>${title}</figcaption>
+<pre tabindex="0"><code>${code}</code></pre></figure>`
+}

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { accessSync, constants } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { type Browser, chromium } from 'playwright-core'
+import { PAGE_HEADERS, renderPage } from '../../server/reference/page/page.ts'
+import { describeAll } from './support.ts'
+
+const executablePath = findProgramme('chromium')
+
+function findProgramme(name: string): string | undefined {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+describe('the reference page in a browser', {
+  skip: executablePath === undefined && 'chromium is not installed',
+}, () => {
+  let browser: Browser
+  const server = createServer((_request, response) => {
+    response.writeHead(200, PAGE_HEADERS).end(renderPage(describeAll(), 'http://127.0.0.1:8080'))
+  })
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+
+  before(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+    })
+  })
+  after(async () => {
+    await browser?.close()
+    server.close()
+  })
+
+  for (const width of [340, 390, 768, 1000, 1440]) {
+    test(`nothing sticks out at ${width} pixels, and nothing is refused or logged`, async () => {
+      const page = await browser.newPage({ viewport: { width, height: 900 } })
+      const complaints: string[] = []
+      page.on('console', (message) => complaints.push(message.text()))
+      page.on('pageerror', (error) => complaints.push(error.message))
+      await page.goto(url())
+      const reach = await page.evaluate('document.documentElement.scrollWidth')
+      assert.equal(reach, width)
+      assert.deepEqual(complaints, [])
+      await page.close()
+    })
+  }
+
+  test('follows the reader from light to dark, with text that can be read in both', async () => {
+    const papers: string[] = []
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await browser.newPage({ colorScheme })
+      await page.goto(url())
+      const [paper = '', ...inks] = await page.evaluate<string[]>(`
+        [document.body, ...document.querySelectorAll('p, td.type, figcaption, .method, .required')]
+          .map((element, at) => getComputedStyle(element)[at === 0 ? 'backgroundColor' : 'color'])
+      `)
+      for (const ink of new Set(inks)) assert.ok(contrast(ink, paper) >= 4.5, `${ink} on ${paper}`)
+      papers.push(paper)
+      await page.close()
+    }
+    assert.notEqual(papers[0], papers[1])
+  })
+
+  test('on a phone the contents are folded, on a desktop they are there', async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+    await page.goto(url())
+    assert.equal(await page.locator('nav').isVisible(), false)
+    await page.locator('summary', { hasText: 'Contents' }).click()
+    assert.equal(await page.locator('nav').isVisible(), true)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.reload()
+    assert.equal(await page.locator('nav').isVisible(), true)
+    await page.close()
+  })
+})
+
+/** WCAG's contrast ratio of two `rgb(…)` colours. */
+function contrast(one: string, other: string): number {
+  const [lighter = 0, darker = 0] = [luminance(one), luminance(other)].sort((a, b) => b - a)
+  return (lighter + 0.05) / (darker + 0.05)
+}
+
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map((text) => {
+    const share = Number(text) / 255
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+}
