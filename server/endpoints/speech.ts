@@ -38,6 +38,9 @@ function readModel({ query, headers }: RequestParts): string | undefined {
   return query.get('model') || (typeof header === 'string' ? header : undefined)
 }
 
+/** A voice that every model of this dialect has. */
+const SPEAKER = 'zh_female_vv_uranus_bigtts'
+
 export const speech: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -64,7 +67,14 @@ export const speech: MeteredEndpoint = {
       'Billed by the last usage.text_words of the stream.',
     tag: 'Audio',
     query: z.object({ model: z.string().optional().describe('Before X-Api-Resource-Id.') }),
+    headers: z.object({
+      'X-Api-Resource-Id': z.string().optional().describe('The model, where the query names none.'),
+    }),
     answer: speechLine,
+    example: (model) => ({
+      path: `/v1/audio/speech/unidirectional?model=${encodeURIComponent(model)}`,
+      body: { req_params: { text: 'All rivers run into the sea.', speaker: SPEAKER } },
+    }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -1,4 +1,5 @@
 /** Files that nothing starts and exports that nobody imports. */
+import { posix } from 'node:path'
 import { readExports } from './read-imports.ts'
 import type { SourceFile } from './read-tree.ts'
 
@@ -15,14 +16,19 @@ function isEntryPoint(path: string): boolean {
   return ENTRY_POINTS.some((pattern) => pattern.test(path))
 }
 
-/** Files that no entry point reaches. `mentioned` names files that are started by path. */
-export function findDeadFiles(
-  sources: readonly SourceFile[],
-  mentioned: (path: string) => boolean,
-): string[] {
+/**
+ * Files that no entry point reaches by imports. A file that another one or package.json names in
+ * a text is started as a process of its own.
+ */
+export function findDeadFiles(sources: readonly SourceFile[], manifest: string): string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]))
+  const started = new Set(
+    sources.flatMap(({ masked }) => masked.strings.map(({ text }) => posix.basename(text))),
+  )
   const alive = new Set<string>()
-  const waiting = sources.map(({ path }) => path).filter((p) => isEntryPoint(p) || mentioned(p))
+  const waiting = [...byPath.keys()].filter(
+    (path) => isEntryPoint(path) || manifest.includes(path) || started.has(posix.basename(path)),
+  )
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const source = byPath.get(path)
     if (!source || alive.has(path)) continue

@@ -36,7 +36,7 @@ function alternatives(schema: JsonSchema): JsonSchema[] {
 }
 
 /** `string`, `integer or null`, `object[]`, `"web" or "global"`. */
-export function nameType(schema: JsonSchema): string {
+function nameType(schema: JsonSchema): string {
   const names = alternatives(schema).flatMap(nameOne)
   return [...new Set(names)].join(' or ') || 'any'
 }
@@ -55,7 +55,7 @@ function nameItems({ items }: JsonSchema): string {
 }
 
 /** What the checks beyond the type are, in words. */
-export function describeRules(schema: JsonSchema): string[] {
+function describeRules(schema: JsonSchema): string[] {
   const rules = alternatives(schema).flatMap((one) => [
     ...lengths(one.minLength, one.maxLength, 'character'),
     ...lengths(one.minItems, one.maxItems, 'item'),

@@ -1,0 +1,61 @@
+/** GET /docs, black box: open to everybody, and its commands work as they are printed. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway({ PUBLIC_URL: 'http://gateway.test' })
+})
+after(() => gateway.stop())
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+}
+
+/** The commands on the page, as a reader would copy them. */
+async function readCommands(): Promise<string[]> {
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  return [...page.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(({ 1: code = '' }) =>
+    code.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? entity),
+  )
+}
+
+test('200: a page under a policy that allows no script', async () => {
+  const answer = await fetch(`${gateway.url}/docs`)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+  assert.match(await answer.text(), /<h3><a href="#postChatCompletions">/)
+})
+
+test('every command on the page is answered with 200', async () => {
+  const { key } = await gateway.tenant()
+  const called = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
+  const requestId = called.headers.get('x-request-id') ?? ''
+  const commands = await readCommands()
+  assert.ok(commands.length >= 10, `${commands.length} commands`)
+  for (const printed of commands) {
+    const command = printed
+      .replace('http://gateway.test', gateway.url)
+      .replace(/req_\w{22}/, requestId)
+      .replace(/^curl /, `curl -s -o /dev/null -w '%{http_code}' `)
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+      env: { ...process.env, KEY: key },
+    })
+    assert.equal(stdout, '200', command)
+  }
+})
+
+test('405: it is read, not written', async () => {
+  const answer = await fetch(`${gateway.url}/docs`, { method: 'POST' })
+  assert.equal(answer.status, 405)
+})
