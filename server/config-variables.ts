@@ -55,6 +55,10 @@ const secretKeys = z
   )
 
 export const VARIABLES = {
+  ROLE: z
+    .enum(['all', 'api', 'worker'], 'must be all, api or worker')
+    .default('all')
+    .describe('What this process does: answer calls, finish tasks, or both.'),
   HOST: z.string().default('127.0.0.1').describe('Address the gateway listens on.'),
   PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
   PUBLIC_URL: webUrl

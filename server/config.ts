@@ -64,6 +64,7 @@ export function listVariables(): { name: string; default: string; description: s
 
 function assemble(values: Values) {
   return {
+    role: values.ROLE,
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),

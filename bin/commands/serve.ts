@@ -1,46 +1,69 @@
-/** `tributary serve`: the gateway itself, until it is told to stop. */
-import type { Command } from 'commander'
-import { loadConfig } from '../../server/config.ts'
+/** `tributary serve`: runs the gateway until it is told to stop. */
+import { type Command, Option } from 'commander'
+import { describeConfig, loadConfig } from '../../server/config.ts'
 import { port } from '../lib/parse.ts'
 
 interface ServeOptions {
+  readonly role?: string
   readonly port?: number
   readonly host?: string
-  readonly role: string
 }
 
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('run the gateway')
-    .option('--port <port>', 'port; 0 takes any free one (PORT)', port)
-    .option('--host <address>', 'address (HOST)')
-    .option('--role <role>', 'all, api or worker', 'all')
+    .addOption(new Option('--role <role>', 'what it does').choices(['all', 'api', 'worker']))
+    .option('--port <port>', 'port; 0 takes any free one', port)
+    .option('--host <address>', 'address to listen on')
     .addHelpText(
       'after',
-      '\nSIGTERM drains the calls under way for at most DRAIN_SECONDS and settles each of them; ' +
-        'a second one stops at once.\n\nExample:\n  tributary serve --port 8080',
+      `
+Everything else is set by environment variables: tributary config lists them.
+SIGTERM drains the calls under way for at most DRAIN_SECONDS and settles each of them; a second one
+stops at once, and what is open is settled by the next start.
+
+Examples:
+  tributary serve
+  DATABASE_URL=postgres://… SECRET_KEY=… tributary serve --host 0.0.0.0 --port 80`,
     )
-    .action(runServe)
+    .action(serve)
 }
 
-async function runServe(options: ServeOptions): Promise<void> {
-  const { serve } = await import('../../server/main.ts')
-  const config = loadConfig(process.env, {
-    PORT: options.port?.toString(),
-    HOST: options.host,
-  })
-  const gateway = await serve(config)
-  await untilSignalled()
-  // Whoever is impatient may stop us at once: what is open is settled by the sweeper.
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1))
-  await gateway.stop()
+async function serve(options: ServeOptions): Promise<void> {
+  const flags = { ROLE: options.role, HOST: options.host, PORT: options.port?.toString() }
+  const config = loadConfig(process.env, flags)
+  const given = describeConfig({ ...process.env, ...flags })
+  const changed = given.filter((line) => !line.endsWith('(default)'))
+  const rest = 'the rest as `tributary config` tells'
+  console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
+  const { serve: start } = await import('../../server/main.ts')
+  const gateway = await start(config)
+  const failed = await stopRequested()
+  await gateway.stop(failed ? 0 : config.drainMs)
+  if (failed) process.exitCode = 1
 }
 
-function untilSignalled(): Promise<void> {
+/**
+ * Resolves when the process is to stop: false on a signal, true after an error that nobody
+ * caught. What comes second, while calls are drained, ends the process at once.
+ */
+function stopRequested(): Promise<boolean> {
   return new Promise((resolve) => {
+    let stopping = false
+    const stop = (failed: boolean) => {
+      if (stopping) process.exit(1)
+      stopping = true
+      resolve(failed)
+    }
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => resolve())
+      process.on(signal, () => stop(false))
+    }
+    for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
+      process.on(fault, (error: unknown) => {
+        console.error('an error that nobody caught; stopping:', error)
+        stop(true)
+      })
     }
   })
 }
