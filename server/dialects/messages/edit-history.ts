@@ -4,9 +4,9 @@
  * Nearly every conversation needs neither and goes out as the bytes it came in.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { pseudonym } from '../../lib/pseudonym.ts'
 import { stringifyWellFormed } from '../../lib/well-formed.ts'
 import type { JsonEdits } from '../splice.ts'
+import { fitToolId } from './tool-id.ts'
 
 /** Edits for `spliceJson`: none, or `messages` written anew. */
 export function editHistory({ messages }: JsonObject): JsonEdits {
@@ -41,13 +41,10 @@ function editBlock(block: unknown): unknown {
   }
 }
 
-const FITTING = /^[A-Za-z0-9_-]+$/
-const MARK_LENGTH = 8
-
 /** The same new id for the same old one, so that calls and results still find each other. */
 function withFittingId(block: JsonObject, field: 'id' | 'tool_use_id'): JsonObject {
   const id = block[field]
-  if (typeof id !== 'string' || FITTING.test(id)) return block
-  const stem = id.replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  return { ...block, [field]: `${stem}_${pseudonym(id, MARK_LENGTH)}` }
+  if (typeof id !== 'string') return block
+  const fitting = fitToolId(id)
+  return fitting === id ? block : { ...block, [field]: fitting }
 }

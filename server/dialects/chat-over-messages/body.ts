@@ -1,0 +1,81 @@
+/** A whole message as a chat completion. */
+
+import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+import { asString, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { buildChatError } from '../chat/error.ts'
+import { readMessagesBody } from '../messages/read-body.ts'
+import type { Relay, RelayReport } from '../relay.ts'
+import { UPSTREAM_ERROR } from '../reported-error.ts'
+import { type ChatAnswerOptions, toChatUsage, toFinishReason } from './answer.ts'
+
+/** Collects the upstream's document and gives the completion at its end. */
+export function createChatBody(options: ChatAnswerOptions): Relay {
+  const chunks: Buffer[] = []
+  let report: RelayReport = { outputBytes: 0, finished: false }
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      return undefined
+    },
+    end() {
+      const document = tryParseJson(Buffer.concat(chunks))
+      const reading = readMessagesBody(document)
+      report = { ...reading, finished: true }
+      const answer =
+        reading.error || !isObject(document)
+          ? buildChatError(reading.error ?? UPSTREAM_ERROR)
+          : translateMessage(document, options, reading)
+      return Buffer.from(JSON.stringify(answer))
+    },
+    fail: () => undefined,
+    report: () => report,
+  }
+}
+
+function translateMessage(
+  document: JsonObject,
+  { id, model, created, inputTokensEstimate }: ChatAnswerOptions,
+  { usage, outputBytes }: Pick<RelayReport, 'usage' | 'outputBytes'>,
+): JsonObject {
+  const estimate = {
+    input_token: inputTokensEstimate,
+    output_token: estimateTokensOfBytes(outputBytes),
+  }
+  const choice = {
+    index: 0,
+    message: buildMessage(document.content),
+    logprobs: null,
+    finish_reason: toFinishReason(document.stop_reason),
+  }
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: [choice],
+    usage: toChatUsage(usage, estimate),
+  }
+}
+
+/** Blocks of other kinds, such as a search that the vendor ran itself, have no place in a chat. */
+function buildMessage(content: unknown): JsonObject {
+  const blocks = Array.isArray(content) ? content.filter(isObject) : []
+  const join = (type: string, field: string): string => {
+    const texts = blocks.filter((block) => block.type === type)
+    return texts.map((block) => asString(block[field]) ?? '').join('')
+  }
+  const text = join('text', 'text')
+  const reasoning = join('thinking', 'thinking')
+  const calls = blocks.filter(({ type }) => type === 'tool_use').map(buildCall)
+  return {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    refusal: null,
+    ...(reasoning === '' ? {} : { reasoning_content: reasoning }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+  }
+}
+
+function buildCall({ id, name, input }: JsonObject): JsonObject {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } }
+}

@@ -1,0 +1,54 @@
+/** A chat request for an upstream that speaks the messages format. */
+import { type JsonObject, member } from '../../lib/json.ts'
+import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import type { MessagesQuirks } from '../messages/quirks.ts'
+import { translateChatMessages } from './translate-conversation.ts'
+import { describeFormat, translateChatParameters } from './translate-parameters.ts'
+import { textBlock } from './translate-part.ts'
+import { translateChatTools } from './translate-tools.ts'
+import type { Turn } from './turns.ts'
+
+export interface TranslateChatRequestOptions {
+  /** The upstream's own model id. */
+  readonly upstreamModel: string
+  readonly stream: boolean
+  readonly quirks: MessagesQuirks
+}
+
+/**
+ * The body for the upstream. Throws `InvalidRequest` for what the upstream cannot be asked, such
+ * as several answers at once.
+ */
+export function translateChatRequest(
+  request: JsonObject,
+  { upstreamModel, stream, quirks }: TranslateChatRequestOptions,
+): Buffer {
+  const { system, messages } = translateChatMessages(request.messages)
+  if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
+  const asked = describeFormat(request.response_format, quirks)
+  const told = asked === '' ? system : [...system, textBlock(asked)]
+  const tools = translateChatTools(request)
+  const canThink = !isForced(tools.tool_choice) && !answersCalls(messages)
+  const body = {
+    model: upstreamModel,
+    ...(told.length > 0 ? { system: told } : {}),
+    messages,
+    ...tools,
+    ...translateChatParameters(request, canThink ? quirks : { ...quirks, reasoning: 'off' }),
+    ...(stream ? { stream } : {}),
+  }
+  return Buffer.from(stringifyWellFormed(body))
+}
+
+/** The format refuses thinking together with a call that must be made. */
+function isForced(choice: unknown): boolean {
+  const type = member(choice, 'type')
+  return type === 'any' || type === 'tool'
+}
+
+/** And it wants the signed thinking before a call back with the result: a chat caller has none. */
+function answersCalls(messages: readonly Turn[]): boolean {
+  const last = messages.at(-1)
+  return last?.role === 'user' && last.content[0]?.type === 'tool_result'
+}

@@ -1,0 +1,214 @@
+/**
+ * A messages stream told as a chat stream: a chunk with the role, chunks of text, reasoning and
+ * calls, one chunk with the finish reason, usage if asked for, `[DONE]`. A body that breaks off
+ * becomes an error chunk.
+ */
+import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { encodeChatError } from '../chat/error.ts'
+import { readMessagesError } from '../messages/read-error.ts'
+import { readDeltaText } from '../messages/read-event.ts'
+import { createMessagesUsageReader } from '../messages/read-usage.ts'
+import { parseEventData } from '../parse-event-data.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
+import { type ChatAnswerOptions, toChatUsage, toFinishReason } from './answer.ts'
+
+/**
+ * `finished` is true after `message_stop`, or at the end of a body that gave a stop reason: then
+ * nothing of the answer is missing.
+ */
+export function createChatStream(options: ChatAnswerOptions): Relay {
+  return new ChatStream(options)
+}
+
+/** A call whose block is open. */
+interface OpenCall {
+  readonly index: number
+  /** What the block began with; clients only read what comes as arguments. */
+  readonly input: unknown
+  hasArguments: boolean
+}
+
+class ChatStream implements Relay {
+  private readonly options: ChatAnswerOptions
+  private readonly parser: ReturnType<typeof createSseParser>
+  private readonly usage = createMessagesUsageReader()
+  /** Calls by the index of their block: a proxy may open the next before it closes one. */
+  private readonly calls = new Map<unknown, OpenCall>()
+  private callCount = 0
+  private out = ''
+  private hasStarted = false
+  private stopReason: string | undefined
+  private outputBytes = 0
+  private finished = false
+  private error: ReportedError | undefined
+  private isOver = false
+
+  constructor(options: ChatAnswerOptions) {
+    this.options = options
+    this.parser = createSseParser({
+      onEvent: (event) => this.onEvent(event),
+      onOverflow: () => this.onError(UPSTREAM_ERROR),
+    })
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    this.parser.push(chunk)
+    return this.take()
+  }
+
+  end(): Buffer | undefined {
+    this.parser.end()
+    if (!this.isOver && this.stopReason !== undefined) this.onStop()
+    else if (!this.isOver) this.writeError(UPSTREAM_ERROR)
+    return this.take()
+  }
+
+  fail({ type, message }: RelayFailure): Buffer | undefined {
+    if (this.isOver) return undefined
+    this.writeError({ type, message })
+    return this.take()
+  }
+
+  report(): RelayReport {
+    const { outputBytes, finished, error } = this
+    const usage = this.usage.quantities()
+    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+  }
+
+  private onEvent(event: SseEvent): void {
+    if (this.isOver) return
+    const data = parseEventData(event)
+    if (!data) this.onError(UPSTREAM_ERROR)
+    else this.onData(data)
+  }
+
+  private onData(data: JsonObject): void {
+    switch (data.type) {
+      case 'message_start':
+        this.usage.read(member(data.message, 'usage'))
+        this.start()
+        return
+      case 'content_block_start':
+        this.onBlockStart(data)
+        return
+      case 'content_block_delta':
+        this.onDelta(data)
+        return
+      case 'content_block_stop':
+        this.onBlockStop(data)
+        return
+      case 'message_delta':
+        this.usage.read(data.usage)
+        this.stopReason = asString(member(data.delta, 'stop_reason')) ?? this.stopReason
+        return
+      case 'message_stop':
+        this.onStop()
+        return
+      default: {
+        const error = readMessagesError(data)
+        if (error) this.onError(error)
+      }
+    }
+  }
+
+  private start(): void {
+    if (!this.hasStarted) this.writeDelta({ role: 'assistant', content: '' })
+    this.hasStarted = true
+  }
+
+  private onBlockStart({ index, content_block: block }: JsonObject): void {
+    this.start()
+    if (!isObject(block)) return
+    if (block.type === 'text') this.writeText('content', asString(block.text) ?? '')
+    if (block.type === 'thinking') {
+      this.writeText('reasoning_content', asString(block.thinking) ?? '')
+    }
+    if (block.type !== 'tool_use') return
+    const call = { index: this.callCount, input: block.input, hasArguments: false }
+    this.callCount += 1
+    this.calls.set(index, call)
+    const called = { name: block.name, arguments: '' }
+    this.writeCall({ index: call.index, id: block.id, type: 'function', function: called })
+  }
+
+  private onDelta(data: JsonObject): void {
+    this.start()
+    const text = readDeltaText(data)
+    const type = member(data.delta, 'type')
+    if (type === 'text_delta') this.writeText('content', text)
+    if (type === 'thinking_delta') this.writeText('reasoning_content', text)
+    if (type === 'input_json_delta') this.writeArguments(this.calls.get(data.index), text)
+  }
+
+  /** A call without arguments has them as an object at its start, most often an empty one. */
+  private onBlockStop({ index }: JsonObject): void {
+    const call = this.calls.get(index)
+    this.calls.delete(index)
+    if (!call || call.hasArguments) return
+    this.writeArguments(call, JSON.stringify(isObject(call.input) ? call.input : {}))
+  }
+
+  private onStop(): void {
+    this.start()
+    const reason = toFinishReason(this.stopReason)
+    this.write({ choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: reason }] })
+    if (this.options.includeUsage) {
+      const estimate = {
+        input_token: this.options.inputTokensEstimate,
+        output_token: estimateTokensOfBytes(this.outputBytes),
+      }
+      this.write({ choices: [], usage: toChatUsage(this.usage.quantities(), estimate) })
+    }
+    this.out += encodeSseEvent(undefined, '[DONE]')
+    this.finished = true
+    this.isOver = true
+  }
+
+  private onError(error: ReportedError): void {
+    if (this.isOver) return
+    this.error = error
+    this.writeError(error)
+  }
+
+  private writeText(field: 'content' | 'reasoning_content', text: string): void {
+    if (text === '') return
+    this.outputBytes += Buffer.byteLength(text)
+    this.writeDelta({ [field]: text })
+  }
+
+  /** Arguments of a block that is no call, a search of the vendor's own, go nowhere. */
+  private writeArguments(call: OpenCall | undefined, text: string): void {
+    if (!call || text === '') return
+    call.hasArguments = true
+    this.outputBytes += Buffer.byteLength(text)
+    this.writeCall({ index: call.index, function: { arguments: text } })
+  }
+
+  private writeCall(call: JsonObject): void {
+    this.writeDelta({ tool_calls: [call] })
+  }
+
+  private writeDelta(delta: JsonObject): void {
+    this.write({ choices: [{ index: 0, delta, logprobs: null, finish_reason: null }] })
+  }
+
+  private writeError(error: ReportedError): void {
+    this.isOver = true
+    this.out += encodeChatError(error)
+  }
+
+  private write(fields: JsonObject): void {
+    const { id, created, model } = this.options
+    const chunk = { id, object: 'chat.completion.chunk', created, model, ...fields }
+    this.out += encodeSseEvent(undefined, JSON.stringify(chunk))
+  }
+
+  private take(): Buffer | undefined {
+    const text = this.out
+    this.out = ''
+    return text === '' ? undefined : Buffer.from(text)
+  }
+}

@@ -1,0 +1,103 @@
+/** The messages of a chat as `system` and `messages` of the messages format. */
+import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
+import { readArguments } from '../chat/tool-calls.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { type Block, translateChatContent } from './translate-part.ts'
+import { type Call, type Turn, Turns } from './turns.ts'
+
+export interface Conversation {
+  /** Blocks, so that a mark for caching survives; empty for none. */
+  readonly system: readonly Block[]
+  readonly messages: readonly Turn[]
+}
+
+export function translateChatMessages(messages: unknown): Conversation {
+  if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
+  const turns = new Turns()
+  const system: Block[] = []
+  let isLeading = true
+  for (const [position, message] of messages.entries()) {
+    const param = `messages[${position}]`
+    if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
+    const isSystem = message.role === 'system' || message.role === 'developer'
+    isLeading &&= isSystem
+    if (isLeading) system.push(...translateChatContent(message.content, `${param}.content`))
+    else addMessage(turns, message, param)
+  }
+  return { system, messages: trimPrefill(turns.finish()) }
+}
+
+function addMessage(turns: Turns, message: JsonObject, param: string): void {
+  const content = translateChatContent(message.content, `${param}.content`)
+  switch (message.role) {
+    case 'user':
+      turns.addUser(content)
+      return
+    case 'assistant':
+      turns.addAssistant([...content, ...readRefusal(message)], readCalls(message, param))
+      return
+    case 'tool':
+      turns.addResult(readId(message.tool_call_id, `${param}.tool_call_id`), content)
+      return
+    case 'function':
+      turns.addResult(readId(message.name, `${param}.name`), content)
+      return
+    case 'system':
+    case 'developer':
+      turns.addSystem(content.map(({ text }) => asString(text) ?? '').join('\n'))
+      return
+    default:
+      throw new InvalidRequest(
+        `${param}.role`,
+        'must be system, developer, user, assistant or tool',
+      )
+  }
+}
+
+function readRefusal({ refusal }: JsonObject): Block[] {
+  return translateChatContent(asString(refusal), 'refusal')
+}
+
+function readId(value: unknown, param: string): string {
+  if (typeof value !== 'string' || value === '') throw new InvalidRequest(param, 'is required')
+  return value
+}
+
+/** A legacy `function_call` has no id: its function's name stands in on both sides. */
+function readCalls(message: JsonObject, param: string): Call[] {
+  const { tool_calls: calls, function_call: legacy } = message
+  if (isObject(legacy)) {
+    const name = readId(legacy.name, `${param}.function_call.name`)
+    return [{ id: name, name, input: parseInput(legacy.arguments) }]
+  }
+  if (calls === undefined || calls === null) return []
+  if (!Array.isArray(calls)) throw new InvalidRequest(`${param}.tool_calls`, 'must be an array')
+  return calls.map((call, position) => {
+    const at = `${param}.tool_calls[${position}]`
+    const called = member(call, 'function')
+    return {
+      id: readId(member(call, 'id'), `${at}.id`),
+      name: readId(member(called, 'name'), `${at}.function.name`),
+      input: parseInput(member(called, 'arguments')),
+    }
+  })
+}
+
+/** The format insists on an object; what a model once wrote wrongly is kept inside of one. */
+function parseInput(value: unknown): JsonObject {
+  const text = readArguments(value)
+  if (text.trim() === '') return {}
+  const input = tryParseJson(Buffer.from(text))
+  return isObject(input) ? input : { raw_arguments: text }
+}
+
+/** The format refuses a beginning of the answer that ends in white space. */
+function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
+  const last = turns.at(-1)
+  if (last?.role !== 'assistant') return turns
+  const content = last.content.map((block) => {
+    return typeof block.text === 'string' ? { ...block, text: block.text.trimEnd() } : block
+  })
+  const filled = content.filter(({ text }) => text !== '')
+  return [...turns.slice(0, -1), ...(filled.length > 0 ? [{ ...last, content: filled }] : [])]
+}

@@ -1,0 +1,84 @@
+/** One part of a chat message as a content block of the messages format. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
+export type Block = JsonObject & { readonly type: string }
+
+/** String or parts to blocks. Empty texts are dropped: the format refuses them. */
+export function translateChatContent(content: unknown, param: string): Block[] {
+  if (content === undefined || content === null || content === '') return []
+  if (typeof content === 'string') return [textBlock(content)]
+  if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
+  return content.flatMap((part, position) => translatePart(part, `${param}[${position}]`))
+}
+
+export function textBlock(text: string): Block {
+  return { type: 'text', text }
+}
+
+function translatePart(part: unknown, param: string): Block[] {
+  if (!isObject(part)) throw new InvalidRequest(param, 'must be an object')
+  const block = readPart(part)
+  if (block.type === 'text' && block.text === '') return []
+  // Some chat clients mark what is worth caching in the words of this format.
+  return isObject(part.cache_control) ? [{ ...block, cache_control: part.cache_control }] : [block]
+}
+
+function readPart(part: JsonObject): Block {
+  switch (part.type) {
+    case 'text':
+    case 'input_text':
+      return textBlock(asString(part.text) ?? '')
+    case 'refusal':
+      return textBlock(asString(part.refusal) ?? '')
+    case 'image_url':
+      return translateImage(part.image_url)
+    case 'file':
+      return translateFile(part.file)
+    default:
+      return omitted(`a part of type ${asString(part.type)?.slice(0, 64) ?? 'unknown'}`)
+  }
+}
+
+interface DataUrl {
+  readonly media: string
+  readonly data: string
+}
+
+const DATA_URL = /^data:([^;,]*)[^,]*;base64,/
+
+/** The media type and the base64 text of a data URL; undefined for other URLs. */
+function readDataUrl(url: string): DataUrl | undefined {
+  const match = DATA_URL.exec(url)
+  return match ? { media: match[1] ?? '', data: url.slice(match[0].length) } : undefined
+}
+
+function translateImage(image: unknown): Block {
+  const url = asString(image) ?? asString(member(image, 'url'))
+  if (url === undefined) return omitted('an image without a URL')
+  const inline = readDataUrl(url)
+  if (!inline) return { type: 'image', source: { type: 'url', url } }
+  const { media, data } = inline
+  return { type: 'image', source: { type: 'base64', media_type: media, data } }
+}
+
+function translateFile(file: unknown): Block {
+  const title = asString(member(file, 'filename'))
+  const inline = readDataUrl(asString(member(file, 'file_data')) ?? '')
+  if (!inline) return omitted(`the file ${title ?? 'named by its id'}`)
+  const named = title === undefined ? {} : { title }
+  const { media, data } = inline
+  if (!media.startsWith('text/')) {
+    return { type: 'document', source: { type: 'base64', media_type: media, data }, ...named }
+  }
+  const text = Buffer.from(data, 'base64').toString('utf8')
+  return {
+    type: 'document',
+    source: { type: 'text', media_type: 'text/plain', data: text },
+    ...named,
+  }
+}
+
+function omitted(what: string): Block {
+  return textBlock(`[${what} was left out: this model cannot take it]`)
+}

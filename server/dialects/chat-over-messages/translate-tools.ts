@@ -1,0 +1,49 @@
+/** Tool definitions of a chat request, and the choice among them. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
+/** Reads `tools`, or the legacy `functions`; tools of other types are left out. */
+export function translateChatTools(request: JsonObject): JsonObject {
+  const { tools: given = [], functions = [] } = request
+  if (!Array.isArray(given)) throw new InvalidRequest('tools', 'must be an array')
+  if (!Array.isArray(functions)) throw new InvalidRequest('functions', 'must be an array')
+  const tools = [
+    ...given.flatMap((tool, position) => {
+      if (member(tool, 'type') !== 'function') return []
+      return [translateFunction(member(tool, 'function'), `tools[${position}].function`)]
+    }),
+    ...functions.map((called, position) => translateFunction(called, `functions[${position}]`)),
+  ]
+  if (tools.length === 0) return {}
+  const choice = translateChoice(request)
+  return choice ? { tools, tool_choice: choice } : { tools }
+}
+
+function translateFunction(called: unknown, param: string): JsonObject {
+  const name = member(called, 'name')
+  if (typeof name !== 'string' || name === '') {
+    throw new InvalidRequest(`${param}.name`, 'is required')
+  }
+  const description = asString(member(called, 'description'))
+  const parameters = member(called, 'parameters')
+  const schema = isObject(parameters) ? parameters : { properties: {} }
+  return {
+    name,
+    ...(description ? { description } : {}),
+    input_schema: { type: 'object', ...schema },
+  }
+}
+
+function translateChoice(request: JsonObject): JsonObject | undefined {
+  const { tool_choice: choice = request.function_call, parallel_tool_calls: parallel } = request
+  const chosen = readChoice(choice)
+  if (parallel !== false || chosen?.type === 'none') return chosen
+  return { ...(chosen ?? { type: 'auto' }), disable_parallel_tool_use: true }
+}
+
+function readChoice(choice: unknown): JsonObject | undefined {
+  if (choice === 'auto' || choice === 'none') return { type: choice }
+  if (choice === 'required') return { type: 'any' }
+  const name = asString(member(member(choice, 'function'), 'name') ?? member(choice, 'name'))
+  return name === undefined ? undefined : { type: 'tool', name }
+}

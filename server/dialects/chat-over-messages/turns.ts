@@ -1,0 +1,98 @@
+/**
+ * Builds a conversation of the messages format: user and assistant in turn, each call answered
+ * at the beginning of the next user turn. The chat format is looser in all of that.
+ */
+import { fitToolId } from '../messages/tool-id.ts'
+import { type Block, textBlock } from './translate-part.ts'
+
+export interface Turn {
+  readonly role: 'user' | 'assistant'
+  readonly content: Block[]
+}
+
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly input: unknown
+}
+
+const INTERRUPTED = 'The tool call was interrupted: there is no result.'
+
+export class Turns {
+  private readonly turns: Turn[] = []
+  /** Calls without a result: the caller's id to the id that was sent. */
+  private readonly open = new Map<string, string>()
+  private readonly sentIds = new Set<string>()
+  /** What came between calls and their results, and has to come after them. */
+  private waiting: Block[] = []
+
+  addUser(blocks: readonly Block[]): void {
+    if (blocks.length === 0) return
+    this.closeCalls()
+    this.add('user', blocks)
+  }
+
+  /** A system message in the middle is told by the user, marked as what it is. */
+  addSystem(text: string): void {
+    if (text === '') return
+    const note = textBlock(`<system>\n${text}\n</system>`)
+    if (this.open.size > 0) this.waiting.push(note)
+    else this.add('user', [note])
+  }
+
+  addAssistant(blocks: readonly Block[], calls: readonly Call[]): void {
+    this.closeCalls()
+    const uses = calls.map(({ id, name, input }) => {
+      return { type: 'tool_use', id: this.openCall(id), name, input }
+    })
+    if (blocks.length + uses.length > 0) this.add('assistant', [...blocks, ...uses])
+  }
+
+  /** The answer to a call. One that answers no open call becomes a text of the user. */
+  addResult(callId: string, content: readonly Block[]): void {
+    const id = this.open.get(callId)
+    if (id === undefined) {
+      this.addUser([textBlock('Tool result:'), ...content])
+      return
+    }
+    this.open.delete(callId)
+    const filled = content.length > 0 ? { content } : {}
+    this.add('user', [{ type: 'tool_result', tool_use_id: id, ...filled }])
+    if (this.open.size === 0) this.closeCalls()
+  }
+
+  finish(): readonly Turn[] {
+    this.closeCalls()
+    // The format wants the user to begin.
+    if (this.turns[0]?.role === 'assistant') {
+      this.turns.unshift({ role: 'user', content: [textBlock('(the conversation begins)')] })
+    }
+    return this.turns
+  }
+
+  private add(role: Turn['role'], blocks: readonly Block[]): void {
+    const last = this.turns.at(-1)
+    if (last?.role === role) last.content.push(...blocks)
+    else this.turns.push({ role, content: [...blocks] })
+  }
+
+  /** Ids must be unique over the whole conversation; some vendors count from 0 in every turn. */
+  private openCall(callId: string): string {
+    const fitting = fitToolId(callId)
+    let id = fitting
+    for (let count = 2; this.sentIds.has(id); count += 1) id = `${fitting}_${count}`
+    this.sentIds.add(id)
+    this.open.set(callId, id)
+    return id
+  }
+
+  private closeCalls(): void {
+    for (const id of this.open.values()) {
+      this.add('user', [{ type: 'tool_result', tool_use_id: id, content: INTERRUPTED }])
+    }
+    this.open.clear()
+    const { waiting } = this
+    this.waiting = []
+    if (waiting.length > 0) this.add('user', waiting)
+  }
+}
