@@ -33,7 +33,7 @@ export interface SseSplitterOptions {
 }
 
 /** The largest event that is held: room for a whole image in one event, not for an attack. */
-export const SSE_EVENT_LIMIT_BYTES = 1024 * 1024
+const SSE_EVENT_LIMIT_BYTES = 1024 * 1024
 
 const LF = 10
 const CR = 13

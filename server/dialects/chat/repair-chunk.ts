@@ -41,11 +41,11 @@ export function createRepairState(options: {
 
 /** Returns the very same object when nothing had to change. */
 export function repairChunk(chunk: JsonObject, state: RepairState): JsonObject {
+  const hasHead = remember(chunk, state)
   const { choices } = chunk
   const repaired = Array.isArray(choices)
     ? mapChanged(choices, (choice, position) => repairChoice(choice, position, state))
     : []
-  const hasHead = remember(chunk, state)
   if (hasHead && repaired === choices) return chunk
   const { id, created, model } = state
   return { object: 'chat.completion.chunk', ...chunk, id, created, model, choices: repaired }

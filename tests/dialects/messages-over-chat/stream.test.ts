@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { MESSAGES_PING } from '../../../server/dialects/messages/error.ts'
 import { createMessagesStream } from '../../../server/dialects/messages-over-chat/stream.ts'
 import { createToolNames } from '../../../server/dialects/messages-over-chat/tool-names.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
@@ -134,6 +135,12 @@ describe('tool calls', () => {
     const { blocks } = readEvents(translated('tool-whole', { toolNames }))
     assert.equal(blocks[0]?.start.name, 'the caller’s long name')
   })
+})
+
+test('a ping may stand between any two events', async () => {
+  const events = translated('clean').split('\n\n').filter(Boolean)
+  const message = await askAnthropic(events.map((one) => `${one}\n\n${MESSAGES_PING}`).join(''))
+  assert.deepEqual(message.content[0], { type: 'text', text: 'Hello, 世界 👋!' })
 })
 
 describe('usage', () => {

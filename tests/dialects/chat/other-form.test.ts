@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { expectWhole } from '../../../server/dialects/chat/expect-body.ts'
+import { readChatBody } from '../../../server/dialects/chat/read-body.ts'
+import { createChatRelay } from '../../../server/dialects/chat/relay.ts'
+import { createBodyTap } from '../../../server/dialects/tap.ts'
+import { fixture, streamFixtures } from '../fixtures.ts'
+import { chunkings, run } from '../replay.ts'
+import { askOpenai } from './ask-openai.ts'
+
+const USAGE = { input_token: 20, cached_input_token: 80, output_token: 7 }
+
+function collected(name: string) {
+  const relay = expectWhole(createBodyTap(readChatBody))
+  return { document: JSON.parse(run(relay, [fixture(`chat/${name}.sse`)])), report: relay.report() }
+}
+
+describe('CS44 a document to a request for a stream', () => {
+  const call = (id: string) => ({
+    id,
+    type: 'function',
+    function: { name: 'lookup', arguments: '{}' },
+  })
+  const message = { role: 'assistant', content: 'Hi', tool_calls: [call('a'), call('a')] }
+  const document = {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    usage: {
+      prompt_tokens: 100,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 80 },
+    },
+  }
+
+  test('becomes a stream that the openai package reads', async () => {
+    for (const { name, chunks } of chunkings(Buffer.from(JSON.stringify(document, null, 1)))) {
+      const relay = createChatRelay({ includeUsage: true })
+      const out = run(relay, chunks)
+      assert.deepEqual(relay.report().usage, USAGE, name)
+      assert.ok(out.endsWith('data: [DONE]\n\n'), name)
+      if (name !== 'whole') continue
+      const lookup = { name: 'lookup', arguments: '{}' }
+      assert.deepEqual(await askOpenai(out), {
+        text: 'Hi',
+        calls: [
+          { id: 'a', ...lookup },
+          { id: 'call_chatcmpl1_1', ...lookup },
+        ],
+        reason: 'tool_calls',
+      })
+    }
+  })
+
+  test('an error document becomes an error event', async () => {
+    const relay = createChatRelay({ includeUsage: true })
+    const out = run(relay, [Buffer.from('{"error":{"message":"No capacity"}}')])
+    await assert.rejects(askOpenai(out), /No capacity/)
+    assert.equal(relay.report().error?.message, 'No capacity')
+  })
+
+  test('a document that breaks off is an error event', async () => {
+    const relay = createChatRelay({ includeUsage: true })
+    await assert.rejects(askOpenai(run(relay, [Buffer.from('{"choices":[')])), /upstream provider/)
+    assert.equal(relay.report().finished, false)
+  })
+})
+
+describe('CS45 a stream to a request for a document', () => {
+  test('is collected: text, calls, reason, usage', () => {
+    const { document, report } = collected('clean-tools')
+    const called = (id: string, args: string) => ({
+      id,
+      type: 'function',
+      function: { name: 'lookup', arguments: args },
+    })
+    assert.deepEqual(document.choices, [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: 'Let me look.',
+          refusal: null,
+          tool_calls: [called('call_a', '{"q":"é\\n"}'), called('call_b', '{"q":2}')],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ])
+    assert.equal(document.object, 'chat.completion')
+    assert.deepEqual(report.usage, USAGE)
+  })
+
+  test('reasoning is kept', () => {
+    const { message } = collected('clean-reasoning').document.choices[0]
+    assert.equal(message.reasoning_content, 'Hm, well')
+    assert.equal(message.content, 'Yes.')
+  })
+
+  for (const name of ['cut', 'bad-json', 'error-nested', 'error-event']) {
+    test(`${name}: what breaks off is an error, not an answer`, () => {
+      const { document, report } = collected(name)
+      assert.ok(document.error.message)
+      assert.ok(report.error)
+    })
+  }
+
+  test('a whole completion passes byte for byte', () => {
+    const body = Buffer.from('{ "choices": [ {"message":{"content":"a"}} ] }')
+    assert.equal(run(expectWhole(createBodyTap(readChatBody)), [body]), body.toString())
+  })
+
+  for (const name of streamFixtures('chat').filter((one) => one !== 'nothing')) {
+    test(`${name}: any chunking is collected to the same document`, () => {
+      const expected = collected(name).document
+      for (const { name: chunking, chunks } of chunkings(fixture(`chat/${name}.sse`))) {
+        const relay = expectWhole(createBodyTap(readChatBody))
+        assert.deepEqual(JSON.parse(run(relay, chunks)), expected, chunking)
+      }
+    })
+  }
+})
