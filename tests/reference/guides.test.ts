@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { listVariables } from '../../server/config.ts'
+import { UNITS } from '../../server/lib/units.ts'
+import { createMetrics } from '../../server/metrics.ts'
+import { listStatuses } from '../../server/reference/statuses.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+
+const readGuide = (name: string) =>
+  readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'guides', name), 'utf8')
+
+/** The cells of each row of a page's tables. */
+function readRows(page: string): string[][] {
+  return page
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split(' | ')
+        .map((cell) => cell.trim().replace(/^\||\|$/g, '')),
+    )
+}
+
+describe('the guides agree with the code', () => {
+  const operate = readGuide('operate.md')
+  const rows = readRows(operate)
+  const rowOf = (name: string) => rows.find(([first]) => first?.trim() === name)
+
+  test('every variable, its default and its meaning', () => {
+    for (const { name, default: initial, description } of listVariables()) {
+      const row = rowOf(`\`${name}\``)
+      assert.ok(row, `${name} is missing`)
+      assert.equal(row[1]?.trim(), initial === '' ? '' : `\`${initial}\``, name)
+      assert.equal(row[2]?.trim(), description, name)
+    }
+  })
+
+  test('every metric of ours, and none that is not there', async () => {
+    const none = () => 0
+    const { registry } = createMetrics({
+      callsInFlight: none,
+      settlementsPending: none,
+      channelsResting: none,
+    })
+    const real = (await registry.getMetricsAsJSON()).map(({ name }) => name)
+    const ours = real.filter((name) => name.startsWith('tributary_'))
+    const told = rows.flatMap(
+      ([first]) => /^`(tributary_\w+)`$/.exec(first?.trim() ?? '')?.[1] ?? [],
+    )
+    assert.deepEqual(told.sort(), ours.sort())
+  })
+
+  test('every status and what it means', () => {
+    for (const { status, type, meaning } of listStatuses()) {
+      const row = rowOf(String(status))
+      assert.deepEqual(
+        row?.slice(1).map((cell) => cell.trim()),
+        [`\`${type}\``, meaning],
+      )
+    }
+  })
+
+  test('every upstream and every unit of the catalog', () => {
+    const catalog = readGuide('catalog.md')
+    for (const name of UPSTREAMS.keys()) assert.ok(catalog.includes(`\`${name}\``), name)
+    for (const unit of UNITS) assert.ok(catalog.includes(`\`${unit}\``), unit)
+  })
+})
