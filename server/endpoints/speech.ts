@@ -73,7 +73,9 @@ export const speech: MeteredEndpoint = {
     answer: speechLine,
     example: (model) => ({
       path: `/v1/audio/speech/unidirectional?model=${encodeURIComponent(model)}`,
-      body: { req_params: { text: 'All rivers run into the sea.', speaker: SPEAKER } },
+      body: {
+        req_params: { text: 'All rivers run into the sea.', speaker: SPEAKER, audio_params: {} },
+      },
     }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
