@@ -38,8 +38,12 @@ function readModel({ query, headers }: RequestParts): string | undefined {
   return query.get('model') || (typeof header === 'string' ? header : undefined)
 }
 
-/** A voice that every model of this dialect has. */
-const SPEAKER = 'zh_female_vv_uranus_bigtts'
+/** For the reference: a voice that belongs to the model's generation. */
+function speakerOf(model: string): string {
+  return model.includes('-1.0')
+    ? 'zh_female_wanwanxiaohe_moon_bigtts'
+    : 'zh_female_vv_uranus_bigtts'
+}
 
 export const speech: MeteredEndpoint = {
   kind: 'metered',
@@ -74,7 +78,11 @@ export const speech: MeteredEndpoint = {
     example: (model) => ({
       path: `/v1/audio/speech/unidirectional?model=${encodeURIComponent(model)}`,
       body: {
-        req_params: { text: 'All rivers run into the sea.', speaker: SPEAKER, audio_params: {} },
+        req_params: {
+          text: 'All rivers run into the sea.',
+          speaker: speakerOf(model),
+          audio_params: {},
+        },
       },
     }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
