@@ -1,18 +1,25 @@
 /** The public API's table of contents: one line an endpoint, nothing is found by magic. */
 import { getBalance } from './balance.ts'
 import { chatCompletions } from './chat-completions.ts'
+import { countTokens } from './count-tokens.ts'
 import { docs } from './docs.ts'
 import { embeddings } from './embeddings.ts'
 import type { Endpoint } from './endpoint.ts'
 import { healthz, readyz } from './health.ts'
+import { messages } from './messages.ts'
 import { getModel, listModels } from './models.ts'
 import { openapi } from './openapi.ts'
+import { responses, upgradeResponses } from './responses.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
 import { getUsage, listUsage } from './usage.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
+  messages,
+  countTokens,
+  responses,
+  upgradeResponses,
   embeddings,
   speech,
   search,

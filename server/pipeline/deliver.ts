@@ -23,6 +23,10 @@ export interface Delivered {
 /** An upstream that has said its last word is not waited for longer than this. */
 const LINGER_MS = 250
 
+/** A caller that hears nothing for so long gets a sign of life. */
+const HEARTBEAT_MS = 12_000
+const EVENT_END = Buffer.from('\n\n')
+
 /** Callers that left and whose upstreams are still read, over all calls. */
 let draining = 0
 
@@ -52,6 +56,9 @@ class Delivery {
   private stall: NodeJS.Timeout | undefined
   private drain: NodeJS.Timeout | undefined
   private linger: NodeJS.Timeout | undefined
+  private heartbeat: NodeJS.Timeout | undefined
+  /** Whether the last bytes ended an event: only there may a heartbeat stand. */
+  private isBetweenEvents = false
 
   constructor(
     context: Context,
@@ -74,6 +81,7 @@ class Delivery {
     else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
+    if (this.answer.heartbeat) this.heartbeat = setInterval(this.beat, HEARTBEAT_MS)
     if (first) this.pass(first)
     // A short body can have ended, or broken, before these listeners were there.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
@@ -122,10 +130,17 @@ class Delivery {
       return
     }
     const { response } = this.context
+    this.isBetweenEvents = bytes.subarray(-EVENT_END.length).equals(EVENT_END)
+    this.heartbeat?.refresh()
     if (response.write(bytes)) return
     this.answer.body.pause()
     response.once('drain', this.onDrain)
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
+  }
+
+  private readonly beat = (): void => {
+    const { heartbeat } = this.answer
+    if (heartbeat && this.isBetweenEvents && !this.gone) this.context.response.write(heartbeat)
   }
 
   private readonly onDrain = (): void => {
@@ -160,7 +175,7 @@ class Delivery {
   private finish(end: Delivered['end']): void {
     if (this.over) return
     this.over = true
-    for (const timer of [this.stall, this.drain, this.linger]) clearTimeout(timer)
+    for (const timer of [this.stall, this.drain, this.linger, this.heartbeat]) clearTimeout(timer)
     if (this.isDraining) draining -= 1
     const { body, relay } = this.answer
     body.off('data', this.onData).off('end', this.onEnd)

@@ -2,6 +2,7 @@
  * Verb 6: send it, by the first route that takes it. At most three attempts in all, only while
  * nothing has reached the caller, and never after an outcome that is not known.
  */
+import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/hold.ts'
@@ -84,6 +85,10 @@ async function attempt(
     return await openAnswer(answer, services.limits.answerBytesMax)
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
+    if (error instanceof InvalidRequest) {
+      const { message, param } = error
+      return new UpstreamFailure('rejected', { message, param })
+    }
     throw error
   }
 }

@@ -25,6 +25,8 @@ export interface Metering {
   readonly bodyBytesMax: number
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
+  /** Further checks of the dialect; throws InvalidRequest. */
+  readonly check?: (parts: RequestParts) => void
   /** The model id the caller names, wherever the endpoint's dialect puts it. */
   readonly model: (parts: RequestParts) => string | undefined
   readonly streams: (value: Body) => boolean

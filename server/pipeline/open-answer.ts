@@ -28,6 +28,7 @@ export interface StreamAnswer {
   readonly ended: boolean
   /** True when the vendor stops billing once its connection is closed. */
   readonly stopsOnCancel: boolean
+  readonly heartbeat: Buffer | undefined
 }
 
 export type OpenedAnswer = WholeAnswer | StreamAnswer
@@ -86,7 +87,18 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
       }
       const first = parts.length > 1 ? Buffer.concat(parts) : parts[0]
       const stopsOnCancel = answer.stopsOnCancel ?? false
-      resolve({ kind: 'stream', status, headers, first, body, relay, ended, stopsOnCancel })
+      const { heartbeat } = answer
+      resolve({
+        kind: 'stream',
+        status,
+        headers,
+        first,
+        body,
+        relay,
+        ended,
+        stopsOnCancel,
+        heartbeat,
+      })
     }
     const onData = (chunk: Buffer) => {
       const out = relay.push(chunk)

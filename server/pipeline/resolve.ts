@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto'
 import type { ZodError } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
 import type { CatalogSnapshot, Channel, Model, Route } from '../catalog/catalog.ts'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
 import type { Context } from '../http/context.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
-import type { Body, Metering } from './metering.ts'
+import type { Body, Metering, RequestParts } from './metering.ts'
 import type { Services } from './services.ts'
 
 export interface IdempotencyClaim {
@@ -40,6 +41,7 @@ export async function resolve(
   const { value, fields } = parseBody(body)
   checkShape(metering, value)
   const { headers } = context.request
+  checkDialect(metering, { value, query: context.query, headers })
   const modelId = metering.model({ value, query: context.query, headers })
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   context.facts.model = modelId
@@ -56,6 +58,7 @@ export async function resolve(
       value,
       headers,
       requestId: context.requestId,
+      createdAtSeconds: Math.floor(Date.now() / 1000),
       model: modelId,
       stream: metering.streams(value),
       inputTokensEstimate: metering.inputTokens(value),
@@ -74,6 +77,17 @@ function checkShape(metering: Metering, value: Body): void {
   const result = metering.schema.safeParse(value)
   if (result.success) return
   throw shapeError(result.error)
+}
+
+/** What a schema cannot say, in the words of the dialect. */
+function checkDialect(metering: Metering, parts: RequestParts): void {
+  try {
+    metering.check?.(parts)
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error
+    const { message, param } = error
+    throw new GatewayError('invalid_request', { message, param })
+  }
 }
 
 /** A 400 that names the first field at fault in the caller's own notation. */

@@ -58,6 +58,8 @@ export interface CallRequest {
   /** The caller's headers. An adapter copies only those it names. */
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
+  /** Unix seconds: adapters have no clock of their own. */
+  readonly createdAtSeconds: number
   /** The model id the caller named: answers say this one, not the vendor's. */
   readonly model: string
   /** Whether the caller wants a stream. */
@@ -83,6 +85,8 @@ export interface UpstreamAnswer {
   readonly stream: boolean
   /** True when the vendor bills nothing more once its connection is closed. */
   readonly stopsOnCancel?: boolean
+  /** What keeps a silent stream's caller waiting, in its dialect: sent between events only. */
+  readonly heartbeat?: Buffer
   /**
    * Asked while nothing has gone to the caller yet: an error inside a body whose status was 200
    * may still be a failure that another route can mend. Undefined means: deliver it as it is.

@@ -2,11 +2,13 @@
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embedding } from './embedding.ts'
+import { messages } from './messages.ts'
+import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
-  calls: { chat, embedding },
+  calls: { chat, embedding, messages, responses },
 })

@@ -1,5 +1,39 @@
 /** A channel's settings at an upstream that speaks OpenAI's API, under whatever name. */
 import { z } from 'zod'
+import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
+
+/** The settings' names for the quirks, all optional; the dialect has the defaults. */
+const chatQuirks = z.strictObject({
+  max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
+  max_tokens_limit: z.int().positive().optional(),
+  system_in_the_middle: z.boolean().optional(),
+  strict_role_order: z.boolean().optional(),
+  content_beside_tool_calls: z.enum(['null', 'empty']).optional(),
+  reasoning_field: z.enum(['reasoning_content', 'reasoning']).optional(),
+  reasoning_efforts: z.array(z.string()).optional(),
+  thinking_switch: z.boolean().optional(),
+  image_parts: z.boolean().optional(),
+  file_parts: z.boolean().optional(),
+  stream_options: z.boolean().optional(),
+  parallel_tool_calls: z.boolean().optional(),
+  top_k: z.boolean().optional(),
+  stop_limit: z.int().nonnegative().optional(),
+  response_format: z.enum(['json_schema', 'json_object']).optional(),
+  prefill: z.enum(['keep', 'refuse', 'prefix', 'partial', 'continue_final_message']).optional(),
+  user_field: z.enum(['user', 'safety_identifier']).optional(),
+  user_length: z.int().positive().optional(),
+})
+
+/** A channel's quirks in the dialect's own words. */
+export function readQuirks({ quirks }: OpenaiCompatibleSettings): ChatQuirks {
+  const given = Object.entries(quirks).filter(([, value]) => value !== undefined)
+  const named = given.map(([name, value]) => [toCamelCase(name), value])
+  return { ...DEFAULT_CHAT_QUIRKS, ...Object.fromEntries(named) }
+}
+
+function toCamelCase(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+}
 
 export const openaiCompatibleSettings = z.strictObject({
   /** Including the version path, for example https://api.openai.com/v1. */
@@ -11,6 +45,13 @@ export const openaiCompatibleSettings = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   /** True when the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
+  /**
+   * `pass`: the vendor has the Responses API. `translate`: chat completions serve it. What the
+   * vendor does not have, it refuses itself, and that refusal is passed on.
+   */
+  responses: z.enum(['pass', 'translate']).default('pass'),
+  /** In what the vendor differs from the protocol's usual form; see docs/guides. */
+  quirks: chatQuirks.default({}),
 })
 
 export type OpenaiCompatibleSettings = z.infer<typeof openaiCompatibleSettings>

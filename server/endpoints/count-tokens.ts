@@ -1,0 +1,38 @@
+/** POST /v1/messages/count_tokens: an estimate, free of charge. */
+import { z } from 'zod'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
+import { parseRequestJson } from '../dialects/json-scan.ts'
+import { countMessagesTokens } from '../dialects/messages/count-tokens.ts'
+import { validateMessagesRequest } from '../dialects/messages/validate-request.ts'
+import { GatewayError } from '../errors.ts'
+import { expectJson, readBody } from '../http/body.ts'
+import { sendJson } from '../http/reply.ts'
+import type { AccountEndpoint } from './endpoint.ts'
+import { TEXT_BODY_BYTES_MAX } from './text.ts'
+
+export const countTokens: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/messages/count_tokens'],
+  envelope: 'messages',
+  documentation: {
+    summary: 'Count the tokens of a message request',
+    description: 'An estimate by text length; nothing is charged and no upstream is asked.',
+    tag: 'Text',
+    answer: z.object({ input_tokens: z.int() }),
+    errors: [400, 413, 415],
+  },
+  async handle(context) {
+    expectJson(context.request)
+    const parsed = parseRequestJson(await readBody(context.request, TEXT_BODY_BYTES_MAX))
+    if (!parsed.ok) throw new GatewayError('invalid_request', { message: parsed.message })
+    try {
+      validateMessagesRequest(parsed.value, { needsMaxTokens: false })
+    } catch (error) {
+      if (!(error instanceof InvalidRequest)) throw error
+      const { message, param } = error
+      throw new GatewayError('invalid_request', { message, param })
+    }
+    sendJson(context, 200, { input_tokens: countMessagesTokens(parsed.value) })
+  },
+}

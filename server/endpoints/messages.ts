@@ -1,0 +1,83 @@
+/** POST /v1/messages: the messages dialect, whichever upstream serves the model (spec 4.8). */
+import { z } from 'zod'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
+import { countMessagesTokens } from '../dialects/messages/count-tokens.ts'
+import { validateMessagesRequest } from '../dialects/messages/validate-request.ts'
+import type { RequestParts } from '../pipeline/metering.ts'
+import type { MeteredEndpoint } from './endpoint.ts'
+import { asksForStream, estimateText, quoteText, TEXT_BODY_BYTES_MAX } from './text.ts'
+
+const messagesRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  max_tokens: z.int().positive().describe('The most that may be generated.'),
+  messages: z
+    .array(z.looseObject({ role: z.string() }))
+    .min(1)
+    .describe('The conversation; each message has a role and content.'),
+  system: z.union([z.string(), z.array(z.looseObject({}))]).optional(),
+  stream: z.boolean().optional().describe('true: a stream of named events.'),
+})
+
+export const messagesAnswer = z.looseObject({
+  id: z.string(),
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  content: z.array(z.looseObject({ type: z.string() })),
+  model: z.string(),
+  stop_reason: z.string().nullable(),
+  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
+})
+
+const VERSION = '2023-06-01'
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * `vendor-version` has the specification's one value; under the name that SDKs send, any
+ * well-formed date is taken, because newer SDKs send newer ones.
+ */
+export function checkVersion({ headers }: RequestParts): void {
+  const { 'vendor-version': ours, 'anthropic-version': theirs } = headers
+  if (ours === undefined && theirs === undefined) {
+    throw new InvalidRequest('vendor-version', `this header is required: ${VERSION}`)
+  }
+  if (ours !== undefined && ours !== VERSION) {
+    throw new InvalidRequest('vendor-version', `the only version is ${VERSION}`)
+  }
+  if (theirs !== undefined && !(typeof theirs === 'string' && DATE.test(theirs))) {
+    throw new InvalidRequest('anthropic-version', 'must be a date such as 2023-06-01')
+  }
+}
+
+export const messages: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/messages'],
+  envelope: 'messages',
+  metering: {
+    endpoint: 'messages',
+    operation: 'messages',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    schema: messagesRequest,
+    check: (parts) => {
+      checkVersion(parts)
+      validateMessagesRequest(parts.value, { needsMaxTokens: true })
+    },
+    model: ({ value }) => value.model as string,
+    streams: asksForStream,
+    inputTokens: countMessagesTokens,
+    quote: (request) => quoteText(request, ['max_tokens']),
+    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Create a message',
+    description:
+      'Header `vendor-version: 2023-06-01`, or `anthropic-version` with any date. The query is ' +
+      'ignored. A native upstream gets the request as it is; any other by translation.',
+    tag: 'Text',
+    answer: messagesAnswer,
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,79 @@
+/** POST /v1/responses: the Responses dialect (spec 4.7), and the answer to its WebSocket probe. */
+import { z } from 'zod'
+import { GatewayError } from '../errors.ts'
+import type { MeteredEndpoint, PlainEndpoint } from './endpoint.ts'
+import {
+  asksForStream,
+  estimateInputTokens,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+} from './text.ts'
+
+const responsesRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  input: z
+    .union([z.string(), z.array(z.looseObject({}))], { error: 'a string or an array of items' })
+    .optional()
+    .describe('A string, or input items.'),
+  stream: z.boolean().nullish().describe('true: typed server-sent events.'),
+  max_output_tokens: z.int().positive().nullish(),
+})
+
+const responsesAnswer = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  status: z.string(),
+  output: z.array(z.looseObject({ type: z.string() })),
+  usage: z.looseObject({
+    input_tokens: z.int(),
+    output_tokens: z.int(),
+    total_tokens: z.int(),
+  }),
+})
+
+export const responses: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/responses'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'responses',
+    operation: 'responses',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    schema: responsesRequest,
+    model: ({ value }) => value.model as string,
+    streams: asksForStream,
+    inputTokens: (value) => estimateInputTokens(value.instructions, value.input, value.tools),
+    quote: (request) => quoteText(request, ['max_output_tokens']),
+    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    billsBroken: true,
+    passesRefusals: true,
+  },
+  documentation: {
+    summary: 'Create a response',
+    description:
+      'Goes through to the upstream. An upstream without this API refuses it itself: that ' +
+      'refusal is passed on and nothing is charged.',
+    tag: 'Text',
+    answer: responsesAnswer,
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}
+
+/** Agents first try a WebSocket here; only a 426 makes them send a POST at once. */
+export const upgradeResponses: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/v1/responses'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'WebSocket is not offered',
+    tag: 'Text',
+    errors: [426],
+  },
+  async handle() {
+    throw new GatewayError('upgrade_required')
+  },
+}

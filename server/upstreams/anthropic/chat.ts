@@ -1,0 +1,37 @@
+/** Chat completions over a messages-native upstream: one translator, named by its two ends. */
+import { createChatBody } from '../../dialects/chat-over-messages/body.ts'
+import { translateChatRequest } from '../../dialects/chat-over-messages/request.ts'
+import { createChatStream } from '../../dialects/chat-over-messages/stream.ts'
+import { randomText } from '../../lib/ids.ts'
+import { member } from '../../lib/json.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { answerHeaders, refusal } from './messages.ts'
+import { buildRequest, readFailure } from './request.ts'
+import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
+
+export async function chat(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
+): Promise<UpstreamAnswer> {
+  const { stream, model, value, inputTokensEstimate } = request
+  const quirks = readMessagesQuirks(settings)
+  const body = translateChatRequest(value, { upstreamModel, stream, quirks })
+  const response = await wire.send(buildRequest(settings, { ...request, headers: {} }, body))
+  if (response.status >= 400) throw await readFailure(response)
+  const options = {
+    id: `chatcmpl-${randomText(24)}`,
+    model,
+    created: request.createdAtSeconds,
+    includeUsage: member(value.stream_options, 'include_usage') === true,
+    inputTokensEstimate,
+  }
+  return {
+    status: 200,
+    headers: answerHeaders(stream),
+    body: response.body,
+    relay: stream ? createChatStream(options) : createChatBody(options),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal,
+  }
+}

@@ -1,0 +1,47 @@
+/** Messages, same dialect at both ends: the model is spliced, all else passes as bytes. */
+import { editHistory } from '../../dialects/messages/edit-history.ts'
+import { MESSAGES_PING } from '../../dialects/messages/error.ts'
+import { readMessagesBody } from '../../dialects/messages/read-body.ts'
+import { createMessagesTap } from '../../dialects/messages/tap.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import { createBodyTap } from '../../dialects/tap.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { buildRequest, readFailure } from './request.ts'
+import type { AnthropicSettings } from './settings.ts'
+
+const HEARTBEAT = Buffer.from(MESSAGES_PING)
+
+export async function messages(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
+): Promise<UpstreamAnswer> {
+  const { stream } = request
+  const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
+  const body = spliceJson(request.body, request.fields, { set })
+  const response = await wire.send(buildRequest(settings, request, body))
+  if (response.status >= 400) throw await readFailure(response)
+  return {
+    status: 200,
+    headers: answerHeaders(stream),
+    body: response.body,
+    relay: stream ? createMessagesTap() : createBodyTap(readMessagesBody),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    heartbeat: HEARTBEAT,
+    refusal,
+  }
+}
+
+export function answerHeaders(stream: boolean): Record<string, string> {
+  if (!stream) return { 'content-type': 'application/json' }
+  return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+}
+
+/** An error in place of a first event: the vendor failed under status 200. */
+export function refusal(report: RelayReport): UpstreamFailure | undefined {
+  if (!report.error) return undefined
+  const kind = report.error.type === 'overloaded_error' ? 'busy' : 'failed'
+  return new UpstreamFailure(kind, { status: 200, message: report.error.message })
+}

@@ -1,0 +1,63 @@
+/** Requests to a messages-native vendor and what its refusals mean (upstreams.md 10.4). */
+import type { IncomingHttpHeaders } from 'node:http'
+import { asString, member, tryParseJson } from '../../lib/json.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from '../failure.ts'
+import type { CallRequest, WireRequest, WireResponse } from '../upstream.ts'
+import type { AnthropicSettings } from './settings.ts'
+
+/** What a native vendor may know of the caller's client (translation case MM02). */
+const FORWARDED = /^(anthropic-beta|user-agent|x-stainless-[a-z-]+)$/
+
+export function buildRequest(
+  settings: AnthropicSettings,
+  request: CallRequest,
+  body: Buffer,
+): WireRequest {
+  return {
+    method: 'POST',
+    url: `${settings.base_url.replace(/\/+$/, '')}/v1/messages`,
+    headers: {
+      ...forward(request.headers),
+      'x-api-key': settings.api_key,
+      'anthropic-version': settings.anthropic_version,
+      'content-type': 'application/json',
+      accept: request.stream ? 'text/event-stream' : 'application/json',
+    },
+    body,
+  }
+}
+
+function forward(headers: IncomingHttpHeaders): Record<string, string> {
+  const kept = Object.entries(headers).flatMap(([name, value]) =>
+    FORWARDED.test(name) && typeof value === 'string' ? [[name, value] as const] : [],
+  )
+  return Object.fromEntries(kept)
+}
+
+export async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+  const body = await readErrorBody(response)
+  const error = member(tryParseJson(body), 'error')
+  const message = asString(member(error, 'message'))
+  const type = asString(member(error, 'type'))
+  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const contentType = asString(response.headers['content-type']) ?? 'application/json'
+  return new UpstreamFailure(kindOf(response.status, type), {
+    status: response.status,
+    answer: { contentType, body },
+    ...(message === undefined ? {} : { message }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
+}
+
+/** A `billing_error` speaks of the channel's account whatever its status. */
+function kindOf(status: number, type: string | undefined): FailureKind {
+  if (type === 'billing_error') return 'channel_fault'
+  if (type === 'overloaded_error' || type === 'rate_limit_error') return 'busy'
+  return classifyStatus(status)
+}

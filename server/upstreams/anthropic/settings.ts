@@ -1,0 +1,35 @@
+/** A channel's settings at an upstream that speaks the messages format natively. */
+import { z } from 'zod'
+import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
+
+export const anthropicSettings = z.strictObject({
+  /** Without the version path. */
+  base_url: z.url({ protocol: /^https?$/ }).default('https://api.anthropic.com'),
+  api_key: z.string().min(1),
+  /** What the vendor is told; callers may name newer ones of their SDKs. */
+  anthropic_version: z
+    .string()
+    .regex(/^\d{4}-\d{2}-\d{2}$/)
+    .default('2023-06-01'),
+  stops_on_cancel: z.boolean().default(false),
+  quirks: z
+    .strictObject({
+      max_tokens_default: z.int().positive().optional(),
+      max_tokens_limit: z.int().positive().optional(),
+      reasoning: z.enum(['off', 'budget', 'adaptive']).optional(),
+      structured_output: z.boolean().optional(),
+    })
+    .default({}),
+})
+
+export type AnthropicSettings = z.infer<typeof anthropicSettings>
+
+export function readMessagesQuirks({ quirks }: AnthropicSettings): MessagesQuirks {
+  const { max_tokens_limit: maxTokensLimit } = quirks
+  return {
+    maxTokensDefault: quirks.max_tokens_default ?? DEFAULT_MESSAGES_QUIRKS.maxTokensDefault,
+    reasoning: quirks.reasoning ?? DEFAULT_MESSAGES_QUIRKS.reasoning,
+    structuredOutput: quirks.structured_output ?? DEFAULT_MESSAGES_QUIRKS.structuredOutput,
+    ...(maxTokensLimit === undefined ? {} : { maxTokensLimit }),
+  }
+}

@@ -1,0 +1,36 @@
+/** The messages format over a chat upstream: one translator, named by its two ends. */
+
+import { MESSAGES_PING } from '../../dialects/messages/error.ts'
+import { createMessagesBody } from '../../dialects/messages-over-chat/body.ts'
+import { translateRequest } from '../../dialects/messages-over-chat/request.ts'
+import { createMessagesStream } from '../../dialects/messages-over-chat/stream.ts'
+import { randomText } from '../../lib/ids.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { answerHeaders, refusal } from './chat.ts'
+import { readFailure } from './read-failure.ts'
+import { buildRequest } from './request.ts'
+import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
+
+const HEARTBEAT = Buffer.from(MESSAGES_PING)
+
+export async function messages(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+): Promise<UpstreamAnswer> {
+  const { stream, model, inputTokensEstimate } = request
+  const quirks = readQuirks(settings)
+  const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
+  const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
+  if (response.status >= 400) throw await readFailure(response)
+  const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
+  return {
+    status: 200,
+    headers: answerHeaders(stream),
+    body: response.body,
+    relay: stream ? createMessagesStream(options) : createMessagesBody(options),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    heartbeat: HEARTBEAT,
+    refusal,
+  }
+}

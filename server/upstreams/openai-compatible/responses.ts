@@ -1,0 +1,69 @@
+/** The Responses API: passed through as bytes, or served by chat completions where so set. */
+import { readResponseBody } from '../../dialects/responses/read-response.ts'
+import { createResponsesTap } from '../../dialects/responses/tap.ts'
+import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
+import { translateRequest } from '../../dialects/responses-over-chat/request.ts'
+import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import { createBodyTap } from '../../dialects/tap.ts'
+import { randomText } from '../../lib/ids.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire, WireResponse } from '../upstream.ts'
+import { answerHeaders, refusal } from './chat.ts'
+import { readFailure } from './read-failure.ts'
+import { buildRequest } from './request.ts'
+import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
+
+type Call = UpstreamCall<OpenaiCompatibleSettings>
+
+export function responses(wire: Wire, call: Call): Promise<UpstreamAnswer> {
+  return call.settings.responses === 'translate' ? translate(wire, call) : pass(wire, call)
+}
+
+async function pass(
+  wire: Wire,
+  { settings, upstreamModel, request }: Call,
+): Promise<UpstreamAnswer> {
+  const { stream, fields } = request
+  const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
+  const response = await wire.send(buildRequest(settings, '/responses', body, stream))
+  if (response.status >= 400) throw await readMissingApi(response)
+  return {
+    status: 200,
+    headers: answerHeaders(stream),
+    body: response.body,
+    relay: stream ? createResponsesTap() : createBodyTap(readResponseBody),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal,
+  }
+}
+
+/** A vendor without this API says so with a 404, 405 or 501: the caller is told as it is. */
+async function readMissingApi(response: WireResponse): Promise<UpstreamFailure> {
+  const failure = await readFailure(response)
+  const isMissing = [404, 405, 501].includes(response.status)
+  return isMissing ? new UpstreamFailure('rejected', failure.details) : failure
+}
+
+async function translate(
+  wire: Wire,
+  { settings, upstreamModel, request }: Call,
+): Promise<UpstreamAnswer> {
+  const { stream, model, inputTokensEstimate, createdAtSeconds } = request
+  const quirks = readQuirks(settings)
+  const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
+  const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
+  if (response.status >= 400) throw await readFailure(response)
+  const id = `resp_${randomText(24)}`
+  const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
+  return {
+    status: 200,
+    headers: answerHeaders(stream),
+    body: response.body,
+    relay: stream ? createResponsesStream(options) : createResponsesBody(options),
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal,
+  }
+}

@@ -1,0 +1,117 @@
+/** Several routes to one model: what is tried again, what never is, and what the record says. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+const PATH = '/v1/chat/completions'
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway()
+  const { url } = gateway.simulators
+  const prices = [{ unit: 'output_token', per: 1, amount: '0.001' }]
+  const routes = ['first', 'second'].map((channel, priority) => ({
+    channel,
+    upstream_model: 'sim-chat',
+    priority,
+  }))
+  await gateway.apply({
+    channels: [
+      channel('first', `${url}/openai/v1`, 'sim-openai-key'),
+      channel('second', `${url}/ark/api/v3`, 'sim-ark-key'),
+      channel('closed', 'http://127.0.0.1:9', 'x'),
+      channel('refused', `${url}/openai/v1`, 'a-wrong-key'),
+    ],
+    models: [
+      { id: 'two', type: 'chat', prices, routes },
+      { id: 'closed-first', type: 'chat', prices, routes: through('closed', 'first') },
+      { id: 'refused-first', type: 'chat', prices, routes: through('refused', 'first') },
+      { id: 'only-closed', type: 'chat', prices, routes: through('closed') },
+    ],
+  })
+})
+after(() => gateway.stop())
+
+function channel(id: string, baseUrl: string, apiKey: string) {
+  return { id, upstream: 'openai-compatible', settings: { base_url: baseUrl, api_key: apiKey } }
+}
+
+function through(...channels: string[]) {
+  return channels.map((name, priority) => ({
+    channel: name,
+    upstream_model: 'sim-chat',
+    priority,
+  }))
+}
+
+const ask = (words: string, model = 'two') => ({
+  model,
+  messages: [{ role: 'user', content: words }],
+})
+
+async function outcomes(answer: { headers: Headers }, key: string) {
+  const record = await gateway.record(answer, key)
+  return { record, tried: record.attempts.map((one) => [one.channel, one.outcome]) }
+}
+
+test('a vendor that fails hands over to the next route, and the record names both', async () => {
+  const { key } = await gateway.tenant()
+  for (const stream of [false, true]) {
+    const body = { ...ask('[[fault:status=500;only=openai]] hi'), stream }
+    const answer = await gateway.post(PATH, key, body)
+    assert.equal(answer.status, 200, answer.text)
+    const { record, tried } = await outcomes(answer, key)
+    assert.equal(record.status, 'succeeded')
+    assert.deepEqual(tried.at(-1), ['second', 'answered'])
+  }
+})
+
+test('an error under status 200 before any content is a failure as well', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('[[fault:error-200;only=openai]] hi'))
+  assert.equal(answer.status, 200, answer.text)
+  assert.deepEqual((await outcomes(answer, key)).tried.at(-1), ['second', 'answered'])
+})
+
+test('never after an unknown outcome: the vendor may have done the work', async () => {
+  const { key, accountId } = await gateway.tenant()
+  const before = await gateway.balance(accountId)
+  const answer = await gateway.post(PATH, key, ask('[[fault:reset-before-head]] hi'))
+  assert.equal(answer.status, 502)
+  const { record, tried } = await outcomes(answer, key)
+  assert.equal(tried.length, 1)
+  assert.equal(tried[0]?.[1], 'unknown')
+  assert.equal(record.charged, '0')
+  assert.deepEqual(await gateway.balance(accountId), before)
+})
+
+test('what nobody received may go elsewhere; a wrong key is the channel’s fault', async () => {
+  const { key } = await gateway.tenant()
+  const closed = await gateway.post(PATH, key, ask('hi', 'closed-first'))
+  assert.equal(closed.status, 200)
+  assert.deepEqual((await outcomes(closed, key)).tried[0], ['closed', 'not_sent'])
+  const refused = await gateway.post(PATH, key, ask('hi', 'refused-first'))
+  assert.equal(refused.status, 200)
+  assert.deepEqual((await outcomes(refused, key)).tried[0], ['refused', 'channel_fault'])
+})
+
+test('at most three attempts, even when nothing was ever sent', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('hi', 'only-closed'))
+  assert.equal(answer.status, 502)
+  assert.equal((await outcomes(answer, key)).tried.length, 3)
+})
+
+test('a request at fault is tried once: no other vendor would take it', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('[[fault:status=400]] hi'))
+  assert.equal(answer.status, 400)
+  assert.equal((await outcomes(answer, key)).tried.length, 1)
+})
+
+test('a vendor’s 429 with no other route left is a 429 with its Retry-After', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('[[fault:status=429;retry-after=7]] hi'))
+  assert.equal(answer.status, 429)
+  assert.equal(answer.headers.get('retry-after'), '7')
+})
