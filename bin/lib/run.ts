@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from '../commands/account.ts'
 import { addApplyCommand } from '../commands/apply.ts'
 import { addAuditCommand } from '../commands/audit.ts'
+import { addBackupCommands } from '../commands/backup.ts'
 import { addChannelCommands } from '../commands/channel.ts'
 import { addConfigCommand } from '../commands/config.ts'
 import { addCreditCommand } from '../commands/credit.ts'
@@ -51,6 +52,7 @@ function createProgram(): Command {
   addRoutesCommand(program)
   addAuditCommand(program)
   addMigrateCommand(program)
+  addBackupCommands(program)
   addRekeyCommand(program)
   addConfigCommand(program)
   return program

@@ -17,14 +17,18 @@ export async function withMigrationLock<T>(
   const outcome = await sql.begin(async (transaction) => {
     await transaction`set local statement_timeout = 0`
     await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
-    await transaction`
-      create table if not exists schema_migration (
-        name text primary key,
-        sha256 text not null,
-        applied_at timestamptz not null default now())`
+    await createMigrationTable(transaction)
     return { value: await step(transaction) }
   })
   return outcome.value
+}
+
+export async function createMigrationTable(transaction: TransactionSql): Promise<void> {
+  await transaction`
+    create table if not exists schema_migration (
+      name text primary key,
+      sha256 text not null,
+      applied_at timestamptz not null default now())`
 }
 
 /** Name to SHA-256 of every migration that was applied. */

@@ -1,0 +1,176 @@
+/** The statements of backup and restore. Nothing here needs more than to own the tables. */
+import type { Readable } from 'node:stream'
+import type { Sql, TransactionSql } from 'postgres'
+import type { BackupSequence } from './backup-manifest.ts'
+
+export interface TableShape {
+  readonly name: string
+  readonly columns: readonly string[]
+  /** As PostgreSQL writes them, in the order of the columns. */
+  readonly types: readonly string[]
+}
+
+export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
+const quoteList = (names: readonly string[]) => names.map(quote).join(', ')
+
+/** One instant for everything that `work` reads, and the same text for the same value anywhere. */
+export async function withSnapshot<T>(
+  sql: Sql,
+  work: (view: TransactionSql) => Promise<T>,
+): Promise<T> {
+  const outcome = await sql.begin('isolation level repeatable read read only', async (view) => {
+    await fixFormats(view)
+    return { value: await work(view) }
+  })
+  return outcome.value
+}
+
+/** Settings that change how values are written or rows are met. */
+export async function fixFormats(transaction: TransactionSql): Promise<void> {
+  await transaction.unsafe(`
+    set local statement_timeout = 0;
+    set local idle_in_transaction_session_timeout = 0;
+    set local timezone = 'UTC';
+    set local datestyle = 'ISO';
+    set local intervalstyle = 'postgres';
+    set local bytea_output = 'hex';
+    set local extra_float_digits = 1;
+    set local synchronize_seqscans = off`)
+}
+
+/** Every table of the gateway but the list of migrations. */
+export async function listTables(transaction: TransactionSql): Promise<TableShape[]> {
+  return await transaction<TableShape[]>`
+    select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns,
+      array_agg(format_type(a.atttypid, a.atttypmod) order by a.attnum) as types
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
+      and not c.relispartition and c.relname <> 'schema_migration'
+      and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    group by c.relname order by c.relname`
+}
+
+/** Nobody may change the shape of these tables until the transaction ends. */
+export async function keepShapes(
+  transaction: TransactionSql,
+  tables: readonly TableShape[],
+): Promise<void> {
+  const names = quoteList(tables.map(({ name }) => name))
+  if (tables.length > 0) await transaction.unsafe(`lock table ${names} in access share mode`)
+}
+
+export async function readInstant(transaction: TransactionSql) {
+  const [row] = await transaction<{ at: Date; version: string }[]>`
+    select now() as at, current_setting('server_version') as version`
+  return { at: row?.at ?? new Date(0), version: row?.version ?? '' }
+}
+
+/** All rows in COPY's text format, in the order in which they lie in the table. */
+export async function copyOut(
+  transaction: TransactionSql,
+  table: { readonly name: string; readonly columns: readonly string[] },
+): Promise<Readable> {
+  const select = `select ${quoteList(table.columns)} from ${quote(table.name)}`
+  return await transaction.unsafe(`copy (${select}) to stdout`).readable()
+}
+
+export async function readSequences(transaction: TransactionSql): Promise<BackupSequence[]> {
+  const names = await transaction<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind = 'S' order by relname`
+  const sequences: BackupSequence[] = []
+  for (const { name } of names) {
+    const [row] = await transaction.unsafe<{ value: string; called: boolean }[]>(
+      `select last_value::text as value, is_called as called from ${quote(name)}`,
+    )
+    if (row) sequences.push({ name, ...row })
+  }
+  return sequences
+}
+
+export async function setSequence(
+  transaction: TransactionSql,
+  { name, value, called }: BackupSequence,
+): Promise<void> {
+  await transaction`select setval(${quote(name)}::regclass, ${value}::bigint, ${called})`
+}
+
+/** Gateways that hold a lease on this database now; 0 where there is no such table yet. */
+export async function countLiveGateways(transaction: TransactionSql): Promise<number> {
+  const [table] = await transaction`select 1 from pg_class
+    where relname = 'owner' and relnamespace = current_schema()::regnamespace`
+  if (!table) return 0
+  const [row] = await transaction<{ live: number }[]>`
+    select count(*)::int as live from owner where lease_until > clock_timestamp()`
+  return row?.live ?? 0
+}
+
+/** Removes all tables, the list of migrations too, and all functions that are no extension's. */
+export async function dropEverything(transaction: TransactionSql): Promise<void> {
+  const tables = await transaction<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p')
+      and not relispartition`
+  const names = quoteList(tables.map(({ name }) => name))
+  if (names) await transaction.unsafe(`drop table ${names} cascade`)
+  const routines = await transaction<{ name: string }[]>`
+    select p.oid::regprocedure::text as name from pg_proc p
+    where p.pronamespace = current_schema()::regnamespace and not exists (
+      select 1 from pg_depend d
+      where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')`
+  for (const { name } of routines) await transaction.unsafe(`drop routine ${name} cascade`)
+}
+
+interface ForeignKey {
+  readonly table: string
+  readonly name: string
+  readonly definition: string
+}
+
+/**
+ * Runs `load` on empty tables whose triggers are off and whose foreign keys are away: rows may
+ * come in any order, and nothing that is only restored is announced or refused. Afterwards the
+ * keys are checked for all rows at once.
+ */
+export async function withoutGuards(
+  transaction: TransactionSql,
+  tables: readonly TableShape[],
+  load: () => Promise<void>,
+): Promise<void> {
+  const keys = await transaction<ForeignKey[]>`
+    select conrelid::regclass::text as table, conname as name,
+      pg_get_constraintdef(oid) as definition
+    from pg_constraint
+    where contype = 'f' and connamespace = current_schema()::regnamespace and conparentid = 0`
+  for (const { table, name } of keys) {
+    await transaction.unsafe(`alter table ${table} drop constraint ${quote(name)}`)
+  }
+  for (const { name } of tables) {
+    await transaction.unsafe(`alter table ${quote(name)} disable trigger user`)
+    await transaction.unsafe(`truncate ${quote(name)}`)
+  }
+  await load()
+  for (const { name } of tables) {
+    await transaction.unsafe(`alter table ${quote(name)} enable trigger user`)
+  }
+  for (const { table, name, definition } of keys) {
+    await transaction.unsafe(`alter table ${table} add constraint ${quote(name)} ${definition}`)
+  }
+  await transaction`analyze`
+}
+
+/** Adds rows given as columns of texts; PostgreSQL reads each text as it reads COPY's. */
+export async function insertRows(
+  transaction: TransactionSql,
+  { name, columns, types }: TableShape,
+  values: readonly (readonly (string | null)[])[],
+): Promise<void> {
+  const parameters = columns.map((_, index) => `$${index + 1}::text[]`).join(', ')
+  const aliases = columns.map((_, index) => `c${index}`)
+  const casts = aliases.map((alias, index) => `${alias}::${types[index]}`).join(', ')
+  await transaction.unsafe(
+    `insert into ${quote(name)} (${quoteList(columns)}) overriding system value
+     select ${casts} from unnest(${parameters}) as rows (${aliases.join(', ')})`,
+    values.map((column) => [...column]),
+  )
+}

@@ -1,0 +1,149 @@
+/**
+ * A restorable copy of everything the gateway knows, taken at one instant while gateways run. It
+ * is logical (rows, not pages): it moves between machines, between embedded and external, and to
+ * other major versions of PostgreSQL.
+ */
+import {
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { TransactionSql } from 'postgres'
+import { writeMeasured } from './backup-files.ts'
+import {
+  type BackupTable,
+  FORMAT,
+  MANIFEST_FILE,
+  type Manifest,
+  SECRET_KEY_FILE,
+  tableFile,
+} from './backup-manifest.ts'
+import {
+  copyOut,
+  keepShapes,
+  listTables,
+  readInstant,
+  readSequences,
+  withSnapshot,
+} from './backup-store.ts'
+import { connect } from './client.ts'
+import { readApplied } from './migration-store.ts'
+import type { Place } from './open-client.ts'
+import { DatabaseProblem } from './problem.ts'
+import { readErrorCode } from './unavailable.ts'
+
+export interface BackupOptions {
+  readonly place: Place
+  readonly kind: Manifest['kind']
+  /** The folder to make. It may exist when it is empty. */
+  readonly target: string
+  /** Where the key is that seals secrets; undefined when it is given from outside. */
+  readonly secretKeyPath?: string | undefined
+  readonly onProgress?: (message: string) => void
+}
+
+/**
+ * Writes a backup and returns its manifest. The folder appears under its name only when it is
+ * complete. Throws DatabaseProblem when it is taken, when the disk is full, or when the database
+ * was never migrated.
+ */
+export async function backup(options: BackupOptions): Promise<Manifest> {
+  const target = resolve(options.target)
+  const making = `${target}.partial`
+  refuseTaken(target)
+  try {
+    rmSync(making, { recursive: true, force: true })
+    mkdirSync(dirname(making), { recursive: true })
+    mkdirSync(making, { mode: 0o700 })
+    const manifest = await writeAll(options, making)
+    const text = `${JSON.stringify(manifest, null, 2)}\n`
+    writeFileSync(join(making, MANIFEST_FILE), text, { mode: 0o600, flush: true })
+    rmSync(target, { recursive: true, force: true })
+    renameSync(making, target)
+    return manifest
+  } catch (cause) {
+    rmSync(making, { recursive: true, force: true })
+    throw explain(cause, target)
+  }
+}
+
+async function writeAll(options: BackupOptions, folder: string): Promise<Manifest> {
+  const secretKey = await copySecretKey(options.secretKeyPath, folder)
+  const sql = connect(options.place, {
+    connections: 1,
+    statementTimeoutMs: 0,
+    name: 'tributary backup',
+  })
+  try {
+    return await withSnapshot(sql, async (view) => {
+      const applied = await readApplied(view)
+      const shapes = await listTables(view)
+      await keepShapes(view, shapes)
+      const { at, version } = await readInstant(view)
+      const tables: BackupTable[] = []
+      for (const shape of shapes) tables.push(await writeTable(view, shape, folder, options))
+      return {
+        format: FORMAT,
+        created_at: at.toISOString(),
+        kind: options.kind,
+        server_version: version,
+        secret_key: secretKey,
+        migrations: [...applied].map(([name, sha256]) => ({ name, sha256 })),
+        tables,
+        sequences: await readSequences(view),
+      }
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function writeTable(
+  view: TransactionSql,
+  { name, columns }: { readonly name: string; readonly columns: readonly string[] },
+  folder: string,
+  { onProgress }: BackupOptions,
+): Promise<BackupTable> {
+  const rows = await copyOut(view, { name, columns })
+  const measured = await writeMeasured(rows, join(folder, tableFile(name)))
+  if (measured.rows > 0) onProgress?.(`${name}: ${measured.rows} rows`)
+  return { name, columns, ...measured }
+}
+
+async function copySecretKey(
+  path: string | undefined,
+  folder: string,
+): Promise<Manifest['secret_key']> {
+  if (path === undefined) return 'elsewhere'
+  if (!existsSync(path)) return 'none'
+  const { bytes, sha256 } = await writeMeasured(
+    createReadStream(path),
+    join(folder, SECRET_KEY_FILE),
+  )
+  return { bytes, sha256 }
+}
+
+function refuseTaken(target: string): void {
+  if (existsSync(target) && readdirSync(target).length > 0) {
+    throw new DatabaseProblem(`${target} is not empty: name a new folder for the backup`)
+  }
+}
+
+function explain(cause: unknown, target: string): unknown {
+  const code = readErrorCode(cause)
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    return new DatabaseProblem(`the disk of ${target} is full: nothing was kept`, cause)
+  }
+  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
+    return new DatabaseProblem(`${target} is not writable: name another folder`, cause)
+  }
+  if (code === '42P01') {
+    return new DatabaseProblem('there is nothing to back up: the database was never set up', cause)
+  }
+  return cause
+}

@@ -1,0 +1,39 @@
+/**
+ * PostgreSQL's text format of COPY: a line per row, a tab between fields. What a value contains
+ * of both is escaped, so that lines can be cut as bytes.
+ */
+const NEWLINE = 0x0a
+const ESCAPES: Readonly<Record<string, string>> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+}
+
+/** The fields of one line; null stands for SQL's null. */
+export function readCopyLine(line: string): (string | null)[] {
+  return line.split('\t').map((field) => {
+    if (field === '\\N') return null
+    if (!field.includes('\\')) return field
+    return field.replace(/\\(.)/gs, (_, character: string) => ESCAPES[character] ?? character)
+  })
+}
+
+/** Cuts chunks of bytes into lines; what follows the last newline is not a line. */
+export async function* cutLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let rest: Buffer[] = []
+  for await (const chunk of chunks) {
+    let start = 0
+    for (;;) {
+      const end = chunk.indexOf(NEWLINE, start)
+      if (end < 0) break
+      rest.push(chunk.subarray(start, end))
+      yield Buffer.concat(rest).toString('utf8')
+      rest = []
+      start = end + 1
+    }
+    if (start < chunk.length) rest.push(chunk.subarray(start))
+  }
+}
