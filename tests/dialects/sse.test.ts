@@ -47,6 +47,13 @@ test('SS02 LF, CRLF and CR end lines, mixed and cut between CR and LF', () => {
   ])
 })
 
+test('SS02 the LF of a CRLF is a part of its own event when it is there', () => {
+  const frames: string[] = []
+  const splitter = createSseSplitter({ onFrame: (frame) => frames.push(frame.toString()) })
+  splitter.push(Buffer.from('data: 1\r\n\r\ndata: 2\r\n\r\n'))
+  assert.deepEqual(frames, ['data: 1\r\n\r\n', 'data: 2\r\n\r\n'])
+})
+
 test('SS03 comments, retry hints, ids and unknown fields are no events', () => {
   expectEvents(': OPENROUTER PROCESSING\n\n:\n\nretry: 10\n\nid: 7\nfoo\ndata: x\n\n', [
     ['message', 'x'],

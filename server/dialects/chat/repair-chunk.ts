@@ -94,7 +94,9 @@ function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonO
   const changes: Record<string, unknown> = {}
   if (!state.hasRole && typeof delta.role !== 'string') changes.role = 'assistant'
   state.hasRole = true
-  if (Array.isArray(delta.content)) changes.content = readText(delta.content)
+  const { content } = delta
+  const isText = typeof content === 'string' || content === null || content === undefined
+  if (!isText) changes.content = readText(content)
   const calls = repairCalls(delta, state, Boolean(finish))
   if (calls !== delta.tool_calls) changes.tool_calls = calls
   if (delta === given && Object.keys(changes).length === 0) return delta
@@ -110,7 +112,7 @@ function repairCalls(delta: JsonObject, state: ChoiceState, isLast: boolean): un
   if (state.stream.legacyFunctions) return given
   const pieces = state.tools.read(delta)
   const late = isLast ? takeUnnamed(state, pieces) : []
-  if (pieces.length === 0 && late.length === 0) return given
+  if (pieces.length === 0 && late.length === 0) return isNoCall(given) ? given : undefined
   const entries = Array.isArray(given) ? given.filter(isObject) : []
   const calls = [...late]
   let changed = late.length > 0 || !Array.isArray(given) || entries.length !== given.length
@@ -121,6 +123,10 @@ function repairCalls(delta: JsonObject, state: ChoiceState, isLast: boolean): un
   }
   if (!changed) return given
   return calls.length > 0 ? calls : undefined
+}
+
+function isNoCall(given: unknown): boolean {
+  return given === undefined || given === null || (Array.isArray(given) && given.length === 0)
 }
 
 /** One entry; undefined while the function's name is still to come. */

@@ -85,6 +85,20 @@ describe('PT04 usage', () => {
   })
 })
 
+test('a chunk that looks like the one before it but says more is counted in full', () => {
+  const chunk = (delta: object) => {
+    const choices = [{ index: 0, delta, finish_reason: null }]
+    const head = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm' }
+    return Buffer.from(`data: ${JSON.stringify({ ...head, choices })}\n\n`)
+  }
+  const stream = relay()
+  stream.push(chunk({ role: 'assistant', content: '' }))
+  for (const content of ['a', 'b']) stream.push(chunk({ content }))
+  assert.equal(stream.report().outputBytes, 2)
+  stream.push(chunk({ content: 'c', refusal: 'no' }))
+  assert.equal(stream.report().outputBytes, 5)
+})
+
 describe('PT05 sloppy upstreams, as the openai package reads them', () => {
   const lookup = (id: string, q: string) => ({ id, name: 'lookup', arguments: q })
 
@@ -143,6 +157,10 @@ describe('PT05 sloppy upstreams, as the openai package reads them', () => {
       assert.deepEqual(answer, { text: '', calls: expected, reason: 'tool_calls' })
     })
   }
+
+  test('CS34 an empty reason becomes none', () => {
+    assert.ok(!relayed('empty-reason').includes('"finish_reason":""'))
+  })
 
   test('tool-index-1: text first, and the call at index 0', async () => {
     const answer = await read('tool-index-1')
