@@ -54,6 +54,11 @@ const secretKeys = z
     ),
   )
 
+const ports = z
+  .string()
+  .transform((text) => text.split(',').map((port) => port.trim()))
+  .pipe(z.array(whole(1, 65_535)))
+
 export const VARIABLES = {
   ROLE: z
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
@@ -90,6 +95,9 @@ export const VARIABLES = {
   ALLOW_PRIVATE_TARGETS: flag
     .default(false)
     .describe('Whether addresses that callers name may lead into private networks.'),
+  TARGET_PORTS: ports
+    .default([80, 443, 8080, 8443])
+    .describe('Ports that addresses named by callers may have, with commas between them.'),
   METRICS_HOST: z.string().default('127.0.0.1').describe('Address of the metrics.'),
   METRICS_PORT: whole(0, 65_535).default(9464).describe('Port of the metrics; 0 for none.'),
   LOG_LEVEL: z

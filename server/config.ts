@@ -77,6 +77,7 @@ function assemble(values: Values) {
     valkeyUrl: values.VALKEY_URL,
     objectStore: objectStore(values),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,
+    targetPorts: values.TARGET_PORTS,
     metrics: { host: values.METRICS_HOST, port: values.METRICS_PORT },
     log: { level: values.LOG_LEVEL, format: values.LOG_FORMAT },
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,

@@ -28,8 +28,10 @@ import { formatAmount } from './lib/money.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
+import type { Allowance } from './outbound/address.ts'
+import { createGuard } from './outbound/guard.ts'
 import { createChannelHealth } from './pipeline/channel-health.ts'
-import { createInFlight } from './pipeline/in-flight.ts'
+import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
 import { watchReadiness } from './ready.ts'
@@ -91,6 +93,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     channelsResting: () => health.resting().length,
   })
   const dispatcher = createDispatcher(config)
+  const outbound = openGuard(config)
   const services: PlainServices = {
     limits: config.pipeline,
     accounts,
@@ -106,6 +109,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     metrics,
     log,
     usage: createUsageReader(sql),
+    guard: outbound.guard,
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,
   }
@@ -115,21 +119,19 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   const metricsServer = await openMetrics(config, metrics.registry, log)
   const demo = await maybeDemo({ config, database, secrets, settings, catalog, url, port })
-  if (demo) await catalog.refresh()
+  if (demo) {
+    outbound.allowLoopback()
+    await catalog.refresh()
+  }
   await readiness.begin()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   async function stop(drainMs = config.drainMs): Promise<void> {
     readiness.stopping()
-    const closed = once(server, 'close')
-    server.close()
-    server.closeIdleConnections()
-    await inFlight.drained(drainMs)
-    inFlight.abortAll('stopping')
-    await inFlight.drained(2_000)
+    const close = closeForNew(server)
+    await endCalls(inFlight, drainMs)
     await ledger.stop()
-    setTimeout(() => server.closeAllConnections(), 500).unref()
-    await closed
+    await close()
     readiness.stop()
     metricsServer?.close()
     await dispatcher.destroy()
@@ -141,6 +143,35 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   }
 
   return { url, port, demo, refreshCatalog: catalog.refresh, stop }
+}
+
+/** Takes no more connections; what it returns ends the ones that are left. */
+function closeForNew(server: Server): () => Promise<void> {
+  const closed = once(server, 'close')
+  server.close()
+  server.closeIdleConnections()
+  return async () => {
+    setTimeout(() => server.closeAllConnections(), 500).unref()
+    await closed
+  }
+}
+
+async function endCalls(inFlight: InFlight, drainMs: number): Promise<void> {
+  await inFlight.drained(drainMs)
+  inFlight.abortAll('stopping')
+  await inFlight.drained(2_000)
+}
+
+/** Whether this is a demo, whose callers may name this machine, is known after the start. */
+function openGuard(config: Config) {
+  const ports = new Set(config.targetPorts)
+  let allowance: Allowance = config.allowPrivateTargets ? 'private' : 'public'
+  return {
+    guard: createGuard({ policy: () => ({ allowance, ports }) }),
+    allowLoopback() {
+      if (allowance === 'public') allowance = 'loopback'
+    },
+  }
 }
 
 async function none(): Promise<undefined> {

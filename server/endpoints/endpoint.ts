@@ -8,6 +8,7 @@ import type { Caller } from '../accounts/accounts.ts'
 import type { Context } from '../http/context.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'
+import type { Guard } from '../outbound/guard.ts'
 import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { UsageReader } from '../usage/usage.ts'
@@ -56,6 +57,8 @@ export interface MeteredEndpoint extends Declared {
 /** What plain endpoints can reach. */
 export interface PlainServices extends Services {
   readonly usage: UsageReader
+  /** Judges every URL that a caller gives. */
+  readonly guard: Guard
   /** Why this process should get no traffic now, or undefined when it should. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string

@@ -27,11 +27,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['lib', 'errors.ts', 'database', 'outbound'],
   tasks: [
     ...['lib', 'errors.ts', 'database', 'dialects', 'pipeline', 'ledger', 'usage', 'catalog'],
-    ...['upstreams', 'webhooks', 'assets'],
+    ...['upstreams', 'webhooks', 'assets', 'outbound'],
   ],
   endpoints: [
     ...['lib', 'errors.ts', 'http', 'dialects', 'accounts', 'catalog', 'usage', 'pipeline'],
-    ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference'],
+    ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference', 'outbound'],
   ],
   reference: ['lib', 'errors.ts', 'http', 'endpoints'],
   admin: ['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],

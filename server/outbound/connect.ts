@@ -1,0 +1,47 @@
+/**
+ * A connection to an address that was judged, and to no other: the name is not looked up a second
+ * time, and the address of the open socket is judged again before a byte is sent.
+ */
+import type { LookupAddress, LookupOptions } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { buildConnector, Client } from 'undici'
+import { type AddressPolicy, judgeAddress } from './address.ts'
+import type { Target } from './target.ts'
+
+/** One client for one exchange, with no connection kept: a later URL is judged afresh. */
+export function openClient(target: Target, policy: AddressPolicy, timeoutMs: number): Client {
+  const connect = buildConnector({
+    timeout: timeoutMs,
+    maxCachedSessions: 0,
+    allowH2: false,
+    rejectUnauthorized: true,
+    autoSelectFamily: true,
+    lookup: lookUpAmong(target.addresses),
+  })
+  return new Client(target.url.origin, {
+    pipelining: 0,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect(options, callback) {
+      connect(options, (error, socket) => {
+        if (error) return callback(error, null)
+        const problem = judgeAddress(socket.remoteAddress ?? '', target.port, policy)
+        if (problem === undefined) return callback(null, socket)
+        socket.destroy()
+        callback(new Error(`the open connection ${problem}`), null)
+      })
+    },
+  })
+}
+
+/** Answers every question of the socket with the addresses that were judged. */
+function lookUpAmong(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address): LookupAddress => ({ address, family: isIP(address) }))
+  return (host: string, options: LookupOptions, callback) => {
+    const wanted = all.filter(({ family }) => !options.family || family === options.family)
+    const [first] = wanted
+    if (!first) return callback(new Error(`no address of ${host} is left`), '', 0)
+    if (options.all) return callback(null, wanted)
+    callback(null, first.address, first.family)
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * The one guard of every URL that a caller gives: it judges the text, then what the host resolves
+ * to, then the address that is connected to. Redirects are answers, never followed.
+ */
+import type { AddressPolicy } from './address.ts'
+import { readUrl } from './read-url.ts'
+import { type OutboundRequest, type OutboundResult, sendGuarded } from './request.ts'
+import { type Resolve, resolveByDns } from './resolve.ts'
+import { findTarget } from './target.ts'
+
+export interface GuardOptions {
+  /** Read for every URL: demo mode begins after the start. */
+  readonly policy: () => AddressPolicy
+  /** Replaces DNS in tests. */
+  readonly resolve?: Resolve
+}
+
+export interface Guard {
+  /** Why a URL may not be used, by its text alone; undefined when nothing speaks against it. */
+  readUrl(text: string): string | undefined
+  /**
+   * Why a URL may not be used, by what it resolves to as well; undefined when it may. A host that
+   * does not resolve now is let through: it is judged again whenever it is used.
+   */
+  checkUrl(text: string): Promise<string | undefined>
+  /** Sends one request to a caller's URL. Never rejects. */
+  request(request: OutboundRequest): Promise<OutboundResult>
+}
+
+const CHECK_MS = 2_000
+
+export function createGuard({ policy, resolve = resolveByDns }: GuardOptions): Guard {
+  return {
+    readUrl(text) {
+      const read = readUrl(text, policy())
+      return 'refusal' in read ? read.refusal : undefined
+    },
+    async checkUrl(text) {
+      const found = await findTarget(text, policy(), resolve, AbortSignal.timeout(CHECK_MS))
+      return 'refusal' in found ? found.refusal : undefined
+    },
+    request: (request) => sendGuarded(request, policy(), resolve),
+  }
+}

@@ -1,0 +1,66 @@
+/** From a caller's URL to the addresses that may be connected to, all of them judged. */
+import { type AddressPolicy, judgeAddress } from './address.ts'
+import { isLoopbackName, readUrl } from './read-url.ts'
+import type { Resolve } from './resolve.ts'
+
+export interface Target {
+  readonly url: URL
+  readonly port: number
+  /** Judged; at least one. */
+  readonly addresses: readonly string[]
+}
+
+export type FoundTarget =
+  | { readonly target: Target }
+  /** The URL may not be used: to be told to whoever gave it. */
+  | { readonly refusal: string }
+  /** Nobody knows where it leads now; this may change. */
+  | { readonly unresolved: string }
+
+const LOOPBACK = ['127.0.0.1', '::1']
+
+/**
+ * Resolves a URL's host once. One bad address among its answers refuses them all: which of them
+ * is connected to would be chance.
+ */
+export async function findTarget(
+  text: string,
+  policy: AddressPolicy,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<FoundTarget> {
+  const read = readUrl(text, policy)
+  if ('refusal' in read) return read
+  const { url, host, port, isLiteral } = read
+  if (isLiteral) return { target: { url, port, addresses: [host] } }
+  const addresses = isLoopbackName(host) ? LOOPBACK : await tryResolve(host, resolve, signal)
+  if (typeof addresses === 'string') return { unresolved: addresses }
+  for (const address of addresses) {
+    const refusal = judgeAddress(address, port, policy)
+    if (refusal !== undefined) return { refusal }
+  }
+  return { target: { url, port, addresses } }
+}
+
+async function tryResolve(
+  host: string,
+  resolve: Resolve,
+  signal: AbortSignal,
+): Promise<readonly string[] | string> {
+  try {
+    const addresses = await orAborted(resolve(host, signal), signal)
+    return addresses.length > 0 ? addresses : 'the host has no address'
+  } catch {
+    return signal.aborted ? 'the host was not resolved in time' : 'the host does not resolve'
+  }
+}
+
+/** A resolver that does not listen to its signal delays nobody either. */
+function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((fulfil, reject) => {
+    const abort = () => reject(new Error('aborted'))
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    work.then(fulfil, reject).finally(() => signal.removeEventListener('abort', abort))
+  })
+}
