@@ -3,17 +3,23 @@
 import type { Server } from 'node:http'
 import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
 import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
+import { VIDEO_TIMES, type VideoTimes, videoRoutes } from './ark-media/video.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
 import { Control } from './kernel/control.ts'
+import type { Route, Vendor } from './kernel/exchange.ts'
 import { FaultQueue } from './kernel/fault-queue.ts'
+import type { Platform } from './kernel/platform.ts'
 import { ScenarioReader } from './kernel/scenario.ts'
 import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
+import { Timers } from './kernel/timers.ts'
+import { createShelf } from './media/shelf.ts'
 import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
 import { SPEECH_DEFAULTS, type SpeechOptions } from './openspeech/credentials.ts'
 import { openspeech } from './openspeech/vendor.ts'
 import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
+import { TASK_SCENARIOS } from './tasks/scenario-names.ts'
 
 export type { BookEntry, BookTotal } from './kernel/book.ts'
 export type { ReceivedCall } from './kernel/calls.ts'
@@ -37,6 +43,8 @@ export interface SimulatorOptions {
   anthropic?: Partial<AnthropicOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
+  /** How long a video waits and runs, before the time scale. */
+  video?: Partial<VideoTimes>
 }
 
 export interface Simulators {
@@ -55,16 +63,25 @@ export interface Simulators {
  */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { host = '127.0.0.1', fast = false } = options
+  const book = new Book({ totalsOnly: fast })
+  const timers = new Timers()
+  const timeScale = options.timeScale ?? 1
+  const shelf = createShelf(timeScale)
+  const platform: Platform = { book, timers, timeScale, shelf }
   const vendors = [
     openai({ ...OPENAI_DEFAULTS, ...options.openai }),
-    ark({ ...ARK_DEFAULTS, ...options.ark }),
+    withRoutes(
+      ark({ ...ARK_DEFAULTS, ...options.ark }),
+      videoRoutes(platform, { ...VIDEO_TIMES, ...options.video }),
+    ),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
+    shelf.vendor,
   ]
-  const scenarios = [...GENERAL_SCENARIOS, ...vendors.flatMap((vendor) => vendor.scenarios)]
+  const ofVendors = vendors.flatMap((vendor) => vendor.scenarios)
+  const scenarios = [...GENERAL_SCENARIOS, ...TASK_SCENARIOS, ...ofVendors]
   const reader = new ScenarioReader(scenarios)
-  const book = new Book({ totalsOnly: fast })
   const recording = options.recordCalls ?? !fast
   const calls = new CallLog({ capacity: options.callsKept ?? 1000, recording })
   const faults = new FaultQueue(reader)
@@ -79,13 +96,21 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   })
   const server = createSimulatorServer({
     ...{ vendors, book, calls, faults, control, reader, fast },
-    timeScale: options.timeScale ?? 1,
+    timeScale,
     eventsPerWrite: options.eventsPerWrite ?? 1,
     chunkDelayMs: options.chunkDelayMs ?? 0,
   })
   const port = await listen(server, options.port, host)
-  const stop = () => close(server)
+  const stop = () => {
+    timers.stop()
+    return close(server)
+  }
   return { url: `http://${host}:${port}`, port, book, calls, faults, stop }
+}
+
+/** Services of one vendor that stand in folders of their own. */
+function withRoutes(vendor: Vendor, routes: Route[]): Vendor {
+  return { ...vendor, routes: [...vendor.routes, ...routes] }
 }
 
 function listen(server: Server, port: number, host: string): Promise<number> {

@@ -23,6 +23,7 @@ const PROBES: Record<string, (key: string) => [string, Record<string, string>, u
     { 'x-api-key': key, 'x-api-resource-id': 'seed-tts-2.0' },
     {},
   ],
+  ark: (key) => ['/contents/generations/tasks', { authorization: `Bearer ${key}` }, undefined],
   'volc-search': (key) => [
     '/search_api/web_search',
     { authorization: `Bearer ${key}` },

@@ -1,0 +1,18 @@
+// How many tokens a video costs: frames times pixels, and a floor where a video goes in.
+import type { VideoOrder } from './video-request.ts'
+
+const FRAMES_PER_SECOND = 24
+const PIXELS_PER_TOKEN = 1024
+
+/** `inputSeconds` is the length of all referenced videos together. */
+export function tokensOfVideo(order: VideoOrder, inputSeconds: number): number {
+  const { width, height, frames, seconds = frames / FRAMES_PER_SECOND } = order
+  const pixels = width * height
+  const made = Math.floor(((frames + inputSeconds * FRAMES_PER_SECOND) * pixels) / PIXELS_PER_TOKEN)
+  if (order.content.videos > 0) {
+    const least = Math.ceil((5 * seconds) / 3) * pixels * FRAMES_PER_SECOND
+    return Math.max(made, Math.floor(least / PIXELS_PER_TOKEN))
+  }
+  if (!order.draft) return made
+  return Math.floor(made * (order.sound ? 0.6 : 0.7))
+}

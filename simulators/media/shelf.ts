@@ -1,0 +1,91 @@
+// Object storage: generated files under unguessable addresses that expire, below `/media`. Files
+// are rendered when they are fetched; ranges work, so that a browser can seek.
+import { randomBytes } from 'node:crypto'
+import type { Exchange, Failure, Reply, Vendor, WholeReply } from '../kernel/exchange.ts'
+import type { Shelf, ShelvedFile } from '../kernel/platform.ts'
+
+const KEPT = 200_000
+const RENDERED_KEPT = 8
+
+interface Shelved extends ShelvedFile {
+  expiresAt: number
+}
+
+export interface MediaShelf extends Shelf {
+  vendor: Vendor
+}
+
+export function createShelf(timeScale: number): MediaShelf {
+  const files = new Map<string, Shelved>()
+  const rendered = new Map<string, Buffer>()
+  const put = (file: ShelvedFile, lifeMs: number): string => {
+    const key = `${randomBytes(12).toString('hex')}/${file.name}`
+    files.set(key, { ...file, expiresAt: Date.now() + lifeMs * timeScale })
+    const [oldest] = files.size > KEPT ? files.keys() : []
+    if (oldest !== undefined) files.delete(oldest)
+    return `/media/${key}?X-Tos-Expires=${Math.ceil((lifeMs * timeScale) / 1000)}`
+  }
+  const bytesOf = (key: string, file: Shelved): Buffer => {
+    const known = rendered.get(key)
+    if (known) return known
+    const bytes = file.render()
+    rendered.set(key, bytes)
+    const [oldest] = rendered.size > RENDERED_KEPT ? rendered.keys() : []
+    if (oldest !== undefined) rendered.delete(oldest)
+    return bytes
+  }
+  const handle = (exchange: Exchange): Reply => {
+    const key = exchange.path.slice(1)
+    const file = files.get(key)
+    if (!file) return refusal(404, 'NoSuchKey')
+    if (Date.now() > file.expiresAt) return refusal(403, 'AccessDenied')
+    return ranged(bytesOf(key, file), file.contentType, exchange.request.headers.range)
+  }
+  return { put, vendor: mediaVendor(handle) }
+}
+
+function mediaVendor(handle: (exchange: Exchange) => Reply): Vendor {
+  const path = '/{key}/{name}'
+  const failure = (_: Exchange, { status }: Failure) => refusal(status, 'InternalError')
+  return {
+    name: 'media',
+    prefix: '/media',
+    requestIdHeader: 'x-tos-request-id',
+    scenarios: [],
+    routes: [
+      { method: 'GET', path, operation: 'media.get', handle },
+      { method: 'HEAD', path, operation: 'media.get', handle },
+    ],
+    authenticate: () => undefined,
+    failure,
+    malformed: () => refusal(400, 'InvalidArgument'),
+    notFound: () => refusal(404, 'NoSuchKey'),
+  }
+}
+
+function refusal(status: number, code: string): WholeReply {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`
+  return { kind: 'whole', status, body, headers: { 'content-type': 'application/xml' } }
+}
+
+/** The whole file, or the one range that is asked for. */
+function ranged(bytes: Buffer, contentType: string, wanted: string | undefined): WholeReply {
+  const headers: Record<string, string> = {
+    'content-type': contentType,
+    'accept-ranges': 'bytes',
+    'access-control-allow-origin': '*',
+  }
+  const found = /^bytes=(\d*)-(\d*)$/.exec(wanted ?? '')
+  if (!found || (found[1] === '' && found[2] === '')) {
+    return { kind: 'whole', status: 200, headers, body: bytes }
+  }
+  const last = bytes.length - 1
+  const from = found[1] === '' ? Math.max(0, bytes.length - Number(found[2])) : Number(found[1])
+  const to = found[1] === '' || found[2] === '' ? last : Math.min(last, Number(found[2]))
+  if (from > to) {
+    headers['content-range'] = `bytes */${bytes.length}`
+    return { kind: 'whole', status: 416, headers, body: '' }
+  }
+  headers['content-range'] = `bytes ${from}-${to}/${bytes.length}`
+  return { kind: 'whole', status: 206, headers, body: bytes.subarray(from, to + 1) }
+}

@@ -1,0 +1,48 @@
+// Calls back to an address that the creator of a task gave: a JSON POST, retried as vendors do.
+import type { Platform } from '../kernel/platform.ts'
+import type { Scenario } from '../kernel/scenario.ts'
+
+export interface CallBack {
+  url: string
+  body: () => unknown
+  scenario: Scenario
+  /** Tries beyond the first, when no good answer comes in time. */
+  retries: number
+  timeoutMs: number
+}
+
+const LATE_MS = 60_000
+
+/** Sends in the background; what the receiver answers is nobody's business but the retries'. */
+export function callBack(platform: Platform, call: CallBack): void {
+  const how = call.scenario.text('callbacks')
+  if (how === 'none') return
+  const delay = how === 'late' ? LATE_MS * platform.timeScale : 0
+  const body = JSON.stringify(call.body())
+  const send = () => void attempt(platform, call, body, 0)
+  platform.timers.after(delay, send)
+  if (how === 'twice') platform.timers.after(delay, send)
+}
+
+async function attempt(platform: Platform, call: CallBack, body: string, tried: number) {
+  if (await delivered(call.url, body, call.timeoutMs)) return
+  if (tried >= call.retries) return
+  const pause = 1000 * 2 ** tried * platform.timeScale
+  platform.timers.after(pause, () => void attempt(platform, call, body, tried + 1))
+}
+
+async function delivered(url: string, body: string, timeoutMs: number): Promise<boolean> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    await response.body?.cancel()
+    return response.ok
+  } catch {
+    return false
+  }
+}

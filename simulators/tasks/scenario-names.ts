@@ -1,0 +1,26 @@
+// What can be asked of a task when it is created, beside the faults of every call.
+import type { ScenarioName } from '../kernel/scenario.ts'
+
+const flag = (name: string, what: string): ScenarioName => ({ name, takes: 'nothing', what })
+const number = (name: string, what: string): ScenarioName => ({ name, takes: 'number', what })
+const text = (name: string, what: string): ScenarioName => ({ name, takes: 'text', what })
+
+export const TASK_SCENARIOS: ScenarioName[] = [
+  number('queue-time', 'a task waits this many ms (scaled) before it runs'),
+  number('run-time', 'a task runs for this many ms (scaled)'),
+  number('polls', 'a task is done at its Nth look, whatever the clock says'),
+  flag('moderation', 'the text of the task is refused when it is created'),
+  text('fail-task', 'the task is accepted and fails later; takes the code of its error'),
+  flag('never-ends', 'the task runs until it expires, and where nothing expires, for ever'),
+  number('lost-answer', 'the task is accepted, and the answer to its creation is this HTTP status'),
+  number('poll-storm', 'the first N looks at the task are answered 429'),
+  number('poll-errors', 'the first N looks at the task are answered 500'),
+  flag('vanishes', 'the record of the task is gone when it has ended, though it was billed'),
+  flag('flips', 'an ended task is reported succeeded and failed in turn'),
+  flag('no-result', 'the task succeeds but its answer names no file'),
+  text(
+    'callbacks',
+    'none, twice or late: calls back that do not come, come again, come 60 s later',
+  ),
+  number('media-seconds', 'how long a referenced recording or video is taken to be'),
+]

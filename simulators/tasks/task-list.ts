@@ -1,0 +1,176 @@
+// All tasks of one vendor's service. Time is looked at lazily, so that a state is right whenever
+// somebody asks, and by timers, so that the bill and the calls back come without anybody asking.
+import { type Exchange, Refused } from '../kernel/exchange.ts'
+import type { Platform } from '../kernel/platform.ts'
+import { createTask, dueState, type Ending, hasEnded, type Task, type TaskState } from './task.ts'
+
+/** The oldest are forgotten beyond this. */
+const KEPT = 200_000
+
+const DAY_MS = 86_400_000
+
+export interface TaskRules<Order> {
+  vendor: string
+  platform: Platform
+  /** Not scaled, as everything here that ends in Ms. */
+  queueMs: number
+  runMs: (order: Order) => number
+  /** How long a task may take before it expires; infinite where a vendor knows no such state. */
+  lifeMs: (order: Order) => number
+  /** How long a record can be read. */
+  recordMs: number
+  /** What becomes of a task that ran to its end without a scenario that says otherwise. */
+  end: (task: Task<Order>) => Ending
+  /** The vendor's words for a failure that was asked for. */
+  failure: (code: string | undefined) => { code: string; message: string }
+  onChange?: (task: Task<Order>) => void
+}
+
+export interface NewTask<Order> {
+  id: string
+  model: string
+  order: Order
+}
+
+export class TaskList<Order> {
+  private readonly tasks = new Map<string, Task<Order>>()
+  private readonly rules: TaskRules<Order>
+
+  constructor(rules: TaskRules<Order>) {
+    this.rules = rules
+  }
+
+  /** Accepts a task. An id that is already taken keeps its first task: the vendor gave it twice. */
+  add(exchange: Exchange, made: NewTask<Order>): Task<Order> {
+    const known = this.tasks.get(made.id)
+    if (known) return known
+    const { rules } = this
+    const task = createTask(exchange, made, {
+      queueMs: rules.queueMs,
+      runMs: rules.runMs(made.order),
+      lifeMs: rules.lifeMs(made.order),
+      scale: rules.platform.timeScale,
+    })
+    this.tasks.set(task.id, task)
+    const [oldest] = this.tasks.size > KEPT ? this.tasks.keys() : []
+    if (oldest !== undefined) this.tasks.delete(oldest)
+    this.watch(task)
+    rules.onChange?.(task)
+    return task
+  }
+
+  /** The task as it is now, without counting as a look. */
+  peek(id: string): Task<Order> | undefined {
+    const task = this.tasks.get(id)
+    if (!task) return undefined
+    this.advance(task)
+    return this.isReadable(task) ? task : undefined
+  }
+
+  /** A look by the client: it counts, and may be answered by the storm that was asked for. */
+  look(id: string): Task<Order> | undefined {
+    const task = this.tasks.get(id)
+    if (!task) return undefined
+    task.looks += 1
+    refuseLook(task)
+    const wasOver = hasEnded(task.state)
+    this.advance(task)
+    if (wasOver) task.looksAfterEnd += 1
+    return this.isReadable(task) ? task : undefined
+  }
+
+  /** Newest first. */
+  list(): Task<Order>[] {
+    return [...this.tasks.values()].reverse().filter((task) => {
+      this.advance(task)
+      return this.isReadable(task)
+    })
+  }
+
+  cancel(task: Task<Order>): void {
+    this.become(task, 'cancelled')
+    this.bill(task, 'cancelled')
+  }
+
+  delete(task: Task<Order>): void {
+    this.tasks.delete(task.id)
+  }
+
+  private isReadable(task: Task<Order>): boolean {
+    const { recordMs, platform } = this.rules
+    if (task.scenario.has('vanishes') && hasEnded(task.state)) return false
+    const now = Date.now()
+    const cancelledFor = task.state === 'cancelled' ? now - task.updatedAt : 0
+    if (cancelledFor > DAY_MS * platform.timeScale) return false
+    return now - task.createdAt <= recordMs * platform.timeScale
+  }
+
+  /** Wakes the task when it is due; a timer that rings too early is set again. */
+  private watch(task: Task<Order>): void {
+    const end = Math.min(task.endsAt, task.expiresAt)
+    const due = task.state === 'queued' ? Math.min(task.runsAt, end) : end
+    this.rules.platform.timers.after(Math.max(0, due - Date.now()) + 1, () => {
+      this.advance(task)
+      if (!hasEnded(task.state)) this.watch(task)
+    })
+  }
+
+  private advance(task: Task<Order>): void {
+    if (hasEnded(task.state)) return
+    const due = dueState(task, Date.now())
+    if (due !== 'queued' && task.state === 'queued') this.become(task, 'running')
+    if (due === 'expired') {
+      this.become(task, 'expired')
+      this.bill(task, 'expired')
+    } else if (due === 'ended') this.finish(task)
+  }
+
+  private finish(task: Task<Order>): void {
+    const { end, failure } = this.rules
+    const asked = task.scenario.has('fail-task')
+    const error = asked ? failure(task.scenario.text('fail-task')) : undefined
+    const ending: Ending = error ? { state: 'failed', error } : end(task)
+    task.ending = ending
+    this.become(task, ending.state)
+    this.bill(task, ending.error?.code)
+  }
+
+  private become(task: Task<Order>, state: TaskState): void {
+    task.state = state
+    task.updatedAt = Date.now()
+    this.rules.onChange?.(task)
+  }
+
+  private bill(task: Task<Order>, reason: string | undefined): void {
+    const units = task.ending?.units
+    const billed = task.state === 'succeeded' && units !== undefined
+    this.rules.platform.book.write({
+      vendor: this.rules.vendor,
+      operation: task.operation,
+      request_id: task.id,
+      model: task.model,
+      units: billed ? units : {},
+      billed,
+      status: 200,
+      ...(reason === undefined ? {} : { reason }),
+      ...(task.marker === undefined ? {} : { marker: task.marker }),
+      ...(task.clientRequestId === undefined ? {} : { client_request_id: task.clientRequestId }),
+    })
+  }
+}
+
+function refuseLook({ scenario, looks }: Task<unknown>): void {
+  if (looks <= (scenario.number('poll-storm') ?? 0)) {
+    throw new Refused({ status: 429, retryAfterSeconds: 1, message: 'Too many requests.' })
+  }
+  if (looks <= (scenario.number('poll-errors') ?? 0)) {
+    throw new Refused({ status: 500, message: 'Internal error.' })
+  }
+}
+
+/** The state to report, which the scenario `flips` makes doubtful after the end. */
+export function reportedState({ state, scenario, looksAfterEnd }: Task<unknown>): TaskState {
+  if (!scenario.has('flips') || looksAfterEnd % 2 === 0) return state
+  if (state === 'succeeded') return 'failed'
+  return state === 'failed' ? 'succeeded' : state
+}

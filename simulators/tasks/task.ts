@@ -1,0 +1,87 @@
+// A task of any vendor: it waits, runs and ends by the clock or by the number of looks, is billed
+// when it has succeeded and at no other time, and tells whoever listens of each change.
+import type { Units } from '../kernel/book.ts'
+import type { Exchange } from '../kernel/exchange.ts'
+import type { Scenario } from '../kernel/scenario.ts'
+
+export type TaskState = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+
+export interface Ending {
+  state: 'succeeded' | 'failed'
+  /** The vendor's code and message, of a failure. */
+  error?: { code: string; message: string }
+  /** What a success costs. */
+  units?: Units
+}
+
+export interface Task<Order> {
+  readonly id: string
+  readonly model: string
+  readonly order: Order
+  readonly scenario: Scenario
+  readonly marker: string | undefined
+  readonly clientRequestId: string | undefined
+  readonly operation: string
+  state: TaskState
+  /** Real milliseconds since 1970, as all times here. */
+  readonly createdAt: number
+  updatedAt: number
+  /** When it begins to run and when it ends, if the clock decides. */
+  runsAt: number
+  endsAt: number
+  expiresAt: number
+  /** Undefined until it has ended. */
+  ending: Ending | undefined
+  looks: number
+  /** Looks since the end, for answers that flip. */
+  looksAfterEnd: number
+}
+
+export function hasEnded(state: TaskState): boolean {
+  return state !== 'queued' && state !== 'running'
+}
+
+/** The task as the exchange that creates it asks; `queueMs` and `runMs` are not yet scaled. */
+export function createTask<Order>(
+  exchange: Exchange,
+  task: { id: string; model: string; order: Order },
+  times: { queueMs: number; runMs: number; lifeMs: number; scale: number },
+): Task<Order> {
+  const { scenario, script, operation } = exchange
+  const now = Date.now()
+  const queueMs = scenario.number('queue-time') ?? times.queueMs
+  const runMs = scenario.has('never-ends')
+    ? Number.POSITIVE_INFINITY
+    : (scenario.number('run-time') ?? times.runMs)
+  const byLooks = scenario.number('polls') !== undefined
+  const sent = exchange.request.headers['x-client-request-id']
+  return {
+    ...task,
+    ...{ scenario, operation, marker: script.marker },
+    clientRequestId: typeof sent === 'string' ? sent : undefined,
+    state: 'queued',
+    createdAt: now,
+    updatedAt: now,
+    runsAt: byLooks ? Number.POSITIVE_INFINITY : now + queueMs * times.scale,
+    endsAt: byLooks ? Number.POSITIVE_INFINITY : now + (queueMs + runMs) * times.scale,
+    expiresAt: now + times.lifeMs * times.scale,
+    ending: undefined,
+    looks: 0,
+    looksAfterEnd: 0,
+  }
+}
+
+/** The state that the clock, or the number of looks, has brought the task to. */
+export function dueState(
+  task: Task<unknown>,
+  now: number,
+): 'queued' | 'running' | 'ended' | 'expired' {
+  const wanted = task.scenario.number('polls')
+  if (now >= task.expiresAt && now < task.endsAt) return 'expired'
+  if (wanted !== undefined) {
+    if (task.looks >= wanted) return 'ended'
+    return task.looks > 1 ? 'running' : 'queued'
+  }
+  if (now >= task.endsAt) return 'ended'
+  return now >= task.runsAt ? 'running' : 'queued'
+}

@@ -1,0 +1,43 @@
+// What the tests of asynchronous services share: waiting for a state, and a plain receiver.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Answer, Json } from './support.ts'
+
+/** Looks until the answer is as wanted; the caller's own timeout ends a wait in vain. */
+export async function eventually<T>(look: () => Promise<T> | T, wanted: (seen: T) => boolean) {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const seen = await look()
+    if (wanted(seen)) return seen
+    await sleep(10)
+  }
+  throw new Error('it never came to what was waited for')
+}
+
+export const isOver = ({ json }: Answer): boolean =>
+  !['queued', 'running', 'Preparing', 'Queueing', 'Processing'].includes(String(json.status))
+
+export interface Receiver {
+  url: string
+  received: Json[]
+}
+
+/** Accepts every POST and keeps its JSON body. `answer` makes the body of the reply. */
+export async function receiver(answer: (body: Json) => string = () => ''): Promise<Receiver> {
+  const received: Json[] = []
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      const body: Json = JSON.parse(Buffer.concat(chunks).toString())
+      received.push(body)
+      response.end(answer(body))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}/called`, received }
+}
