@@ -19,6 +19,7 @@ import type { SecretBox } from './lib/secrets.ts'
 const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
 const ACCOUNT_NAME = 'Demo'
 const BALANCE = '1000'
+const SPEAKER = 'zh_female_vv_uranus_bigtts'
 
 export interface Demo {
   readonly file: DemoFile
@@ -134,7 +135,7 @@ export function demoLines(file: DemoFile): string[] {
     `  curl -N ${base}/v1/chat/completions ${auth} \\`,
     `    -d '{"model":"sim-chat","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     `  curl -N '${base}/v1/audio/speech/unidirectional?model=seed-tts-2.0' ${auth} \\`,
-    `    -d '{"req_params":{"text":"Hello","speaker":"zh_female_vv_uranus_bigtts","audio_params":{}}}'`,
+    `    -d '{"req_params":{"text":"Hello","speaker":"${SPEAKER}","audio_params":{}}}'`,
     `  curl ${base}/v1/search ${auth} -d '{"Type":"web","Query":"rivers"}'`,
     `  curl ${base}/v1/usage ${auth}`,
     '',

@@ -44,7 +44,7 @@ export interface Verdict {
 }
 
 /** Judges one call. `rows` are the holds of its key, `entries` the book's lines of its marker. */
-export function judge(
+function judge(
   call: FinishedCall,
   rows: readonly LedgerRow[],
   entries: readonly BookEntry[],

@@ -56,12 +56,7 @@ export function planCall(
   return describeCall(kind, marker, script, random)
 }
 
-export function describeCall(
-  kind: CallKind,
-  marker: string,
-  script: string,
-  random: Random,
-): PlannedCall {
+function describeCall(kind: CallKind, marker: string, script: string, random: Random): PlannedCall {
   const tokens = `[[tokens:${random.integer(5, 200)}]]`
   const messages = [{ role: 'user', content: `Tell me something. ${script} ${tokens}` }]
   switch (kind) {

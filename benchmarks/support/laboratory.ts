@@ -85,7 +85,7 @@ export async function openLaboratory(options: LaboratoryOptions = {}): Promise<L
 }
 
 /** The pid of the embedded PostgreSQL, from its own pid file, or undefined when there is none. */
-export function findPostmaster(dataDir: string): number | undefined {
+function findPostmaster(dataDir: string): number | undefined {
   const file = join(dataDir, 'postgres', 'postmaster.pid')
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
 }
@@ -123,9 +123,7 @@ export interface SimulatorsProcess extends RunningProcess {
   readBook(since?: number): Promise<readonly BookEntry[]>
 }
 
-export async function startSimulatorsProcess(
-  more: readonly string[] = [],
-): Promise<SimulatorsProcess> {
+async function startSimulatorsProcess(more: readonly string[] = []): Promise<SimulatorsProcess> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const script = join(ROOT, 'simulators', 'main.ts')

@@ -11,7 +11,7 @@ import {
 
 const tokenLimit = z.int().positive().max(10_000_000).nullish()
 
-export const chatRequest = z.looseObject({
+const chatRequest = z.looseObject({
   model: z.string().min(1).describe('A chat model of GET /v1/models.'),
   messages: z
     .array(z.looseObject({ role: z.string().min(1) }))
@@ -33,7 +33,7 @@ const usage = z.looseObject({
   total_tokens: z.int(),
 })
 
-export const chatAnswer = z.looseObject({
+const chatAnswer = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion'),
   model: z.string(),

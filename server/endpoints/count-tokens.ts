@@ -10,6 +10,12 @@ import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from './text.ts'
 
+/** For the reference; the checks themselves are the dialect's. */
+const countRequest = z.looseObject({
+  model: z.string().optional(),
+  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+})
+
 export const countTokens: AccountEndpoint = {
   kind: 'account',
   method: 'POST',
@@ -19,7 +25,12 @@ export const countTokens: AccountEndpoint = {
     summary: 'Count the tokens of a message request',
     description: 'An estimate by text length; nothing is charged and no upstream is asked.',
     tag: 'Text',
+    body: countRequest,
     answer: z.object({ input_tokens: z.int() }),
+    example: (model) => ({
+      body: { model, messages: [{ role: 'user', content: 'Name a river.' }] },
+      answer: { input_tokens: 11 },
+    }),
     errors: [400, 413, 415],
   },
   async handle(context) {

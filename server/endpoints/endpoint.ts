@@ -17,6 +17,7 @@ import type { UsageReader } from '../usage/usage.ts'
 export interface Example {
   /** The path with its parameters filled in, and the query; the canonical path when absent. */
   readonly path?: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly answer?: unknown
 }
@@ -29,7 +30,9 @@ export interface Documentation {
   readonly query?: ZodType
   /** Request headers beyond those that every endpoint understands. */
   readonly headers?: ZodType
-  /** The body of a successful answer. */
+  /** The body of a request that is not metered; a metered one has it in its schema. */
+  readonly body?: ZodType
+  /** The body of a successful answer; an endpoint without any answer always refuses. */
   readonly answer?: ZodType
   /** The content type of a successful answer; JSON when absent. */
   readonly answerType?: string

@@ -18,7 +18,7 @@ const messagesRequest = z.looseObject({
   stream: z.boolean().optional().describe('true: a stream of named events.'),
 })
 
-export const messagesAnswer = z.looseObject({
+const messagesAnswer = z.looseObject({
   id: z.string(),
   type: z.literal('message'),
   role: z.literal('assistant'),
@@ -35,7 +35,7 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/
  * `vendor-version` has the specification's one value; under the name that SDKs send, any
  * well-formed date is taken, because newer SDKs send newer ones.
  */
-export function checkVersion({ headers }: RequestParts): void {
+function checkVersion({ headers }: RequestParts): void {
   const { 'vendor-version': ours, 'anthropic-version': theirs } = headers
   if (ours === undefined && theirs === undefined) {
     throw new InvalidRequest('vendor-version', `this header is required: ${VERSION}`)
@@ -77,7 +77,31 @@ export const messages: MeteredEndpoint = {
       'Header `vendor-version: 2023-06-01`, or `anthropic-version` with any date. The query is ' +
       'ignored. A native upstream gets the request as it is; any other by translation.',
     tag: 'Text',
+    headers: z.object({
+      'vendor-version': z
+        .literal(VERSION)
+        .optional()
+        .describe('Required, unless an SDK names its own.'),
+    }),
     answer: messagesAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'named events from `message_start` to `message_stop`.',
+    },
+    example: (model) => ({
+      headers: { 'vendor-version': VERSION },
+      body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Name a river.' }] },
+      answer: {
+        id: 'msg_01F6',
+        type: 'message',
+        role: 'assistant',
+        model,
+        content: [{ type: 'text', text: 'The Danube.' }],
+        stop_reason: 'end_turn',
+        stop_sequence: null,
+        usage: { input_tokens: 11, output_tokens: 5 },
+      },
+    }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -1,4 +1,5 @@
 /** GET /openapi.json: this API as an OpenAPI 3.1 document. */
+import { z } from 'zod'
 import { sendJson } from '../http/reply.ts'
 import { buildOpenapi } from '../reference/openapi.ts'
 import { describeEndpoint } from '../reference/operation.ts'
@@ -15,6 +16,7 @@ export function openapi(all: () => readonly Endpoint[]): PlainEndpoint {
       summary: 'This reference for machines',
       description: 'OpenAPI 3.1, generated from the same declarations that check requests.',
       tag: 'Operations',
+      answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
       example: () => ({}),
     },
     async handle(context, { publicUrl }) {

@@ -58,6 +58,27 @@ export const responses: MeteredEndpoint = {
       'refusal is passed on and nothing is charged.',
     tag: 'Text',
     answer: responsesAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'typed events; `response.completed` ends it and has the usage.',
+    },
+    example: (model) => ({
+      body: { model, input: 'Name a river.', max_output_tokens: 256 },
+      answer: {
+        id: 'resp_68f1',
+        object: 'response',
+        status: 'completed',
+        model,
+        output: [
+          {
+            type: 'message',
+            role: 'assistant',
+            content: [{ type: 'output_text', text: 'The Danube.' }],
+          },
+        ],
+        usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
+      },
+    }),
     errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
   },
 }

@@ -134,16 +134,17 @@ function buildBody(schema: JsonSchema, example: unknown): object {
 
 function buildResponses(operation: Operation): Record<string, object> {
   const { answer, stream, isPaid, errors, envelope, example } = operation
+  const failures = errors.map((status) => [String(status), buildError(status, envelope)])
+  if (!answer) return Object.fromEntries(failures)
   const sample = example?.answer === undefined ? {} : { example: example.answer }
   const content = {
-    ...(answer ? { [answer.type]: { schema: answer.schema, ...sample } } : {}),
+    [answer.type]: { schema: answer.schema, ...sample },
     ...(stream
       ? { [stream.type]: { schema: { type: 'string', description: stream.description } } }
       : {}),
   }
   const headers = refer(['RequestId', 'ServerTiming', ...(isPaid ? ['IdempotentReplayed'] : [])])
   const success = { description: 'Success.', headers, content }
-  const failures = errors.map((status) => [String(status), buildError(status, envelope)])
   return { 200: success, ...Object.fromEntries(failures) }
 }
 

@@ -1,5 +1,5 @@
 /** One endpoint as a reader sees it: what both the OpenAPI document and the page are made of. */
-import type { Endpoint, Example } from '../endpoints/endpoint.ts'
+import type { Documentation, Endpoint, Example } from '../endpoints/endpoint.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'
 import { describeAnswer, describeRequest, type JsonSchema, listMembers } from './json-schema.ts'
@@ -26,6 +26,7 @@ export interface Operation {
   readonly isPaid: boolean
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined
+  /** Undefined for an endpoint that always refuses. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
   readonly stream: { readonly type: string; readonly description: string } | undefined
   /** Statuses of errors, lowest first. */
@@ -45,7 +46,8 @@ export function describeEndpoint(
   const needsKey = kind !== 'plain'
   const isPaid = kind === 'metered'
   const types = isPaid ? endpoint.metering.modelTypes : []
-  const { answer, answerType = 'application/json', errors = [] } = documentation
+  const { errors = [] } = documentation
+  const body = isPaid ? endpoint.metering.schema : documentation.body
   return {
     id: nameOperation(method, first),
     method,
@@ -57,12 +59,17 @@ export function describeEndpoint(
     needsKey,
     isPaid,
     parameters: listParameters(endpoint),
-    body: isPaid ? describeRequest(endpoint.metering.schema) : undefined,
-    answer: answer && { type: answerType, schema: describeAnswer(answer) },
+    body: body && describeRequest(body),
+    answer: describeSuccess(documentation),
     stream: documentation.stream,
     errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
     example: documentation.example?.(modelOf(types) ?? MODEL_PLACEHOLDER),
   }
+}
+
+function describeSuccess({ answer, answerType }: Documentation): Operation['answer'] {
+  if (answer) return { type: answerType ?? 'application/json', schema: describeAnswer(answer) }
+  return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
 }
 
 /** `:id` and `*` become `{id}`: the wildcard stands for an id that may hold slashes. */

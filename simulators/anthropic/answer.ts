@@ -46,7 +46,7 @@ export function messageUsage({ answer }: MessageAnswer): Json {
   }
 }
 
-export function contentBlocks({ answer, callIds, signature }: MessageAnswer): Json[] {
+function contentBlocks({ answer, callIds, signature }: MessageAnswer): Json[] {
   const blocks: Json[] = []
   if (answer.reason !== '') blocks.push({ type: 'thinking', thinking: answer.reason, signature })
   if (answer.text !== '') blocks.push({ type: 'text', text: answer.text, citations: null })

@@ -93,7 +93,7 @@ function refuseForReasoners(json: Json): void {
   }
 }
 
-export function bearer(keys: string[]): (exchange: Exchange) => Reply | undefined {
+function bearer(keys: string[]): (exchange: Exchange) => Reply | undefined {
   const accepted = new Set(keys.map((key) => `Bearer ${key}`))
   return (exchange) => {
     const { authorization } = exchange.request.headers

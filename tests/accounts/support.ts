@@ -9,7 +9,7 @@ import type { Log } from '../../server/lib/log.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const ignore = () => undefined
-export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 export async function openDatabase(context: TestContext): Promise<Sql> {
   const database = await createTestDatabase()

@@ -21,7 +21,7 @@ export interface CommonCase {
   readonly withModel: (model: string) => { readonly path: string; readonly body: Body }
 }
 
-export function errorOf(answer: TestAnswer, envelope: 'flat' | 'nested') {
+function errorOf(answer: TestAnswer, envelope: 'flat' | 'nested') {
   if (envelope === 'flat') {
     assert.equal(typeof answer.json?.error, 'string', answer.text)
     return { type: answer.json.type, message: answer.json.error }

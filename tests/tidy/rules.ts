@@ -93,7 +93,7 @@ export const VENDOR_WORDS: ReadonlySet<string> = new Set([
 export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
   // Real SDKs of the messages dialect send these headers; they choose the error envelope.
   { path: 'server/http/', text: /^anthropic-(?:version|beta)$/ },
-  { path: 'server/endpoints/', text: /^anthropic-(?:version|beta)$/ },
+  { path: 'server/endpoints/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
   { path: 'server/dialects/messages', text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/ },
 ]
 

@@ -94,7 +94,8 @@ function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks):
 function addAnswerSchema(messages: ChatMessage[], request: JsonObject, quirks: ChatQuirks): void {
   const schema = readAnswerSchema(request)
   if (!schema || quirks.responseFormat === 'json_schema') return
-  const text = `Answer with one JSON object that follows this JSON schema:\n${JSON.stringify(schema)}`
+  const described = JSON.stringify(schema)
+  const text = `Answer with one JSON object that follows this JSON schema:\n${described}`
   const [first] = messages
   if (first?.role === 'system') first.content = `${first.content}\n\n${text}`
   else messages.unshift({ role: 'system', content: text })

@@ -12,6 +12,7 @@ export function curlCommand(operation: Operation, publicUrl: string): string {
   const lines = [
     `curl ${streams(body) ? '-N ' : ''}${method === 'DELETE' ? '-X DELETE ' : ''}${quote(url)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...Object.entries(example?.headers ?? {}).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
   ]
   return lines.join(' \\\n  ')

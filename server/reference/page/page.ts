@@ -23,8 +23,9 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 }
 
+/** What always refuses is in the OpenAPI document, but is nothing for a reader to try. */
 export function renderPage(operations: readonly Operation[], publicUrl: string): string {
-  const groups = groupByTag(operations)
+  const groups = groupByTag(operations.filter(({ answer }) => answer !== undefined))
   const topics = listTopics(publicUrl)
   const page = html`<!doctype html>
 <html lang="en">

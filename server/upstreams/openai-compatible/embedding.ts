@@ -27,7 +27,7 @@ export async function embedding(
 }
 
 /** upstreams.md 12: `usage.prompt_tokens` is all that an embedding costs. */
-export function readEmbeddingBody(document: unknown): BodyReading {
+function readEmbeddingBody(document: unknown): BodyReading {
   const error = member(document, 'error')
   if (!isObject(document) || error) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'

@@ -10,8 +10,13 @@ import {
 import type { WireResponse } from '../upstream.ts'
 
 /** Codes that speak of the channel's account, whatever their status (upstreams.md 6.8, 9.3). */
-const CHANNEL_CODES =
-  /insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen|invalid_api_key|account_?deactivated|accessdenied|notfound|not_found|closedendpoint/i
+const CHANNEL_CODES = new RegExp(
+  [
+    'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',
+    'invalid_api_key|account_?deactivated|accessdenied|notfound|not_found|closedendpoint',
+  ].join('|'),
+  'i',
+)
 /** Codes of passing load under statuses that do not say so. */
 const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i

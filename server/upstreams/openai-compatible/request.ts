@@ -1,4 +1,4 @@
-/** The head of every request to an OpenAI-compatible vendor: the channel's identity, nobody else's. */
+/** The head of every request to such a vendor: the channel's identity and nobody else's. */
 import type { WireRequest } from '../upstream.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 

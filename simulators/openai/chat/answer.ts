@@ -13,7 +13,7 @@ export interface ChatAnswer {
   choices: number
 }
 
-export const FINISH: Record<string, string> = {
+const FINISH: Record<string, string> = {
   end: 'stop',
   'stop-sequence': 'stop',
   length: 'length',
@@ -54,7 +54,7 @@ export function chatUsage({ answer, choices }: ChatAnswer): Json {
   }
 }
 
-export function toolCallEntry(call: ToolCall, id: string, args: string): Json {
+function toolCallEntry(call: ToolCall, id: string, args: string): Json {
   if (call.tool.freeform) {
     return { id, type: 'custom', custom: { name: call.tool.name, input: args } }
   }

@@ -10,23 +10,23 @@ export interface Oddity {
   change: (steps: Step[], chat: ChatAnswer) => Step[]
 }
 
-export const choiceOf = (step: Step): Json | undefined => objects(step.chunk.choices)[0]
+const choiceOf = (step: Step): Json | undefined => objects(step.chunk.choices)[0]
 
-export function deltaOf(step: Step): Json | undefined {
+function deltaOf(step: Step): Json | undefined {
   const delta = choiceOf(step)?.delta
   return isObject(delta) ? delta : undefined
 }
 
 /** A copy of the step with another first choice. */
-export function withChoice(step: Step, change: Json): Step {
+function withChoice(step: Step, change: Json): Step {
   const choices = objects(step.chunk.choices)
   const first = { ...choices[0], ...change }
   return { ...step, chunk: { ...step.chunk, choices: [first, ...choices.slice(1)] } }
 }
 
-export const withDelta = (step: Step, delta: unknown): Step => withChoice(step, { delta })
+const withDelta = (step: Step, delta: unknown): Step => withChoice(step, { delta })
 
-export const onDelta =
+const onDelta =
   (change: (delta: Json, step: Step) => unknown) =>
   (steps: Step[]): Step[] =>
     steps.map((step) => {

@@ -12,7 +12,7 @@ import type { Conversation, OfferedTool, Turn } from '../../model/conversation.t
 import { badType, badValue, invalid, missing } from '../errors.ts'
 import { checkMessages } from './messages.ts'
 
-export const CHAT_KEYS = new Set(
+const CHAT_KEYS = new Set(
   (
     'messages model audio frequency_penalty function_call functions logit_bias logprobs ' +
     'max_completion_tokens max_tokens metadata modalities moderation n parallel_tool_calls ' +

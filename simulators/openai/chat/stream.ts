@@ -42,7 +42,7 @@ function choiceSteps(chat: ChatAnswer, index: number): Step[] {
   ]
 }
 
-export function argumentPieces(args: string): string[] {
+function argumentPieces(args: string): string[] {
   return cut(args, Math.min(8, Math.ceil(args.length / 6)))
 }
 

@@ -6,7 +6,7 @@ import { itemType } from './items.ts'
 export const inputItems = (input: unknown): Json[] =>
   typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : objects(input)
 
-export function itemTurns(items: Json[]): Turn[] {
+function itemTurns(items: Json[]): Turn[] {
   const turns: Turn[] = []
   for (const item of items) {
     const turn = turnOf(item)

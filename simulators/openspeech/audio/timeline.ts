@@ -48,8 +48,6 @@ export function timelineOf(text: string, pace: Pace): Timeline {
   return { unitSeconds, units: now + silence, syllables }
 }
 
-export const syllablesIn = (text: string): number => [...text.matchAll(WORD)].length
-
 /** The same word always sounds the same. */
 function pitchOf(word: string): number {
   return [...word].reduce((sum, one) => sum + (one.codePointAt(0) ?? 0), 0) % 8
