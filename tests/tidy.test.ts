@@ -31,7 +31,7 @@ const met = new Set<string>()
 
 function expectNone(offences: readonly string[], rule: string): void {
   const fresh = offences.filter((offence) => {
-    const name = offence.replace(/:\d+/, '')
+    const name = offence.replace(/:\d+/, '').replace(/ has \d+ lines/, ' is long')
     if (TO_MEND.includes(name)) met.add(name)
     return !TO_MEND.includes(name)
   })

@@ -10,7 +10,7 @@ export interface TableShape {
   readonly types: readonly string[]
 }
 
-export const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
+const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 const quoteList = (names: readonly string[]) => names.map(quote).join(', ')
 
 /** One instant for everything that `work` reads, and the same text for the same value anywhere. */

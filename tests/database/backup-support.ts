@@ -8,7 +8,7 @@ import { closeHolds, type HoldRow, postCredit, takeHolds } from '../../server/le
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
-export const ACCOUNTS = ['acct_a', 'acct_b', 'acct_c'] as const
+const ACCOUNTS = ['acct_a', 'acct_b', 'acct_c'] as const
 
 export function makeFolder(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-backup-'))
