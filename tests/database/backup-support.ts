@@ -20,10 +20,15 @@ export function makeFolder(t: TestContext): string {
 export async function makeSource(t: TestContext): Promise<TestDatabase> {
   const database = await createTestDatabase()
   t.after(() => database.drop())
+  await fillAccounts(database.sql)
+  return database
+}
+
+export async function fillAccounts(sql: Sql): Promise<void> {
   for (const id of ACCOUNTS) {
-    await database.sql`insert into account (id, name) values (${id}, 'test')`
-    await database.sql`insert into balance (account_id, currency) values (${id}, 'CNY')`
-    await postCredit(database.sql, {
+    await sql`insert into account (id, name) values (${id}, 'test')`
+    await sql`insert into balance (account_id, currency) values (${id}, 'CNY')`
+    await postCredit(sql, {
       id: `credit_${id}`,
       accountId: id,
       kind: 'top_up',
@@ -33,7 +38,6 @@ export async function makeSource(t: TestContext): Promise<TestDatabase> {
       eventId: null,
     })
   }
-  return database
 }
 
 /** A database with nothing in it. */

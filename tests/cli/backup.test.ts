@@ -1,0 +1,72 @@
+/** `backup` and `restore` as an operator runs them, on both kinds of database. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openDatabase } from '../../server/database/open.ts'
+import { openCommandLine, runWith } from './support.ts'
+
+function makeFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+test('an embedded gateway moves to another folder, with the key to its secrets', async (t) => {
+  const folder = makeFolder(t)
+  const on = (name: string) => ({
+    PATH: process.env.PATH,
+    HOME: folder,
+    TMPDIR: tmpdir(),
+    DATA_DIR: join(folder, name),
+  })
+  const settings = { base_url: 'http://127.0.0.1:9', api_key: 'sk-secret' }
+  const catalog = { channels: [{ id: 'c', upstream: 'openai-compatible', settings }] }
+  const made = await runWith(on('old'), ['account', 'create', '--name', 'Ann', '--balance', '5'])
+  assert.equal(made.code, 0, made.err)
+  const path = join(folder, 'catalog.json')
+  writeFileSync(path, JSON.stringify(catalog))
+  const applied = await runWith(on('old'), ['apply', path])
+  assert.equal(applied.code, 0, applied.err)
+
+  const copy = join(folder, 'copy')
+  const backedUp = await runWith(on('old'), ['backup', '--to', copy])
+  assert.equal(backedUp.code, 0, backedUp.err)
+  assert.match(backedUp.out, /copy: \d+ rows of 20/)
+  assert.doesNotMatch(backedUp.out, /NOT in this backup/)
+  assert.equal((await runWith(on('old'), ['backup', '--to', copy])).code, 1)
+
+  const restored = await runWith(on('new'), ['restore', '--from', copy, '--json'])
+  assert.equal(restored.code, 0, restored.err)
+  const { audit, secret_key } = JSON.parse(restored.out)
+  assert.deepEqual([audit.ok, secret_key], [true, 'restored'])
+  const key = (name: string) => readFileSync(join(folder, name, 'secret-key'), 'utf8')
+  assert.equal(key('new'), key('old'))
+  const accounts = await runWith(on('new'), ['account', 'list', '--json'])
+  assert.match(accounts.out, /"Ann"/)
+
+  const again = await runWith(on('new'), ['restore', '--from', copy])
+  assert.equal(again.code, 1)
+  assert.match(again.err, /tributary: the database is not empty: .*--force\n$/)
+  const gateway = await openDatabase({ dataDir: join(folder, 'new'), owner: true })
+  t.after(() => gateway.stop())
+  const beside = await runWith(on('new'), ['restore', '--from', copy, '--force'])
+  assert.equal(beside.code, 1)
+  assert.match(beside.err, /another gateway already runs/)
+})
+
+test('with DATABASE_URL the backup says that the key is elsewhere', async (t) => {
+  const { run, folder } = await openCommandLine(t)
+  assert.equal((await run('account', 'create', '--name', 'Ann', '--balance', '5')).code, 0)
+  const copy = join(folder, 'copy')
+  const backedUp = await run('backup', '--to', copy)
+  assert.match(backedUp.out, /The secret key is NOT in this backup: keep SECRET_KEY elsewhere/)
+  assert.equal((await run('account', 'create', '--name', 'Bob')).code, 0)
+  const restored = await run('restore', '--from', copy, '--force')
+  assert.equal(restored.code, 0, restored.err)
+  assert.match(restored.out, /must be in SECRET_KEY\.\nThe audit is clean\./)
+  const accounts = await run('account', 'list')
+  assert.match(accounts.out, /Ann/)
+  assert.doesNotMatch(accounts.out, /Bob/)
+})
