@@ -1,6 +1,6 @@
 /** Where the PostgreSQL binaries are, and as whom they must run. */
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DatabaseProblem } from './problem.ts'
@@ -33,15 +33,21 @@ export interface RunAs {
   readonly gid: number
 }
 
-export function chooseUser(): RunAs | undefined {
+/** The owner of the cluster where there is one, so that root may join what a user has started. */
+export function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined
-  const entry = readFileSync('/etc/passwd', 'utf8')
+  const found = statSync(cluster, { throwIfNoEntry: false })
+  if (found && found.uid !== 0) return { uid: found.uid, gid: found.gid }
+  return findNobody()
+}
+
+function findNobody(): RunAs {
+  const passwd = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8') : ''
+  const entry = passwd
     .split('\n')
     .map((line) => line.split(':'))
     .find(([name]) => name === 'nobody')
-  const uid = Number(entry?.[2] ?? 65534)
-  const gid = Number(entry?.[3] ?? 65534)
-  return { uid, gid }
+  return { uid: Number(entry?.[2] ?? 65534), gid: Number(entry?.[3] ?? 65534) }
 }
 
 /** Gives what to execute instead of `binary`, so that it runs as the chosen user. */

@@ -1,10 +1,17 @@
 /** One PostgreSQL server process: started, found again after our own crash, watched, stopped. */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
-import { DatabaseProblem } from './problem.ts'
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024
 
@@ -34,26 +41,57 @@ const SETTINGS: Readonly<Record<string, string>> = {
   ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
 }
 
+/** The lines of postmaster.pid that are read: who, where, its socket, and how far it is. */
+const CLUSTER_LINE = 1
+const SOCKET_LINE = 4
+const STATUS_LINE = 7
+
+function readLock(cluster: string): readonly string[] {
+  try {
+    return readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
 /** The pid of the server that runs on this cluster, or undefined; a stale file counts as none. */
-export function findRunning(folder: ServerFolder): number | undefined {
-  const file = join(folder.cluster, 'postmaster.pid')
-  if (!existsSync(file)) return undefined
-  const [pidLine, clusterLine] = readFileSync(file, 'utf8').split('\n')
-  const pid = Number(pidLine)
-  if (!Number.isInteger(pid) || pid <= 1 || clusterLine !== folder.cluster) return undefined
+export function findRunning(cluster: string): number | undefined {
+  const lock = readLock(cluster)
+  const pid = Number(lock[0])
+  if (!Number.isInteger(pid) || pid <= 1 || lock[CLUSTER_LINE] !== cluster) return undefined
   return isPostgres(pid) ? pid : undefined
 }
 
-/** Line of postmaster.pid in which the server says how far it is. */
-const STATUS_LINE = 7
+/** Where the server that runs on this cluster has its socket: TMPDIR may have been another. */
+export function findSocketFolder(cluster: string): string | undefined {
+  if (findRunning(cluster) === undefined) return undefined
+  return readLock(cluster)[SOCKET_LINE]?.trim() || undefined
+}
 
 /** Whether the server on this cluster says that it takes connections. */
 export function saysReady(folder: ServerFolder): boolean {
-  try {
-    const lines = readFileSync(join(folder.cluster, 'postmaster.pid'), 'utf8').split('\n')
-    return lines[STATUS_LINE]?.trim() === 'ready'
-  } catch {
-    return false
+  return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'ready'
+}
+
+/**
+ * Corrects the lock files of a server that is gone when its pid is somebody else's now, as happens
+ * in a restarted container: PostgreSQL would take that process for its predecessor and give up.
+ * Only the pid is replaced, by one that no process can have: the rest of the file is how it
+ * notices that backends of its predecessor still live.
+ */
+export function correctStaleLock(folder: ServerFolder): void {
+  if (process.platform !== 'linux' || findRunning(folder.cluster) !== undefined) return
+  const nobody = readFileSync('/proc/sys/kernel/pid_max', 'utf8').trim()
+  for (const file of [
+    join(folder.cluster, 'postmaster.pid'),
+    join(folder.socketFolder, `.s.PGSQL.${folder.port}.lock`),
+  ]) {
+    if (!existsSync(file)) continue
+    const lock = readFileSync(file, 'utf8')
+    const pid = Number.parseInt(lock, 10)
+    if (pid > 1 && isAlive(pid) && !isPostgres(pid)) {
+      writeFileSync(file, lock.replace(/^\d+/, nobody))
+    }
   }
 }
 
@@ -70,7 +108,7 @@ export function isPostgres(pid: number): boolean {
   }
 }
 
-function isAlive(pid: number): boolean {
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true
@@ -91,7 +129,10 @@ export function startServer(
   }
   const settings = { ...SETTINGS, ...overrides, unix_socket_directories: folder.socketFolder }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const { command, prefix, as } = commandAs(user, binaries.postgres, [folder.cluster])
+  const { command, prefix, as } = commandAs(user, binaries.postgres, [
+    folder.cluster,
+    join(folder.socketFolder, 'socket'),
+  ])
   const log = openSync(folder.logFile, 'a')
   const args = [...prefix, '-D', folder.cluster, '-p', String(folder.port), ...options]
   const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], ...as })
@@ -105,27 +146,11 @@ export function markLog(folder: ServerFolder): number {
   return existsSync(folder.logFile) ? statSync(folder.logFile).size : 0
 }
 
-function readLog(folder: ServerFolder, since: number): string {
+/** What was logged from `since` on. */
+export function readLog(folder: ServerFolder, since: number): string {
   if (!existsSync(folder.logFile)) return ''
   const log = readFileSync(folder.logFile)
   return log.subarray(Math.min(since, log.length)).toString('utf8')
-}
-
-/** A message that says why the server did not start, from what it logged since the mark. */
-export function explainFailure(folder: ServerFolder, since: number): DatabaseProblem {
-  const lines = readLog(folder, since).trimEnd().split('\n').slice(-20)
-  const fatal = lines.findLast((line) => /FATAL|PANIC|ERROR/.test(line)) ?? lines.at(-1) ?? ''
-  const why = fatal.replace(/^.*?(FATAL|PANIC|ERROR):\s*/, '')
-  if (/No space left on device/i.test(lines.join('\n'))) {
-    return new DatabaseProblem(`the disk of ${folder.cluster} is full: free some space and retry`)
-  }
-  if (/incompatible with server|initialized by PostgreSQL version/i.test(lines.join('\n'))) {
-    return new DatabaseProblem(
-      `${folder.cluster} was made by another major version of PostgreSQL: restore a backup into ` +
-        'a new DATA_DIR, or set DATABASE_URL',
-    )
-  }
-  return new DatabaseProblem(`PostgreSQL did not start: ${why} (see ${folder.logFile})`)
 }
 
 /**

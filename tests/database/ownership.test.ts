@@ -1,31 +1,12 @@
 /** Who may use an embedded database, and what becomes of it when its gateway is killed. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { makeDataDir, serverProcesses, signalServer } from '../support/own-postgres.ts'
+import { serverPid, useDataDir } from '../support/data-dir.ts'
+import { serverProcesses, signalServer } from '../support/own-postgres.ts'
 import { runDatabaseProcess } from '../support/run-database-process.ts'
-
-/** The server's pid by its own note; undefined once it is gone. */
-function serverPid(dataDir: string): number | undefined {
-  const file = join(dataDir, 'postgres', 'postmaster.pid')
-  if (!existsSync(file)) return undefined
-  const lines = readFileSync(file, 'utf8').split('\n')
-  return Number(lines[0])
-}
-
-/** A data folder of its own, with nothing of it left running. */
-function useDataDir(t: TestContext): string {
-  const dataDir = makeDataDir()
-  t.after(async () => {
-    const pid = serverPid(dataDir)
-    if (pid !== undefined) process.kill(pid, 'SIGQUIT')
-    while (serverPid(dataDir) !== undefined) await sleep(20)
-    rmSync(dataDir, { recursive: true, force: true })
-  })
-  return dataDir
-}
 
 test('a gateway starts the server and stops it; the next start finds the same data', async (t) => {
   const dataDir = useDataDir(t)

@@ -29,11 +29,16 @@ export interface DatabaseProcess {
 export async function runDatabaseProcess(
   dataDir: string,
   role: 'owner' | 'command',
-  options: { readonly script?: string; readonly env?: NodeJS.ProcessEnv } = {},
+  options: {
+    readonly script?: string
+    readonly env?: NodeJS.ProcessEnv
+    readonly uid?: number
+  } = {},
 ): Promise<DatabaseProcess> {
   const child = spawn(process.execPath, [options.script ?? SCRIPT, dataDir, role], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { ...process.env, ...options.env },
+    ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   const exited = once(child, 'exit')
   const said: Said[] = []

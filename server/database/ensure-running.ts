@@ -1,0 +1,118 @@
+/** Gets one server to answer: the one that runs already, or one that is started now. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { connect } from './client.ts'
+import type { Binaries, RunAs } from './embedded-binaries.ts'
+import { explainFailure } from './explain.ts'
+import type { Place } from './open-client.ts'
+import {
+  correctStaleLock,
+  findRunning,
+  isPostgres,
+  isStillLeaving,
+  markLog,
+  type ServerFolder,
+  saysReady,
+  startServer,
+} from './postmaster.ts'
+import { DatabaseProblem } from './problem.ts'
+import { ping } from './store.ts'
+import { readErrorCode } from './unavailable.ts'
+
+const START_MS = 60_000
+const LEAVING_MS = 15_000
+const LOOK_MS = 10
+const LEAVING_LOOK_MS = 100
+const WRONG_PASSWORD = '28P01'
+
+export interface Starting {
+  readonly binaries: Binaries
+  readonly user: RunAs | undefined
+  readonly folder: ServerFolder
+  readonly place: Place
+  readonly settings: Readonly<Record<string, string>>
+  readonly progress: (message: string) => void
+}
+
+/** Resolves true when a running server was found, false when one was started. */
+export async function ensureRunning(starting: Starting): Promise<boolean> {
+  const { folder } = starting
+  const deadline = performance.now() + LEAVING_MS
+  for (;;) {
+    if (await adopt(starting)) return true
+    const since = markLog(folder)
+    try {
+      await start(starting, since)
+      return false
+    } catch (error) {
+      // Another process started one this moment, or backends of a dead one have yet to leave.
+      if (!isStillLeaving(folder, since) || performance.now() > deadline) throw error
+    }
+    await sleep(LEAVING_LOOK_MS)
+  }
+}
+
+/** Resolves false when no server runs, or when the one found was just dying. */
+async function adopt(starting: Starting): Promise<boolean> {
+  const { folder } = starting
+  const running = findRunning(folder.cluster)
+  if (running === undefined) return false
+  const isUp = () => isPostgres(running)
+  try {
+    await untilAnswering(starting, markLog(folder), isUp)
+    return true
+  } catch (error) {
+    if (isUp()) throw error
+    return false
+  }
+}
+
+async function start(starting: Starting, since: number): Promise<void> {
+  const { binaries, user, folder, settings } = starting
+  correctStaleLock(folder)
+  const child = startServer(binaries, user, folder, settings)
+  let exited = false
+  child.once('exit', () => {
+    exited = true
+  })
+  child.once('error', () => {
+    exited = true
+  })
+  await untilAnswering(starting, since, () => !exited)
+}
+
+async function untilAnswering(
+  starting: Starting,
+  since: number,
+  isUp: () => boolean,
+): Promise<void> {
+  const { folder, place, progress } = starting
+  const deadline = performance.now() + START_MS
+  let told = performance.now() + 2_000
+  for (;;) {
+    if (!isUp()) throw explainFailure(folder, since)
+    if (saysReady(folder) && (await answers(place))) return
+    if (performance.now() > deadline) throw explainFailure(folder, since)
+    if (performance.now() > told) {
+      progress('waiting for PostgreSQL to recover')
+      told = performance.now() + 5_000
+    }
+    await sleep(LOOK_MS)
+  }
+}
+
+async function answers(place: Place): Promise<boolean> {
+  const sql = connect(place, { database: 'postgres', connections: 1 })
+  try {
+    await ping(sql)
+    return true
+  } catch (error) {
+    if (readErrorCode(error) !== WRONG_PASSWORD) return false
+    throw new DatabaseProblem(
+      'the embedded PostgreSQL refuses the password in postgres.password: restore that file, or ' +
+        'restore a backup into a new DATA_DIR',
+      error,
+    )
+  } finally {
+    await sql.end({ timeout: 0 })
+  }
+}

@@ -1,0 +1,96 @@
+/** Makes the data of an embedded database, once. */
+import { spawnSync } from 'node:child_process'
+import {
+  chownSync,
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
+import { explainInitdb, explainWriting, refuseSmallDisk } from './explain.ts'
+import { isAlive, type ServerFolder } from './postmaster.ts'
+import { DatabaseProblem } from './problem.ts'
+
+export interface Initialisation {
+  readonly binaries: Binaries
+  readonly user: RunAs | undefined
+  readonly folder: ServerFolder
+  readonly superuser: string
+  readonly password: string
+}
+
+/**
+ * Makes the cluster beside its final place and moves it there whole: a crash on the way leaves
+ * nothing half made, and of two processes that start together one wins.
+ */
+export function initialise(given: Initialisation): void {
+  const { cluster } = given.folder
+  removeAbandoned(cluster)
+  refuseSmallDisk(dirname(cluster))
+  const making = `${cluster}.new-${process.pid}`
+  try {
+    rmSync(making, { recursive: true, force: true })
+    mkdirSync(making, { mode: 0o700 })
+    runInitdb(given, making)
+    renameSync(making, cluster)
+    syncFolder(dirname(cluster))
+  } catch (error) {
+    rmSync(making, { recursive: true, force: true })
+    if (error instanceof DatabaseProblem) throw error
+    if (!isTaken(error)) throw explainWriting(cluster, error)
+  }
+}
+
+/** Somebody else's cluster has got there first. */
+function isTaken(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : ''
+  return code === 'ENOTEMPTY' || code === 'EEXIST'
+}
+
+function runInitdb(given: Initialisation, making: string): void {
+  const { binaries, user, folder, superuser, password } = given
+  const passwordFile = join(folder.socketFolder, `password-${process.pid}`)
+  try {
+    writeFileSync(passwordFile, password, { mode: 0o600 })
+    if (user) for (const path of [making, passwordFile]) chownSync(path, user.uid, user.gid)
+    const { command, prefix, as } = commandAs(user, binaries.initdb, [making, passwordFile])
+    const args = ['-D', making, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+    const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+    const plain = ['--locale=C', '--data-checksums', '--no-instructions']
+    const made = spawnSync(command, [...prefix, ...args, ...locale, ...plain], {
+      encoding: 'utf8',
+      cwd: '/',
+      ...as,
+    })
+    if (made.status !== 0) {
+      throw explainInitdb(folder.cluster, `${made.stderr ?? ''}${made.error?.message ?? ''}`.trim())
+    }
+  } finally {
+    rmSync(passwordFile, { force: true })
+  }
+}
+
+/** A process that was killed while it made a cluster has left it beside. */
+function removeAbandoned(cluster: string): void {
+  const prefix = `${basename(cluster)}.new-`
+  for (const name of readdirSync(dirname(cluster))) {
+    if (!name.startsWith(prefix) || isAlive(Number(name.slice(prefix.length)))) continue
+    rmSync(join(dirname(cluster), name), { recursive: true, force: true })
+  }
+}
+
+/** Without it a power cut soon after could take the cluster's name, and all money in it, away. */
+function syncFolder(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}

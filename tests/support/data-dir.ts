@@ -1,0 +1,32 @@
+/** A data folder of a test's own, and what its server says about itself. */
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findRunning } from '../../server/database/postmaster.ts'
+import { makeDataDir } from './own-postgres.ts'
+
+/** The server's pid by its own note; undefined once it has stopped in order. */
+export function serverPid(dataDir: string): number | undefined {
+  const file = join(dataDir, 'postgres', 'postmaster.pid')
+  if (!existsSync(file)) return undefined
+  return Number.parseInt(readFileSync(file, 'utf8'), 10)
+}
+
+/** Removed at the end of the test, with nothing of it left running. */
+export function useDataDir(t: TestContext, dataDir = makeDataDir()): string {
+  t.after(async () => {
+    await stopLeftServer(dataDir)
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return dataDir
+}
+
+/** Ends the server that a killed process has left on this folder, if there is one. */
+export async function stopLeftServer(dataDir: string): Promise<void> {
+  const cluster = join(dataDir, 'postgres')
+  const pid = findRunning(cluster)
+  if (pid === undefined) return
+  process.kill(pid, 'SIGQUIT')
+  while (findRunning(cluster) === pid) await sleep(20)
+}
