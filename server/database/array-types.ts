@@ -44,7 +44,7 @@ export const arrayTypes = Object.fromEntries(
 )
 
 /** An array as PostgreSQL's literal. What is not an array is passed on as it is. */
-export function writeArray(value: unknown, element: number): string {
+function writeArray(value: unknown, element: number): string {
   if (!Array.isArray(value)) return String(value)
   return `{${value.map((item: unknown) => writeElement(item, element)).join(',')}}`
 }
@@ -66,7 +66,7 @@ function elementText(item: unknown, element: number): string {
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
 
 /** Reads a one-dimensional literal; the gateway keeps no others. */
-export function readArray(text: string, parse: (text: string) => unknown): unknown[] {
+function readArray(text: string, parse: (text: string) => unknown): unknown[] {
   return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
     if (quoted !== undefined) return parse(quoted.replace(/\\(.)/gs, '$1'))
     return bare === undefined || bare === 'NULL' ? null : parse(bare)

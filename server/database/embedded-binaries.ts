@@ -20,7 +20,7 @@ export function findBinaries(): Binaries {
     return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') }
   } catch (cause) {
     throw new DatabaseProblem(
-      `no embedded PostgreSQL for ${process.platform}-${process.arch} (${name} is not installed): ` +
+      `there is no embedded PostgreSQL for this machine (${name} is not installed): ` +
         'run npm ci, or set DATABASE_URL to a PostgreSQL 14 or newer',
       cause,
     )

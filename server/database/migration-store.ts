@@ -1,5 +1,6 @@
 /** The statements of the migrator. */
 import type { Sql, TransactionSql } from 'postgres'
+import { withTransaction } from './transaction.ts'
 
 export interface Migration {
   readonly name: string
@@ -9,18 +10,20 @@ export interface Migration {
 
 const MIGRATION_LOCK = 7_214_085_622
 
-/** Runs `step` in a transaction that no other migrator shares and no time-out ends. */
+/**
+ * Runs `step` in a transaction that no other migrator shares and no time-out ends. A migration
+ * that meets a running gateway may lose a deadlock to it, and is repeated.
+ */
 export async function withMigrationLock<T>(
   sql: Sql,
   step: (transaction: TransactionSql) => Promise<T>,
 ): Promise<T> {
-  const outcome = await sql.begin(async (transaction) => {
+  return await withTransaction(sql, async (transaction) => {
     await transaction`set local statement_timeout = 0`
     await transaction`select pg_advisory_xact_lock(${MIGRATION_LOCK}::bigint)`
     await createMigrationTable(transaction)
-    return { value: await step(transaction) }
+    return await step(transaction)
   })
-  return outcome.value
 }
 
 export async function createMigrationTable(transaction: TransactionSql): Promise<void> {

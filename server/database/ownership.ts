@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openClient, type Place } from './open-client.ts'
 import { claimOwnership } from './store.ts'
 
-/** A gateway that is stopping, or a connection that died this moment, may hold it a little longer. */
+/** A gateway that is stopping, or a connection that died just now, may hold it a little longer. */
 const CLAIM_MS = 4_000
 const LOOK_MS = 100
 

@@ -8,7 +8,8 @@ test('DATABASE_URL may name a Unix socket folder, encoded or as the host paramet
   const database = await createTestDatabase()
   try {
     const { user, password, socketFolder, port, database: name } = database.place
-    const query = `postgres://${user}:${password}@localhost/${name}?host=${socketFolder}&port=${port}`
+    const where = `host=${socketFolder}&port=${port}`
+    const query = `postgres://${user}:${password}@localhost/${name}?${where}`
     for (const url of [database.url, query]) {
       const sql = connect({ url })
       const [row] = await sql<{ name: string }[]>`select current_database() as name`

@@ -8,7 +8,7 @@ import { makeClone } from '../support/clone.ts'
 import { serverPid, stopLeftServer, useDataDir } from '../support/data-dir.ts'
 import { makeDataDir } from '../support/own-postgres.ts'
 import { runDatabaseProcess } from '../support/run-database-process.ts'
-import { mountSmallDisk, remountReadOnly } from '../support/small-disk.ts'
+import { mountSmallDisk, noSmallDisk, remountReadOnly } from '../support/small-disk.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65534
@@ -100,19 +100,17 @@ test('a data folder that is a file is told', async (t) => {
   assert.match(refused.refused ?? '', /is not a folder: set DATA_DIR/)
 })
 
-test('a data folder that is read-only is told', async (t) => {
-  const disk = mountSmallDisk(t, 10)
-  if ('reason' in disk) return t.skip(disk.reason)
-  remountReadOnly(disk.folder)
-  const refused = await runDatabaseProcess(disk.folder, 'owner')
+test('a data folder that is read-only is told', { skip: noSmallDisk }, async (t) => {
+  const folder = mountSmallDisk(t, 10)
+  remountReadOnly(folder)
+  const refused = await runDatabaseProcess(folder, 'owner')
   assert.match(refused.refused ?? '', /is not writable \(EROFS\): .*DATA_DIR/)
 })
 
-test('a disk that is too small for the first start is told, and nothing half made stays', async (t) => {
-  const disk = mountSmallDisk(t, 20)
-  if ('reason' in disk) return t.skip(disk.reason)
+test('a disk too small for the first start is told', { skip: noSmallDisk }, async (t) => {
+  const folder = mountSmallDisk(t, 20)
   for (let time = 0; time < 2; time += 1) {
-    const refused = await runDatabaseProcess(disk.folder, 'owner')
+    const refused = await runDatabaseProcess(folder, 'owner')
     assert.match(refused.refused ?? '', /the disk of .* is full: free some space and retry/)
   }
 })

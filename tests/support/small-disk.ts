@@ -1,24 +1,38 @@
 /** A file system of a few megabytes of its own, where the machine lets us mount one. */
 import { spawnSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { makeDataDir } from './own-postgres.ts'
 
-/** The mounted folder, or the reason why there is none. */
-export function mountSmallDisk(
-  t: TestContext,
-  megabytes: number,
-): { readonly folder: string } | { readonly reason: string } {
-  if (process.platform !== 'linux') return { reason: 'mounting a tmpfs needs Linux' }
-  const folder = makeDataDir()
+/** Why there are no small disks here, or false. */
+export const noSmallDisk = findRefusal()
+
+function findRefusal(): string | false {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-disk-'))
+  const refusal = mount(folder, 1)
+  if (refusal === false) spawnSync('umount', [folder])
+  rmSync(folder, { recursive: true, force: true })
+  return refusal
+}
+
+function mount(folder: string, megabytes: number): string | false {
   const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=755`, 'tmpfs', folder]
   const mounted = spawnSync('mount', options, { encoding: 'utf8' })
+  if (mounted.status === 0) return false
+  return `a tmpfs cannot be mounted: ${(mounted.stderr ?? mounted.error?.message ?? '').trim()}`
+}
+
+/** The folder it is mounted on, until the end of the test. */
+export function mountSmallDisk(t: TestContext, megabytes: number): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-disk-'))
   t.after(() => {
-    if (mounted.status === 0) spawnSync('umount', ['-l', folder])
+    spawnSync('umount', ['-l', folder])
     rmSync(folder, { recursive: true, force: true })
   })
-  if (mounted.status === 0) return { folder }
-  return { reason: `cannot mount a tmpfs: ${mounted.stderr ?? mounted.error?.message}` }
+  const refusal = mount(folder, megabytes)
+  if (refusal !== false) throw new Error(refusal)
+  return folder
 }
 
 export function remountReadOnly(folder: string): void {

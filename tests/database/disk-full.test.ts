@@ -1,0 +1,60 @@
+/** A disk that fills up under a running database, and is freed again. */
+import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+import { refuseWhenFull } from '../../server/database/disk.ts'
+import { openDatabase } from '../../server/database/open.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts'
+
+const PIECE = 'x'.repeat(100_000)
+
+/** Writes until it is refused; returns how many rows were acknowledged. */
+async function fill(sql: Sql): Promise<number> {
+  for (let rows = 0; ; rows += 1) {
+    try {
+      await sql`insert into piece (n, text) values (${rows}, ${PIECE})`
+    } catch (error) {
+      assert.ok(isUnavailable(error), String(error))
+      return rows
+    }
+  }
+}
+
+async function untilWritable(sql: Sql): Promise<void> {
+  const deadline = performance.now() + 30_000
+  for (;;) {
+    try {
+      await sql`insert into piece (n, text) values (-1, 'after')`
+      return
+    } catch (error) {
+      assert.ok(isUnavailable(error), String(error))
+      assert.ok(performance.now() < deadline, 'it does not heal')
+      await sleep(200)
+    }
+  }
+}
+
+test('it refuses without hanging, and heals by itself', { skip: noSmallDisk }, async (t) => {
+  const dataDir = mountSmallDisk(t, 160)
+  const ballast = join(dataDir, 'ballast')
+  writeFileSync(ballast, Buffer.alloc(60 * 1024 * 1024))
+  const database = await openDatabase({ dataDir, owner: true })
+  const { sql } = database
+  try {
+    await sql`create table piece (n int, text text)`
+    await sql`alter table piece alter text set storage external`
+    const acknowledged = await fill(sql)
+    assert.match((await refuseWhenFull(dataDir)) ?? '', /only \d+ MB are free/)
+    rmSync(ballast)
+    await untilWritable(sql)
+    const [row] = await sql<{ count: bigint }[]>`
+      select count(*) from piece where n >= 0 and n < ${acknowledged}`
+    assert.equal(row?.count, BigInt(acknowledged))
+  } finally {
+    await database.stop()
+  }
+})
