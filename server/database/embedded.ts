@@ -37,6 +37,7 @@ export interface EmbeddedOptions {
 const USER = 'tributary'
 const DATABASE = 'tributary'
 const STOP_MS = 10_000
+const CREATE_MS = 60_000
 const DISK_FULL = '53100'
 
 /** Starts or adopts the server under `dataDir`. Throws DatabaseProblem with what to do. */
@@ -74,7 +75,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 }
 
 async function createDatabase(place: EmbeddedPlace, cluster: string): Promise<void> {
-  const admin = connect(place, { database: 'postgres', connections: 1 })
+  const admin = connect(place, {
+    database: 'postgres',
+    connections: 1,
+    statementTimeoutMs: CREATE_MS,
+  })
   try {
     await createDatabaseIfAbsent(admin, DATABASE)
   } catch (error) {

@@ -158,7 +158,7 @@ export function readLog(folder: ServerFolder, since: number): string {
  * their own last words into the same log meanwhile.
  */
 export function isStillLeaving(folder: ServerFolder, since: number): boolean {
-  return /pre-existing shared memory block|lock file .* already exists/i.test(
+  return /pre-existing shared memory block|lock file .* (already exists|is empty)/i.test(
     readLog(folder, since),
   )
 }

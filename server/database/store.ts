@@ -1,5 +1,6 @@
 /** The few statements that concern the database itself. */
 import type { Sql } from 'postgres'
+import { readErrorCode } from './unavailable.ts'
 
 /** Server version number, for example 180004, and the settings durability rests on. */
 export async function readServer(sql: Sql) {
@@ -18,9 +19,17 @@ export async function readClockSkew(sql: Sql): Promise<number> {
   return (start + Date.now()) / 2 - Number(row?.ms ?? 0)
 }
 
+/** SQLSTATEs of two that create the same database at once: whoever is slower has nothing to do. */
+const TAKEN = ['42P04', '23505']
+
 export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<void> {
   const [found] = await sql`select 1 from pg_database where datname = ${name}`
-  if (!found) await sql.unsafe(`create database "${name.replaceAll('"', '""')}"`)
+  if (found) return
+  try {
+    await sql.unsafe(`create database "${name.replaceAll('"', '""')}"`)
+  } catch (error) {
+    if (!TAKEN.includes(readErrorCode(error))) throw error
+  }
 }
 
 /** An arbitrary but fixed number: one gateway at a time owns an embedded database. */

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findRunning } from '../../server/database/postmaster.ts'
 import { makeDataDir } from './own-postgres.ts'
+import { killLeftProcesses } from './run-database-process.ts'
 
 /** The server's pid by its own note; undefined once it has stopped in order. */
 export function serverPid(dataDir: string): number | undefined {
@@ -16,6 +17,7 @@ export function serverPid(dataDir: string): number | undefined {
 /** Removed at the end of the test, with nothing of it left running. */
 export function useDataDir(t: TestContext, dataDir = makeDataDir()): string {
   t.after(async () => {
+    await killLeftProcesses()
     await stopLeftServer(dataDir)
     rmSync(dataDir, { recursive: true, force: true })
   })

@@ -1,5 +1,5 @@
 /** Starts `database-process.ts` and reads what it says. */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -25,6 +25,16 @@ export interface DatabaseProcess {
   readonly kill: () => Promise<void>
 }
 
+const running = new Set<ChildProcess>()
+
+/** For the end of a test that failed before it closed what it had started. */
+export async function killLeftProcesses(): Promise<void> {
+  for (const child of running) {
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+  }
+}
+
 /** Resolves when the process is ready or has given up. */
 export async function runDatabaseProcess(
   dataDir: string,
@@ -40,7 +50,8 @@ export async function runDatabaseProcess(
     env: { ...process.env, ...options.env },
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
-  const exited = once(child, 'exit')
+  running.add(child)
+  const exited = once(child, 'exit').finally(() => running.delete(child))
   const said: Said[] = []
   const decided = Promise.withResolvers<Said>()
   createInterface({ input: child.stdout }).on('line', (line) => {
