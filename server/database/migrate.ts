@@ -14,7 +14,7 @@ import { DatabaseProblem } from './problem.ts'
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/
 
 /** The migrations in a folder, in the order of their numbers. */
-function readMigrations(folder: string): Migration[] {
+export function readMigrations(folder: string): Migration[] {
   return readdirSync(folder)
     .filter((name) => FILE_NAME.test(name))
     .sort()
