@@ -39,8 +39,8 @@ export interface OlderPostgres {
 export async function startOlderPostgres(settings: readonly string[] = []): Promise<OlderPostgres> {
   if (!binaries) throw new Error('there is no older PostgreSQL')
   const folder = mkdtempSync(join(tmpdir(), 'tributary-older-'))
-  const user = chooseUser()
   const cluster = join(folder, 'cluster')
+  const user = chooseUser(cluster)
   mkdirSync(cluster)
   if (user) for (const path of [folder, cluster]) chownSync(path, user.uid, user.gid)
   const as = { ...user, cwd: '/', stdio: 'ignore' } as const
