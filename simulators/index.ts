@@ -3,6 +3,7 @@
 import type { Server } from 'node:http'
 import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
 import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
+import { IMAGE_SCENARIOS, imageRoute } from './ark-media/images.ts'
 import { VIDEO_TIMES, type VideoTimes, videoRoutes } from './ark-media/video.ts'
 import { Book } from './kernel/book.ts'
 import { CallLog } from './kernel/calls.ts'
@@ -69,18 +70,18 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   const shelf = createShelf(timeScale)
   const platform: Platform = { book, timers, timeScale, shelf }
   const vendors = [
-    openai({ ...OPENAI_DEFAULTS, ...options.openai }),
-    withRoutes(
-      ark({ ...ARK_DEFAULTS, ...options.ark }),
-      videoRoutes(platform, { ...VIDEO_TIMES, ...options.video }),
-    ),
+    openai({ ...OPENAI_DEFAULTS, ...options.openai }, platform),
+    withRoutes(ark({ ...ARK_DEFAULTS, ...options.ark }), [
+      ...videoRoutes(platform, { ...VIDEO_TIMES, ...options.video }),
+      imageRoute(platform),
+    ]),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
     openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
     shelf.vendor,
   ]
   const ofVendors = vendors.flatMap((vendor) => vendor.scenarios)
-  const scenarios = [...GENERAL_SCENARIOS, ...TASK_SCENARIOS, ...ofVendors]
+  const scenarios = [...GENERAL_SCENARIOS, ...TASK_SCENARIOS, ...IMAGE_SCENARIOS, ...ofVendors]
   const reader = new ScenarioReader(scenarios)
   const recording = options.recordCalls ?? !fast
   const calls = new CallLog({ capacity: options.callsKept ?? 1000, recording })

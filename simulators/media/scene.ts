@@ -23,6 +23,20 @@ export interface Film extends Card {
   subtitle: boolean
 }
 
+/** The prompt fills the card. */
+export function paintCard(card: Card): Buffer {
+  const { width, height, title, prompt } = card
+  const picture = backdrop(card)
+  const margin = Math.round(width / 20)
+  const inner = { x: margin, width: width - 2 * margin }
+  const size = Math.max(9, Math.round(height / 20))
+  write(picture, title, { ...inner, y: margin, height: 2 * size }, { size: size / 2, colour: 2 })
+  const below = margin + 2 * size
+  const room = { ...inner, y: below, height: height - below - margin }
+  write(picture, prompt, room, { size, colour: 1 })
+  return encodePng(picture)
+}
+
 /** One frame of a film as a PNG, for `return_last_frame`. */
 export function paintFrame(film: Film, second: number): Buffer {
   return encodePng(frameOf(film, second))

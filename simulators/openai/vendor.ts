@@ -1,6 +1,7 @@
 // OpenAI, below `/openai/v1`.
 import type { Json } from '../kernel/checks.ts'
 import type { Exchange, Reply, Vendor } from '../kernel/exchange.ts'
+import type { Platform } from '../kernel/platform.ts'
 import { oddityNames } from '../kernel/scenario.ts'
 import { chatRoute } from './chat/endpoint.ts'
 import { CHAT_STREAM_ODDITIES, ENDINGS } from './chat/oddities.ts'
@@ -8,6 +9,7 @@ import { OPENAI_CHAT_RULES } from './chat/request.ts'
 import { WHOLE_ONLY_ODDITIES } from './chat/whole-oddities.ts'
 import { embeddingsRoute } from './embeddings.ts'
 import { invalid, openaiError, openaiFailure, rateLimits } from './errors.ts'
+import { imagesRoute } from './images.ts'
 import { modelList, modelRoutes, unknownModel } from './models.ts'
 import { responsesRoutes } from './responses/endpoint.ts'
 import { RESPONSE_ODDITIES } from './responses/oddities.ts'
@@ -21,7 +23,15 @@ export interface OpenaiOptions {
 
 export const OPENAI_DEFAULTS: OpenaiOptions = {
   keys: ['sim-openai-key'],
-  models: ['sim-chat', 'sim-chat-mini', 'sim-chat-only', 'sim-reasoner', 'sim-embedding'],
+  models: [
+    'sim-chat',
+    'sim-chat-mini',
+    'sim-chat-only',
+    'sim-reasoner',
+    'sim-embedding',
+    'sim-image',
+    'sim-dall-e',
+  ],
 }
 
 /** A model that the Responses API does not offer. */
@@ -34,7 +44,7 @@ const ODDITIES = oddityNames({
   ...RESPONSE_ODDITIES,
 })
 
-export function openai(options: OpenaiOptions): Vendor {
+export function openai(options: OpenaiOptions, platform: Platform): Vendor {
   const models = modelList(options.models, 'simulators')
   const checkModel = (model: string, json: Json) => {
     if (!models.has(model)) throw unknownModel(model)
@@ -61,6 +71,7 @@ export function openai(options: OpenaiOptions): Vendor {
         extras: () => ({}),
         closing: [],
       }),
+      imagesRoute(models, platform),
       ...modelRoutes(models),
     ],
     authenticate: bearer(options.keys),

@@ -1,0 +1,88 @@
+// The files in a real browser: it plays and seeks them, and sees the subtitle.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { type Browser, chromium } from 'playwright-core'
+import { KEYS, simulated } from './support.ts'
+import { eventually, isOver } from './task-support.ts'
+
+const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']
+const executablePath = places.find((path) => existsSync(path)) ?? ''
+const skip = executablePath === '' && 'there is no Chromium here'
+const sim = simulated({ timeScale: 0.002 })
+
+/** Runs in the browser, as text: what it uses is not of this process. */
+const WATCH = `async (url) => {
+  const video = document.createElement('video')
+  Object.assign(video, { muted: true, crossOrigin: 'anonymous', src: url })
+  const once = (name) => new Promise((resolve, reject) => {
+    video.addEventListener(name, resolve, { once: true })
+    video.addEventListener('error', () => reject(new Error(video.error.message)), { once: true })
+  })
+  await once('loadeddata')
+  const { videoWidth: width, videoHeight: height, duration } = video
+  const canvas = Object.assign(document.createElement('canvas'), { width, height })
+  const count = (fits, lower) => {
+    const context = canvas.getContext('2d')
+    context.drawImage(video, 0, 0)
+    const { data } = context.getImageData(0, lower ? height / 2 : 0, width, height / 2)
+    let found = 0
+    for (let at = 0; at < data.length; at += 4) {
+      if (fits(data[at], data[at + 1], data[at + 2])) found += 1
+    }
+    return found
+  }
+  const pale = (red, green, blue) => blue > 200 && red > 150 && red < 190 && green > 180
+  const early = count(pale, false)
+  video.currentTime = 3.5
+  await once('seeked')
+  const late = count(pale, false)
+  const subtitle = count((red, green, blue) => red > 200 && green > 180 && blue < 120, true)
+  const ended = once('ended')
+  await video.play()
+  await ended
+  return { width, height, duration, early, late, subtitle, at: video.currentTime }
+}`
+
+interface Seen {
+  width: number
+  height: number
+  duration: number
+  /** Pixels of the bar that grows, at the beginning and at 3.5 s. */
+  early: number
+  late: number
+  /** Pixels in the colour of subtitles in the lower half. */
+  subtitle: number
+  at: number
+}
+
+describe('in a browser', { skip }, () => {
+  let browser: Browser | undefined
+  before(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  })
+  after(() => browser?.close())
+  const watch = async (url: string): Promise<Seen> => {
+    const page = await browser?.newPage()
+    await page?.goto(`${sim.url}/sim`)
+    const seen = await page?.evaluate<Seen>(`(${WATCH})(${JSON.stringify(url)})`)
+    assert.ok(seen)
+    return seen
+  }
+
+  test('it has the asked size and length, can be sought and played to its end', async () => {
+    const path = '/ark/api/v3/contents/generations/tasks'
+    const made = await sim.post(path, KEYS.ark, {
+      model: 'doubao-seedance-2-5-260628',
+      content: [{ type: 'text', text: 'a cat plays the piano' }],
+      ...{ resolution: '480p', ratio: '9:16', duration: 4 },
+    })
+    const { json } = await eventually(() => sim.get(`${path}/${made.json.id}`, KEYS.ark), isOver)
+    const seen = await watch(String(json.content?.video_url))
+    assert.deepEqual([seen.width, seen.height], [480, 854])
+    assert.ok(Math.abs(seen.duration - 97 / 24) < 0.01, String(seen.duration))
+    assert.equal(seen.at, seen.duration)
+    assert.ok(seen.late > seen.early + 1000, `${seen.early} ${seen.late}`)
+    assert.ok(seen.subtitle > 200, String(seen.subtitle))
+  })
+})
