@@ -18,13 +18,17 @@ const chatRequest = z.looseObject({
     .min(1)
     .describe('The conversation so far; each message has a role and content.'),
   stream: z.boolean().nullish().describe('true: server-sent events.'),
-  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  stream_options: z
+    .looseObject({
+      include_usage: z.boolean().nullish().describe('true: a last chunk with the usage.'),
+    })
+    .nullish(),
   max_tokens: tokenLimit.describe('The older name of max_completion_tokens.'),
-  max_completion_tokens: tokenLimit,
+  max_completion_tokens: tokenLimit.describe('The most that may be generated, and be frozen for.'),
   n: z.int().min(1).max(128).nullish().describe('Number of answers; each is billed.'),
-  temperature: z.number().nullish(),
+  temperature: z.number().nullish().describe('Passes to the upstream, as all sampling does.'),
   top_p: z.number().nullish(),
-  tools: z.array(z.looseObject({})).nullish(),
+  tools: z.array(z.looseObject({})).nullish().describe('Functions that the model may call.'),
 })
 
 const usage = z.looseObject({

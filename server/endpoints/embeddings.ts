@@ -12,7 +12,7 @@ const embeddingRequest = z.looseObject({
       error: 'a text, a list of texts, a list of tokens, or a list of such lists',
     })
     .describe('Text or tokens, one or many.'),
-  dimensions: z.int().positive().nullish(),
+  dimensions: z.int().positive().nullish().describe('Length of the vectors, if the model can.'),
   encoding_format: z.enum(['float', 'base64']).nullish(),
 })
 

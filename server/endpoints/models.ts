@@ -8,23 +8,23 @@ import { formatAmount } from '../lib/money.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 
 const price = z.object({
-  unit: z.string(),
-  per: z.int(),
+  unit: z.string().describe('What is counted, for example input_token.'),
+  per: z.int().describe('The amount buys this many units.'),
   amount: z.string().describe('Decimal, in the account’s currency.'),
-  when: z.looseObject({}).optional(),
+  when: z.looseObject({}).optional().describe('Conditions; the first price that applies counts.'),
 })
 
 const modelAnswer = z.object({
-  id: z.string(),
+  id: z.string().describe('What requests name.'),
   object: z.literal('model'),
-  created: z.int(),
+  created: z.int().describe('Unix seconds of its last change.'),
   owned_by: z.string(),
   display_name: z.string(),
   type: z.literal('model'),
   model_type: z.enum(MODEL_TYPES),
   prices: z.array(price),
-  free: z.boolean(),
-  endpoints: z.array(z.string()),
+  free: z.boolean().describe('Calls to it cost nothing.'),
+  endpoints: z.array(z.string()).describe('Paths that take this model.'),
 })
 
 const ENDPOINTS: Readonly<Partial<Record<Model['type'], readonly string[]>>> = {

@@ -7,7 +7,7 @@ import type { MeteredEndpoint } from './endpoint.ts'
 const SPEECH_BODY_BYTES_MAX = 1024 * 1024
 
 const speechRequest = z.looseObject({
-  user: z.looseObject({}).optional(),
+  user: z.looseObject({}).optional().describe('The upstream’s own statistics.'),
   req_params: z
     .looseObject({
       text: z.string().optional().describe('What is said; billed by its characters.'),

@@ -14,20 +14,20 @@ const LIMIT_MAX = 500
 const FLUSH_MS = 2_000
 
 const record = z.object({
-  request_id: z.string(),
+  request_id: z.string().describe('X-Request-Id of the answer.'),
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
-  endpoint: z.string(),
+  endpoint: z.string().describe('For example chat.completions.'),
   model: z.string(),
   key_id: z.string(),
   status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'lost']),
-  held: z.string(),
-  charged: z.string(),
-  returned: z.string(),
-  debt: z.string(),
+  held: z.string().describe('Frozen before the call.'),
+  charged: z.string().describe('What it cost.'),
+  returned: z.string().describe('What was held and not charged.'),
+  debt: z.string().describe('What the balance could not cover.'),
   currency: z.string(),
   basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
-  review: z.boolean(),
+  review: z.boolean().describe('The upstream’s figure was absurd; a person looks at it.'),
   task_id: z.string().optional(),
   error: z.string().optional(),
 })
@@ -35,18 +35,20 @@ const record = z.object({
 const line = z.object({
   unit: z.string(),
   quantity: z.number(),
-  unit_price: z.string(),
+  unit_price: z.string().describe('Buys `per` units.'),
   per: z.number(),
-  amount: z.string(),
+  amount: z.string().describe('Rounded up once, to nine decimals.'),
 })
 
 const explained = record.extend({
   lines: z.array(line),
-  price_version: z.string().nullable(),
-  attempts: z.array(z.looseObject({ channel: z.string(), outcome: z.string() })),
+  price_version: z.string().nullable().describe('The prices that held at the freezing.'),
+  attempts: z
+    .array(z.looseObject({ channel: z.string(), outcome: z.string() }))
+    .describe('Which upstreams were tried, and what came of it.'),
   ledger: z.array(
     z.object({
-      step: z.string(),
+      step: z.string().describe('hold, charge, return, overrun or debt.'),
       from: z.string(),
       to: z.string(),
       amount: z.string(),
@@ -136,12 +138,18 @@ function describeLines(stored: unknown): unknown[] {
 }
 
 const listQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMIT_MAX)
+    .default(LIMIT_DEFAULT)
+    .describe('Records on a page.'),
   cursor: z.string().max(100).optional().describe('next_cursor of the page before.'),
   from: z.coerce.date().optional().describe('Records created at or after this time.'),
   to: z.coerce.date().optional().describe('Records created before this time.'),
-  model: z.string().max(200).optional(),
-  endpoint: z.string().max(200).optional(),
+  model: z.string().max(200).optional().describe('Only calls to this model.'),
+  endpoint: z.string().max(200).optional().describe('Only calls of this endpoint.'),
   key: z.string().max(100).optional().describe('A key id.'),
 })
 

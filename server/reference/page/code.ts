@@ -3,7 +3,7 @@ import type { Operation } from '../operation.ts'
 import { type Html, html } from './html.ts'
 
 /** What fits in this many characters stays on one line. */
-const LINE = 54
+const LINE = 57
 
 export function curlCommand(operation: Operation, publicUrl: string): string {
   const { method, paths, needsKey, example } = operation

@@ -8,6 +8,9 @@ interface Field {
   readonly schema: JsonSchema
 }
 
+/** More values than these are told beside the type, not in its place. */
+const ENUM_NAMED_MAX = 3
+
 /** Nobody reads further down; generated clients have the whole schema. */
 const DEPTH_MAX = 4
 
@@ -43,7 +46,9 @@ function nameType(schema: JsonSchema): string {
 
 function nameOne(schema: JsonSchema): string[] {
   if (schema.const !== undefined) return [JSON.stringify(schema.const)]
-  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value))
+  if (schema.enum && schema.enum.length <= ENUM_NAMED_MAX) {
+    return schema.enum.map((value) => JSON.stringify(value))
+  }
   const types = typeof schema.type === 'string' ? [schema.type] : (schema.type ?? [])
   return types.map((type) => (type === 'array' ? `${nameItems(schema)}[]` : type))
 }
@@ -57,6 +62,7 @@ function nameItems({ items }: JsonSchema): string {
 /** What the checks beyond the type are, in words. */
 function describeRules(schema: JsonSchema): string[] {
   const rules = alternatives(schema).flatMap((one) => [
+    ...choices(one),
     ...lengths(one.minLength, one.maxLength, 'character'),
     ...lengths(one.minItems, one.maxItems, 'item'),
     ...range(one),
@@ -64,6 +70,11 @@ function describeRules(schema: JsonSchema): string[] {
   ])
   const missing = schema.default === undefined ? [] : [`default ${JSON.stringify(schema.default)}`]
   return [...new Set([...rules, ...missing])]
+}
+
+function choices({ enum: values = [] }: JsonSchema): string[] {
+  if (values.length <= ENUM_NAMED_MAX) return []
+  return [`one of ${values.map((value) => JSON.stringify(value)).join(', ')}`]
 }
 
 function lengths(least: number | undefined, most: number | undefined, what: string): string[] {
