@@ -19,6 +19,7 @@ const FAST = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' 
 
 export interface TestServer {
   readonly place: EmbeddedPlace
+  pid(): number | undefined
   stop(): Promise<void>
 }
 
@@ -42,6 +43,7 @@ export async function startTestServer(): Promise<TestServer> {
   await template.end()
   return {
     place: server.place,
+    pid: server.pid,
     async stop() {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
@@ -50,13 +52,24 @@ export async function startTestServer(): Promise<TestServer> {
   }
 }
 
+/** A test file that is run by itself and interrupted leaves no server behind. */
+async function startOwn(): Promise<TestServer> {
+  const server = await startTestServer()
+  process.once('SIGTERM', () => process.exit(1))
+  process.once('exit', () => {
+    const pid = server.pid()
+    if (pid !== undefined) process.kill(pid, 'SIGQUIT')
+  })
+  return server
+}
+
 let own: Promise<TestServer> | undefined
 
 /** The run's server, or one of our own when a test file is run by itself. */
 async function findServer(): Promise<EmbeddedPlace> {
   const given = process.env.TEST_POSTGRES
   if (given) return JSON.parse(given)
-  own ??= startTestServer()
+  own ??= startOwn()
   return (await own).place
 }
 
