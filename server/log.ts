@@ -50,7 +50,7 @@ const TEXT_MAX = 500
 const SECRETS =
   /\b(tr-[0-9A-Za-z]{8,}|whsec_[0-9A-Za-z+/=_-]{8,}|sk-[0-9A-Za-z_-]{8,}|Bearer\s+\S+)/g
 
-export function scrub(text: string): string {
+function scrub(text: string): string {
   return text.replace(SECRETS, '[secret]').slice(0, TEXT_MAX)
 }
 

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
-import { createAccounts } from './accounts/identify.ts'
-import { createCatalog } from './catalog/snapshot.ts'
+import { type Accounts, createAccounts } from './accounts/identify.ts'
+import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import type { Config } from './config.ts'
 import { refuseWhenFull } from './database/disk.ts'
 import { migrate } from './database/migrate.ts'
@@ -20,7 +20,7 @@ import type { Context } from './http/context.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
-import { createLedger } from './ledger/ledger.ts'
+import { createLedger, type Ledger } from './ledger/ledger.ts'
 import { type Sweeper, startSweeper } from './ledger/sweeper.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
@@ -34,11 +34,15 @@ import { createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
-import { watchReadiness } from './ready.ts'
+import { type Readiness, watchReadiness } from './ready.ts'
 import { openSecretBox } from './secret-key-file.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
 import { createUsageReader } from './usage/usage.ts'
 
+/** For calls that were cut to settle. */
+const ABORT_MS = 2_000
+/** For the last bytes of the last answers to leave. */
+const LAST_BYTES_MS = 500
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 export interface Gateway {
@@ -126,40 +130,52 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   await readiness.begin()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
-  async function stop(drainMs = config.drainMs): Promise<void> {
-    readiness.stopping()
-    const close = closeForNew(server)
-    await endCalls(inFlight, drainMs)
-    await ledger.stop()
-    await close()
-    readiness.stop()
-    metricsServer?.close()
-    await dispatcher.destroy()
-    await demo?.stop()
-    await Promise.all([accounts.stop(), catalog.stop()])
-    await endQuietly(sweeper)
-    await database.stop()
-    log.info({}, 'stopped')
-  }
-
+  const stop = createStop({
+    ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
+    ...{ accounts, catalog, sweeper, database, log },
+  })
   return { url, port, demo, refreshCatalog: catalog.refresh, stop }
 }
 
-/** Takes no more connections; what it returns ends the ones that are left. */
-function closeForNew(server: Server): () => Promise<void> {
-  const closed = once(server, 'close')
-  server.close()
-  server.closeIdleConnections()
-  return async () => {
-    setTimeout(() => server.closeAllConnections(), 500).unref()
-    await closed
-  }
+interface Parts {
+  readonly config: Config
+  readonly server: Server
+  readonly readiness: Readiness
+  readonly inFlight: InFlight
+  readonly ledger: Ledger
+  readonly metricsServer: Server | undefined
+  readonly dispatcher: Agent
+  readonly demo: Demo | undefined
+  readonly accounts: Accounts
+  readonly catalog: Catalog
+  readonly sweeper: Sweeper
+  readonly database: OpenedDatabase
+  readonly log: Log
 }
 
-async function endCalls(inFlight: InFlight, drainMs: number): Promise<void> {
-  await inFlight.drained(drainMs)
-  inFlight.abortAll('stopping')
-  await inFlight.drained(2_000)
+/** No new work, then what is under way, then its money, then everything else. */
+function createStop(parts: Parts): Gateway['stop'] {
+  const { config, server, inFlight, ledger, log } = parts
+  return async (drainMs = config.drainMs) => {
+    parts.readiness.stopping()
+    const closed = once(server, 'close')
+    server.close()
+    server.closeIdleConnections()
+    await inFlight.drained(drainMs)
+    inFlight.abortAll('stopping')
+    await inFlight.drained(ABORT_MS)
+    await ledger.stop()
+    setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
+    await closed
+    parts.readiness.stop()
+    parts.metricsServer?.close()
+    await parts.dispatcher.destroy()
+    await parts.demo?.stop()
+    await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
+    await parts.sweeper.stop().catch(() => undefined)
+    await parts.database.stop()
+    log.info({}, 'stopped')
+  }
 }
 
 /** Whether this is a demo, whose callers may name this machine, is known after the start. */
@@ -292,8 +308,4 @@ async function maybeDemo(parts: {
     console.log(demoLines(demo.file).join('\n'))
   }
   return demo
-}
-
-async function endQuietly(sweeper: Sweeper): Promise<void> {
-  await sweeper.stop().catch(() => undefined)
 }

@@ -137,6 +137,13 @@ function describeLines(stored: unknown): unknown[] {
   }))
 }
 
+const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/
+/** The database refuses text with NUL characters. */
+const filterText = z
+  .string()
+  .max(200)
+  .refine((text) => !text.includes('\0'), 'must not hold NUL characters')
+
 const listQuery = z.object({
   limit: z.coerce
     .number()
@@ -145,12 +152,16 @@ const listQuery = z.object({
     .max(LIMIT_MAX)
     .default(LIMIT_DEFAULT)
     .describe('Records on a page.'),
-  cursor: z.string().max(100).optional().describe('next_cursor of the page before.'),
+  cursor: z
+    .string()
+    .regex(REQUEST_ID, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
   from: z.coerce.date().optional().describe('Records created at or after this time.'),
   to: z.coerce.date().optional().describe('Records created before this time.'),
-  model: z.string().max(200).optional().describe('Only calls to this model.'),
-  endpoint: z.string().max(200).optional().describe('Only calls of this endpoint.'),
-  key: z.string().max(100).optional().describe('A key id.'),
+  model: filterText.optional().describe('Only calls to this model.'),
+  endpoint: filterText.optional().describe('Only calls of this endpoint.'),
+  key: filterText.optional().describe('A key id.'),
 })
 
 function readFilter(context: Context, accountId: string): UsageFilter {
@@ -217,7 +228,9 @@ export const getUsage: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     await catchUp(services)
-    const row = await services.usage.find(caller.accountId, context.params.request_id ?? '')
+    const id = context.params.request_id ?? ''
+    // A malformed id is answered like an unknown one, and so is a foreign one.
+    const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))
     if (!row) throw new GatewayError('not_found', { message: 'no such request' })
     const entries = await services.usage.entries(row.hold_id)
     sendJson(context, 200, {

@@ -12,7 +12,7 @@ const BEARER = /^Bearer +(\S+) *$/i
  * The key in `Authorization: Bearer` or `x-api-key`. Throws 401 when there is none, when the two
  * differ (one of them is not meant for us), or when the text cannot be a key of ours.
  */
-export function readCredential(headers: IncomingHttpHeaders): string {
+function readCredential(headers: IncomingHttpHeaders): string {
   const { authorization } = headers
   const bearer = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1]
   const header = headers['x-api-key']

@@ -135,6 +135,12 @@ function findModel(
       param: 'model',
     })
   }
+  if (!model.free && model.currency !== caller.currency) {
+    throw new GatewayError('forbidden', {
+      message: `'${id}' is sold in ${model.currency}, this account pays in ${caller.currency}`,
+      param: 'model',
+    })
+  }
   if (!metering.modelTypes.includes(model.type)) {
     throw new GatewayError('invalid_request', {
       message: `model: '${id}' is a ${model.type} model and cannot be called on this path`,

@@ -30,128 +30,157 @@ function errorOf(answer: TestAnswer, envelope: 'flat' | 'nested') {
   return answer.json.error
 }
 
-export function testCommonStatuses(start: () => TestGateway, common: CommonCase): void {
-  const { path, body, envelope } = common
-  const post = (
-    gateway: TestGateway,
-    target: string,
-    key: string,
-    content: unknown,
-    headers: object = {},
-  ) => gateway.post(target, key, content, { ...common.headers, ...headers })
-  const run = (title: string, work: (gateway: TestGateway) => Promise<void>) =>
-    test(`${path.split('?')[0]}: ${title}`, () => work(start()))
+interface Fixture extends CommonCase {
+  readonly gateway: TestGateway
+  readonly post: (path: string, key: string, body: unknown, headers?: object) => Promise<TestAnswer>
+}
 
-  run('401 without a key, with junk, and with two different keys', async (gateway) => {
-    const { key } = await gateway.tenant()
-    for (const headers of [
-      {},
-      { authorization: 'Bearer nonsense' },
-      { authorization: `Bearer ${key.slice(0, -1)}` },
-      { authorization: `Bearer ${key}`, 'x-api-key': 'tr-other' },
-    ]) {
-      const answer = await post(gateway, path, '', body, { authorization: '', ...headers })
-      assert.equal(answer.status, 401)
-      assert.equal(errorOf(answer, envelope).type, 'auth_error')
+type Case = readonly [title: string, run: (fixture: Fixture) => Promise<void>]
+
+const CASES: readonly Case[] = [
+  [
+    '401 without a key, with junk, and with two different keys',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key } = await gateway.tenant()
+      for (const headers of [
+        {},
+        { authorization: 'Bearer nonsense' },
+        { authorization: `Bearer ${key.slice(0, -1)}` },
+        { authorization: `Bearer ${key}`, 'x-api-key': 'tr-other' },
+      ]) {
+        const answer = await post(path, '', body, { authorization: '', ...headers })
+        assert.equal(answer.status, 401)
+        assert.equal(errorOf(answer, envelope).type, 'auth_error')
+        assert.equal(answer.headers.get('x-should-retry'), 'false')
+        assert.match(answer.headers.get('x-request-id') ?? '', /^req_/)
+      }
+    },
+  ],
+  [
+    '402 when the balance does not cover the hold, and nothing is recorded',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key, accountId } = await gateway.tenant({ balance: '0.000000001' })
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 402)
+      const error = errorOf(answer, envelope)
+      assert.equal(error.type, 'billing_error')
+      assert.match(error.message, /^insufficient balance -- please top up/)
       assert.equal(answer.headers.get('x-should-retry'), 'false')
-      assert.match(answer.headers.get('x-request-id') ?? '', /^req_/)
-    }
-  })
+      assert.equal((await gateway.balance(accountId)).available, 1n)
+      assert.deepEqual((await gateway.get('/v1/usage', key)).json.data, [])
+    },
+  ],
+  [
+    '402 when the spend limit of the key is reached',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key } = await gateway.tenant({ key: { spendLimitNanos: 1n } })
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 402)
+      assert.match(errorOf(answer, envelope).message, /spend limit/)
+    },
+  ],
+  [
+    '403 for a model that the key may not call',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key } = await gateway.tenant({ key: { models: ['another'] } })
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 403)
+      assert.equal(errorOf(answer, envelope).type, 'permission_error')
+    },
+  ],
+  [
+    '404 for a model that does not exist, 400 for one of another kind',
+    async ({ gateway, post, envelope, withModel, model }) => {
+      const { key } = await gateway.tenant()
+      const missing = withModel('no-such-model')
+      const answer = await post(missing.path, key, missing.body)
+      assert.equal(answer.status, 404)
+      assert.match(errorOf(answer, envelope).message, /no-such-model/)
+      const other = withModel(model === 'sim-chat' ? 'sim-embedding' : 'sim-chat')
+      assert.equal((await post(other.path, key, other.body)).status, 400)
+    },
+  ],
+  [
+    '400 for what is not a JSON object, 415 for what is not read',
+    async ({ gateway, post, path, envelope }) => {
+      const { key } = await gateway.tenant()
+      for (const text of ['', '{', '[]', 'null', '"x"', '{"a":1,"a":2}', '['.repeat(100)]) {
+        const answer = await post(path, key, text)
+        assert.equal(answer.status, 400, text.slice(0, 20))
+        assert.equal(errorOf(answer, envelope).type, 'invalid_request_error')
+      }
+      const form = { 'content-type': 'multipart/form-data; boundary=x' }
+      assert.equal((await post(path, key, 'x', form)).status, 415)
+      const encoded = { 'content-encoding': 'gzip' }
+      assert.equal((await post(path, key, '{}', encoded)).status, 415)
+    },
+  ],
+  [
+    '413 for a body over the limit',
+    async ({ gateway, post, path }) => {
+      const { key } = await gateway.tenant()
+      const answer = await post(path, key, ' '.repeat(33 * 1024 * 1024))
+      assert.equal(answer.status, 413)
+    },
+  ],
+  [
+    '409 and 422 by Idempotency-Key, and the first answer again',
+    async ({ gateway, post, path, body }) => {
+      const { key, accountId } = await gateway.tenant()
+      const header = { 'idempotency-key': 'once' }
+      const first = await post(path, key, body, header)
+      assert.equal(first.status, 200)
+      const after = await gateway.balance(accountId)
+      const second = await post(path, key, body, header)
+      if (first.headers.get('content-length') === null) {
+        assert.equal(second.status, 409, 'a stream is not replayed')
+      } else {
+        assert.equal(second.text, first.text)
+        assert.equal(second.headers.get('idempotent-replayed'), first.headers.get('x-request-id'))
+      }
+      const other = await post(path, key, { ...body, user: { uid: 'other' } }, header)
+      assert.equal(other.status, 422)
+      assert.deepEqual(await gateway.balance(accountId), after, 'charged once')
+    },
+  ],
+  [
+    '429 with Retry-After over the rate of a key',
+    async ({ gateway, post, path, body, envelope }) => {
+      const { key } = await gateway.tenant({ key: { limits: { requests_per_minute: 1 } } })
+      assert.equal((await post(path, key, body)).status, 200)
+      const answer = await post(path, key, body)
+      assert.equal(answer.status, 429)
+      assert.equal(errorOf(answer, envelope).type, 'rate_limit_error')
+      assert.equal(errorOf(answer, envelope).message, 'rate limit exceeded')
+      assert.ok(Number(answer.headers.get('retry-after')) > 0)
+    },
+  ],
+  [
+    '502 when the vendor fails, and the hold goes back',
+    async ({ gateway, post, path, envelope, withWords }) => {
+      const { key, accountId } = await gateway.tenant()
+      const before = await gateway.balance(accountId)
+      const answer = await post(path, key, withWords('[[fault:status=500]]'))
+      assert.equal(answer.status, 502, answer.text)
+      const error = errorOf(answer, envelope)
+      assert.equal(error.type, 'server_error')
+      assert.equal(error.message, 'upstream provider error')
+      const record = await gateway.record(answer, key)
+      assert.equal(record.status, 'failed')
+      assert.equal(record.charged, '0')
+      assert.deepEqual(await gateway.balance(accountId), before)
+    },
+  ],
+]
 
-  run('402 when the balance does not cover the hold, and nothing is recorded', async (gateway) => {
-    const { key, accountId } = await gateway.tenant({ balance: '0.000000001' })
-    const answer = await post(gateway, path, key, body)
-    assert.equal(answer.status, 402)
-    const error = errorOf(answer, envelope)
-    assert.equal(error.type, 'billing_error')
-    assert.match(error.message, /^insufficient balance -- please top up/)
-    assert.equal(answer.headers.get('x-should-retry'), 'false')
-    assert.equal((await gateway.balance(accountId)).available, 1n)
-    assert.deepEqual((await gateway.get('/v1/usage', key)).json.data, [])
-  })
-
-  run('402 when the spend limit of the key is reached', async (gateway) => {
-    const { key } = await gateway.tenant({ key: { spendLimitNanos: 1n } })
-    const answer = await post(gateway, path, key, body)
-    assert.equal(answer.status, 402)
-    assert.match(errorOf(answer, envelope).message, /spend limit/)
-  })
-
-  run('403 for a model that the key may not call', async (gateway) => {
-    const { key } = await gateway.tenant({ key: { models: ['another'] } })
-    const answer = await post(gateway, path, key, body)
-    assert.equal(answer.status, 403)
-    assert.equal(errorOf(answer, envelope).type, 'permission_error')
-  })
-
-  run('404 for a model that does not exist, 400 for one of another kind', async (gateway) => {
-    const { key } = await gateway.tenant()
-    const missing = common.withModel('no-such-model')
-    const answer = await post(gateway, missing.path, key, missing.body)
-    assert.equal(answer.status, 404)
-    assert.match(errorOf(answer, envelope).message, /no-such-model/)
-    const other = common.withModel(common.model === 'sim-chat' ? 'sim-embedding' : 'sim-chat')
-    assert.equal((await post(gateway, other.path, key, other.body)).status, 400)
-  })
-
-  run('400 for what is not a JSON object, 415 for what is not read', async (gateway) => {
-    const { key } = await gateway.tenant()
-    for (const text of ['', '{', '[]', 'null', '"x"', '{"a":1,"a":2}', '['.repeat(100)]) {
-      const answer = await post(gateway, path, key, text)
-      assert.equal(answer.status, 400, text.slice(0, 20))
-      assert.equal(errorOf(answer, envelope).type, 'invalid_request_error')
-    }
-    const form = { 'content-type': 'multipart/form-data; boundary=x' }
-    assert.equal((await post(gateway, path, key, 'x', form)).status, 415)
-    const encoded = { 'content-encoding': 'gzip' }
-    assert.equal((await post(gateway, path, key, '{}', encoded)).status, 415)
-  })
-
-  run('413 for a body over the limit', async (gateway) => {
-    const { key } = await gateway.tenant()
-    const answer = await post(gateway, path, key, ' '.repeat(33 * 1024 * 1024))
-    assert.equal(answer.status, 413)
-  })
-
-  run('409 and 422 by Idempotency-Key, and the first answer again', async (gateway) => {
-    const { key, accountId } = await gateway.tenant()
-    const header = { 'idempotency-key': 'once' }
-    const first = await post(gateway, path, key, body, header)
-    assert.equal(first.status, 200)
-    const after = await gateway.balance(accountId)
-    const second = await post(gateway, path, key, body, header)
-    if (first.headers.get('content-length') === null) {
-      assert.equal(second.status, 409, 'a stream is not replayed')
-    } else {
-      assert.equal(second.text, first.text)
-      assert.equal(second.headers.get('idempotent-replayed'), first.headers.get('x-request-id'))
-    }
-    const other = await post(gateway, path, key, { ...body, user: { uid: 'other' } }, header)
-    assert.equal(other.status, 422)
-    assert.deepEqual(await gateway.balance(accountId), after, 'charged once')
-  })
-
-  run('429 with Retry-After over the rate of a key', async (gateway) => {
-    const { key } = await gateway.tenant({ key: { limits: { requests_per_minute: 1 } } })
-    assert.equal((await post(gateway, path, key, body)).status, 200)
-    const answer = await post(gateway, path, key, body)
-    assert.equal(answer.status, 429)
-    assert.equal(errorOf(answer, envelope).type, 'rate_limit_error')
-    assert.equal(errorOf(answer, envelope).message, 'rate limit exceeded')
-    assert.ok(Number(answer.headers.get('retry-after')) > 0)
-  })
-
-  run('502 when the vendor fails, and the hold goes back', async (gateway) => {
-    const { key, accountId } = await gateway.tenant()
-    const before = await gateway.balance(accountId)
-    const answer = await post(gateway, path, key, common.withWords('[[fault:status=500]]'))
-    assert.equal(answer.status, 502, answer.text)
-    const error = errorOf(answer, envelope)
-    assert.equal(error.type, 'server_error')
-    assert.equal(error.message, 'upstream provider error')
-    const record = await gateway.record(answer, key)
-    assert.equal(record.status, 'failed')
-    assert.equal(record.charged, '0')
-    assert.deepEqual(await gateway.balance(accountId), before)
-  })
+export function testCommonStatuses(start: () => TestGateway, common: CommonCase): void {
+  const name = common.path.split('?')[0]
+  for (const [title, run] of CASES) {
+    test(`${name}: ${title}`, () => {
+      const gateway = start()
+      const post: Fixture['post'] = (path, key, body, headers = {}) =>
+        gateway.post(path, key, body, { ...common.headers, ...headers })
+      return run({ ...common, gateway, post })
+    })
+  }
 }

@@ -168,16 +168,6 @@ test('a stream that dies has an error event, no ending, and owes what was delive
   }
 })
 
-test('count_tokens counts, for free and without an upstream', async () => {
-  const { key, accountId } = await gateway.tenant()
-  const { max_tokens: _limit, ...body } = ask('one two three four')
-  const answer = await gateway.post(`${PATH}/count_tokens`, key, body, VERSION)
-  assert.equal(answer.status, 200)
-  assert.ok(answer.json.input_tokens >= 4)
-  assert.equal((await gateway.balance(accountId)).available, 100_000_000_000n)
-  assert.equal((await gateway.post(`${PATH}/count_tokens`, key, { model: 'x' })).status, 400)
-})
-
 testCommonStatuses(() => gateway, {
   path: PATH,
   body: ask('hello'),

@@ -1,4 +1,5 @@
 /** Chat completions, same dialect at both ends: the model is spliced, all else passes. */
+import { expectWhole } from '../../dialects/chat/expect-body.ts'
 import { readChatBody } from '../../dialects/chat/read-body.ts'
 import { createChatRelay } from '../../dialects/chat/relay.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
@@ -21,8 +22,11 @@ export async function chat(
   )
   if (response.status >= 400) throw await readFailure(response)
   const relay = request.stream
-    ? createChatRelay({ includeUsage: wantsUsage(request) })
-    : createBodyTap(readChatBody)
+    ? createChatRelay({
+        includeUsage: wantsUsage(request),
+        legacyFunctions: request.value.functions !== undefined,
+      })
+    : expectWhole(createBodyTap(readChatBody))
   return {
     status: 200,
     headers: answerHeaders(request.stream),

@@ -2,9 +2,11 @@
 
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
 import { createMessagesBody } from '../../dialects/messages-over-chat/body.ts'
+import { rewordContextLength } from '../../dialects/messages-over-chat/context-length.ts'
 import { translateRequest } from '../../dialects/messages-over-chat/request.ts'
 import { createMessagesStream } from '../../dialects/messages-over-chat/stream.ts'
 import { randomText } from '../../lib/ids.ts'
+import { UpstreamFailure } from '../failure.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { answerHeaders, refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -21,7 +23,7 @@ export async function messages(
   const quirks = readQuirks(settings)
   const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400) throw reword(await readFailure(response))
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
   return {
     status: 200,
@@ -33,4 +35,10 @@ export async function messages(
     heartbeat: HEARTBEAT,
     refusal,
   }
+}
+
+/** A caller shortens its conversation by itself when it is told in the words it knows. */
+function reword(failure: UpstreamFailure): UpstreamFailure {
+  const message = failure.kind === 'rejected' && rewordContextLength(failure.details)
+  return message ? new UpstreamFailure('rejected', { ...failure.details, message }) : failure
 }

@@ -1,0 +1,67 @@
+/** GET /v1/models and /v1/models/{id}, black box. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import OpenAI from 'openai'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway()
+})
+after(() => gateway.stop())
+
+interface Listed {
+  readonly id: string
+  readonly model_type: string
+  readonly prices: readonly { readonly unit: string }[]
+}
+
+test('200: every model with its type, prices and endpoints', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.get('/v1/models?limit=1000', key)
+  assert.equal(answer.status, 200)
+  const models: Listed[] = answer.json.data
+  const search = models.find((model) => model.id === 'vendor-web-search')
+  assert.equal(search?.model_type, 'search')
+  assert.equal(search?.prices[0]?.unit, 'call')
+  assert.equal(answer.json.object, 'list')
+})
+
+test('?type= filters, and an unknown type is a 400', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.get('/v1/models?type=speech', key)
+  const models: Listed[] = answer.json.data
+  assert.ok(models.length > 0)
+  assert.ok(models.every((model) => model.model_type === 'speech'))
+  assert.equal((await gateway.get('/v1/models?type=nonsense', key)).status, 400)
+})
+
+test('a key sees only the models it may call', async () => {
+  const { key } = await gateway.tenant({ key: { models: ['sim-chat'] } })
+  const answer = await gateway.get('/v1/models', key)
+  const models: Listed[] = answer.json.data
+  assert.deepEqual(
+    models.map((model) => model.id),
+    ['sim-chat'],
+  )
+  assert.equal((await gateway.get('/v1/models/sim-chat', key)).status, 200)
+  assert.equal((await gateway.get('/v1/models/sim-embedding', key)).status, 404)
+})
+
+test('404 for an unknown model, 401 without a key', async () => {
+  const { key } = await gateway.tenant()
+  const answer = await gateway.get('/v1/models/nothing', key)
+  assert.equal(answer.status, 404)
+  assert.equal(answer.json.error.code, 'model_not_found')
+  assert.equal((await gateway.get('/v1/models', 'tr-nobody')).status, 401)
+})
+
+test('the openai package lists and gets them', async () => {
+  const { key } = await gateway.tenant()
+  const client = new OpenAI({ apiKey: key, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+  const ids: string[] = []
+  for await (const model of client.models.list()) ids.push(model.id)
+  assert.ok(ids.includes('sim-chat'))
+  assert.equal((await client.models.retrieve('sim-chat')).id, 'sim-chat')
+})
