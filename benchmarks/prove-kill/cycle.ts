@@ -1,11 +1,12 @@
 /** One cycle: load, kill -9, come back, and then every book is compared. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
 import { until } from '../../tests/support/processes.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from '../support/books.ts'
-import { killPostmaster, type Laboratory } from '../support/laboratory.ts'
+import { waitForHolds } from '../support/holds.ts'
+import type { Laboratory } from '../support/laboratory.ts'
+import { killPostmaster } from '../support/postmaster.ts'
 import type { Random } from '../support/random.ts'
 import { type Load, startLoad } from './load.ts'
 
@@ -31,8 +32,6 @@ export interface CycleResult {
   readonly bookSequence: number
 }
 
-/** Open holds must be gone after this time. */
-const CLOSED_WITHIN_MS = 60_000
 /** The load goes on this long after a database died and came back. */
 const AFTERMATH_MS = 300
 
@@ -117,18 +116,4 @@ async function waitForService(load: Load): Promise<void> {
     await sleep(20)
     return undefined
   })
-}
-
-async function waitForHolds(sql: Sql): Promise<number> {
-  const start = performance.now()
-  await until(
-    'the last open hold',
-    async () => {
-      const [row] = await sql<{ open: number }[]>`
-        select count(*)::int as open from hold where state = 'open'`
-      return row?.open === 0 ? true : undefined
-    },
-    CLOSED_WITHIN_MS,
-  )
-  return performance.now() - start
 }

@@ -3,11 +3,12 @@
  * and the vendors' simulators in a process of their own, whose book survives whatever happens to
  * the gateway.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { type CreatedKey, createKey } from '../../server/accounts/manage-keys.ts'
+import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded.ts'
 import { migrate } from '../../server/database/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import type { BookEntry } from '../../simulators/index.ts'
@@ -23,6 +24,7 @@ import {
   startProcess,
   until,
 } from '../../tests/support/processes.ts'
+import { killPostmaster } from './postmaster.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -33,7 +35,7 @@ export interface Laboratory {
   readonly accountIds: readonly string[]
   /** Spread evenly over the accounts. */
   readonly keys: readonly CreatedKey[]
-  /** Starts the gateway, always on the same port and folder. */
+  /** Starts the gateway: the only one, always on the same port, unless the database is shared. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   /** Joins the gateway's database; starts it when no gateway runs. */
   withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T>
@@ -45,6 +47,8 @@ export interface LaboratoryOptions {
   readonly accounts?: number
   readonly keys?: number
   readonly balance?: string
+  /** Several gateways on one PostgreSQL, each on a port of its own. */
+  readonly shared?: boolean
   readonly simulatorArguments?: readonly string[]
 }
 
@@ -53,6 +57,7 @@ export async function openLaboratory(options: LaboratoryOptions = {}): Promise<L
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
   const simulators = await startSimulatorsProcess(options.simulatorArguments)
   const port = await findFreePort()
+  const server = options.shared ? await startEmbedded({ dataDir }) : undefined
 
   async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const database = await openDatabase({ dataDir, owner: false })
@@ -74,9 +79,11 @@ export async function openLaboratory(options: LaboratoryOptions = {}): Promise<L
     simulators,
     ...made,
     withDatabase,
-    startGateway: (env = {}) => startGateway({ dataDir, port, env }),
+    startGateway: (env = {}) =>
+      startGateway(server ? { dataDir, databaseUrl: urlOf(server), env } : { dataDir, port, env }),
     async close() {
       await simulators.stop(5_000)
+      await server?.stop()
       if (process.env.KEEP_LABORATORY !== undefined) return
       killPostmaster(dataDir)
       rmSync(dataDir, { recursive: true, force: true })
@@ -84,21 +91,9 @@ export async function openLaboratory(options: LaboratoryOptions = {}): Promise<L
   }
 }
 
-/** The pid of the embedded PostgreSQL, from its own pid file, or undefined when there is none. */
-function findPostmaster(dataDir: string): number | undefined {
-  const file = join(dataDir, 'postgres', 'postmaster.pid')
-  return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
-}
-
-/** SIGKILL, as the kernel would do it when memory runs out. */
-export function killPostmaster(dataDir: string): void {
-  const pid = findPostmaster(dataDir)
-  if (pid === undefined) return
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It was gone already and has left its pid file behind.
-  }
+function urlOf({ place }: EmbeddedServer): string {
+  const { user, password, socketFolder, port, database } = place
+  return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
 }
 
 async function createCallers(
