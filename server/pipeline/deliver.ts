@@ -82,7 +82,7 @@ class Delivery {
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.beat, HEARTBEAT_MS)
-    if (first) this.pass(first)
+    if (first && !this.gone) this.pass(first)
     // A short body can have ended, or broken, before these listeners were there.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
