@@ -1,5 +1,5 @@
 /** A client that speaks to a raw socket: only there can a reset be told from a close. */
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 
 export interface RawAnswer {
   /** 0 when nothing that looks like an answer came. */
@@ -18,7 +18,8 @@ export interface RawOptions {
   readonly timeoutMs?: number
   /** Hang up once this many bytes of the answer, head included, have arrived. */
   readonly leaveAfterBytes?: number
-  readonly onConnect?: (socket: Socket) => void
+  /** Close our side after the request, as a caller that breaks off in its middle. */
+  readonly halfClose?: boolean
 }
 
 /** Writes `request` as it is and reads one answer. Never rejects. */
@@ -34,10 +35,10 @@ export function sendRaw(
     let size = 0
     const arrived: Buffer[] = []
     const socket = connect(Number(port), hostname, () => {
-      options.onConnect?.(socket)
       socket.write(request, () => {
         sentAt = performance.now()
       })
+      if (options.halfClose) socket.end()
     })
     const finish = (ending: RawAnswer['ending']) => {
       clearTimeout(timer)
@@ -61,10 +62,14 @@ export function sendRaw(
   })
 }
 
+const INTERIM = /^HTTP\/1\.1 1\d\d[^]*?\r\n\r\n/
+
 function isComplete(arrived: Buffer[]): boolean {
-  const all = arrived.length === 1 ? arrived[0] : Buffer.concat(arrived)
+  let all = arrived.length === 1 ? arrived[0] : Buffer.concat(arrived)
   if (!all) return false
-  if (arrived.length > 1) arrived.splice(0, arrived.length, all)
+  const interim = all.subarray(0, 10).toString('latin1') === 'HTTP/1.1 1' ? all : undefined
+  if (interim) all = interim.subarray(INTERIM.exec(interim.toString('latin1'))?.[0].length ?? 0)
+  if (arrived.length > 1 || interim) arrived.splice(0, arrived.length, all)
   const end = all.indexOf('\r\n\r\n')
   if (end < 0) return false
   const head = all.toString('latin1', 0, end)
