@@ -56,7 +56,12 @@ export function planCall(
   return describeCall(kind, marker, script, random)
 }
 
-function describeCall(kind: CallKind, marker: string, script: string, random: Random): PlannedCall {
+export function describeCall(
+  kind: CallKind,
+  marker: string,
+  script: string,
+  random: Random,
+): PlannedCall {
   const tokens = `[[tokens:${random.integer(5, 200)}]]`
   const messages = [{ role: 'user', content: `Tell me something. ${script} ${tokens}` }]
   switch (kind) {
