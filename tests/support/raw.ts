@@ -62,7 +62,7 @@ export function sendRaw(
   })
 }
 
-const INTERIM = /^HTTP\/1\.1 1\d\d[^]*?\r\n\r\n/
+const INTERIM = /^HTTP\/1\.1 1\d\d.*?\r\n\r\n/s
 
 function isComplete(arrived: Buffer[]): boolean {
   let all = arrived.length === 1 ? arrived[0] : Buffer.concat(arrived)
