@@ -114,7 +114,7 @@ function isExact(race: Race): boolean {
 function describeRace(race: Race): string {
   const { gateways, affordable, passed, refused, other, milliseconds, leftNanos } = race
   const rest = Object.keys(other).length === 0 ? '' : ` other ${JSON.stringify(other)}`
-  const text = `${gateways} gateways: enough for ${affordable}, ${passed} passed, ${refused} refused`
+  const text = `${gateways}: enough for ${affordable}, ${passed} passed, ${refused} refused`
   const verdict = isExact(race) ? 'exact' : `NOT EXACT, ${leftNanos} nanos left`
   return `${text}${rest} in ${Math.round(milliseconds)} ms: ${verdict}`
 }

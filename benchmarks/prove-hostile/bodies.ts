@@ -2,7 +2,7 @@
 import type { Random } from '../support/random.ts'
 
 /** JSON text that JSON.stringify would never write, for example `1e400`. */
-export class Raw {
+class Raw {
   readonly text: string
   constructor(text: string) {
     this.text = text

@@ -58,7 +58,8 @@ function holdOne(
 }
 
 function firstBytes(part: SlowConnection['part'], key: string): string {
-  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\n`
+  const line = 'POST /v1/chat/completions HTTP/1.1'
+  const head = `${line}\r\nhost: gateway\r\nauthorization: Bearer ${key}\r\n`
   if (part === 'head') return `${head}x-slow: `
   return `${head}content-type: application/json\r\ncontent-length: 1000\r\n\r\n{"model":"sim-chat",`
 }
