@@ -37,6 +37,7 @@ import { createRetryBudget } from './pipeline/retry-budget.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
 import { openSecretBox } from './secret-key-file.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
+import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
 
 /** For calls that were cut to settle. */
@@ -113,6 +114,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     metrics,
     log,
     usage: createUsageReader(sql),
+    storedAnswers: createStoredAnswers(sql),
     guard: outbound.guard,
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,

@@ -33,6 +33,8 @@ export interface RelayReport {
   readonly outputBytes: number
   /** True once the protocol's own ending was seen: `[DONE]`, `message_stop`, code 20000000. */
   readonly finished: boolean
+  /** The id under which the vendor keeps the answer, where the dialect has one. */
+  readonly answerId?: string
   /** An error that the upstream reported inside a body whose status was 200. */
   readonly error?: RelayFailure & { readonly code?: string }
 }

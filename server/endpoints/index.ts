@@ -12,6 +12,7 @@ import { openapi } from './openapi.ts'
 import { responses, upgradeResponses } from './responses.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
+import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
 import { getUsage, listUsage } from './usage.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -20,6 +21,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
   countTokens,
   responses,
   upgradeResponses,
+  getResponse,
+  listInputItems,
+  deleteResponse,
   embeddings,
   speech,
   search,

@@ -44,6 +44,8 @@ export const responses: MeteredEndpoint = {
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
     schema: responsesRequest,
     model: ({ value }) => value.model as string,
+    buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+    keepsAnswer: ({ store }) => store !== false,
     streams: asksForStream,
     inputTokens: (value) => estimateInputTokens(value.instructions, value.input, value.tools),
     quote: (request) => quoteText(request, ['max_output_tokens']),

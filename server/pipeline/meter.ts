@@ -2,6 +2,7 @@
  * Every metered call runs through these eight verbs, in this order and no other: identify,
  * resolve, admit, quote, hold, dispatch, deliver, settle.
  */
+import type { RelayReport } from '../dialects/relay.ts'
 import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
@@ -88,10 +89,25 @@ async function finishWhole(
   attempts: Dispatched['attempts'],
 ): Promise<void> {
   await settleWhole(metered, answer, attempts)
+  await rememberAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }
   sendBytes(metered.context, answer.status, answer.headers, answer.body)
+}
+
+/** Before the caller has the last byte: it may ask for its answer again at once. */
+async function rememberAnswer(metered: Metered, report: RelayReport): Promise<void> {
+  const { metering, call, hold, services, context } = metered
+  const { answerId: id } = report
+  const { channel } = context.facts
+  if (!id || !channel || !metering.keepsAnswer?.(call.request.value)) return
+  try {
+    const { accountId } = hold
+    await services.storedAnswers.remember({ id, accountId, channelId: channel })
+  } catch (error) {
+    services.log.warn({ request_id: context.requestId, error }, 'a stored answer is not noted')
+  }
 }
 
 async function finishStream(
@@ -108,6 +124,7 @@ async function finishStream(
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   try {
     await settleStream(metered, delivered, attempts)
+    await rememberAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })
   } finally {

@@ -27,6 +27,10 @@ export interface Metering {
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */
   readonly check?: (parts: RequestParts) => void
+  /** The earlier answer that a request builds on: it must be the caller's own. */
+  readonly buildsOn?: (value: Body) => string | undefined
+  /** Whether the vendor keeps the answer of this request under its id. */
+  readonly keepsAnswer?: (value: Body) => boolean
   /** The model id the caller names, wherever the endpoint's dialect puts it. */
   readonly model: (parts: RequestParts) => string | undefined
   readonly streams: (value: Body) => boolean

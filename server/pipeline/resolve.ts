@@ -47,7 +47,12 @@ export async function resolve(
   context.facts.model = modelId
   const snapshot = services.catalog.snapshot()
   const model = findModel(modelId, metering, caller, snapshot)
-  const routes = usableRoutes(model, metering, snapshot, services)
+  const routes = await pinRoutes(
+    usableRoutes(model, metering, snapshot, services),
+    metering.buildsOn?.(value),
+    caller,
+    services,
+  )
   return {
     model,
     routes,
@@ -176,6 +181,24 @@ function usableRoutes(
   }
   services.log.error({ model: model.id }, 'no channel of this model is configured')
   throw new GatewayError('upstream_failed')
+}
+
+/** What builds on an earlier answer goes where that lies; another account's does not exist. */
+async function pinRoutes(
+  routes: readonly UsableRoute[],
+  answerId: string | undefined,
+  caller: Caller,
+  services: Services,
+): Promise<readonly UsableRoute[]> {
+  if (answerId === undefined) return routes
+  const channel = await services.storedAnswers.findChannel(caller.accountId, answerId)
+  const pinned = routes.filter((route) => route.channel === channel)
+  if (pinned.length > 0) return pinned
+  throw new GatewayError('invalid_request', {
+    message: 'previous_response_id: no such response of this account at this model',
+    param: 'previous_response_id',
+    code: 'previous_response_not_found',
+  })
 }
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/

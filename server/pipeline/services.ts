@@ -27,11 +27,20 @@ export interface PipelineLimits {
   readonly callsMax: number
 }
 
+/** Answers that vendors keep: who may ask for them again, and where they are. */
+export interface StoredAnswers {
+  remember(answer: { id: string; accountId: string; channelId: string }): Promise<void>
+  /** The channel that keeps an answer of this account; undefined for anybody else's. */
+  findChannel(accountId: string, id: string): Promise<string | undefined>
+  forget(accountId: string, id: string): Promise<void>
+}
+
 export interface Services {
   readonly limits: PipelineLimits
   readonly accounts: { identify(key: string): Promise<Identified> }
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
+  readonly storedAnswers: StoredAnswers
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly dispatcher: Dispatcher
   readonly limiter: Limiter

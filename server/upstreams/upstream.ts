@@ -99,6 +99,16 @@ export type CallAdapter<Settings> = (
   call: UpstreamCall<Settings>,
 ) => Promise<UpstreamAnswer>
 
+/** A question about an answer that the vendor keeps. Nothing is generated and nothing charged. */
+export interface StoredRequest {
+  readonly method: 'GET' | 'DELETE'
+  readonly id: string
+  /** The items that the answer was given to, instead of the answer. */
+  readonly inputItems: boolean
+  /** The caller's query, without the question mark. */
+  readonly query: string
+}
+
 export interface Upstream<Settings = unknown> {
   /** The protocol's name in the catalog file. */
   readonly name: string
@@ -107,6 +117,12 @@ export interface Upstream<Settings = unknown> {
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
+  /** Gets or deletes an answer that the vendor keeps. */
+  readonly stored?: (
+    wire: Wire,
+    settings: Settings,
+    request: StoredRequest,
+  ) => Promise<WireResponse>
 }
 
 /**

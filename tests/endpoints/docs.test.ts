@@ -40,6 +40,7 @@ test('200: a page under a policy that allows no script', async () => {
 test('every command on the page is answered with 200', async () => {
   const { key } = await gateway.tenant()
   const called = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
+  const kept = await gateway.post('/v1/responses', key, { model: 'sim-chat', input: 'rivers' })
   const requestId = called.headers.get('x-request-id') ?? ''
   const commands = await readCommands()
   assert.ok(commands.length >= 10, `${commands.length} commands`)
@@ -47,6 +48,7 @@ test('every command on the page is answered with 200', async () => {
     const command = printed
       .replace('http://gateway.test', gateway.url)
       .replace(/req_\w{22}/, requestId)
+      .replace('resp_9Wd3', kept.json.id)
       .replace(/^curl /, `curl -s -w '%{http_code}' `)
     const { stdout } = await promisify(execFile)('sh', ['-c', command], {
       env: { ...process.env, KEY: key },

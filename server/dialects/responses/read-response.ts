@@ -43,8 +43,10 @@ export function readResponseBody(document: unknown): BodyReading {
   const output = member(document, 'output')
   const isResponse = Array.isArray(output) || member(document, 'object') === 'response'
   const problem = error ?? (isFailed(document) || !isResponse ? UPSTREAM_ERROR : undefined)
+  const id = member(document, 'id')
   return {
     outputBytes: countOutputBytes(output),
+    ...(typeof id === 'string' ? { answerId: id } : {}),
     ...(usage === undefined ? {} : { usage }),
     ...(problem === undefined ? {} : { error: problem }),
   }

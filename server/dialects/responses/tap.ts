@@ -66,7 +66,14 @@ class ResponsesTap implements Relay {
 
   report(): RelayReport {
     const { usage, outputBytes, finished, error } = this
-    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+    const id = this.response?.id
+    return {
+      outputBytes,
+      finished,
+      ...(usage ? { usage } : {}),
+      ...(typeof id === 'string' ? { answerId: id } : {}),
+      ...(error ? { error } : {}),
+    }
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {

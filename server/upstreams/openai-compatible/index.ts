@@ -5,10 +5,12 @@ import { embedding } from './embedding.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
+import { stored } from './stored.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
+  stored,
   calls: { chat, embedding, messages, responses },
 })

@@ -2,6 +2,16 @@
 import type { WireRequest } from '../upstream.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
+/** What every request tells the vendor about the channel. */
+export function identityHeaders(settings: OpenaiCompatibleSettings): Record<string, string> {
+  return {
+    ...settings.headers,
+    authorization: `Bearer ${settings.api_key}`,
+    ...(settings.organization ? { 'openai-organization': settings.organization } : {}),
+    ...(settings.project ? { 'openai-project': settings.project } : {}),
+  }
+}
+
 export function buildRequest(
   settings: OpenaiCompatibleSettings,
   path: string,
@@ -12,12 +22,9 @@ export function buildRequest(
     method: 'POST',
     url: settings.base_url.replace(/\/+$/, '') + path,
     headers: {
-      ...settings.headers,
-      authorization: `Bearer ${settings.api_key}`,
+      ...identityHeaders(settings),
       'content-type': 'application/json',
       accept: stream ? 'text/event-stream' : 'application/json',
-      ...(settings.organization ? { 'openai-organization': settings.organization } : {}),
-      ...(settings.project ? { 'openai-project': settings.project } : {}),
     },
     body,
   }

@@ -1,0 +1,31 @@
+/** The statements for answers that vendors keep. */
+import type { Sql } from 'postgres'
+
+export interface StoredAnswerRow {
+  readonly channel_id: string
+}
+
+/** An id that another account holds already stays that account's. */
+export async function insertStoredAnswer(
+  sql: Sql,
+  answer: { readonly id: string; readonly accountId: string; readonly channelId: string },
+): Promise<void> {
+  await sql`
+    insert into stored_answer (id, account_id, channel_id)
+    values (${answer.id}, ${answer.accountId}, ${answer.channelId})
+    on conflict (id) do nothing`
+}
+
+export async function findStoredAnswer(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<StoredAnswerRow | undefined> {
+  const [row] = await sql<StoredAnswerRow[]>`
+    select channel_id from stored_answer where id = ${id} and account_id = ${accountId}`
+  return row
+}
+
+export async function deleteStoredAnswer(sql: Sql, accountId: string, id: string): Promise<void> {
+  await sql`delete from stored_answer where id = ${id} and account_id = ${accountId}`
+}
