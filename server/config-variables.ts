@@ -133,6 +133,21 @@ export const VARIABLES = {
     .default(30)
     .describe('On SIGTERM, calls may go on for this long before they are cut.'),
 
+  TASK_LOOK_MS_MIN: milliseconds.default(2_000).describe('A young task is looked at this often.'),
+  TASK_LOOK_MS_MAX: milliseconds.default(30_000).describe('An old task is looked at this often.'),
+  TASK_LEASE_MS: milliseconds
+    .default(25_000)
+    .describe('After so long another process takes over from one that died.'),
+  TASK_SUBMIT_TIMEOUT_MS: milliseconds
+    .default(60_000)
+    .describe('For an upstream to take a task; after it nobody knows whether it did.'),
+  TASK_UNKNOWN_MS: milliseconds
+    .default(600_000)
+    .describe('A task that the upstream never confirmed is given up and paid back after this.'),
+  TASK_AGE_MS_MAX: milliseconds
+    .default(49 * 3_600_000)
+    .describe('A task without an end is given up after this.'),
+
   UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds.default(10_000).describe('To connect to an upstream.'),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: milliseconds
     .default(120_000)

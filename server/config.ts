@@ -102,6 +102,16 @@ function assemble(values: Values) {
       jsonDepthMax: values.JSON_DEPTH_MAX,
       callsMax: values.CALLS_MAX,
     },
+    tasks: {
+      lookMsMin: values.TASK_LOOK_MS_MIN,
+      lookMsMax: values.TASK_LOOK_MS_MAX,
+      leaseMs: values.TASK_LEASE_MS,
+      submitTimeoutMs: values.TASK_SUBMIT_TIMEOUT_MS,
+      unknownMs: values.TASK_UNKNOWN_MS,
+      passMs: Math.ceil(values.TASK_UNKNOWN_MS / 10),
+      goneMs: values.TASK_UNKNOWN_MS,
+      ageMsMax: values.TASK_AGE_MS_MAX,
+    },
     upstream: {
       connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
       connectionsMax: values.UPSTREAM_CONNECTIONS_MAX,

@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
+import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import type { Config } from './config.ts'
 import { refuseWhenFull } from './database/disk.ts'
@@ -29,16 +30,20 @@ import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { Allowance } from './outbound/address.ts'
-import { createGuard } from './outbound/guard.ts'
+import { createGuard, type Guard } from './outbound/guard.ts'
 import { createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
+import type { Services } from './pipeline/services.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
 import { openSecretBox } from './secret-key-file.ts'
+import { createTasks } from './tasks/tasks.ts'
+import type { Worker } from './tasks/worker.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
 import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
+import { enqueueDelivery } from './webhooks/enqueue.ts'
 
 /** For calls that were cut to settle. */
 const ABORT_MS = 2_000
@@ -99,7 +104,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   })
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
-  const services: PlainServices = {
+  const core: Services = {
     limits: config.pipeline,
     accounts,
     catalog,
@@ -113,13 +118,18 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     refusesWork: readiness.refusesWork,
     metrics,
     log,
-    usage: createUsageReader(sql),
     storedAnswers: createStoredAnswers(sql),
+  }
+  const tasks = openTasks({ config, sql, secrets, services: core, guard: outbound.guard })
+  const services: PlainServices = {
+    ...core,
+    tasks,
+    usage: createUsageReader(sql),
     guard: outbound.guard,
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,
   }
-  const server = createHttpServer(config.server, createGatewayListener(services))
+  const server = createHttpServer(config.server, createGatewayListener(services, config.role))
   await listen(server, config)
   const port = readPort(server)
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
@@ -130,11 +140,12 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     await catalog.refresh()
   }
   await readiness.begin()
+  const worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   const stop = createStop({
     ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ accounts, catalog, sweeper, database, log },
+    ...{ accounts, catalog, sweeper, database, worker, log },
   })
   return { url, port, demo, refreshCatalog: catalog.refresh, stop }
 }
@@ -151,6 +162,7 @@ interface Parts {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly sweeper: Sweeper
+  readonly worker: Worker | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }
@@ -166,6 +178,7 @@ function createStop(parts: Parts): Gateway['stop'] {
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
+    await parts.worker?.stop()
     await ledger.stop()
     setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
     await closed
@@ -206,9 +219,31 @@ function createDispatcher(config: Config): Agent {
   })
 }
 
-function createGatewayListener(services: PlainServices) {
+/** The task engine with what it needs of the parts it does not know. */
+function openTasks(parts: {
+  readonly config: Config
+  readonly sql: OpenedDatabase['sql']
+  readonly secrets: SecretBox
+  readonly services: Services
+  readonly guard: Guard
+}) {
+  const { config, sql, secrets, services, guard } = parts
+  const upstreams = Object.fromEntries(UPSTREAMS)
+  return createTasks({
+    sql,
+    services,
+    channels: createChannelVersions({ sql, upstreams, secrets }),
+    submissions: ENDPOINTS.flatMap((one) => (one.kind === 'task' ? [one.submission] : [])),
+    ports: { enqueueDelivery, judgeUrl: guard.checkUrl },
+    times: config.tasks,
+  })
+}
+
+/** A process that only works answers nothing but its health. */
+function createGatewayListener(services: PlainServices, role: Config['role']) {
+  const offered = ENDPOINTS.filter(({ kind }) => role !== 'worker' || kind === 'plain')
   const match = createRoutes<Endpoint>(
-    ENDPOINTS.flatMap((endpoint) =>
+    offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
     ),
   )

@@ -9,7 +9,13 @@ import { type SecretBox, SecretError } from '../lib/secrets.ts'
 import type { CatalogSnapshot, Channel, Model, PriceEntry } from './catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from './channel-settings.ts'
 import type { Environment } from './environment.ts'
-import { type ChannelRow, type ModelRow, readCatalog, readRevision } from './store.ts'
+import {
+  type ChannelRow,
+  type ModelRow,
+  readCatalog,
+  readRevision,
+  type StoredPrice,
+} from './store.ts'
 
 export interface CatalogOptions {
   readonly sql: Sql
@@ -136,14 +142,19 @@ function loadModel(row: ModelRow): Model {
     routes: row.routes.map(({ channel, upstream_model, priority, weight }) => {
       return { channel, upstreamModel: upstream_model, priority, weight }
     }),
-    prices: (row.prices ?? []).map(({ unit, per, amount, when }): PriceEntry => {
-      const amountNanos = parseAmount(amount)
-      if (amountNanos === undefined) throw new Error(`price of ${row.id}: "${amount}"`)
-      return { unit, per, amountNanos, ...(when ? { when } : {}) }
-    }),
+    prices: readPrices(row.prices ?? []),
     priceVersion: row.price_version,
     currency: row.currency ?? 'CNY',
     details: row.details,
     updatedAt: row.updated_at,
   }
+}
+
+/** Stored prices as the pipeline computes with them. */
+export function readPrices(stored: readonly StoredPrice[]): PriceEntry[] {
+  return stored.map(({ unit, per, amount, when }) => {
+    const amountNanos = parseAmount(amount)
+    if (amountNanos === undefined) throw new Error(`a stored price is no amount: "${amount}"`)
+    return { unit, per, amountNanos, ...(when ? { when } : {}) }
+  })
 }

@@ -162,3 +162,16 @@ export async function replaceSecrets(sql: TransactionSql, row: SealedRow): Promi
     update channel_version set secrets = ${row.secrets}
     where channel_id = ${row.channel_id} and version = ${row.version}`
 }
+
+/** The settings of a channel as they were in one version, also of a channel that is retired. */
+export async function readChannelVersion(
+  sql: Sql,
+  channelId: string,
+  version: number,
+): Promise<Pick<ChannelRow, 'upstream' | 'settings' | 'secrets'> | undefined> {
+  const [row] = await sql<Pick<ChannelRow, 'upstream' | 'settings' | 'secrets'>[]>`
+    select c.upstream, v.settings, v.secrets
+    from channel_version v join channel c on c.id = v.channel_id
+    where v.channel_id = ${channelId} and v.version = ${version}`
+  return row
+}

@@ -37,3 +37,7 @@ export function isSerialization(error: unknown): boolean {
   const code = readErrorCode(error)
   return code === '40001' || code === '40P01'
 }
+
+export function isUniqueViolation(error: unknown): boolean {
+  return readErrorCode(error) === '23505'
+}

@@ -11,6 +11,8 @@ import type { Method } from '../http/router.ts'
 import type { Guard } from '../outbound/guard.ts'
 import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
+import type { TaskSubmission } from '../tasks/submission.ts'
+import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
 
 /** A request that works and what it is answered with; both must pass the endpoint's schemas. */
@@ -57,8 +59,15 @@ export interface MeteredEndpoint extends Declared {
   readonly metering: Metering
 }
 
+/** Creates a task: paid like a metered call, but answered before the work is done. */
+export interface TaskEndpoint extends Declared {
+  readonly kind: 'task'
+  readonly submission: TaskSubmission
+}
+
 /** What plain endpoints can reach. */
 export interface PlainServices extends Services {
+  readonly tasks: Tasks
   readonly usage: UsageReader
   /** Judges every URL that a caller gives. */
   readonly guard: Guard
@@ -77,4 +86,4 @@ export interface AccountEndpoint extends Declared {
   readonly handle: (context: Context, caller: Caller, services: PlainServices) => Promise<void>
 }
 
-export type Endpoint = MeteredEndpoint | PlainEndpoint | AccountEndpoint
+export type Endpoint = MeteredEndpoint | TaskEndpoint | PlainEndpoint | AccountEndpoint

@@ -13,7 +13,15 @@ import { responses, upgradeResponses } from './responses.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
 import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
+import { taskTimeline } from './task-timeline.ts'
 import { getUsage, listUsage } from './usage.ts'
+import { cancelVideo, createVideo, getVideo, listVideos } from './video.ts'
+import {
+  createContentsTask,
+  deleteContentsTask,
+  getContentsTask,
+  listContentsTasks,
+} from './video-contents.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
@@ -27,6 +35,15 @@ export const ENDPOINTS: readonly Endpoint[] = [
   embeddings,
   speech,
   search,
+  createVideo,
+  listVideos,
+  getVideo,
+  cancelVideo,
+  createContentsTask,
+  listContentsTasks,
+  getContentsTask,
+  deleteContentsTask,
+  taskTimeline,
   listModels,
   getModel,
   getBalance,

@@ -13,6 +13,8 @@ export async function runEndpoint(
   switch (endpoint.kind) {
     case 'metered':
       return meter(context, endpoint.metering, services)
+    case 'task':
+      return services.tasks.create(context, endpoint.submission)
     case 'account':
       return endpoint.handle(context, await identify(context, services), services)
     case 'plain':

@@ -9,6 +9,7 @@ import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
 import { admitHold, type Hold, retireHold } from './hold.ts'
+import { toHoldRow, toSettleRow } from './rows.ts'
 import { createSettlements, type SettlementLog } from './settlements.ts'
 import {
   type BalanceRow,
@@ -112,7 +113,7 @@ export function createLedger(options: {
   async function hold(request: HoldRequest): Promise<HoldResult> {
     const id = newId('hold')
     try {
-      const verdict = await holds.add(toHoldRow(id, ownerId, request))
+      const verdict = await holds.add(toHoldRow(id, request, { ownerId, taskId: null }))
       if (verdict !== 'held' && verdict !== 'already') return { refused: verdict }
       const { requestId, accountId, amountNanos } = request
       return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
@@ -151,41 +152,6 @@ function withinTime<T>(work: Promise<T>): Promise<T> {
     }, HOLD_TIMEOUT_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
-}
-
-function toHoldRow(id: string, ownerId: string, request: HoldRequest): HoldRow {
-  return {
-    id,
-    request_id: request.requestId,
-    account_id: request.accountId,
-    key_id: request.keyId,
-    owner_id: ownerId,
-    task_id: null,
-    endpoint: request.endpoint,
-    model: request.model,
-    price_version: request.priceVersion?.toString() ?? null,
-    amount: request.amountNanos.toString(),
-    estimate: request.estimate,
-    spend_limit: request.spendLimitNanos?.toString() ?? null,
-    idempotency_key: request.idempotency?.key ?? null,
-    route: request.idempotency?.route ?? null,
-    fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
-  }
-}
-
-function toSettleRow(holdId: string, settlement: Settlement): SettleRow {
-  return {
-    hold_id: holdId,
-    charge: settlement.chargeNanos?.toString() ?? null,
-    status: settlement.status,
-    basis: settlement.basis,
-    review: settlement.review ?? false,
-    lines: settlement.lines,
-    attempts: settlement.attempts,
-    error: settlement.error ?? null,
-    task_id: null,
-    answer: settlement.answer ?? null,
-  }
 }
 
 function releaseRow(holdId: string): SettleRow {

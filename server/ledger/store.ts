@@ -1,5 +1,5 @@
 /** The ledger's SQL. Each function is one statement, or one transaction that says so. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 import type { Nanos } from '../lib/money.ts'
 
 export interface HoldRow {
@@ -69,7 +69,7 @@ export interface BalanceRow {
 
 /** Takes holds in one statement. Returns the verdict by hold id. */
 export async function takeHolds(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   rows: readonly HoldRow[],
 ): Promise<ReadonlyMap<string, HoldVerdict>> {
   const verdicts = await sql<{ hold_id: string; outcome: HoldVerdict }[]>`
@@ -79,7 +79,7 @@ export async function takeHolds(
 
 /** Closes holds and writes their consumption records in one statement. */
 export async function closeHolds(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   rows: readonly SettleRow[],
 ): Promise<ReadonlyMap<string, SettleVerdict>> {
   const verdicts = await sql<{ hold_id: string; outcome: SettleVerdict }[]>`
@@ -173,7 +173,10 @@ export function findOrphanedHolds(sql: Sql, limit: number): Promise<OrphanedHold
 }
 
 /** Frees the Idempotency-Keys of holds that were closed for a dead process. */
-export async function forgetAnswers(sql: Sql, holdIds: readonly string[]): Promise<void> {
+export async function forgetAnswers(
+  sql: Sql | TransactionSql,
+  holdIds: readonly string[],
+): Promise<void> {
   await sql`delete from idempotency where hold_id = any(${holdIds as string[]})
     and state = 'running'`
 }
@@ -211,4 +214,16 @@ export async function findAnswer(
     from idempotency where account_id = ${accountId} and key = ${key}
       and (created_at > now() - interval '24 hours' or state = 'running')`
   return row
+}
+
+/** Keeps the answer under which an Idempotency-Key's request is known from now on. */
+export async function keepAnswer(
+  sql: TransactionSql,
+  holdId: string,
+  answer: { readonly status: number; readonly contentType: string; readonly body: Buffer },
+): Promise<void> {
+  await sql`
+    update idempotency set state = 'finished', status = ${answer.status},
+      content_type = ${answer.contentType}, body = ${answer.body}
+    where hold_id = ${holdId} and state = 'running'`
 }

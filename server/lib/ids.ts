@@ -1,7 +1,17 @@
 /** Object ids carry their type, so that a wrong id is seen at once in a log or a query. */
 import { randomBytes } from 'node:crypto'
 
-export type IdPrefix = 'acct' | 'key' | 'req' | 'hold' | 'task' | 'file' | 'whd' | 'cred' | 'own'
+export type IdPrefix =
+  | 'acct'
+  | 'key'
+  | 'req'
+  | 'hold'
+  | 'task'
+  | 'att'
+  | 'file'
+  | 'whd'
+  | 'cred'
+  | 'own'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 22

@@ -30,7 +30,7 @@ export interface Charge {
 }
 
 export interface ChargeInput {
-  readonly model: Model
+  readonly model: Pick<Model, 'free' | 'prices'>
   readonly facts: Facts
   readonly holdNanos: Nanos
   readonly report: RelayReport

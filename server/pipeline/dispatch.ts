@@ -111,7 +111,10 @@ function mayRetry(
 }
 
 /** By priority, then at random by weight; resting channels go to the end of the line. */
-function orderRoutes(routes: readonly UsableRoute[], services: Services): readonly UsableRoute[] {
+export function orderRoutes(
+  routes: readonly UsableRoute[],
+  services: Services,
+): readonly UsableRoute[] {
   if (routes.length === 1) return routes
   const keyed = routes.map((route) => ({
     route,
@@ -126,7 +129,8 @@ function orderRoutes(routes: readonly UsableRoute[], services: Services): readon
   return keyed.map((one) => one.route)
 }
 
-function note(
+/** Tells metrics, channel health and the log how an attempt went. */
+export function note(
   route: UsableRoute,
   failure: UpstreamFailure | undefined,
   { health, metrics, log }: Services,

@@ -26,7 +26,10 @@ export async function meter(
   services: Services,
 ): Promise<void> {
   const caller = await identify(context, services)
-  const call = await resolve(context, metering, caller, services)
+  const { operation } = metering
+  const call = await resolve(context, metering, caller, services, ({ calls }) => {
+    return calls[operation] !== undefined
+  })
   const replay = await findReplay(caller, call, services)
   if (replay) {
     sendReplay(context, replay)
@@ -42,7 +45,8 @@ export async function meter(
   }
 }
 
-function sendReplay(context: Context, replay: Replay): void {
+/** Repeats an earlier answer, and says whose it is. */
+export function sendReplay(context: Context, replay: Replay): void {
   context.facts.outcome = 'replayed'
   const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
   sendBytes(context, replay.status, headers, replay.body)

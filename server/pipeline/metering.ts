@@ -17,10 +17,10 @@ export interface RequestParts {
   readonly headers: IncomingHttpHeaders
 }
 
-export interface Metering {
+/** How a request is read, be it a call's or a task's. */
+export interface Reading {
   /** The name under which records and logs know the endpoint, for example `chat.completions`. */
   readonly endpoint: string
-  readonly operation: Operation
   readonly modelTypes: readonly ModelType[]
   readonly bodyBytesMax: number
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
@@ -36,6 +36,10 @@ export interface Metering {
   readonly streams: (value: Body) => boolean
   /** Estimated input tokens, for dialects that state them early; 0 where it has no meaning. */
   readonly inputTokens: (value: Body) => number
+}
+
+export interface Metering extends Reading {
+  readonly operation: Operation
   /** The most this call should come to: what the hold freezes. */
   readonly quote: (request: QuotedRequest) => Quantities
   /** What conditions of prices may ask for, for example a resolution. */

@@ -8,8 +8,8 @@ import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
 import type { Context } from '../http/context.ts'
-import type { CallRequest } from '../upstreams/upstream.ts'
-import type { Body, Metering, RequestParts } from './metering.ts'
+import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
+import type { Body, Reading, RequestParts } from './metering.ts'
 import type { Services } from './services.ts'
 
 export interface IdempotencyClaim {
@@ -29,12 +29,16 @@ export interface ResolvedCall {
   readonly idempotency: IdempotencyClaim | null
 }
 
-/** Reads and checks a request. Throws 400, 403, 404, 413 or 415, naming what is at fault. */
+/**
+ * Reads and checks a request. Only upstreams that `speaks` accepts can serve it. Throws 400, 403,
+ * 404, 413 or 415, naming what is at fault.
+ */
 export async function resolve(
   context: Context,
-  metering: Metering,
+  metering: Reading,
   caller: Caller,
   services: Services,
+  speaks: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
   expectJson(context.request)
   const body = await readBody(context.request, metering.bodyBytesMax)
@@ -48,7 +52,7 @@ export async function resolve(
   const snapshot = services.catalog.snapshot()
   const model = findModel(modelId, metering, caller, snapshot)
   const routes = await pinRoutes(
-    usableRoutes(model, metering, snapshot, services),
+    usableRoutes(model, speaks, snapshot, services),
     metering.buildsOn?.(value),
     caller,
     services,
@@ -78,14 +82,14 @@ function parseBody(body: Buffer): { value: Body; fields: JsonFields } {
   throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
 }
 
-function checkShape(metering: Metering, value: Body): void {
+function checkShape(metering: Reading, value: Body): void {
   const result = metering.schema.safeParse(value)
   if (result.success) return
   throw shapeError(result.error)
 }
 
 /** What a schema cannot say, in the words of the dialect. */
-function checkDialect(metering: Metering, parts: RequestParts): void {
+function checkDialect(metering: Reading, parts: RequestParts): void {
   try {
     metering.check?.(parts)
   } catch (error) {
@@ -122,7 +126,7 @@ function explainIssue(issue: ZodError['issues'][number] | undefined): string {
 
 function findModel(
   id: string,
-  metering: Metering,
+  metering: Reading,
   caller: Caller,
   snapshot: CatalogSnapshot,
 ): Model {
@@ -162,7 +166,7 @@ function printable(text: string): string {
 /** Routes whose channel is configured and speaks the operation. */
 function usableRoutes(
   model: Model,
-  metering: Metering,
+  speaks: (upstream: Upstream) => boolean,
   snapshot: CatalogSnapshot,
   services: Services,
 ): UsableRoute[] {
@@ -170,7 +174,7 @@ function usableRoutes(
   for (const route of model.routes) {
     const target = snapshot.channels.get(route.channel)
     const upstream = target && services.upstreams.get(target.upstream)
-    if (target && upstream?.calls[metering.operation]) usable.push({ ...route, target })
+    if (target && upstream && speaks(upstream)) usable.push({ ...route, target })
   }
   if (usable.length > 0) return usable
   if (model.routes.some((route) => snapshot.channels.has(route.channel))) {

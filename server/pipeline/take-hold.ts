@@ -3,6 +3,7 @@ import type { Caller } from '../accounts/accounts.ts'
 import { GatewayError } from '../errors.ts'
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/hold.ts'
+import type { HoldResult } from '../ledger/ledger.ts'
 import type { Metering } from './metering.ts'
 import type { Quote } from './quote.ts'
 import type { ResolvedCall } from './resolve.ts'
@@ -78,17 +79,24 @@ export async function takeHold(
     }),
   )
   if ('hold' in result) return result.hold
-  switch (result.refused) {
+  throw refusedHold(result.refused)
+}
+
+type Refused = Extract<HoldResult, { refused: unknown }>['refused']
+
+/** What a caller is told whose money could not be frozen: 402, or 409 for a key in use. */
+export function refusedHold(refused: Refused): GatewayError {
+  switch (refused) {
     case 'insufficient':
     case 'in_debt':
     case 'no_account':
-      throw new GatewayError('insufficient_balance')
+      return new GatewayError('insufficient_balance')
     case 'spend_limit':
-      throw new GatewayError('insufficient_balance', {
+      return new GatewayError('insufficient_balance', {
         message: 'the spend limit of this API key is reached',
         code: 'spend_limit_reached',
       })
     case 'duplicate':
-      throw stillRunning('another request')
+      return stillRunning('another request')
   }
 }

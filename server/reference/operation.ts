@@ -44,10 +44,11 @@ export function describeEndpoint(
   const { method, documentation, envelope, kind } = endpoint
   const [first, ...aliases] = endpoint.paths
   const needsKey = kind !== 'plain'
-  const isPaid = kind === 'metered'
-  const types = isPaid ? endpoint.metering.modelTypes : []
+  const reading = readingOf(endpoint)
+  const isPaid = reading !== undefined
+  const types = reading?.modelTypes ?? []
   const { errors = [] } = documentation
-  const body = isPaid ? endpoint.metering.schema : documentation.body
+  const body = reading?.schema ?? documentation.body
   return {
     id: nameOperation(method, first),
     method,
@@ -70,6 +71,12 @@ export function describeEndpoint(
 function describeSuccess({ answer, answerType }: Documentation): Operation['answer'] {
   if (answer) return { type: answerType ?? 'application/json', schema: describeAnswer(answer) }
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
+}
+
+/** How a paid endpoint's requests are read: a call's or a task's. */
+function readingOf(endpoint: Endpoint) {
+  if (endpoint.kind === 'metered') return endpoint.metering
+  return endpoint.kind === 'task' ? endpoint.submission : undefined
 }
 
 /** `:id` and `*` become `{id}`: the wildcard stands for an id that may hold slashes. */
@@ -102,7 +109,7 @@ function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
     ...inPath,
     ...inQuery.map((member) => ({ in: 'query' as const, ...member })),
     ...inHeaders.map((member) => ({ in: 'header' as const, ...member })),
-    ...(kind === 'metered' ? [IDEMPOTENCY_KEY] : []),
+    ...(kind === 'metered' || kind === 'task' ? [IDEMPOTENCY_KEY] : []),
   ]
 }
 

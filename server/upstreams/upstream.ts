@@ -17,6 +17,7 @@ import type { ZodType } from 'zod'
 import type { JsonFields } from '../dialects/json-scan.ts'
 import type { Relay, RelayReport } from '../dialects/relay.ts'
 import type { UpstreamFailure } from './failure.ts'
+import type { TaskDrivers } from './task-driver.ts'
 
 /** What a caller can ask for synchronously. One operation has one request and answer dialect. */
 export type Operation = 'chat' | 'embedding' | 'speech' | 'search' | 'responses' | 'messages'
@@ -123,6 +124,8 @@ export interface Upstream<Settings = unknown> {
     settings: Settings,
     request: StoredRequest,
   ) => Promise<WireResponse>
+  /** How work that lasts is submitted and looked at; see task-driver.ts. */
+  readonly tasks?: TaskDrivers<Settings>
 }
 
 /**

@@ -1,0 +1,50 @@
+/**
+ * Channels as they were: an open task goes on with the credentials that submitted it, whatever
+ * the operator has changed, rotated or retired since.
+ */
+import type { Sql } from 'postgres'
+import type { SecretBox } from '../lib/secrets.ts'
+import type { Channel } from './catalog.ts'
+import { type KnownUpstreams, openSettings, resolveSettings } from './channel-settings.ts'
+import { readChannelVersion } from './store.ts'
+
+/** Versions kept in memory; more than a deployment has in use. */
+const KEPT_MAX = 500
+
+export interface ChannelVersions {
+  /** Throws an Error that says why the version cannot be used. */
+  open(channelId: string, version: number): Promise<Channel>
+}
+
+export function createChannelVersions(options: {
+  readonly sql: Sql
+  readonly upstreams: KnownUpstreams
+  readonly secrets: SecretBox
+}): ChannelVersions {
+  const kept = new Map<string, Channel>()
+
+  async function read(channelId: string, version: number): Promise<Channel> {
+    const row = await readChannelVersion(options.sql, channelId, version)
+    if (!row) throw new Error(`channel ${channelId} has no version ${version}`)
+    const upstream = Object.hasOwn(options.upstreams, row.upstream)
+      ? options.upstreams[row.upstream]
+      : undefined
+    if (!upstream) throw new Error(`this version knows no upstream "${row.upstream}"`)
+    const opened = openSettings(row, options.secrets, { channelId, version })
+    const found = resolveSettings(opened, upstream, process.env)
+    if ('problem' in found) throw new Error(`channel ${channelId}: ${found.problem}`)
+    return { id: channelId, upstream: row.upstream, version, settings: found.settings }
+  }
+
+  return {
+    async open(channelId, version) {
+      const name = `${channelId} ${version}`
+      const known = kept.get(name)
+      if (known) return known
+      const channel = await read(channelId, version)
+      if (kept.size >= KEPT_MAX) kept.clear()
+      kept.set(name, channel)
+      return channel
+    },
+  }
+}

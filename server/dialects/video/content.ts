@@ -1,0 +1,178 @@
+/**
+ * What a video request carries, sorted by its purpose, and whether a model takes that combination.
+ * The rules of a model generation are data (`VideoRules`); adapters own the data.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+
+/** What one generation of a video model accepts. */
+export interface VideoRules {
+  readonly seconds: { readonly min: number; readonly max: number }
+  /** Whether duration -1 lets the model choose. */
+  readonly choosesDuration: boolean
+  readonly resolutions: readonly string[]
+  /** What is made when the caller names no resolution. */
+  readonly resolution: string
+  readonly text: boolean
+  /** Most images that are frames: 0, 1 (first) or 2 (first and last). */
+  readonly frames: 0 | 1 | 2
+  readonly referenceImages: number
+  readonly referenceVideos: number
+  readonly referenceAudios: number
+  /** Most media in all; no limit of its own when absent. */
+  readonly media?: number
+  /** Whether audio may come without an image or a video. */
+  readonly audioAlone: boolean
+  /** Whether a frame fixes the ratio, so that only `adaptive` is taken with one. */
+  readonly adaptiveWithFrame?: boolean
+  /** Whether `adaptive` needs a picture or video to adapt to. */
+  readonly concreteForText?: boolean
+  /** Whether the half-priced, slower tier is offered. */
+  readonly flex: boolean
+}
+
+export interface SortedContent {
+  readonly texts: readonly string[]
+  readonly first: number
+  readonly last: number
+  readonly images: number
+  readonly videos: number
+  readonly audios: number
+}
+
+/** A request that this model does not take: which field, and why. */
+export interface ContentProblem {
+  readonly param: string
+  readonly problem: string
+}
+
+const COUNTED: Readonly<Record<string, 'images' | 'videos' | 'audios'>> = {
+  reference_image: 'images',
+  reference_video: 'videos',
+  reference_audio: 'audios',
+}
+const ROLE_OF_TYPE: Readonly<Record<string, string>> = {
+  image_url: 'first_frame',
+  video_url: 'reference_video',
+  audio_url: 'reference_audio',
+}
+
+/** Counts items by role. An image without a role is a first frame. */
+export function sortContent(content: readonly unknown[]): SortedContent {
+  const sorted = { texts: [] as string[], first: 0, last: 0, images: 0, videos: 0, audios: 0 }
+  for (const item of content) {
+    const type = asString(member(item, 'type')) ?? ''
+    if (type === 'text') {
+      sorted.texts.push(asString(member(item, 'text')) ?? '')
+      continue
+    }
+    const role = asString(member(item, 'role')) ?? ROLE_OF_TYPE[type] ?? ''
+    const counted = COUNTED[role]
+    if (counted) sorted[counted] += 1
+    else if (role === 'last_frame') sorted.last += 1
+    else sorted.first += 1
+  }
+  return sorted
+}
+
+/** The first thing that a model of these rules would refuse, or undefined. */
+export function judgeVideo(
+  parameters: JsonObject,
+  given: ReadonlySet<string>,
+  rules: VideoRules,
+): ContentProblem | undefined {
+  const content = Array.isArray(parameters.content) ? parameters.content : []
+  const sorted = sortContent(content)
+  return (
+    judgeContent(sorted, rules) ??
+    judgeSize(parameters, given, rules) ??
+    judgeRatio(parameters, given, sorted, rules)
+  )
+}
+
+function judgeContent(sorted: SortedContent, rules: VideoRules): ContentProblem | undefined {
+  const refuse = (problem: string) => ({ param: 'content', problem })
+  const { texts, first, last, images, videos, audios } = sorted
+  const frames = first + last
+  const references = images + videos + audios
+  if (texts.length > 1) return refuse('only one text item')
+  if (frames + references === 0) {
+    if (texts.length === 0) return refuse('needs a text or an image')
+    return rules.text ? undefined : refuse('this model needs an image')
+  }
+  if (frames > 0 && references > 0) {
+    return refuse('first and last frames cannot be combined with references')
+  }
+  return frames > 0 ? judgeFrames(sorted, rules) : judgeReferences(sorted, rules)
+}
+
+function judgeFrames({ first, last }: SortedContent, rules: VideoRules) {
+  const refuse = (problem: string) => ({ param: 'content', problem })
+  if (rules.frames === 0) return refuse('this model takes no frames')
+  if (first > 1 || last > 1) return refuse('two images need the roles first_frame and last_frame')
+  if (first === 0) return refuse('a last_frame needs a first_frame')
+  if (last === 1 && rules.frames < 2) return refuse('this model takes no last_frame')
+  return undefined
+}
+
+function judgeReferences({ images, videos, audios }: SortedContent, rules: VideoRules) {
+  const refuse = (problem: string) => ({ param: 'content', problem })
+  const kinds = [
+    { name: 'reference images', count: images, most: rules.referenceImages },
+    { name: 'videos', count: videos, most: rules.referenceVideos },
+    { name: 'audios', count: audios, most: rules.referenceAudios },
+  ]
+  for (const { name, count, most } of kinds) {
+    if (count > most)
+      return refuse(`this model takes ${most === 0 ? 'no' : `at most ${most}`} ${name}`)
+  }
+  if (images + videos + audios > (rules.media ?? Number.POSITIVE_INFINITY)) {
+    return refuse(`this model takes at most ${rules.media} media in all`)
+  }
+  if (audios > 0 && images + videos === 0 && !rules.audioAlone) {
+    return refuse('audio needs a reference image or video beside it')
+  }
+  return undefined
+}
+
+function judgeSize(
+  { resolution, duration, service_tier: tier }: JsonObject,
+  given: ReadonlySet<string>,
+  rules: VideoRules,
+): ContentProblem | undefined {
+  if (given.has('resolution') && !rules.resolutions.includes(String(resolution))) {
+    return { param: 'resolution', problem: `this model offers ${rules.resolutions.join(', ')}` }
+  }
+  if (tier === 'flex' && !rules.flex) {
+    return { param: 'service_tier', problem: "this model offers only 'default'" }
+  }
+  if (typeof duration !== 'number') return undefined
+  if (duration === -1) {
+    if (rules.choosesDuration) return undefined
+    return { param: 'duration', problem: 'this model does not choose the length: name it' }
+  }
+  const { min, max } = rules.seconds
+  if (duration >= min && duration <= max) return undefined
+  return { param: 'duration', problem: `this model makes ${min} to ${max} seconds` }
+}
+
+function judgeRatio(
+  { ratio }: JsonObject,
+  given: ReadonlySet<string>,
+  { first, images, videos }: SortedContent,
+  rules: VideoRules,
+): ContentProblem | undefined {
+  if (!given.has('ratio')) return undefined
+  if (first > 0 && rules.adaptiveWithFrame && ratio !== 'adaptive') {
+    return { param: 'ratio', problem: "with a first frame this model takes only 'adaptive'" }
+  }
+  if (first + images + videos === 0 && rules.concreteForText && ratio === 'adaptive') {
+    return { param: 'ratio', problem: "without an image this model takes no 'adaptive'" }
+  }
+  return undefined
+}
+
+/** Rules that an operator wrote into the catalog win over those of the adapter, one by one. */
+export function correctRules(rules: VideoRules, details: JsonObject): VideoRules {
+  const own = details.video
+  return isObject(own) ? { ...rules, ...own } : rules
+}

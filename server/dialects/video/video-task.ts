@@ -1,0 +1,70 @@
+/** A video task in the gateway's own form (design: the record of GET /v1/videos/generations). */
+import type { JsonObject } from '../../lib/json.ts'
+
+export interface VideoTask {
+  readonly id: string
+  readonly upstreamId: string | null
+  readonly model: string
+  readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
+  readonly error: { readonly code: string; readonly message: string } | undefined
+  /** What was asked for. */
+  readonly request: JsonObject
+  /** What came out, once it succeeded. */
+  readonly result: JsonObject
+  readonly callback: { readonly status: string; readonly attempts: number } | undefined
+  readonly createdAt: Date
+  readonly updatedAt: Date
+  readonly finishedAt: Date | undefined
+}
+
+/** Results in the neutral form that every video driver reports. */
+export const VIDEO_RESULT_FIELDS = [
+  'video_url',
+  'last_frame_url',
+  'duration',
+  'resolution',
+  'ratio',
+  'seed',
+] as const
+
+/** The answer to a creation, with the upstream's id beside ours. */
+export function encodeCreated(task: VideoTask): JsonObject {
+  return {
+    id: task.id,
+    upstream_id: task.upstreamId,
+    model: task.model,
+    status: task.state,
+    created_at: task.createdAt.toISOString(),
+  }
+}
+
+export function encodeVideoTask(task: VideoTask): JsonObject {
+  const { result, error, callback, finishedAt } = task
+  const shown = VIDEO_RESULT_FIELDS.flatMap((name) =>
+    result[name] === undefined ? [] : [[name, result[name]] as const],
+  )
+  return {
+    ...encodeCreated(task),
+    ...Object.fromEntries(shown),
+    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    ...(error ? { error } : {}),
+    ...(callback ? { callback } : {}),
+    ...(finishedAt ? { finished_at: finishedAt.toISOString() } : {}),
+  }
+}
+
+/** The webhook of a finished video task, exactly as the specification has it. */
+export function encodeVideoCallback(task: VideoTask): JsonObject {
+  const outcome =
+    task.state === 'succeeded'
+      ? { video_url: task.result.video_url }
+      : { error: { code: 'task_failed', message: task.error?.message ?? 'the task failed' } }
+  return {
+    task_id: task.id,
+    status: task.state,
+    model: task.model,
+    ...outcome,
+    created_at: task.createdAt.toISOString(),
+    finished_at: (task.finishedAt ?? task.updatedAt).toISOString(),
+  }
+}

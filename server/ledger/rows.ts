@@ -1,0 +1,43 @@
+/** From the ledger's vocabulary to the rows that its SQL functions take. */
+import type { HoldRequest, Settlement } from './ledger.ts'
+import type { HoldRow, SettleRow } from './store.ts'
+
+/** A hold belongs to the process that serves the call, or to a task that outlives processes. */
+export function toHoldRow(
+  id: string,
+  request: HoldRequest,
+  belongs: { readonly ownerId: string | null; readonly taskId: string | null },
+): HoldRow {
+  return {
+    id,
+    request_id: request.requestId,
+    account_id: request.accountId,
+    key_id: request.keyId,
+    owner_id: belongs.ownerId,
+    task_id: belongs.taskId,
+    endpoint: request.endpoint,
+    model: request.model,
+    price_version: request.priceVersion?.toString() ?? null,
+    amount: request.amountNanos.toString(),
+    estimate: request.estimate,
+    spend_limit: request.spendLimitNanos?.toString() ?? null,
+    idempotency_key: request.idempotency?.key ?? null,
+    route: request.idempotency?.route ?? null,
+    fingerprint: request.idempotency?.fingerprint.toString('hex') ?? null,
+  }
+}
+
+export function toSettleRow(holdId: string, settlement: Settlement): SettleRow {
+  return {
+    hold_id: holdId,
+    charge: settlement.chargeNanos?.toString() ?? null,
+    status: settlement.status,
+    basis: settlement.basis,
+    review: settlement.review ?? false,
+    lines: settlement.lines,
+    attempts: settlement.attempts,
+    error: settlement.error ?? null,
+    task_id: null,
+    answer: settlement.answer ?? null,
+  }
+}

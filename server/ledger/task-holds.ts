@@ -1,0 +1,54 @@
+/**
+ * Holds of tasks. They are taken and closed inside the transaction that changes the task, and they
+ * belong to no process: whoever holds the task's lease may send for it.
+ */
+import type { TransactionSql } from 'postgres'
+import { newId } from '../lib/ids.ts'
+import { admitHold, type Hold } from './hold.ts'
+import type { HoldRequest, Settlement } from './ledger.ts'
+import { toHoldRow, toSettleRow } from './rows.ts'
+import { closeHolds, forgetAnswers, type HoldVerdict, keepAnswer, takeHolds } from './store.ts'
+
+export { keepAnswer }
+
+export type TaskHoldResult =
+  | { readonly holdId: string }
+  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already'> }
+
+/** Freezes money for a task, in the transaction that creates the task. */
+export async function holdForTask(
+  transaction: TransactionSql,
+  taskId: string,
+  request: HoldRequest,
+): Promise<TaskHoldResult> {
+  const id = newId('hold')
+  const row = toHoldRow(id, request, { ownerId: null, taskId })
+  const verdict = (await takeHolds(transaction, [row])).get(id) ?? 'no_account'
+  return verdict === 'held' || verdict === 'already' ? { holdId: id } : { refused: verdict }
+}
+
+/** The token that opens wires for a task: its hold is open as long as the task is. */
+export function admitTaskHold(row: {
+  readonly id: string
+  readonly requestId: string
+  readonly accountId: string
+  readonly amountNanos: bigint
+}): Hold {
+  return admitHold(row)
+}
+
+/**
+ * Closes a task's hold, in the transaction that ends the task. Throws when it was closed before:
+ * the caller's compare-and-set on the task makes that impossible, so the transaction must not
+ * commit. An Idempotency-Key whose request never got an answer is free again.
+ */
+export async function settleTask(
+  transaction: TransactionSql,
+  holdId: string,
+  settlement: Settlement,
+): Promise<void> {
+  const row = toSettleRow(holdId, settlement)
+  const verdict = (await closeHolds(transaction, [row])).get(holdId)
+  if (verdict !== 'closed') throw new Error(`hold ${holdId} of a task: ${verdict ?? 'no answer'}`)
+  await forgetAnswers(transaction, [holdId])
+}

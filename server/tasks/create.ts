@@ -1,0 +1,176 @@
+/**
+ * Creating a task: the verbs of every metered call up to the hold, then a submission that does not
+ * depend on the caller's connection. What the caller is told last is already in the books.
+ */
+import type { Caller } from '../accounts/accounts.ts'
+import { withTransaction } from '../database/transaction.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import { GatewayError, invalidField } from '../errors.ts'
+import type { Context } from '../http/context.ts'
+import { timed } from '../http/context.ts'
+import { sendJson } from '../http/reply.ts'
+import { holdForTask } from '../ledger/task-holds.ts'
+import { newId } from '../lib/ids.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { formatAmount } from '../lib/money.ts'
+import { admit } from '../pipeline/admit.ts'
+import { identify } from '../pipeline/identify.ts'
+import { sendReplay } from '../pipeline/meter.ts'
+import { toGatewayError } from '../pipeline/refusal.ts'
+import { type ResolvedCall, resolve } from '../pipeline/resolve.ts'
+import { findReplay, refusedHold } from '../pipeline/take-hold.ts'
+import type { UpstreamFailure } from '../upstreams/failure.ts'
+import type { Engine } from './engine.ts'
+import { finish } from './finish.ts'
+import { type PlannedRoute, planRoutes, quoteTask } from './plan.ts'
+import { insertTask, readHeld } from './store.ts'
+import type { TaskSubmission } from './submission.ts'
+import { submitTask } from './submit.ts'
+import type { ClaimedTask } from './task.ts'
+import { addEvent } from './timeline-store.ts'
+
+interface Order {
+  readonly context: Context
+  readonly submission: TaskSubmission
+  readonly caller: Caller
+  readonly call: ResolvedCall
+  readonly parameters: JsonObject
+  readonly routes: readonly [PlannedRoute, ...PlannedRoute[]]
+}
+
+/** Runs one creation. Throws GatewayError for every refusal; whatever was held is returned. */
+export async function createTask(
+  context: Context,
+  submission: TaskSubmission,
+  engine: Engine,
+): Promise<void> {
+  const { services } = engine
+  const { kind } = submission
+  const caller = await identify(context, services)
+  const call = await resolve(context, submission, caller, services, ({ tasks }) => {
+    return tasks?.[kind] !== undefined
+  })
+  const replay = await findReplay(caller, call, services)
+  if (replay) return sendReplay(context, replay)
+  const parameters = submission.parameters(call.request.value)
+  const routes = planRoutes(kind, call, parameters, services)
+  await guardUrls(submission, parameters, engine)
+  const leave = admit(caller, call.model, services)
+  const done = services.inFlight.add({ abort: () => undefined })
+  try {
+    const order = { context, submission, caller, call, parameters, routes }
+    const task = await begin(engine, order)
+    await carryOut(engine, order, task)
+  } finally {
+    done()
+    leave()
+  }
+}
+
+async function guardUrls(
+  submission: TaskSubmission,
+  parameters: JsonObject,
+  { ports }: Engine,
+): Promise<void> {
+  const callback = parameters.callback_url
+  const named = typeof callback === 'string' ? [{ field: 'callback_url', url: callback }] : []
+  for (const { field, url } of [...named, ...submission.urls(parameters)]) {
+    const problem = await ports.judgeUrl?.(url)
+    if (problem !== undefined) throw invalidField(field, problem)
+  }
+}
+
+/** Transaction A: the hold, the task and its first attempt exist together or not at all. */
+async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
+  const taskId = newId('task')
+  const begun = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
+    (error: unknown) => {
+      if (!isUnavailable(error)) throw error
+      throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+    },
+  )
+  if ('refused' in begun) throw refusedHold(begun.refused)
+  const task = await readHeld(engine.sql, taskId)
+  if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
+  return task
+}
+
+function insert(engine: Engine, order: Order, taskId: string) {
+  const { context, submission, caller, call, parameters, routes } = order
+  const amountNanos = quoteTask(call, routes)
+  const [{ route, prepared }] = routes
+  const { callback_url: callbackUrl } = parameters
+  return withTransaction(engine.sql, async (transaction) => {
+    const held = await holdForTask(transaction, taskId, {
+      requestId: context.requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      endpoint: submission.endpoint,
+      model: call.model.id,
+      priceVersion: call.model.priceVersion,
+      amountNanos,
+      estimate: prepared.quantities,
+      spendLimitNanos: caller.spendLimitNanos,
+      idempotency: call.idempotency,
+    })
+    if ('refused' in held) return held
+    await insertTask(
+      transaction,
+      {
+        id: taskId,
+        kind: submission.kind,
+        accountId: caller.accountId,
+        keyId: caller.keyId,
+        requestId: context.requestId,
+        holdId: held.holdId,
+        endpoint: submission.endpoint,
+        model: call.model.id,
+        request: submission.keep(parameters),
+        prepared,
+        callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
+        ageMsMax: engine.times.ageMsMax,
+        leaseMs: engine.times.leaseMs,
+      },
+      {
+        id: newId('att'),
+        taskId,
+        number: 1,
+        channelId: route.channel,
+        channelVersion: route.target.version,
+        upstreamModel: route.upstreamModel,
+      },
+    )
+    await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
+    return held
+  })
+}
+
+async function carryOut(engine: Engine, order: Order, task: ClaimedTask): Promise<void> {
+  const { context, submission, routes } = order
+  const submitted = await timed(context, 'upstream', () => submitTask(engine, task, routes))
+  if ('task' in submitted) {
+    context.facts.channel = submitted.task.channel_id
+    sendJson(context, 200, submission.answer(submitted.task))
+    return
+  }
+  const { failure } = submitted
+  const error = toGatewayError(failure)
+  if (failure.kind !== 'unknown') await giveBack(engine, task, failure, error.message)
+  throw error
+}
+
+/** A clear refusal. If this commit fails, a worker finds the refused attempt and does the same. */
+async function giveBack(
+  engine: Engine,
+  created: ClaimedTask,
+  failure: UpstreamFailure,
+  message: string,
+): Promise<void> {
+  try {
+    const task = (await readHeld(engine.sql, created.id)) ?? created
+    const code = failure.details.code ?? failure.kind
+    await finish(engine, task, { state: 'failed', code, message }, { silent: true })
+  } catch (error) {
+    engine.services.log.warn({ task_id: created.id, error }, 'a refused task is left to a worker')
+  }
+}

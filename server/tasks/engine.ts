@@ -1,0 +1,70 @@
+/** The parts that every step of the engine works with; put together in tasks.ts. */
+import type { Sql } from 'postgres'
+import type { ChannelVersions } from '../catalog/channel-versions.ts'
+import { admitTaskHold } from '../ledger/task-holds.ts'
+import { asString } from '../lib/json.ts'
+import type { Services } from '../pipeline/services.ts'
+import { openWire } from '../pipeline/wire.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import type { TaskDriver, TaskReference } from '../upstreams/task-driver.ts'
+import type { Wire } from '../upstreams/upstream.ts'
+import type { TaskPorts } from './ports.ts'
+import type { TaskTimes } from './schedule.ts'
+import type { TaskSubmission } from './submission.ts'
+import type { ClaimedTask } from './task.ts'
+
+export interface Engine {
+  readonly sql: Sql
+  readonly services: Services
+  readonly channels: ChannelVersions
+  readonly ports: TaskPorts
+  readonly times: TaskTimes
+  /** By endpoint name: how its tasks are answered and announced. */
+  readonly submissions: ReadonlyMap<string, TaskSubmission>
+}
+
+export interface Reach {
+  readonly driver: TaskDriver
+  readonly wire: Wire
+  readonly settings: unknown
+}
+
+/** A wire for a claimed task. It opens only with the task's own hold. */
+export function openTaskWire(
+  { services }: Pick<Engine, 'services'>,
+  task: Pick<ClaimedTask, 'hold_id' | 'request_id' | 'account_id' | 'hold_amount'>,
+  timeoutMs: number,
+): Wire {
+  const hold = admitTaskHold({
+    id: task.hold_id,
+    requestId: task.request_id,
+    accountId: task.account_id,
+    amountNanos: task.hold_amount,
+  })
+  return openWire(hold, {
+    dispatcher: services.dispatcher,
+    firstByteTimeoutMs: timeoutMs,
+    idleTimeoutMs: timeoutMs,
+  })
+}
+
+/** The upstream that has a task, with the credentials that submitted it. */
+export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
+  const { upstream, settings } = await engine.channels
+    .open(task.channel_id, task.channel_version)
+    .catch((cause: unknown) => {
+      const message = cause instanceof Error ? asString(cause.message) : undefined
+      throw new UpstreamFailure('channel_fault', { cause, ...(message ? { message } : {}) })
+    })
+  const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
+  if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
+  return { driver, settings, wire: openTaskWire(engine, task, engine.times.lookTimeoutMs) }
+}
+
+export function referenceOf(
+  task: ClaimedTask,
+  settings: unknown,
+  upstreamId: string,
+): TaskReference<unknown> {
+  return { settings, upstreamModel: task.upstream_model, upstreamId }
+}

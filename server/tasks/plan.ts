@@ -1,0 +1,58 @@
+/** Which upstreams would take an order, and what it can cost at most: all before any money moves. */
+import { priceUpperBound } from '../catalog/price.ts'
+import type { JsonObject } from '../lib/json.ts'
+import type { Nanos } from '../lib/money.ts'
+import { orderRoutes } from '../pipeline/dispatch.ts'
+import { toGatewayError } from '../pipeline/refusal.ts'
+import type { ResolvedCall, UsableRoute } from '../pipeline/resolve.ts'
+import type { Services } from '../pipeline/services.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import type { PreparedTask, TaskDriver, TaskKind, TaskOrder } from '../upstreams/task-driver.ts'
+
+export interface PlannedRoute {
+  readonly route: UsableRoute
+  readonly driver: TaskDriver
+  readonly order: TaskOrder<unknown>
+  readonly prepared: PreparedTask
+}
+
+/** The routes that take the order, in their turn. Throws the first refusal when none does. */
+export function planRoutes(
+  kind: TaskKind,
+  call: ResolvedCall,
+  parameters: JsonObject,
+  services: Services,
+): readonly [PlannedRoute, ...PlannedRoute[]] {
+  let refusal: UpstreamFailure | undefined
+  const planned: PlannedRoute[] = []
+  for (const route of orderRoutes(call.routes, services)) {
+    const driver = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
+    if (!driver) continue
+    const order: TaskOrder<unknown> = {
+      settings: route.target.settings,
+      upstreamModel: route.upstreamModel,
+      parameters,
+      given: new Set(Object.keys(call.request.value)),
+      details: call.model.details,
+    }
+    try {
+      planned.push({ route, driver, order, prepared: driver.prepare(order) })
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      refusal ??= error
+    }
+  }
+  const [first, ...rest] = planned
+  if (!first) throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'))
+  return [first, ...rest]
+}
+
+/** The most that any of the routes can come to: what the hold freezes. */
+export function quoteTask({ model }: ResolvedCall, routes: readonly PlannedRoute[]): Nanos {
+  if (model.free) return 0n
+  return routes.reduce((most, { prepared }) => {
+    const quantities = { task: 1, call: 1, ...prepared.quantities }
+    const bound = priceUpperBound(model.prices, quantities, prepared.facts)
+    return bound > most ? bound : most
+  }, 0n)
+}

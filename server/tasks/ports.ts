@@ -1,0 +1,41 @@
+/** What the task engine needs from parts that it does not know: deliveries and the URL guard. */
+import type { TransactionSql } from 'postgres'
+import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskRow } from './task.ts'
+
+export interface Announcement {
+  readonly accountId: string
+  readonly taskId: string
+  readonly kind: TaskKind
+  readonly url: string
+  /** The bytes that every attempt sends. */
+  readonly body: string
+}
+
+/** How far the announcement of a task's end has come. */
+export interface CallbackState {
+  readonly status: string
+  readonly attempts: number
+}
+
+/** An attempt to deliver, for the timeline. */
+export interface CallbackAttempt {
+  readonly at: Date
+  readonly number: number
+  readonly outcome: string
+  readonly status: number | null
+}
+
+export interface TaskPorts {
+  /** Writes the delivery inside the transaction that ends the task. */
+  readonly enqueueDelivery?: (
+    transaction: TransactionSql,
+    announcement: Announcement,
+  ) => Promise<unknown>
+  /** What is wrong with a URL that a caller named, or undefined when it may be used. */
+  readonly judgeUrl?: (url: string) => Promise<string | undefined>
+  readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
+  readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
+  /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */
+  readonly onSucceeded?: (transaction: TransactionSql, task: TaskRow) => Promise<void>
+}

@@ -1,0 +1,53 @@
+/** When to look again. Pure: ages come from the database's clock, randomness from the caller. */
+
+/** Time-outs and paces of the task engine, in milliseconds. */
+export interface TaskTimes {
+  /** A claim is worth this much; a process that died is replaced after it. */
+  readonly leaseMs: number
+  readonly lookMsMin: number
+  readonly lookMsMax: number
+  /** For one request of a look. */
+  readonly lookTimeoutMs: number
+  /** For one submission; after it the outcome is unknown. */
+  readonly submitTimeoutMs: number
+  /** A submission of unknown outcome is given up at this age, after at least two passes. */
+  readonly unknownMs: number
+  /** Between two passes over the upstream's list. */
+  readonly passMs: number
+  /** How far an upstream's clock may differ from ours. */
+  readonly skewMs: number
+  /** An upstream that keeps saying it knows no such task is believed after this. */
+  readonly goneMs: number
+  /** A task without an end is given up at this age. */
+  readonly ageMsMax: number
+}
+
+export const TASK_TIMES: TaskTimes = {
+  leaseMs: 25_000,
+  lookMsMin: 2_000,
+  lookMsMax: 30_000,
+  lookTimeoutMs: 10_000,
+  submitTimeoutMs: 60_000,
+  unknownMs: 600_000,
+  passMs: 60_000,
+  skewMs: 120_000,
+  goneMs: 600_000,
+  ageMsMax: 49 * 3_600_000,
+}
+
+/** Looks come less often as a task grows older: a tenth of its age, within bounds. */
+export function nextLookMs(ageMs: number, times: TaskTimes, random = Math.random()): number {
+  const pace = Math.min(Math.max(ageMs / 10, times.lookMsMin), times.lookMsMax)
+  return pace * (0.8 + 0.4 * random)
+}
+
+/** After `failures` looks in a row that failed; an upstream's own Retry-After is the least. */
+export function retryLookMs(
+  failures: number,
+  times: TaskTimes,
+  retryAfterSeconds = 0,
+  random = Math.random(),
+): number {
+  const backOff = Math.min(times.lookMsMin * 2 ** Math.min(failures, 10), 2 * times.lookMsMax)
+  return Math.max(backOff * (0.5 + 0.5 * random), retryAfterSeconds * 1000)
+}

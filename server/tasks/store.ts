@@ -1,0 +1,278 @@
+/**
+ * The tasks' SQL: creating, claiming and moving them. Every write to a claimed task names its
+ * fence, so that a process that was frozen and woke with an old answer writes nothing.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import type { JsonObject } from '../lib/json.ts'
+import type { Quantities } from '../lib/units.ts'
+import type { PreparedTask, TaskKind } from '../upstreams/task-driver.ts'
+import type { ClaimedTask, TaskRow, TaskState } from './task.ts'
+
+type AnySql = Sql | TransactionSql
+
+export interface NewTask {
+  readonly id: string
+  readonly kind: TaskKind
+  readonly accountId: string
+  readonly keyId: string
+  readonly requestId: string
+  readonly holdId: string
+  readonly endpoint: string
+  readonly model: string
+  readonly request: JsonObject
+  readonly prepared: PreparedTask
+  readonly callbackUrl: string | null
+  readonly ageMsMax: number
+  readonly leaseMs: number
+}
+
+export interface NewAttempt {
+  readonly id: string
+  readonly taskId: string
+  readonly number: number
+  readonly channelId: string
+  readonly channelVersion: number
+  readonly upstreamModel: string
+}
+
+export async function insertTask(
+  sql: TransactionSql,
+  task: NewTask,
+  attempt: NewAttempt,
+): Promise<void> {
+  await sql`
+    insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, request,
+      quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
+    values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
+      ${task.holdId}, ${task.endpoint}, ${task.model},
+      ${JSON.stringify(task.request)}::text::jsonb, ${JSON.stringify(task.prepared.quantities)}::text::jsonb,
+      ${JSON.stringify(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
+      ${task.callbackUrl}, now() + ${task.leaseMs}::float8 * interval '1 millisecond',
+      now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
+  await insertAttempt(sql, attempt)
+}
+
+export async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
+  await sql`
+    insert into task_attempt (id, task_id, number, channel_id, channel_version, upstream_model)
+    values (${attempt.id}, ${attempt.taskId}, ${attempt.number}, ${attempt.channelId},
+      ${attempt.channelVersion}, ${attempt.upstreamModel})`
+}
+
+/** The next attempt carries the task from now on. False when the lease is lost. */
+export async function moveToAttempt(
+  sql: TransactionSql,
+  fence: bigint,
+  attempt: NewAttempt,
+  prepared: PreparedTask,
+): Promise<boolean> {
+  const moved = await sql`
+    update task set attempt_id = ${attempt.id}, channel_id = ${attempt.channelId},
+      quantities = ${JSON.stringify(prepared.quantities)}::text::jsonb,
+      facts = ${JSON.stringify(prepared.facts)}::text::jsonb
+    where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and state = 'submitting'`
+  if (moved.count === 1) await insertAttempt(sql, attempt)
+  return moved.count === 1
+}
+
+/** Notes that the first byte may go out now. False when the lease is lost: then it must not. */
+export async function markSending(
+  sql: Sql,
+  taskId: string,
+  fence: bigint,
+  attemptId: string,
+): Promise<boolean> {
+  const marked = await sql`
+    update task_attempt a set state = 'sending', sent_at = now()
+    from task t
+    where a.id = ${attemptId} and a.state = 'prepared' and t.id = ${taskId}
+      and t.fence = ${fence.toString()}::bigint and t.state = 'submitting'`
+  return marked.count === 1
+}
+
+export async function endAttempt(
+  sql: AnySql,
+  attemptId: string,
+  outcome: {
+    readonly state: 'refused' | 'unknown' | 'given_up'
+    readonly failure: string
+    readonly status?: number | undefined
+  },
+): Promise<void> {
+  await sql`
+    update task_attempt set state = ${outcome.state}, failure = ${outcome.failure.slice(0, 500)},
+      status = ${outcome.status ?? null}, ended_at = now()
+    where id = ${attemptId} and state in ('prepared', 'sending', 'unknown')`
+}
+
+/** Keeps a lease while a submission is under way. False when it is lost. */
+export async function renewTask(
+  sql: Sql,
+  taskId: string,
+  fence: bigint,
+  leaseMs: number,
+): Promise<boolean> {
+  const renewed = await sql`
+    update task set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+  return renewed.count === 1
+}
+
+/**
+ * The upstream took it. False when the lease is lost. Throws 23505 when the same upstream id
+ * already belongs to another attempt.
+ */
+export async function acceptTask(
+  sql: TransactionSql,
+  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+  upstreamId: string,
+  dueInMs: number,
+): Promise<boolean> {
+  const accepted = await sql`
+    update task set state = 'queued', updated_at = now(), failures = 0,
+      due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
+    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and state = 'submitting'`
+  if (accepted.count !== 1) return false
+  await sql`
+    update task_attempt set state = 'accepted', upstream_id = ${upstreamId}, ended_at = now()
+    where id = ${task.attempt_id}`
+  return true
+}
+
+/** What a look leaves behind on a task that goes on. */
+export interface Reschedule {
+  readonly state: TaskState
+  readonly dueInMs: number
+  readonly failed: boolean
+  readonly gone: boolean
+}
+
+/** False when the lease is lost. */
+export async function rescheduleTask(
+  sql: AnySql,
+  task: { readonly id: string; readonly fence: bigint },
+  next: Reschedule,
+): Promise<boolean> {
+  const moved = await sql`
+    update task set state = ${next.state}, looks = looks + 1,
+      updated_at = case when state <> ${next.state} then now() else updated_at end,
+      failures = case when ${next.failed} then failures + 1 else 0 end,
+      gone_since = case when ${next.gone} then coalesce(gone_since, now()) end,
+      due_at = now() + ${next.dueInMs}::float8 * interval '1 millisecond'
+    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
+  return moved.count === 1
+}
+
+/** The compare-and-set into a terminal state. False when somebody else has moved on. */
+export async function closeTask(
+  sql: TransactionSql,
+  task: { readonly id: string; readonly fence: bigint },
+  end: {
+    readonly state: 'succeeded' | 'failed'
+    readonly result: JsonObject | null
+    readonly usage: Quantities | null
+    readonly code: string | null
+    readonly message: string | null
+    /** The caller was told synchronously and never got an id: nothing is announced or listed. */
+    readonly silent: boolean
+  },
+): Promise<TaskRow | undefined> {
+  const closed = await sql`
+    update task set state = ${end.state}, due_at = null, finished_at = now(), updated_at = now(),
+      result = ${end.result && JSON.stringify(end.result)}::text::jsonb,
+      usage = ${end.usage && JSON.stringify(end.usage)}::text::jsonb,
+      error_code = ${end.code}, error_message = ${end.message},
+      callback_url = case when ${end.silent} then null else callback_url end,
+      deleted_at = case when ${end.silent} then now() end
+    where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
+  if (closed.count !== 1) return undefined
+  const [row] = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
+    where t.id = ${task.id}`
+  return row
+}
+
+/** Channels with tasks that are due. */
+export async function dueChannels(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ channel_id: string }[]>`
+    select distinct channel_id from task where due_at <= now()`
+  return rows.map((row) => row.channel_id)
+}
+
+/** Milliseconds until the next task is due, or null when none is open. */
+export async function nextDueMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ wait_ms: number | null }[]>`
+    select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
+    from task where due_at is not null`
+  return row?.wait_ms ?? null
+}
+
+/** Takes up to `limit` due tasks of a channel: their due time moves to the lease's end. */
+export async function claimDue(
+  sql: Sql,
+  channelId: string,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedTask[]> {
+  return sql<ClaimedTask[]>`
+    with due as (
+      select id from task where channel_id = ${channelId} and due_at <= now()
+      order by due_at limit ${limit} for update skip locked
+    ), t as (
+      update task set fence = fence + 1,
+        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      from due where task.id = due.id
+      returning task.*)
+    select ${columns(sql)}, ${claimColumns(sql)}
+    from t join task_attempt a on a.id = t.attempt_id
+    join hold h on h.id = t.hold_id
+    left join price p on p.version = h.price_version`
+}
+
+/** Takes one accepted task at once, from whoever has it: the fence refuses the other's write. */
+export async function claimOne(
+  sql: Sql,
+  taskId: string,
+  leaseMs: number,
+): Promise<ClaimedTask | undefined> {
+  const [row] = await sql<ClaimedTask[]>`
+    with t as (
+      update task set fence = fence + 1,
+        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      where id = ${taskId} and state in ('queued', 'processing')
+      returning task.*)
+    select ${columns(sql)}, ${claimColumns(sql)}
+    from t join task_attempt a on a.id = t.attempt_id
+    join hold h on h.id = t.hold_id
+    left join price p on p.version = h.price_version`
+  return row
+}
+
+/** Reads a task together with what a claim knows of it, without touching its lease. */
+export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask | undefined> {
+  const [row] = await sql<ClaimedTask[]>`
+    select ${columns(sql)}, ${claimColumns(sql)}
+    from task t join task_attempt a on a.id = t.attempt_id
+    join hold h on h.id = t.hold_id
+    left join price p on p.version = h.price_version
+    where t.id = ${taskId}`
+  return row
+}
+
+/** The columns of a TaskRow, from `t` and its attempt `a`. */
+export function columns(sql: AnySql) {
+  return sql`t.id, t.kind, t.account_id, t.key_id, t.request_id, t.hold_id, t.endpoint, t.model,
+    t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.callback_url,
+    t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
+    t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at,
+    a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state, a.sent_at,
+    a.passes`
+}
+
+function claimColumns(sql: AnySql) {
+  return sql`h.amount as hold_amount, h.price_version, p.prices,
+    extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
+    extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
+    extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,
+    t.expires_at <= now() as expired`
+}

@@ -1,0 +1,24 @@
+/** What an endpoint that creates tasks declares; the engine does the rest. */
+import type { JsonObject } from '../lib/json.ts'
+import type { Body, Reading } from '../pipeline/metering.ts'
+import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskRow } from './task.ts'
+
+export interface TaskSubmission extends Reading {
+  readonly kind: TaskKind
+  /** The request with the defaults of the specification filled in. */
+  readonly parameters: (value: Body) => JsonObject
+  /** The part of the parameters that is kept with the task: never what the caller wrote or drew. */
+  readonly keep: (parameters: JsonObject) => JsonObject
+  /** URLs of the caller that somebody will connect to, by the field that named them. */
+  readonly urls: (parameters: JsonObject) => readonly NamedUrl[]
+  /** The answer to the creation, with status 200. */
+  readonly answer: (task: TaskRow) => unknown
+  /** The payload of the webhook at the task's end. */
+  readonly announce: (task: TaskRow) => unknown
+}
+
+export interface NamedUrl {
+  readonly field: string
+  readonly url: string
+}

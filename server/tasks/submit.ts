@@ -1,0 +1,205 @@
+/**
+ * From a held task to one that an upstream has, or clearly has not. Each try is an attempt of its
+ * own, committed before its first byte; after an outcome that nobody knows there is no other try.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withTransaction } from '../database/transaction.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import { GatewayError } from '../errors.ts'
+import { keepAnswer } from '../ledger/task-holds.ts'
+import { failpoint } from '../lib/failpoint.ts'
+import { newId } from '../lib/ids.ts'
+import { note } from '../pipeline/dispatch.ts'
+import { UpstreamFailure } from '../upstreams/failure.ts'
+import { type Engine, openTaskWire } from './engine.ts'
+import type { PlannedRoute } from './plan.ts'
+import { nextLookMs } from './schedule.ts'
+import {
+  acceptTask,
+  endAttempt,
+  markSending,
+  moveToAttempt,
+  type NewAttempt,
+  readHeld,
+  renewTask,
+  rescheduleTask,
+} from './store.ts'
+import type { ClaimedTask } from './task.ts'
+import { addEvent, addOrphanCost } from './timeline-store.ts'
+
+const ATTEMPTS_MAX = 3
+/** While the database is away an accepted task is kept in memory this long. */
+const ACCEPT_PATIENCE_MS = 60_000
+
+export type Submitted = { readonly task: ClaimedTask } | { readonly failure: UpstreamFailure }
+
+/** Submits a task that this process has just created, by the first route that takes it. */
+export async function submitTask(
+  engine: Engine,
+  created: ClaimedTask,
+  routes: readonly [PlannedRoute, ...PlannedRoute[]],
+): Promise<Submitted> {
+  const renewing = setInterval(() => {
+    renewTask(engine.sql, created.id, created.fence, engine.times.leaseMs).catch(() => undefined)
+  }, engine.times.leaseMs / 3)
+  try {
+    return await tryRoutes(engine, created, routes)
+  } finally {
+    clearInterval(renewing)
+  }
+}
+
+async function tryRoutes(
+  engine: Engine,
+  created: ClaimedTask,
+  routes: readonly [PlannedRoute, ...PlannedRoute[]],
+): Promise<Submitted> {
+  let task = created
+  for (let number = 1; ; number += 1) {
+    const planned = routes[(number - 1) % routes.length] ?? routes[0]
+    if (number > 1) task = await nextAttempt(engine, task, planned, number)
+    const outcome = await attempt(engine, task, planned)
+    if (typeof outcome === 'string') return { task: await accept(engine, task, outcome) }
+    await noteFailure(engine, task, outcome)
+    if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
+  }
+}
+
+/** The upstream's id, or why there is none. */
+async function attempt(
+  engine: Engine,
+  task: ClaimedTask,
+  { driver, order, route }: PlannedRoute,
+): Promise<string | UpstreamFailure> {
+  failpoint('task-held')
+  if (!(await markSending(engine.sql, task.id, task.fence, task.attempt_id))) throw leaseLost()
+  failpoint('task-sending')
+  const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
+  try {
+    const { upstreamId } = await driver.submit(wire, order)
+    failpoint('task-sent')
+    note(route, undefined, engine.services)
+    return upstreamId
+  } catch (error) {
+    // Whatever else went wrong, the request may have been carried out.
+    const failure =
+      error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
+    note(route, failure, engine.services)
+    return failure
+  }
+}
+
+async function nextAttempt(
+  engine: Engine,
+  task: ClaimedTask,
+  { route, prepared }: PlannedRoute,
+  number: number,
+): Promise<ClaimedTask> {
+  const next: NewAttempt = {
+    id: newId('att'),
+    taskId: task.id,
+    number,
+    channelId: route.channel,
+    channelVersion: route.target.version,
+    upstreamModel: route.upstreamModel,
+  }
+  const moved = await withTransaction(engine.sql, (transaction) =>
+    moveToAttempt(transaction, task.fence, next, prepared),
+  )
+  const read = moved ? await readHeld(engine.sql, task.id) : undefined
+  if (!read) throw leaseLost()
+  return read
+}
+
+async function noteFailure(
+  engine: Engine,
+  task: ClaimedTask,
+  failure: UpstreamFailure,
+): Promise<void> {
+  const state = failure.kind === 'unknown' ? 'unknown' : 'refused'
+  const { message = failure.kind, status } = failure.details
+  await withTransaction(engine.sql, async (transaction) => {
+    await endAttempt(transaction, task.attempt_id, { state, failure: message, status })
+    await addEvent(transaction, task.id, `attempt_${state}`, {
+      channel: task.channel_id,
+      reason: failure.kind,
+    })
+    if (state === 'unknown') {
+      const next = { state: task.state, dueInMs: engine.times.passMs, failed: false, gone: false }
+      await rescheduleTask(transaction, task, next)
+    }
+  })
+}
+
+function mayRetry(
+  { kind }: UpstreamFailure,
+  made: number,
+  routes: number,
+  { services }: Engine,
+): boolean {
+  if (kind === 'unknown' || kind === 'rejected' || made >= ATTEMPTS_MAX) return false
+  const useful = made < routes || kind === 'not_sent'
+  if (!useful || !services.retries.take(services.inFlight.size())) return false
+  services.retries.done()
+  return true
+}
+
+/** Writes down what the upstream has taken, as often as it needs: it cannot be asked again. */
+async function accept(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<ClaimedTask> {
+  const deadline = performance.now() + ACCEPT_PATIENCE_MS
+  for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
+    try {
+      return await acceptOnce(engine, task, upstreamId)
+    } catch (error) {
+      if (!isUnavailable(error) || performance.now() > deadline) throw error
+      await sleep(waitMs)
+    }
+  }
+}
+
+async function acceptOnce(
+  engine: Engine,
+  task: ClaimedTask,
+  upstreamId: string,
+): Promise<ClaimedTask> {
+  const accepted = await adopt(engine, task, upstreamId, 'submitted')
+  failpoint('task-accepted')
+  if (accepted) return accepted
+  // Another process took over in the meantime; it may have found the same id in the list.
+  const found = await readHeld(engine.sql, task.id)
+  if (found?.upstream_id === upstreamId) return found
+  await addOrphanCost(engine.sql, task.attempt_id, 'unknown_submit', upstreamId)
+  throw leaseLost()
+}
+
+/**
+ * One transaction: the attempt has its upstream id, the task waits for its first look, and a
+ * repeated request gets the same answer from now on. Undefined when the lease is lost.
+ */
+export async function adopt(
+  engine: Engine,
+  task: ClaimedTask,
+  upstreamId: string,
+  event: 'submitted' | 'adopted',
+): Promise<ClaimedTask | undefined> {
+  return withTransaction(engine.sql, async (transaction) => {
+    const dueInMs = nextLookMs(0, engine.times)
+    if (!(await acceptTask(transaction, task, upstreamId, dueInMs))) return undefined
+    await addEvent(transaction, task.id, event, {
+      channel: task.channel_id,
+      upstream_id: upstreamId,
+    })
+    const row = await readHeld(transaction, task.id)
+    const submission = engine.submissions.get(task.endpoint)
+    if (row && submission) {
+      const body = Buffer.from(JSON.stringify(submission.answer(row)))
+      const answer = { status: 200, contentType: 'application/json', body }
+      await keepAnswer(transaction, task.hold_id, answer)
+    }
+    return row
+  })
+}
+
+function leaseLost(): GatewayError {
+  return new GatewayError('upstream_failed', { cause: new Error('the lease of a task was lost') })
+}

@@ -1,0 +1,78 @@
+/** A task as the engine knows it: one row with the attempt that carries it and its hold. */
+import type { JsonObject } from '../lib/json.ts'
+import type { Quantities } from '../lib/units.ts'
+import type { TaskFacts, TaskKind } from '../upstreams/task-driver.ts'
+
+export type TaskState = 'submitting' | 'queued' | 'processing' | 'succeeded' | 'failed'
+
+export type AttemptState = 'prepared' | 'sending' | 'accepted' | 'refused' | 'unknown' | 'given_up'
+
+export interface TaskRow {
+  readonly id: string
+  readonly kind: TaskKind
+  readonly account_id: string
+  readonly key_id: string
+  readonly request_id: string
+  readonly hold_id: string
+  readonly endpoint: string
+  readonly model: string
+  readonly state: TaskState
+  readonly request: JsonObject
+  readonly quantities: Quantities
+  readonly facts: TaskFacts
+  readonly attempt_id: string
+  readonly channel_id: string
+  readonly callback_url: string | null
+  readonly result: JsonObject | null
+  readonly usage: Quantities | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly fence: bigint
+  readonly looks: number
+  readonly failures: number
+  readonly cancel_sent_at: Date | null
+  readonly created_at: Date
+  readonly updated_at: Date
+  readonly finished_at: Date | null
+  /** Of the attempt that carries it. */
+  readonly channel_version: number
+  readonly upstream_model: string
+  readonly upstream_id: string | null
+  readonly attempt_state: AttemptState
+  readonly sent_at: Date | null
+  readonly passes: number
+}
+
+/** A task whose lease this process holds, with its age by the database's clock. */
+export interface ClaimedTask extends TaskRow {
+  readonly hold_amount: bigint
+  readonly price_version: bigint | null
+  readonly prices: unknown
+  readonly age_ms: number
+  readonly sent_ms: number
+  readonly gone_ms: number | null
+  readonly expired: boolean
+}
+
+export interface TaskEvent {
+  readonly kind: string
+  readonly detail: JsonObject
+  readonly at: Date
+}
+
+export function isTerminal(state: TaskState): boolean {
+  return state === 'succeeded' || state === 'failed'
+}
+
+/** States only move forward: an upstream that says `queued` again changes nothing. */
+const RANK: Readonly<Record<TaskState, number>> = {
+  submitting: 0,
+  queued: 1,
+  processing: 2,
+  succeeded: 3,
+  failed: 3,
+}
+
+export function laterState(known: TaskState, seen: 'queued' | 'processing'): TaskState {
+  return RANK[seen] > RANK[known] ? seen : known
+}

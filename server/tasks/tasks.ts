@@ -1,0 +1,67 @@
+/** The task engine's public face: what endpoints may ask of it, and its worker. */
+import type { Sql } from 'postgres'
+import type { ChannelVersions } from '../catalog/channel-versions.ts'
+import type { Context } from '../http/context.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { TaskKind } from '../upstreams/task-driver.ts'
+import { cancelTask } from './cancel.ts'
+import { createTask } from './create.ts'
+import type { Engine } from './engine.ts'
+import type { CallbackState, TaskPorts } from './ports.ts'
+import { TASK_TIMES, type TaskTimes } from './schedule.ts'
+import type { TaskSubmission } from './submission.ts'
+import type { TaskEvent, TaskRow } from './task.ts'
+import { findTask, hideTask, listTasks, readTimeline, type TaskFilter } from './view-store.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+export interface Tasks {
+  /** Runs one creation and answers it. Throws GatewayError for every refusal. */
+  create(context: Context, submission: TaskSubmission): Promise<void>
+  /** A task of this account by our id or the upstream's. */
+  find(accountId: string, id: string, kind?: TaskKind): Promise<TaskRow | undefined>
+  list(filter: TaskFilter): Promise<{ readonly rows: TaskRow[]; readonly total: number }>
+  /** Takes back a task that waits. Throws 409 when it does not wait any more. */
+  cancel(task: TaskRow): Promise<void>
+  /** Removes a finished task from view. */
+  hide(task: TaskRow): Promise<void>
+  timeline(task: TaskRow): Promise<readonly TaskEvent[]>
+  callback(task: TaskRow): Promise<CallbackState | undefined>
+  /** Starts to look at due tasks. */
+  work(): Worker
+}
+
+export function createTasks(options: {
+  readonly sql: Sql
+  readonly services: Services
+  readonly channels: ChannelVersions
+  readonly submissions: readonly TaskSubmission[]
+  readonly ports?: TaskPorts
+  readonly times?: Partial<TaskTimes>
+}): Tasks {
+  const { sql, services, channels, ports = {} } = options
+  const submissions = new Map(options.submissions.map((one) => [one.endpoint, one]))
+  const times = { ...TASK_TIMES, ...options.times }
+  const engine: Engine = { sql, services, channels, ports, times, submissions }
+
+  async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
+    const events = await readTimeline(sql, task.id)
+    const callbacks = (await ports.callbackAttempts?.(task.id)) ?? []
+    const told = callbacks.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
+    return [...events, ...told].sort((a, b) => a.at.getTime() - b.at.getTime())
+  }
+
+  return {
+    create: (context, submission) => createTask(context, submission, engine),
+    find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
+    list: (filter) => listTasks(sql, filter),
+    cancel: (task) => cancelTask(engine, task),
+    async hide(task) {
+      await hideTask(sql, task.id)
+    },
+    timeline,
+    async callback(task) {
+      return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
+    },
+    work: () => startWorker(engine),
+  }
+}

@@ -1,0 +1,90 @@
+/** What happened to a task and what it cost whom: events, attempts and orphaned costs. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { JsonObject } from '../lib/json.ts'
+import type { AttemptState } from './task.ts'
+
+type AnySql = Sql | TransactionSql
+
+export async function addEvent(
+  sql: AnySql,
+  taskId: string,
+  kind: string,
+  detail: JsonObject = {},
+): Promise<void> {
+  await sql`
+    insert into task_event (task_id, kind, detail)
+    values (${taskId}, ${kind}, ${JSON.stringify(detail)}::text::jsonb)`
+}
+
+export interface AttemptRow {
+  readonly channel_id: string
+  readonly upstream_model: string
+  readonly state: AttemptState
+  readonly status: number | null
+  readonly failure: string | null
+  readonly milliseconds: number
+}
+
+export function listAttempts(sql: AnySql, taskId: string): Promise<AttemptRow[]> {
+  return sql<AttemptRow[]>`
+    select channel_id, upstream_model, state, status, failure,
+      round(extract(epoch from coalesce(ended_at, now()) - coalesce(sent_at, prepared_at))
+        * 1000)::int as milliseconds
+    from task_attempt where task_id = ${taskId} order by number`
+}
+
+/** Notes what the upstream may have billed and nobody was charged for; once an attempt. */
+export async function addOrphanCost(
+  sql: AnySql,
+  attemptId: string,
+  reason: string,
+  upstreamId: string | null,
+): Promise<void> {
+  await sql`
+    insert into orphan_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id, reason)
+    select id, task_id, channel_id, upstream_model, coalesce(upstream_id, ${upstreamId}), ${reason}
+    from task_attempt where id = ${attemptId}
+    on conflict (attempt_id) do nothing`
+}
+
+/** Commits that a cancel is about to be sent, before it is. False when the lease is lost. */
+export async function markCancelSent(sql: Sql, taskId: string, fence: bigint): Promise<boolean> {
+  const marked = await sql`
+    update task set cancel_sent_at = now()
+    where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
+  return marked.count === 1
+}
+
+// Reconciliation -------------------------------------------------------------------------------
+
+/** Which of these upstream ids already belong to an attempt of ours. */
+export async function knownUpstreamIds(
+  sql: Sql,
+  channelId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ upstream_id: string }[]>`
+    select upstream_id from task_attempt
+    where channel_id = ${channelId} and upstream_id = any(${ids as string[]}::text[])`
+  return new Set(rows.map((row) => row.upstream_id))
+}
+
+/** How many other submissions around that time have an outcome that nobody knows yet. */
+export async function countUnresolved(
+  sql: Sql,
+  attempt: { readonly id: string; readonly channelId: string; readonly upstreamModel: string },
+  around: Date,
+  skewMs: number,
+): Promise<number> {
+  const [row] = await sql<{ open: number }[]>`
+    select count(*)::int as open from task_attempt
+    where channel_id = ${attempt.channelId} and upstream_model = ${attempt.upstreamModel}
+      and state in ('sending', 'unknown') and id <> ${attempt.id}
+      and abs(extract(epoch from sent_at - ${around})) * 1000 <= ${skewMs}::float8`
+  return row?.open ?? 0
+}
+
+export async function countPass(sql: Sql, attemptId: string): Promise<void> {
+  await sql`update task_attempt set passes = passes + 1, state = 'unknown'
+    where id = ${attemptId} and state in ('sending', 'unknown')`
+}

@@ -1,0 +1,74 @@
+/** What callers may see of tasks: their own, by either id, newest first. */
+import type { Sql } from 'postgres'
+import type { TaskKind } from '../upstreams/task-driver.ts'
+import { columns } from './store.ts'
+import type { TaskEvent, TaskRow } from './task.ts'
+
+/** A task of this account by our id or by the upstream's. A foreign one is not found. */
+export async function findTask(
+  sql: Sql,
+  accountId: string,
+  id: string,
+  kind?: TaskKind,
+): Promise<TaskRow | undefined> {
+  const [row] = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
+    where t.account_id = ${accountId} and t.deleted_at is null
+      and (${kind ?? null}::text is null or t.kind = ${kind ?? null})
+      and t.id in (
+        select ${id} union all
+        select task_id from task_attempt where upstream_id = ${id})
+    order by t.created_at desc limit 1`
+  return row
+}
+
+export interface TaskFilter {
+  readonly accountId: string
+  readonly kind: TaskKind
+  readonly limit: number
+  readonly offset?: number
+  /** Tasks after this one in the list. */
+  readonly after?: string
+  readonly states?: readonly string[]
+  readonly ids?: readonly string[]
+  readonly model?: string
+}
+
+export async function listTasks(
+  sql: Sql,
+  filter: TaskFilter,
+): Promise<{ readonly rows: TaskRow[]; readonly total: number }> {
+  const { accountId, kind, states = null, ids = null, model = null, after = null } = filter
+  const matching = sql`
+    t.account_id = ${accountId} and t.kind = ${kind} and t.deleted_at is null
+      and (${states as string[] | null}::text[] is null
+        or t.state = any(${states as string[] | null}::text[]))
+      and (${ids as string[] | null}::text[] is null
+        or t.id = any(${ids as string[] | null}::text[])
+        or a.upstream_id = any(${ids as string[] | null}::text[]))
+      and (${model}::text is null or t.model = ${model})`
+  const rows = await sql<TaskRow[]>`
+    select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
+    where ${matching} and (${after}::text is null or (t.created_at, t.id) <
+      (select p.created_at, p.id from task p where p.id = ${after}))
+    order by t.created_at desc, t.id desc
+    limit ${filter.limit} offset ${filter.offset ?? 0}`
+  if (filter.offset === undefined) return { rows, total: rows.length }
+  const [count] = await sql<{ total: number }[]>`
+    select count(*)::int as total from task t join task_attempt a on a.id = t.attempt_id
+    where ${matching}`
+  return { rows, total: count?.total ?? 0 }
+}
+
+/** Removes a finished task from view. False when it is not finished. */
+export async function hideTask(sql: Sql, taskId: string): Promise<boolean> {
+  const hidden = await sql`
+    update task set deleted_at = now()
+    where id = ${taskId} and due_at is null and deleted_at is null`
+  return hidden.count === 1
+}
+
+export function readTimeline(sql: Sql, taskId: string): Promise<TaskEvent[]> {
+  return sql<TaskEvent[]>`
+    select kind, detail, at from task_event where task_id = ${taskId} order by id limit 1000`
+}

@@ -1,0 +1,91 @@
+/**
+ * The loop that looks at due tasks: so many at once on each channel, none on a channel that asked
+ * for rest, woken by notifications and by its own timer.
+ */
+import type { Engine } from './engine.ts'
+import { lookAt } from './look.ts'
+import { claimDue, dueChannels, nextDueMs } from './store.ts'
+import type { ClaimedTask } from './task.ts'
+
+/** Looks at one time on one channel: vendors allow some twenty requests a second. */
+const LOOKS_PER_CHANNEL = 16
+const IDLE_MS = 1_000
+const WAIT_MS_MIN = 20
+const NOTIFICATIONS = 'tributary_task'
+
+export interface Worker {
+  /** Waits for the looks under way; what is not finished is taken over when its lease ends. */
+  stop(): Promise<void>
+}
+
+export function startWorker(engine: Engine, perChannel = LOOKS_PER_CHANNEL): Worker {
+  const { sql, services } = engine
+  const busy = new Map<string, number>()
+  const restUntilMs = new Map<string, number>()
+  const running = new Set<Promise<void>>()
+  let stopped = false
+  let wake = () => {}
+
+  async function look(task: ClaimedTask): Promise<void> {
+    const channel = task.channel_id
+    busy.set(channel, (busy.get(channel) ?? 0) + 1)
+    try {
+      const { restMs } = await lookAt(engine, task)
+      if (restMs !== undefined) restUntilMs.set(channel, performance.now() + restMs)
+    } catch (error) {
+      services.log.warn({ task_id: task.id, error }, 'a look is left to the next lease')
+    } finally {
+      busy.set(channel, (busy.get(channel) ?? 1) - 1)
+      wake()
+    }
+  }
+
+  async function round(): Promise<void> {
+    for (const channel of await dueChannels(sql)) {
+      const free = perChannel - (busy.get(channel) ?? 0)
+      if (stopped || free <= 0 || (restUntilMs.get(channel) ?? 0) > performance.now()) continue
+      for (const task of await claimDue(sql, channel, free, engine.times.leaseMs)) {
+        const work = look(task).finally(() => running.delete(work))
+        running.add(work)
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!stopped) {
+      let waitMs = IDLE_MS
+      try {
+        await round()
+        waitMs = Math.min(Math.max((await nextDueMs(sql)) ?? IDLE_MS, WAIT_MS_MIN), IDLE_MS)
+      } catch (error) {
+        services.log.warn({ error }, 'tasks wait for the database')
+      }
+      if (!stopped) await pause(waitMs)
+    }
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  const listening = sql
+    .listen(NOTIFICATIONS, () => wake())
+    .catch((error) => void services.log.warn({ error }, 'no notifications of tasks: timer only'))
+  const done = run()
+
+  return {
+    async stop() {
+      stopped = true
+      wake()
+      await (await listening)?.unlisten().catch(() => undefined)
+      await done
+      await Promise.all(running)
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** From an error answer of the vendor to what it means for a task (upstreams.md 6.8). */
+import { asString, member, tryParseJson } from '../../lib/json.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from '../failure.ts'
+import type { WireResponse } from '../upstream.ts'
+
+const BUSY = /RateLimit|QuotaExceeded|ServerOverloaded|RequestBurstTooFast|SetLimit|Inflight/i
+const CHANNEL =
+  /AuthenticationError|InvalidAccountStatus|AccessDenied|Overdue|OperationDenied|Subscription|InvalidEndpoint|ModelNotOpen|NotFound/i
+const REJECTED =
+  /MissingParameter|InvalidParameter|InvalidArgument|InvalidImageURL|OutofContext|SensitiveContent|RiskDetection|ContentSecurity/i
+
+/** `creating`: an inner error of the vendor may have happened after it took the task. */
+export async function readFailure(
+  response: WireResponse,
+  creating: boolean,
+): Promise<UpstreamFailure> {
+  const body = await readErrorBody(response)
+  const error = member(tryParseJson(body), 'error')
+  const code = asString(member(error, 'code'))
+  const message = asString(member(error, 'message'))
+  const param = asString(member(error, 'param'))
+  const retryAfterSeconds = readRetryAfter(asString(response.headers['retry-after']))
+  const kind = kindOf(response.status, code)
+  return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
+    status: response.status,
+    ...(message === undefined ? {} : { message: withoutRequestId(message) }),
+    ...(code === undefined ? {} : { code }),
+    ...(param === undefined ? {} : { param }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
+}
+
+function kindOf(status: number, code: string | undefined): FailureKind {
+  if (code !== undefined && status < 500) {
+    if (BUSY.test(code)) return 'busy'
+    if (REJECTED.test(code)) return 'rejected'
+    if (CHANNEL.test(code)) return 'channel_fault'
+  }
+  return classifyStatus(status)
+}
+
+/** The vendor's own request id means nothing to our callers. */
+function withoutRequestId(message: string): string {
+  return message.replace(/\s*Request id: ?\S+\.?$/i, '')
+}

@@ -1,0 +1,10 @@
+/** A channel's settings at the vendor's model platform. */
+import { z } from 'zod'
+
+export const arkSettings = z.strictObject({
+  /** Including the version path. */
+  base_url: z.url({ protocol: /^https?$/ }).default('https://ark.cn-beijing.volces.com/api/v3'),
+  api_key: z.string().min(1),
+})
+
+export type ArkSettings = z.infer<typeof arkSettings>

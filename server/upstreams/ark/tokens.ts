@@ -1,0 +1,39 @@
+/**
+ * Tokens of a video (upstreams.md 6.7): 24 frames a second and one more, times the picture, by
+ * 1024. With input video its seconds count too, at least two thirds of the output's.
+ */
+import type { Family } from './families.ts'
+
+const FRAMES_PER_SECOND = 24
+
+export interface VideoMeasure {
+  readonly resolution: string
+  /** `adaptive` stands for any: the largest counts. */
+  readonly ratio: string
+  readonly seconds: number
+  readonly inputSeconds: number
+}
+
+export function countVideoTokens(family: Family, measure: VideoMeasure): number {
+  const pixels = pixelsOf(family, measure.resolution, measure.ratio)
+  const seconds = measure.seconds + measure.inputSeconds
+  return Math.floor(((FRAMES_PER_SECOND * seconds + 1) * pixels) / 1024)
+}
+
+/** The least input seconds that are billed once there is input video. */
+export function leastInputSeconds(seconds: number): number {
+  return Math.ceil((5 * seconds) / 3) - seconds
+}
+
+function pixelsOf(family: Family, resolution: string, ratio: string): number {
+  const sizes = family.pixels[resolution] ?? largest(Object.values(family.pixels))
+  const turned = ratio === '9:16' ? '16:9' : ratio === '3:4' ? '4:3' : ratio
+  return sizes[turned] ?? Math.max(...Object.values(sizes))
+}
+
+/** A resolution that is not in the table is taken for the largest that is. */
+function largest(
+  sizes: readonly Readonly<Record<string, number>>[],
+): Readonly<Record<string, number>> {
+  return sizes.reduce((most, one) => ((one['16:9'] ?? 0) > (most['16:9'] ?? 0) ? one : most), {})
+}

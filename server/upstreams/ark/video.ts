@@ -1,0 +1,269 @@
+/** Video tasks in the vendor's native protocol (upstreams.md 6). */
+import { correctRules, judgeVideo, sortContent } from '../../dialects/video/content.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { UpstreamFailure } from '../failure.ts'
+import { readJsonAnswer } from '../read-json.ts'
+import type {
+  ListedTask,
+  PreparedTask,
+  SubmittedTask,
+  TaskDriver,
+  TaskLook,
+  TaskOrder,
+  TaskReference,
+} from '../task-driver.ts'
+import type { Wire, WireResponse } from '../upstream.ts'
+import { type Family, familyOf } from './families.ts'
+import { readFailure } from './read-failure.ts'
+import type { ArkSettings } from './settings.ts'
+import { countVideoTokens, leastInputSeconds } from './tokens.ts'
+
+const PATH = '/contents/generations/tasks'
+const PAGE_SIZE = 100
+const PAGES_MAX = 10
+/** Sent whatever the generation is; the vendor's defaults are the specification's. */
+const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
+
+function prepare(order: TaskOrder<ArkSettings>): PreparedTask {
+  const family = familyOf(order.upstreamModel)
+  const rules = correctRules(family, order.details)
+  const found = judgeVideo(order.parameters, order.given, rules)
+  if (found) {
+    const { param, problem } = found
+    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
+  }
+  const { resolution, ratio, seconds } = readSize(order, rules.seconds.max, rules.resolution)
+  const hasVideo = sortContent(contentOf(order.parameters)).videos > 0
+  const inputSeconds = hasVideo ? Math.max(family.inputSeconds, leastInputSeconds(seconds)) : 0
+  const measure = { resolution, ratio, seconds, inputSeconds }
+  return {
+    quantities: {
+      output_token: countVideoTokens(family, measure),
+      second: seconds + inputSeconds,
+    },
+    facts: factsOf(order.parameters, resolution, hasVideo, family),
+  }
+}
+
+function readSize({ parameters, given }: TaskOrder<ArkSettings>, most: number, usual: string) {
+  const { duration, frames, ratio } = parameters
+  const asked = typeof duration === 'number' && duration > 0 ? duration : most
+  return {
+    resolution: given.has('resolution') ? String(parameters.resolution) : usual,
+    ratio: given.has('ratio') ? String(ratio) : 'adaptive',
+    seconds: typeof frames === 'number' && frames > 0 ? Math.ceil(frames / 24) : asked,
+  }
+}
+
+function factsOf(
+  parameters: JsonObject,
+  resolution: string,
+  hasVideo: boolean,
+  { fields }: Family,
+): PreparedTask['facts'] {
+  return {
+    resolution,
+    audio: fields.includes('generate_audio') && parameters.generate_audio !== false,
+    service_tier: asString(parameters.service_tier) ?? 'default',
+    video_input: hasVideo,
+  }
+}
+
+function contentOf({ content }: JsonObject): readonly unknown[] {
+  return Array.isArray(content) ? content : []
+}
+
+/** The caller's fields that this generation knows: defaults it would refuse are left out. */
+function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
+  const { parameters, given, upstreamModel } = order
+  const family = familyOf(upstreamModel)
+  const body: Record<string, unknown> = { model: upstreamModel, content: parameters.content }
+  for (const name of [...COMMON, ...family.fields]) {
+    if (parameters[name] !== undefined && (given.has(name) || name === 'generate_audio')) {
+      body[name] = parameters[name]
+    }
+  }
+  body.resolution = readSize(order, family.seconds.max, family.resolution).resolution
+  if (given.has('ratio')) body.ratio = parameters.ratio
+  if (body.frames === undefined) body.duration = parameters.duration
+  return body
+}
+
+async function submit(wire: Wire, order: TaskOrder<ArkSettings>): Promise<SubmittedTask> {
+  const body = Buffer.from(JSON.stringify(buildBody(order)))
+  const response = await send(wire, order.settings, 'POST', PATH, body)
+  if (response.status >= 400) throw await readFailure(response, true)
+  const id = asString((await readJsonAnswer(response)).id)
+  if (id !== undefined && id !== '') return { upstreamId: id }
+  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+}
+
+async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskLook> {
+  const response = await send(wire, reference.settings, 'GET', pathOf(reference))
+  if (response.status === 404) {
+    response.body.destroy()
+    return { state: 'gone' }
+  }
+  if (response.status >= 400) throw await readFailure(response, false)
+  return readTask(await readJsonAnswer(response), reference.upstreamModel)
+}
+
+/** Every status the vendor documents; one it does not is an error of the look, not of the task. */
+function readTask(task: JsonObject, upstreamModel: string): TaskLook {
+  switch (task.status) {
+    case 'queued':
+      return { state: 'queued' }
+    case 'running':
+      return { state: 'processing' }
+    case 'succeeded':
+    case 'completed':
+      return readSuccess(task, upstreamModel)
+    case 'failed':
+      return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
+    case 'expired':
+      return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
+    case 'cancelled':
+    case 'canceled':
+      return {
+        state: 'failed',
+        code: 'cancelled',
+        message: 'the task was cancelled',
+        cancelled: true,
+      }
+    default:
+      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
+  }
+}
+
+function readError(task: JsonObject, code: string, message: string) {
+  return {
+    code: asString(member(task.error, 'code')) ?? code,
+    message: asString(member(task.error, 'message')) ?? message,
+  }
+}
+
+function readSuccess(task: JsonObject, upstreamModel: string): TaskLook {
+  const videoUrl = asString(member(task.content, 'video_url'))
+  if (videoUrl === undefined) {
+    throw new UpstreamFailure('failed', { message: 'succeeded without a video_url' })
+  }
+  const { framespersecond, usage } = task
+  const lastFrame = asString(member(task.content, 'last_frame_url'))
+  const result: Record<string, unknown> = { video_url: videoUrl }
+  if (lastFrame !== undefined) result.last_frame_url = lastFrame
+  for (const name of ['duration', 'frames', 'resolution', 'ratio', 'seed', 'revised_prompt']) {
+    if (task[name] !== undefined && task[name] !== null) result[name] = task[name]
+  }
+  if (framespersecond !== undefined) result.frames_per_second = framespersecond
+  if (isObject(usage)) result.usage = usage
+  const quantities = readUsage(task)
+  const measured = measure(task, familyOf(upstreamModel))
+  return {
+    state: 'succeeded',
+    result,
+    ...(quantities ? { usage: quantities } : {}),
+    ...(measured ? { measured } : {}),
+    facts: readFacts(task),
+  }
+}
+
+/** `completion_tokens` is the vendor's last word; the seconds are the video's own. */
+function readUsage(task: JsonObject): Quantities | undefined {
+  const tokens = member(task.usage, 'completion_tokens') ?? member(task.usage, 'total_tokens')
+  const seconds = secondsOf(task)
+  const quantities = {
+    // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
+    ...(tokens === undefined ? {} : { output_token: typeof tokens === 'number' ? tokens : -1 }),
+    ...(seconds === undefined ? {} : { second: seconds }),
+  }
+  return Object.keys(quantities).length > 0 ? quantities : undefined
+}
+
+function secondsOf({ duration, frames }: JsonObject): number | undefined {
+  if (typeof duration === 'number') return duration
+  return typeof frames === 'number' ? Math.ceil(frames / 24) : undefined
+}
+
+function measure(task: JsonObject, family: Family): Quantities | undefined {
+  const seconds = secondsOf(task)
+  if (seconds === undefined) return undefined
+  const resolution = asString(task.resolution) ?? family.resolution
+  const ratio = asString(task.ratio) ?? 'adaptive'
+  return {
+    output_token: countVideoTokens(family, { resolution, ratio, seconds, inputSeconds: 0 }),
+  }
+}
+
+function readFacts(task: JsonObject): PreparedTask['facts'] {
+  const { resolution, generate_audio: audio } = task
+  return {
+    ...(typeof resolution === 'string' ? { resolution } : {}),
+    ...(typeof audio === 'boolean' ? { audio } : {}),
+  }
+}
+
+async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promise<boolean> {
+  const response = await send(wire, reference.settings, 'DELETE', pathOf(reference))
+  if (response.status < 400) {
+    response.body.resume()
+    return true
+  }
+  const failure = await readFailure(response, false)
+  // Running, already cancelled or already erased: the next look says which.
+  if (response.status === 409 || response.status === 404 || response.status === 400) return false
+  throw failure
+}
+
+async function list(
+  wire: Wire,
+  query: { settings: ArkSettings; upstreamModel: string; since: Date },
+): Promise<readonly ListedTask[]> {
+  const found: ListedTask[] = []
+  for (let page = 1; page <= PAGES_MAX; page += 1) {
+    const search = new URLSearchParams({
+      page_num: String(page),
+      page_size: String(PAGE_SIZE),
+      'filter.model': query.upstreamModel,
+    })
+    const response = await send(wire, query.settings, 'GET', `${PATH}?${search}`)
+    if (response.status >= 400) throw await readFailure(response, false)
+    const { items } = await readJsonAnswer(response)
+    const listed = (Array.isArray(items) ? items : []).flatMap(readListed)
+    found.push(...listed.filter(({ createdAt }) => createdAt >= query.since))
+    const isOlder = listed.some(({ createdAt }) => createdAt < query.since)
+    if (listed.length < PAGE_SIZE || isOlder) break
+  }
+  return found
+}
+
+function readListed(item: unknown): ListedTask[] {
+  const id = asString(member(item, 'id'))
+  const createdAt = member(item, 'created_at')
+  if (id === undefined || typeof createdAt !== 'number') return []
+  return [{ upstreamId: id, createdAt: new Date(createdAt * 1000) }]
+}
+
+function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
+  return `${PATH}/${encodeURIComponent(upstreamId)}`
+}
+
+function send(
+  wire: Wire,
+  { base_url: baseUrl, api_key: apiKey }: ArkSettings,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+  body?: Buffer,
+): Promise<WireResponse> {
+  return wire.send({
+    method,
+    url: baseUrl.replace(/\/+$/, '') + path,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body } : {}),
+  })
+}
+
+export const arkVideo: TaskDriver<ArkSettings> = { prepare, submit, look, cancel, list }

@@ -1,0 +1,29 @@
+/** A vendor's JSON answer, read whole. */
+import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { WireResponse } from './upstream.ts'
+
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024
+
+/** Throws `unknown` when the body breaks off, is too large or is no JSON object. */
+export async function readJsonAnswer(response: WireResponse): Promise<JsonObject> {
+  const chunks: Buffer[] = []
+  let size = 0
+  try {
+    for await (const chunk of response.body) {
+      size += chunk.length
+      if (size > ANSWER_BYTES_MAX) throw new Error('the answer is too large')
+      chunks.push(chunk)
+    }
+  } catch (cause) {
+    response.body.destroy()
+    throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
+  }
+  const document = tryParseJson(Buffer.concat(chunks))
+  if (isObject(document)) return document
+  const type = asString(response.headers['content-type'])
+  throw new UpstreamFailure('unknown', {
+    status: response.status,
+    message: `the answer is no JSON object (${type ?? 'no content type'})`,
+  })
+}

@@ -1,0 +1,92 @@
+/**
+ * The contract for work that lasts: a driver prepares an order, submits it, and looks at it. It
+ * keeps nothing and decides nothing: when to look, what to repeat, what a state costs and who is
+ * told are the task engine's business. Every method but `prepare` may send on the wire, and throws
+ * an `UpstreamFailure` that says what is known about the outcome.
+ */
+import type { JsonObject } from '../lib/json.ts'
+import type { Quantities } from '../lib/units.ts'
+import type { Wire } from './upstream.ts'
+
+/** What the gateway sells as tasks. */
+export type TaskKind = 'video' | 'minutes' | 'erase' | 'image'
+
+/** Facts that conditions of prices compare, for example `{ resolution: '720p', audio: true }`. */
+export type TaskFacts = Readonly<Record<string, string | number | boolean>>
+
+export interface TaskOrder<Settings> {
+  readonly settings: Settings
+  readonly upstreamModel: string
+  /** The caller's request, checked for shape, with the endpoint's defaults filled in. */
+  readonly parameters: JsonObject
+  /** Which of `parameters` the caller really sent: defaults need not reach every vendor. */
+  readonly given: ReadonlySet<string>
+  /** The model's `details` of the catalog, where an operator can correct a driver's data. */
+  readonly details: JsonObject
+}
+
+/** The order as this upstream will take it, before any money is held. */
+export interface PreparedTask {
+  /** The most it can come to, in every unit that a price may name. */
+  readonly quantities: Quantities
+  readonly facts: TaskFacts
+}
+
+export interface SubmittedTask {
+  readonly upstreamId: string
+}
+
+export interface TaskReference<Settings> {
+  readonly settings: Settings
+  readonly upstreamModel: string
+  readonly upstreamId: string
+}
+
+/**
+ * What the upstream says of a task. `gone`: it knows no such task. `result` is in the neutral form
+ * of the kind; `facts` are those that are now known for certain; `usage` is absent when the
+ * upstream stated none.
+ */
+export type TaskLook =
+  | { readonly state: 'queued' | 'processing' | 'gone' }
+  | {
+      readonly state: 'succeeded'
+      readonly result: JsonObject
+      readonly usage?: Quantities
+      /** What the parameters and the result come to, for the case without usage. */
+      readonly measured?: Quantities
+      readonly facts?: TaskFacts
+    }
+  | {
+      readonly state: 'failed'
+      readonly code: string
+      readonly message: string
+      /** cancelled: nothing is billed because the caller took it back. */
+      readonly cancelled?: boolean
+    }
+
+/** One entry of the upstream's own list, for tasks whose submission had no answer. */
+export interface ListedTask {
+  readonly upstreamId: string
+  readonly createdAt: Date
+}
+
+export interface TaskDriver<Settings = unknown> {
+  /**
+   * Judges an order and says what it can come to at most. Pure. Throws an UpstreamFailure of kind
+   * `rejected` whose message and param are fit for the caller.
+   */
+  prepare(order: TaskOrder<Settings>): PreparedTask
+  /** Sends it once. `unknown` is the answer for everything that may have been accepted. */
+  submit(wire: Wire, order: TaskOrder<Settings>): Promise<SubmittedTask>
+  look(wire: Wire, reference: TaskReference<Settings>): Promise<TaskLook>
+  /** Takes back a task that waits. False when the upstream refuses because it already runs. */
+  cancel?(wire: Wire, reference: TaskReference<Settings>): Promise<boolean>
+  /** Tasks of one model created since then, newest first, as far as the upstream tells. */
+  list?(
+    wire: Wire,
+    query: { readonly settings: Settings; readonly upstreamModel: string; readonly since: Date },
+  ): Promise<readonly ListedTask[]>
+}
+
+export type TaskDrivers<Settings> = Readonly<Partial<Record<TaskKind, TaskDriver<Settings>>>>
