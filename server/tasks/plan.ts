@@ -1,4 +1,4 @@
-/** Which upstreams would take an order, and what it can cost at most: all before any money moves. */
+/** Which upstreams would take an order and what it can cost at most, before any money moves. */
 import { priceUpperBound } from '../catalog/price.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Nanos } from '../lib/money.ts'

@@ -45,14 +45,15 @@ export async function insertTask(
       quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
       ${task.holdId}, ${task.endpoint}, ${task.model},
-      ${JSON.stringify(task.request)}::text::jsonb, ${JSON.stringify(task.prepared.quantities)}::text::jsonb,
+      ${JSON.stringify(task.request)}::text::jsonb,
+      ${JSON.stringify(task.prepared.quantities)}::text::jsonb,
       ${JSON.stringify(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
       ${task.callbackUrl}, now() + ${task.leaseMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
   await insertAttempt(sql, attempt)
 }
 
-export async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
+async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
   await sql`
     insert into task_attempt (id, task_id, number, channel_id, channel_version, upstream_model)
     values (${attempt.id}, ${attempt.taskId}, ${attempt.number}, ${attempt.channelId},

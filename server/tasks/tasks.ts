@@ -14,6 +14,9 @@ import type { TaskEvent, TaskRow } from './task.ts'
 import { findTask, hideTask, listTasks, readTimeline, type TaskFilter } from './view-store.ts'
 import { startWorker, type Worker } from './worker.ts'
 
+/** Any id of ours or of an upstream; a database refuses some other texts. */
+const ID_SHAPE = /^[\x21-\x7e]{1,200}$/
+
 export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */
   create(context: Context, submission: TaskSubmission): Promise<void>
@@ -52,8 +55,13 @@ export function createTasks(options: {
 
   return {
     create: (context, submission) => createTask(context, submission, engine),
-    find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
-    list: (filter) => listTasks(sql, filter),
+    find: async (accountId, id, kind) =>
+      ID_SHAPE.test(id) ? findTask(sql, accountId, id, kind) : undefined,
+    async list(filter) {
+      const named = [filter.after, filter.model, ...(filter.ids ?? [])]
+      const isPossible = named.every((text) => text === undefined || ID_SHAPE.test(text))
+      return isPossible ? listTasks(sql, filter) : { rows: [], total: 0 }
+    },
     cancel: (task) => cancelTask(engine, task),
     async hide(task) {
       await hideTask(sql, task.id)

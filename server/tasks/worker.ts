@@ -23,8 +23,8 @@ export function startWorker(engine: Engine, perChannel = LOOKS_PER_CHANNEL): Wor
   const busy = new Map<string, number>()
   const restUntilMs = new Map<string, number>()
   const running = new Set<Promise<void>>()
+  const { pause, wake } = createPause()
   let stopped = false
-  let wake = () => {}
 
   async function look(task: ClaimedTask): Promise<void> {
     const channel = task.channel_id
@@ -64,16 +64,6 @@ export function startWorker(engine: Engine, perChannel = LOOKS_PER_CHANNEL): Wor
     }
   }
 
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
   const listening = sql
     .listen(NOTIFICATIONS, () => wake())
     .catch((error) => void services.log.warn({ error }, 'no notifications of tasks: timer only'))
@@ -87,5 +77,21 @@ export function startWorker(engine: Engine, perChannel = LOOKS_PER_CHANNEL): Wor
       await done
       await Promise.all(running)
     },
+  }
+}
+
+/** A wait that can be cut short. */
+function createPause() {
+  let wake = () => {}
+  return {
+    wake: () => wake(),
+    pause: (ms: number) =>
+      new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, ms)
+        wake = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      }),
   }
 }

@@ -27,7 +27,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   webhooks: ['lib', 'errors.ts', 'database', 'outbound'],
   tasks: [
     ...['lib', 'errors.ts', 'database', 'dialects', 'pipeline', 'ledger', 'usage', 'catalog'],
-    ...['upstreams', 'webhooks', 'assets', 'outbound'],
+    ...['http', 'accounts', 'upstreams', 'webhooks', 'assets', 'outbound'],
   ],
   endpoints: [
     ...['lib', 'errors.ts', 'http', 'dialects', 'accounts', 'catalog', 'usage', 'pipeline'],

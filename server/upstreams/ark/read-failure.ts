@@ -10,10 +10,18 @@ import {
 import type { WireResponse } from '../upstream.ts'
 
 const BUSY = /RateLimit|QuotaExceeded|ServerOverloaded|RequestBurstTooFast|SetLimit|Inflight/i
-const CHANNEL =
-  /AuthenticationError|InvalidAccountStatus|AccessDenied|Overdue|OperationDenied|Subscription|InvalidEndpoint|ModelNotOpen|NotFound/i
-const REJECTED =
-  /MissingParameter|InvalidParameter|InvalidArgument|InvalidImageURL|OutofContext|SensitiveContent|RiskDetection|ContentSecurity/i
+const CHANNEL = anyOf(
+  ...['AuthenticationError', 'InvalidAccountStatus', 'AccessDenied', 'Overdue'],
+  ...['OperationDenied', 'Subscription', 'InvalidEndpoint', 'ModelNotOpen', 'NotFound'],
+)
+const REJECTED = anyOf(
+  ...['MissingParameter', 'InvalidParameter', 'InvalidArgument', 'InvalidImageURL'],
+  ...['OutofContext', 'SensitiveContent', 'RiskDetection', 'ContentSecurity'],
+)
+
+function anyOf(...words: readonly string[]): RegExp {
+  return new RegExp(words.join('|'), 'i')
+}
 
 /** `creating`: an inner error of the vendor may have happened after it took the task. */
 export async function readFailure(

@@ -1,0 +1,106 @@
+/** A gateway in this process with the tiny video vendor behind it, and short waits. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  startTestGateway,
+  type Tenant,
+  type TestAnswer,
+  type TestGateway,
+} from '../support/in-process.ts'
+import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
+
+export const VIDEO_PATH = '/v1/videos/generations'
+export const CONTENTS_PATH = '/v1/contents/generations/tasks'
+export const TEXT = [{ type: 'text', text: 'a river' }]
+export const BODY = { model: 'test-video', content: TEXT }
+/** 46 a million for 108,900 tokens. */
+export const CHARGE = '5.0094'
+
+const ROUTE = { channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }
+const PRICE = { unit: 'output_token', per: 1_000_000, amount: '46' }
+
+/** Waits short enough for tests; the proportions are the real ones. */
+const QUICK = {
+  TASK_LOOK_MS_MIN: '40',
+  TASK_LOOK_MS_MAX: '80',
+  TASK_LEASE_MS: '1500',
+  TASK_SUBMIT_TIMEOUT_MS: '1000',
+  TASK_UNKNOWN_MS: '4000',
+}
+
+function videoCatalog(vendorUrl: string): object {
+  const route = (upstream_model: string) => [{ channel: 'video', upstream_model }]
+  return {
+    channels: [
+      { id: 'video', upstream: 'ark', settings: { base_url: vendorUrl, api_key: 'vendor-key' } },
+    ],
+    models: [
+      { id: 'test-video', type: 'video', prices: [PRICE], routes: [ROUTE] },
+      {
+        id: 'test-video-1',
+        type: 'video',
+        prices: [
+          { unit: 'output_token', per: 1_000_000, amount: '8', when: { tier: 'flex' } },
+          { unit: 'output_token', per: 1_000_000, amount: '16', when: { audio: true } },
+          { unit: 'output_token', per: 1_000_000, amount: '8' },
+        ],
+        routes: route('doubao-seedance-1-5-pro-251215'),
+      },
+      {
+        id: 'test-video-seconds',
+        type: 'video',
+        prices: [{ unit: 'second', per: 1, amount: '0.5' }],
+        routes: route('doubao-seedance-1-0-pro-250528'),
+      },
+      {
+        id: 'test-video-free',
+        type: 'video',
+        free: true,
+        routes: route('doubao-seedance-2-5-260628'),
+      },
+    ],
+  }
+}
+
+export interface TaskStage {
+  readonly gateway: TestGateway
+  readonly vendor: VideoVendor
+  create(tenant: Tenant, body?: object, path?: string, headers?: object): Promise<TestAnswer>
+  /** Waits until a task is in one of the states. */
+  until(tenant: Tenant, id: string, ...states: readonly string[]): Promise<TestAnswer['json']>
+  timeline(tenant: Tenant, id: string): Promise<readonly string[]>
+  stop(): Promise<void>
+}
+
+export async function startTaskStage(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<TaskStage> {
+  const vendor = await startVideoVendor()
+  const gateway = await startTestGateway({
+    ...QUICK,
+    ALLOW_PRIVATE_TARGETS: 'true',
+    ...environment,
+  })
+  await gateway.apply(videoCatalog(vendor.url))
+  return {
+    gateway,
+    vendor,
+    create: (tenant, body = BODY, path = VIDEO_PATH, headers = {}) =>
+      gateway.post(path, tenant.key, body, headers),
+    async until(tenant, id, ...states) {
+      for (let tries = 0; tries < 400; tries += 1) {
+        const { json } = await gateway.get(`${VIDEO_PATH}/${id}`, tenant.key)
+        if (states.includes(json?.status)) return json
+        await sleep(25)
+      }
+      throw new Error(`task ${id} never was ${states.join(' or ')}`)
+    },
+    async timeline(tenant, id) {
+      const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, tenant.key)
+      return json.events.map((one: { event: string }) => one.event)
+    },
+    async stop() {
+      await gateway.stop()
+      await vendor.stop()
+    },
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * A tiny video vendor for tests of the task engine: its own book of what it took, states that a
+ * test moves by hand, and the ways in which an answer can be lost.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface VendorTask {
+  readonly id: string
+  readonly model: string
+  readonly body: Readonly<Record<string, unknown>>
+  readonly createdAt: number
+  status: string
+  usage: unknown
+  error: { code: string; message: string } | null
+  extra: Readonly<Record<string, unknown>>
+}
+
+export interface VideoVendor {
+  readonly url: string
+  readonly tasks: Map<string, VendorTask>
+  readonly requests: string[]
+  /** Answers the next requests of a method with a status and body instead. */
+  fail(method: string, status: number, code: string, times?: number, retryAfter?: string): void
+  /** Takes the next creations and never answers them. */
+  loseAnswers(times: number): void
+  /** What a new task becomes at once. */
+  begin: string
+  /** Each look moves every task one state on: queued, running, succeeded. */
+  advance: boolean
+  stop(): Promise<void>
+}
+
+interface Fault {
+  readonly method: string
+  readonly status: number
+  readonly code: string
+  readonly retryAfter: string | undefined
+  times: number
+}
+
+const NEXT: Readonly<Record<string, string>> = { queued: 'running', running: 'succeeded' }
+const PATH = '/api/v3/contents/generations/tasks'
+
+interface State {
+  readonly tasks: Map<string, VendorTask>
+  readonly requests: string[]
+  readonly faults: Fault[]
+  begin: string
+  advance: boolean
+  lose: number
+  count: number
+}
+
+export async function startVideoVendor(): Promise<VideoVendor> {
+  const state: State = {
+    ...{ tasks: new Map(), requests: [], faults: [] },
+    ...{ begin: 'queued', advance: false, lose: 0, count: 0 },
+  }
+  const server = createServer((request, response) => {
+    handle(state, request, response).catch(() => request.socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${port}/api/v3`,
+    fail(method: string, status: number, code: string, times = 1, retryAfter?: string) {
+      state.faults.push({ method, status, code, times, retryAfter })
+    },
+    loseAnswers(times: number) {
+      state.lose += times
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
+
+async function handle(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { method = '', url = '' } = request
+  state.requests.push(`${method} ${url}`)
+  const fault = state.faults.find((one) => one.method === method && one.times > 0)
+  if (fault) {
+    fault.times -= 1
+    await readText(request)
+    if (fault.retryAfter) response.setHeader('retry-after', fault.retryAfter)
+    refuse(response, fault.status, fault.code)
+    return
+  }
+  const path = new URL(url, 'http://vendor').pathname
+  const id = decodeURIComponent(path.slice(PATH.length + 1))
+  if (method === 'POST') await create(state, request, response)
+  else if (method === 'DELETE') remove(state, response, id)
+  else if (id !== '') look(state, response, id)
+  else list(state, response)
+}
+
+function list(state: State, response: ServerResponse): void {
+  const items = [...state.tasks.values()].reverse().map(show)
+  send(response, 200, { items, total: items.length })
+}
+
+async function create(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body = JSON.parse(await readText(request))
+  if (JSON.stringify(body).includes('[[fault:')) {
+    refuse(response, 503, 'ServerOverloaded')
+    return
+  }
+  state.count += 1
+  const id = `cgt-20261121-${process.pid}-${String(state.count).padStart(5, '0')}`
+  state.tasks.set(id, {
+    ...{ id, model: body.model, body, createdAt: Math.floor(Date.now() / 1000) },
+    ...{ status: state.begin, error: null, extra: {} },
+    usage: { completion_tokens: 108_900, total_tokens: 108_900 },
+  })
+  if (state.lose > 0) {
+    state.lose -= 1
+    await sleep(20)
+    request.socket.destroy()
+    return
+  }
+  send(response, 200, { id })
+}
+
+function look(state: State, response: ServerResponse, id: string): void {
+  const task = state.tasks.get(id)
+  if (!task) {
+    refuse(response, 404, 'ResourceNotFound')
+    return
+  }
+  send(response, 200, show(task))
+  if (state.advance) task.status = NEXT[task.status] ?? task.status
+}
+
+function remove(state: State, response: ServerResponse, id: string): void {
+  const task = state.tasks.get(id)
+  if (!task) refuse(response, 404, 'ResourceNotFound')
+  else if (task.status === 'running') refuse(response, 409, 'InvalidAction.RunningTaskDeletion')
+  else {
+    if (task.status === 'queued') task.status = 'cancelled'
+    else state.tasks.delete(id)
+    send(response, 200, {})
+  }
+}
+
+function show(task: VendorTask): object {
+  const done = task.status === 'succeeded'
+  const { id, model, status, error, createdAt, usage, extra } = task
+  return {
+    ...{ id, model, status, error, created_at: createdAt, updated_at: createdAt },
+    ...(done ? { content: { video_url: `https://media.example/${id}.mp4` } } : {}),
+    ...(done && usage !== undefined ? { usage } : {}),
+    ...(done ? { resolution: '720p', ratio: '16:9', duration: 5, seed: 7 } : {}),
+    ...extra,
+  }
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  const message = `The request was refused: ${code}. Request id: 0217abc`
+  send(response, status, { error: { code, message, type: 'BadRequest' } })
+}
