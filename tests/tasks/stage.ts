@@ -39,7 +39,7 @@ function videoCatalog(vendorUrl: string): object {
         id: 'test-video-1',
         type: 'video',
         prices: [
-          { unit: 'output_token', per: 1_000_000, amount: '8', when: { tier: 'flex' } },
+          { unit: 'output_token', per: 1_000_000, amount: '8', when: { service_tier: 'flex' } },
           { unit: 'output_token', per: 1_000_000, amount: '16', when: { audio: true } },
           { unit: 'output_token', per: 1_000_000, amount: '8' },
         ],
