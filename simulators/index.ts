@@ -16,9 +16,12 @@ import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
 import { Timers } from './kernel/timers.ts'
 import { createShelf } from './media/shelf.ts'
+import { MEDIAKIT_DEFAULTS, type MediaKitOptions, mediakit } from './mediakit/vendor.ts'
+import { MINIMAX_DEFAULTS, type MinimaxOptions, minimax } from './minimax/vendor.ts'
 import { OPENAI_DEFAULTS, type OpenaiOptions, openai } from './openai/vendor.ts'
 import { SPEECH_DEFAULTS, type SpeechOptions } from './openspeech/credentials.ts'
 import { openspeech } from './openspeech/vendor.ts'
+import { receiver } from './receiver/vendor.ts'
 import { SEARCH_DEFAULTS, type SearchOptions, search } from './search/vendor.ts'
 import { TASK_SCENARIOS } from './tasks/scenario-names.ts'
 
@@ -44,6 +47,8 @@ export interface SimulatorOptions {
   anthropic?: Partial<AnthropicOptions>
   openspeech?: Partial<SpeechOptions>
   search?: Partial<SearchOptions>
+  mediakit?: Partial<MediaKitOptions>
+  minimax?: Partial<MinimaxOptions>
   /** How long a video waits and runs, before the time scale. */
   video?: Partial<VideoTimes>
 }
@@ -76,8 +81,11 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
       imageRoute(platform),
     ]),
     anthropic({ ...ANTHROPIC_DEFAULTS, ...options.anthropic }),
-    openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }),
+    openspeech({ ...SPEECH_DEFAULTS, ...options.openspeech }, platform),
     search({ ...SEARCH_DEFAULTS, ...options.search }),
+    mediakit({ ...MEDIAKIT_DEFAULTS, ...options.mediakit }, platform),
+    minimax({ ...MINIMAX_DEFAULTS, ...options.minimax }, platform),
+    receiver(),
     shelf.vendor,
   ]
   const ofVendors = vendors.flatMap((vendor) => vendor.scenarios)

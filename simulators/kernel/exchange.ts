@@ -101,6 +101,8 @@ export interface Vendor {
   requestIdHeader: string
   /** Undefined when the credentials are good. */
   authenticate: (exchange: Exchange) => Reply | undefined
+  /** A scenario that the address itself asks for, and for whom its `times` are counted. */
+  command?: (exchange: Exchange) => { scenario: string; marker: string } | undefined
   failure: (exchange: Exchange, failure: Failure) => WholeReply
   malformed: (exchange: Exchange, message: string) => Reply
   notFound: (exchange: Exchange) => Reply

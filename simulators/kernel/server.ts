@@ -138,13 +138,15 @@ function direct(parts: Parts, route: Route, exchange: Exchange): void {
   const { script } = exchange
   if (script.chunkDelayMs !== undefined) exchange.chunkDelayMs = script.chunkDelayMs
   const header = exchange.request.headers['x-sim-scenario']
+  const command = vendor.command?.(exchange)
   const sources = [
     ...parts.faults.take(vendor.name, operation),
     ...script.faults,
     ...(typeof header === 'string' ? [header] : []),
+    ...(command ? [command.scenario] : []),
   ]
   if (sources.length === 0) return
-  const asker = { vendor: vendor.name, marker: script.marker ?? '' }
+  const asker = { vendor: vendor.name, marker: script.marker ?? command?.marker ?? '' }
   exchange.scenario = parts.reader.read(sources, asker)
 }
 

@@ -3,9 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import type { Exchange, Failure, Reply, Vendor, WholeReply } from '../kernel/exchange.ts'
 import type { Shelf, ShelvedFile } from '../kernel/platform.ts'
+import { sampleRecording } from './sample.ts'
 
 const KEPT = 200_000
 const RENDERED_KEPT = 8
+const SAMPLES = 'samples/'
 
 interface Shelved extends ShelvedFile {
   expiresAt: number
@@ -36,10 +38,15 @@ export function createShelf(timeScale: number): MediaShelf {
   }
   const handle = (exchange: Exchange): Reply => {
     const key = exchange.path.slice(1)
+    const { range } = exchange.request.headers
+    if (key.startsWith(SAMPLES)) {
+      const sample = sampleRecording(key.slice(SAMPLES.length), exchange.query)
+      return sample ? ranged(sample, 'audio/wav', range) : refusal(404, 'NoSuchKey')
+    }
     const file = files.get(key)
     if (!file) return refusal(404, 'NoSuchKey')
     if (Date.now() > file.expiresAt) return refusal(403, 'AccessDenied')
-    return ranged(bytesOf(key, file), file.contentType, exchange.request.headers.range)
+    return ranged(bytesOf(key, file), file.contentType, range)
   }
   return { put, vendor: mediaVendor(handle) }
 }

@@ -22,6 +22,9 @@ export const SPEECH_DEFAULTS: SpeechOptions = {
     'seed-icl-1.0',
     'seed-icl-1.0-concurr',
     'seed-icl-2.0',
+    'volc.lark.minutes',
+    'volc.bigasr.auc',
+    'volc.seedasr.auc',
   ],
   maxCharacters: 10_000,
 }

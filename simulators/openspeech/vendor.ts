@@ -1,18 +1,27 @@
-// Doubao speech, below `/openspeech`.
+// Doubao speech, below `/openspeech`: synthesis here, recordings in `minutes/`.
 import type { Vendor } from '../kernel/exchange.ts'
+import type { Platform } from '../kernel/platform.ts'
+import { minutesRoutes } from '../minutes/minutes.ts'
+import { recordingFailure } from '../minutes/outcome.ts'
+import { recognitionRoutes } from '../minutes/recognition.ts'
 import { type SpeechOptions, speechCredentials } from './credentials.ts'
 import { speechFailure } from './errors.ts'
 import { speechRoutes } from './speech.ts'
 
-export function openspeech(options: SpeechOptions): Vendor {
+const RECORDINGS = '/api/v3/auc/'
+
+export function openspeech(options: SpeechOptions, platform: Platform): Vendor {
   return {
     name: 'openspeech',
     prefix: '/openspeech',
     requestIdHeader: 'X-Tt-Logid',
     scenarios: [],
-    routes: speechRoutes(options),
+    routes: [...speechRoutes(options), ...minutesRoutes(platform), ...recognitionRoutes(platform)],
     authenticate: speechCredentials(options),
-    failure: speechFailure,
+    failure: (exchange, failure) =>
+      exchange.path.startsWith(RECORDINGS)
+        ? recordingFailure(exchange, failure)
+        : speechFailure(exchange, failure),
     malformed: (exchange, message) => speechFailure(exchange, { status: 400, message }),
     notFound: (exchange) => speechFailure(exchange, { status: 404, message: 'page not found' }),
   }

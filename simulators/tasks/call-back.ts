@@ -1,4 +1,6 @@
 // Calls back to an address that the creator of a task gave: a JSON POST, retried as vendors do.
+import { randomBytes } from 'node:crypto'
+import { isObject } from '../kernel/checks.ts'
 import type { Platform } from '../kernel/platform.ts'
 import type { Scenario } from '../kernel/scenario.ts'
 
@@ -42,6 +44,24 @@ async function delivered(url: string, body: string, timeoutMs: number): Promise<
     })
     await response.body?.cancel()
     return response.ok
+  } catch {
+    return false
+  }
+}
+
+/** Whether the receiver echoes a challenge as JSON, as some vendors ask before they call back. */
+export async function passesChallenge(url: string, timeoutMs: number): Promise<boolean> {
+  const challenge = randomBytes(16).toString('hex')
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ challenge }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
+    const answer: unknown = await response.json()
+    return response.ok && isObject(answer) && answer.challenge === challenge
   } catch {
     return false
   }

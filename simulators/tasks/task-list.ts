@@ -23,6 +23,8 @@ export interface TaskRules<Order> {
   end: (task: Task<Order>) => Ending
   /** The vendor's words for a failure that was asked for. */
   failure: (code: string | undefined) => { code: string; message: string }
+  /** False while something is still to be fetched: the task runs on. */
+  isReady?: (order: Order) => boolean
   onChange?: (task: Task<Order>) => void
 }
 
@@ -122,7 +124,7 @@ export class TaskList<Order> {
     if (due === 'expired') {
       this.become(task, 'expired')
       this.bill(task, 'expired')
-    } else if (due === 'ended') this.finish(task)
+    } else if (due === 'ended' && this.rules.isReady?.(task.order) !== false) this.finish(task)
   }
 
   private finish(task: Task<Order>): void {

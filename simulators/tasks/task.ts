@@ -54,7 +54,8 @@ export function createTask<Order>(
     ? Number.POSITIVE_INFINITY
     : (scenario.number('run-time') ?? times.runMs)
   const byLooks = scenario.number('polls') !== undefined
-  const sent = exchange.request.headers['x-client-request-id']
+  const { headers } = exchange.request
+  const sent = headers['x-client-request-id'] ?? headers['x-api-request-id']
   return {
     ...task,
     ...{ scenario, operation, marker: script.marker },

@@ -11,7 +11,9 @@ const text = readFileSync(new URL('../../catalog/simulators.json', import.meta.u
 const read = () => parseCatalogFile('simulators.json', text, { SIMULATORS_URL: sim.url }).content
 
 /** The cheapest call that proves a channel's address and key. */
-const PROBES: Record<string, (key: string) => [string, Record<string, string>, unknown]> = {
+type Probe = [path: string, headers: Record<string, string>, body: unknown]
+
+const PROBES: Record<string, (key: string) => Probe> = {
   'openai-compatible': (key) => ['/models', { authorization: `Bearer ${key}` }, undefined],
   anthropic: (key) => [
     '/v1/models',
@@ -24,11 +26,29 @@ const PROBES: Record<string, (key: string) => [string, Record<string, string>, u
     {},
   ],
   ark: (key) => ['/contents/generations/tasks', { authorization: `Bearer ${key}` }, undefined],
+  'doubao-minutes': (key) => recordings('lark', key, 'volc.lark.minutes'),
+  'doubao-recognition': (key) => recordings('bigmodel', key, 'volc.seedasr.auc'),
+  mediakit: (key) => [
+    '/api/v1/tools/erase-video-subtitle',
+    { authorization: `Bearer ${key}` },
+    { video_url: 'https://a.example/v.mp4' },
+  ],
+  minimax: (key) => [
+    '/v2/video_generation',
+    { authorization: `Bearer ${key}` },
+    { model: 'MiniMax-H3', content: [{ type: 'text', text: 'a' }] },
+  ],
   'volc-search': (key) => [
     '/search_api/web_search',
     { authorization: `Bearer ${key}` },
     { Query: 'a' },
   ],
+}
+
+/** These refuse under HTTP 200, in their headers; a wrong key would be an HTTP 401. */
+function recordings(product: string, key: string, resource: string): Probe {
+  const headers = { 'x-api-key': key, 'x-api-resource-id': resource, 'x-api-request-id': 'probe' }
+  return [`/api/v3/auc/${product}/query`, headers, {}]
 }
 
 test('every channel of the catalog answers', async () => {
@@ -50,7 +70,7 @@ test('every model has a price and a route to a channel of the file', () => {
   const { channels, models } = read()
   const known = new Set(channels.map((channel) => channel.id))
   for (const model of models) {
-    assert.ok(model.prices.length > 0, model.id)
+    assert.ok(model.free || model.prices.length > 0, model.id)
     for (const route of model.routes) assert.ok(known.has(route.channel), model.id)
   }
 })

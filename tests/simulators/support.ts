@@ -8,6 +8,10 @@ export const KEYS = {
   openai: { authorization: 'Bearer sim-openai-key' },
   ark: { authorization: 'Bearer sim-ark-key' },
   search: { authorization: 'Bearer sim-search-key' },
+  mediakit: { authorization: 'Bearer sim-mediakit-key' },
+  minimax: { authorization: 'Bearer sim-minimax-key' },
+  minutes: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'volc.lark.minutes' },
+  recognition: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'volc.seedasr.auc' },
   anthropic: { 'x-api-key': 'sim-anthropic-key', 'anthropic-version': '2023-06-01' },
   speech: { 'x-api-key': 'sim-speech-key', 'x-api-resource-id': 'seed-tts-2.0' },
 }

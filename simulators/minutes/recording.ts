@@ -1,0 +1,75 @@
+// The recording behind a task: how long it is, what is wrong with it, and what is said in it.
+import type { Exchange } from '../kernel/exchange.ts'
+import { type ProbeProblem, probe } from '../media/probe.ts'
+
+export interface Recording {
+  address: string
+  /** False until its length is known. */
+  ready: boolean
+  seconds: number
+  silent: boolean
+  problem: ProbeProblem | undefined
+}
+
+/** Begins to look into the file; `media-seconds` decides its length without looking. */
+export function openRecording(exchange: Exchange, address: string): Recording {
+  const recording: Recording = {
+    ...{ address, ready: false, seconds: 0, silent: false, problem: undefined },
+  }
+  const asked = exchange.scenario.number('media-seconds')
+  if (asked !== undefined) return Object.assign(recording, { ready: true, seconds: asked })
+  void probe(address).then((found) => {
+    Object.assign(recording, found, { ready: true })
+  })
+  return recording
+}
+
+/** Directives stand in the address of a recording, escaped or not. */
+export function directivesIn(address: string): string {
+  try {
+    return decodeURIComponent(address)
+  } catch {
+    return address
+  }
+}
+
+export interface Sentence {
+  index: number
+  startMs: number
+  endMs: number
+  speaker: number
+  text: string
+  words: { text: string; startMs: number; endMs: number }[]
+}
+
+const SENTENCE_MS = 10_000
+const PAUSE_MS = 500
+const MOST_SENTENCES = 1000
+
+/** A sentence every ten seconds, the speakers in turn; the last one ends with the recording. */
+export function sentencesOf(seconds: number, language: string, speakers: number): Sentence[] {
+  const total = Math.round(seconds * 1000)
+  const count = Math.min(MOST_SENTENCES, Math.max(1, Math.ceil(total / SENTENCE_MS)))
+  const each = total / count
+  return Array.from({ length: count }, (_, index) => {
+    const startMs = Math.round(index * each)
+    const endMs = index === count - 1 ? total : Math.round((index + 1) * each) - PAUSE_MS
+    const text = sentenceText(index + 1, language)
+    const words = wordsOf(text, startMs, endMs)
+    return { index, startMs, endMs, speaker: (index % Math.max(1, speakers)) + 1, text, words }
+  })
+}
+
+export function sentenceText(number: number, language: string): string {
+  if (language.startsWith('zh')) return `这是录音的第${number}句话。`
+  return `This is sentence ${number} of the recording.`
+}
+
+function wordsOf(text: string, startMs: number, endMs: number): Sentence['words'] {
+  const words = text.match(/[\u4e00-\u9fff]|[A-Za-z]+|\d+/g) ?? []
+  const each = (endMs - startMs) / Math.max(1, words.length)
+  return words.map((word, index) => {
+    const at = startMs + index * each
+    return { text: word, startMs: Math.round(at), endMs: Math.round(at + each) }
+  })
+}

@@ -1,0 +1,50 @@
+// What the receiver got, without losing any of it to a limit of the general call log.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
+
+export interface Received {
+  sequence: number
+  at: number
+  path: string
+  headers: IncomingHttpHeaders
+  body: string
+  /** The scenario that the answer played; empty when it was answered well. */
+  scenario: string
+  /** Undefined when the address did not say with which secret to check. */
+  signed: boolean | undefined
+}
+
+const KEPT = 100_000
+
+export class ReceiverLog {
+  private entries: Received[] = []
+  private sequence = 0
+
+  add(entry: Omit<Received, 'sequence' | 'at'>): void {
+    this.sequence += 1
+    this.entries.push({ sequence: this.sequence, at: Date.now(), ...entry })
+    if (this.entries.length > KEPT) this.entries = this.entries.slice(KEPT / 2)
+  }
+
+  list(path: string | null, since: number): Received[] {
+    return this.entries.filter(
+      (entry) => entry.sequence > since && (path === null || entry.path === path),
+    )
+  }
+
+  clear(): void {
+    this.entries = []
+  }
+}
+
+const TOLERANCE_SECONDS = 300
+
+/** The signature of spec 6.1: HMAC-SHA256 over `<timestamp>.<raw body>`, and a fresh timestamp. */
+export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean {
+  const timestamp = String(headers['x-service-timestamp'] ?? '')
+  const signature = Buffer.from(String(headers['x-service-signature'] ?? ''))
+  if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false
+  const hmac = createHmac('sha256', secret).update(`${timestamp}.`).update(body)
+  const expected = Buffer.from(`sha256=${hmac.digest('hex')}`)
+  return signature.length === expected.length && timingSafeEqual(signature, expected)
+}
