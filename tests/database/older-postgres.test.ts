@@ -1,7 +1,7 @@
 /** The same SQL on an operator's own, older PostgreSQL, through DATABASE_URL. */
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { backup } from '../../server/database/backup.ts'
 import { migrate } from '../../server/database/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
@@ -61,6 +61,7 @@ describe('an older PostgreSQL', { skip: noOlderPostgres }, () => {
 describe('settings that lose money', { skip: noOlderPostgres }, () => {
   for (const setting of ['fsync=off', 'full_page_writes=off', 'synchronous_commit=off']) {
     test(`${setting} is refused`, async (t) => {
+      allowNothingUnsafe(t)
       const server = await startOlderPostgres([setting])
       t.after(() => server.stop())
       await assert.rejects(openDatabase({ ...nowhere, databaseUrl: server.url }), {
@@ -70,3 +71,13 @@ describe('settings that lose money', { skip: noOlderPostgres }, () => {
     })
   }
 })
+
+/** The runner's own server is unsafe on purpose, and says so to every test of the run. */
+function allowNothingUnsafe(t: TestContext): void {
+  const name = 'TRIBUTARY_TEST_UNSAFE_DATABASE'
+  const given = process.env[name]
+  delete process.env[name]
+  t.after(() => {
+    if (given !== undefined) process.env[name] = given
+  })
+}
