@@ -19,7 +19,7 @@ const ROUTE = { channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }
 const PRICE = { unit: 'output_token', per: 1_000_000, amount: '46' }
 
 /** Waits short enough for tests; the proportions are the real ones. */
-const QUICK = {
+export const QUICK = {
   TASK_LOOK_MS_MIN: '40',
   TASK_LOOK_MS_MAX: '80',
   TASK_LEASE_MS: '1500',

@@ -101,11 +101,12 @@ async function handle(
   if (method === 'POST') await create(state, request, response)
   else if (method === 'DELETE') remove(state, response, id)
   else if (id !== '') look(state, response, id)
-  else list(state, response)
+  else list(state, response, new URL(url, 'http://vendor').searchParams.get('filter.model'))
 }
 
-function list(state: State, response: ServerResponse): void {
-  const items = [...state.tasks.values()].reverse().map(show)
+function list(state: State, response: ServerResponse, model: string | null): void {
+  const listed = [...state.tasks.values()].filter((one) => model === null || one.model === model)
+  const items = listed.reverse().map(show)
   send(response, 200, { items, total: items.length })
 }
 

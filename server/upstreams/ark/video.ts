@@ -2,7 +2,7 @@
 import { correctRules, judgeVideo, sortContent } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
-import { UpstreamFailure } from '../failure.ts'
+import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
 import type {
   ListedTask,
@@ -102,7 +102,7 @@ async function submit(wire: Wire, order: TaskOrder<ArkSettings>): Promise<Submit
 async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskLook> {
   const response = await send(wire, reference.settings, 'GET', pathOf(reference))
   if (response.status === 404) {
-    response.body.destroy()
+    await readErrorBody(response)
     return { state: 'gone' }
   }
   if (response.status >= 400) throw await readFailure(response, false)
@@ -206,7 +206,7 @@ function readFacts(task: JsonObject): PreparedTask['facts'] {
 async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promise<boolean> {
   const response = await send(wire, reference.settings, 'DELETE', pathOf(reference))
   if (response.status < 400) {
-    response.body.resume()
+    await readErrorBody(response)
     return true
   }
   const failure = await readFailure(response, false)

@@ -1,0 +1,122 @@
+/** Submissions that do not end well: refused, lost, ambiguous. Never sent twice, never overpaid. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
+
+describe('a submission', () => {
+  let stage: TaskStage
+  before(async () => {
+    stage = await startTaskStage()
+  })
+  beforeEach(() => {
+    stage.vendor.advance = true
+  })
+  after(() => stage.stop())
+
+  const posts = () => stage.vendor.requests.filter((one) => one.startsWith('POST')).length
+
+  async function ending(requestId: string) {
+    for (let tries = 0; tries < 800; tries += 1) {
+      const [task] = await stage.gateway.sql<{ id: string; state: string; error_code: string }[]>`
+        select id, state, error_code from task where request_id = ${requestId}`
+      if (task && ['succeeded', 'failed'].includes(task.state)) return task
+      await sleep(25)
+    }
+    throw new Error(`the task of ${requestId} never ended`)
+  }
+
+  const refusals: readonly [number, string, number, RegExp][] = [
+    [400, 'InvalidParameter', 400, /InvalidParameter/],
+    [400, 'InputTextSensitiveContentDetected', 400, /Sensitive/],
+    [401, 'AuthenticationError', 502, /^upstream provider error$/],
+    [403, 'AccountOverdueError', 502, /^upstream provider error$/],
+    [404, 'ModelNotOpen', 502, /^upstream provider error$/],
+    [429, 'RateLimitExceeded.EndpointRPMExceeded', 429, /^rate limit exceeded$/],
+    [503, 'ServerOverloaded', 502, /^upstream provider error$/],
+  ]
+  for (const [status, code, expected, text] of refusals) {
+    test(`${status} ${code}: ${expected}, and the hold goes back at once`, async () => {
+      const tenant = await stage.gateway.tenant()
+      stage.vendor.fail('POST', status, code)
+      const answer = await stage.create(tenant)
+      assert.equal(answer.status, expected, answer.text)
+      assert.match(answer.json.error, text)
+      assert.ok(!answer.text.includes('0217abc'), 'the vendor’s request id stays here')
+      const balance = await stage.gateway.balance(tenant.accountId)
+      assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
+      const { json } = await stage.gateway.get(VIDEO_PATH, tenant.key)
+      assert.deepEqual(json.data, [], 'a task that nobody got an id of is not listed')
+    })
+  }
+
+  test('a lost answer: 502, the task is found in the list, adopted and charged once', async () => {
+    const tenant = await stage.gateway.tenant()
+    const before = posts()
+    stage.vendor.loseAnswers(1)
+    const header = { 'idempotency-key': 'lost' }
+    const answer = await stage.create(tenant, BODY, VIDEO_PATH, header)
+    assert.equal(answer.status, 502)
+    assert.ok((await stage.gateway.balance(tenant.accountId)).held > 0n, 'nobody knows yet')
+    const meanwhile = await stage.create(tenant, BODY, VIDEO_PATH, header)
+    assert.equal(meanwhile.status, 409)
+    const task = await ending(answer.headers.get('x-request-id') ?? '')
+    assert.equal(task.state, 'succeeded')
+    assert.equal(posts() - before, 1, 'it was sent once')
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+    const events = await stage.timeline(tenant, task.id)
+    assert.deepEqual(events.slice(0, 3), ['held', 'attempt_unknown', 'adopted'])
+    const again = await stage.create(tenant, BODY, VIDEO_PATH, header)
+    assert.equal(again.status, 200)
+    assert.equal(again.json.id, task.id, 'the key now names the task')
+  })
+
+  test('an inner error of the vendor that took nothing: given up at its age, paid back', async () => {
+    const tenant = await stage.gateway.tenant()
+    const before = posts()
+    stage.vendor.fail('POST', 500, 'InternalServiceError')
+    const answer = await stage.create(tenant, { ...BODY, model: 'test-video-1' })
+    assert.equal(answer.status, 502)
+    const task = await ending(answer.headers.get('x-request-id') ?? '')
+    assert.deepEqual([task.state, task.error_code], ['failed', 'submission_unknown'])
+    assert.equal(posts() - before, 1, 'it was sent once')
+    const balance = await stage.gateway.balance(tenant.accountId)
+    assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
+  })
+
+  test('two lost answers at once cannot be told apart: both paid back, costs noted', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.loseAnswers(2)
+    const body = { ...BODY, model: 'test-video-seconds' }
+    const answers = await Promise.all([stage.create(tenant, body), stage.create(tenant, body)])
+    const requests = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
+    for (const request of requests) assert.equal((await ending(request)).state, 'failed')
+    const costs = await stage.gateway.sql`
+      select reason from orphan_cost o join task t on t.id = o.task_id
+      where t.request_id = any(${requests}::text[])`
+    assert.deepEqual(
+      costs.map(({ reason }) => reason),
+      ['ambiguous_submit', 'ambiguous_submit'],
+    )
+    assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
+  })
+
+  test('a caller that hangs up before the answer still has its task, by its key', async () => {
+    const tenant = await stage.gateway.tenant()
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'gone' }
+    const before = posts()
+    const leaving = new AbortController()
+    const sent = stage.gateway.fetch(VIDEO_PATH, {
+      ...{ method: 'POST', key: tenant.key, headers, body: JSON.stringify(BODY) },
+      signal: leaving.signal,
+    })
+    while (posts() === before) await sleep(1)
+    leaving.abort()
+    await sent.catch(() => undefined)
+    await sleep(100)
+    const again = await stage.create(tenant, BODY, VIDEO_PATH, { 'idempotency-key': 'gone' })
+    assert.equal(again.status, 200, again.text)
+    await stage.until(tenant, again.json.id, 'succeeded')
+    assert.equal(posts() - before, 1)
+  })
+})
