@@ -32,7 +32,7 @@ export async function enqueueDelivery(
 }
 
 /** What deliveries to one receiver share: its name and port. */
-function hostOf(url: string): string {
+export function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url)
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }

@@ -1,0 +1,165 @@
+/**
+ * The queue of deliveries as SQL. All times are the database's, unless a test gives its own. An
+ * attempt is committed when it is claimed, before anything is sent: what was sent can be
+ * forgotten by a crash, that it may have been sent cannot.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import type { SendingLimits } from './schedule.ts'
+import type { SecretRow } from './secret-store.ts'
+
+export interface ClaimedRow extends SecretRow {
+  readonly id: string
+  readonly account_id: string
+  readonly task_id: string | null
+  readonly url: string
+  readonly body: Buffer
+  /** The number of this attempt, from 1. */
+  readonly number: number
+  readonly fence: bigint
+  readonly started_at: Date
+}
+
+export interface AttemptResult {
+  readonly id: string
+  readonly number: number
+  readonly fence: bigint
+  readonly outcome: 'accepted' | 'refused' | 'lost'
+  readonly status: number | null
+  readonly error: string | null
+  readonly latencyMs: number | null
+  readonly answer: Buffer | null
+}
+
+interface ClaimOptions {
+  readonly limits: SendingLimits
+  readonly free: number
+  readonly delaysMs: readonly number[]
+  /** Null for the database's clock. */
+  readonly now: Date | null
+}
+
+/** Any number: one process claims at a time, so that the limits hold over all of them. */
+const CLAIM_LOCK = 4_861_920_331
+
+/**
+ * Begins up to `free` attempts: due, at most so many to a host and for an account, the accounts in
+ * turn. Deliveries whose attempt outlived its lease are scheduled again or dropped first.
+ */
+export function claimDue(sql: Sql, options: ClaimOptions): Promise<ClaimedRow[]> {
+  return sql.begin(async (transaction) => {
+    await transaction`select pg_advisory_xact_lock(${CLAIM_LOCK}::bigint)`
+    await recoverLost(transaction, options)
+    return await claim(transaction, options)
+  })
+}
+
+async function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions): Promise<void> {
+  await sql`
+    with clock as (select coalesce(${now}::timestamptz, clock_timestamp()) as now),
+    expired as (
+      select id, attempts from delivery, clock
+      where lease_until <= clock.now for update of delivery skip locked),
+    lost as (
+      update delivery_attempt a set outcome = 'lost', finished_at = clock.now,
+        error = 'the gateway that sent it ended before it knew the answer'
+      from expired, clock
+      where a.delivery_id = expired.id and a.number = expired.attempts and a.outcome is null)
+    update delivery d set lease_until = null, fence = fence + 1,
+      state = case when wait.ms is null then 'dropped' else 'pending' end,
+      finished_at = case when wait.ms is null then clock.now end,
+      due_at = clock.now + coalesce(wait.ms, 0) * interval '1 millisecond'
+    from expired, clock,
+      lateral (select (${[...delaysMs]}::int[])[expired.attempts] as ms) wait
+    where d.id = expired.id`
+}
+
+function claim(sql: TransactionSql, { limits, free, now }: ClaimOptions): Promise<ClaimedRow[]> {
+  return sql<ClaimedRow[]>`
+    with recursive clock as materialized (
+      select coalesce(${now}::timestamptz, clock_timestamp()) as now),
+    hosts as (
+      (select host from delivery where state = 'pending' and lease_until is null
+        order by host limit 1)
+      union all
+      select (select d.host from delivery d
+        where d.state = 'pending' and d.lease_until is null and d.host > h.host
+        order by d.host limit 1)
+      from hosts h where h.host is not null),
+    busy as (select host, account_id from delivery where lease_until is not null),
+    candidates as (
+      select d.id, d.account_id, d.due_at
+      from hosts h cross join clock cross join lateral (
+        select id, account_id, due_at from delivery
+        where state = 'pending' and lease_until is null and host = h.host
+          and due_at <= clock.now
+        order by due_at
+        limit greatest(0, ${limits.perHost} - (select count(*) from busy b where b.host = h.host))
+      ) d),
+    ranked as (
+      select *, row_number() over (partition by account_id order by due_at) as turn
+      from candidates),
+    chosen as (
+      select r.id from ranked r
+      where r.turn <= ${limits.perAccount} -
+        (select count(*) from busy b where b.account_id = r.account_id)
+      order by r.turn, r.due_at limit ${free}),
+    locked as (
+      select id from delivery where id in (select id from chosen)
+        and state = 'pending' and lease_until is null
+      for update skip locked),
+    claimed as (
+      update delivery d set attempts = d.attempts + 1, fence = d.fence + 1,
+        lease_until = clock.now + ${limits.leaseMs} * interval '1 millisecond'
+      from locked, clock where d.id = locked.id
+      returning d.id, d.account_id, d.task_id, d.url, d.body, d.attempts, d.fence),
+    begun as (
+      insert into delivery_attempt (delivery_id, number, started_at)
+      select id, attempts, clock.now from claimed, clock)
+    select c.id, c.account_id, c.task_id, c.url, c.body, c.attempts as number, c.fence,
+      clock.now as started_at, a.webhook_secret as current,
+      case when a.webhook_secret_previous_until > now() then a.webhook_secret_previous end
+        as previous,
+      a.webhook_secret_previous_until as previous_until
+    from claimed c cross join clock left join account a on a.id = c.account_id`
+}
+
+/**
+ * Ends an attempt: its delivery is over when it was accepted or when `delayMs` is null, else due
+ * again. Returns false when another process has taken the delivery over.
+ */
+export async function recordAttempt(
+  sql: Sql,
+  result: AttemptResult,
+  options: { readonly delayMs: number | null; readonly now: Date | null },
+): Promise<boolean> {
+  const { outcome } = result
+  const state =
+    outcome === 'accepted' ? 'delivered' : options.delayMs === null ? 'dropped' : 'pending'
+  const ended = await sql`
+    with clock as (select coalesce(${options.now}::timestamptz, clock_timestamp()) as now),
+    mine as (
+      update delivery set lease_until = null, state = ${state},
+        finished_at = case when ${state} = 'pending' then null else clock.now end,
+        due_at = clock.now + ${options.delayMs ?? 0} * interval '1 millisecond'
+      from clock
+      where id = ${result.id} and fence = ${result.fence.toString()}::bigint
+        and lease_until is not null
+      returning id)
+    update delivery_attempt set outcome = ${outcome}, status = ${result.status},
+      error = ${result.error}, latency_ms = ${result.latencyMs}, answer = ${result.answer},
+      finished_at = clock.now
+    from mine, clock
+    where delivery_id = mine.id and number = ${result.number}`
+  return ended.count > 0
+}
+
+/** Milliseconds until something becomes due that is not due yet, or null when nothing will. */
+export async function nextDueMs(sql: Sql, now: Date | null): Promise<number | null> {
+  const [row] = await sql<{ ms: number | null }[]>`
+    with clock as materialized (
+      select coalesce(${now}::timestamptz, clock_timestamp()) as now)
+    select (extract(epoch from (select min(due_at) from delivery, clock
+      where state = 'pending' and lease_until is null and due_at > clock.now) - now) * 1000)::float8
+      as ms from clock`
+  return row?.ms ?? null
+}

@@ -1,0 +1,30 @@
+/** A sleep that can be ended from outside; a call that comes too early is not forgotten. */
+export interface Waker {
+  readonly wake: () => void
+  /** Resolves after `ms`, or as soon as somebody has called `wake` since the last wait. */
+  wait(ms: number): Promise<void>
+}
+
+export function createWaker(): Waker {
+  let called = false
+  let ring: (() => void) | undefined
+  return {
+    wake() {
+      called = true
+      ring?.()
+    },
+    async wait(ms) {
+      if (!called) {
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, ms)
+          ring = () => {
+            clearTimeout(timer)
+            resolve()
+          }
+        })
+      }
+      ring = undefined
+      called = false
+    },
+  }
+}

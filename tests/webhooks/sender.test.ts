@@ -1,0 +1,129 @@
+/** Deliveries as receivers see them: signed, retried on schedule, never more than four times. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rotateSecret, viewSecret } from '../../server/webhooks/secrets.ts'
+import { until } from '../support/processes.ts'
+import {
+  announce,
+  box,
+  createTestAccountId,
+  expectedSignature,
+  handClock,
+  openDatabase,
+  readAttempts,
+  readDelivery,
+  sender,
+  startReceiver,
+} from './support.ts'
+
+const BODY = '{"task_id":"task_1","status":"succeeded","model":"m","text":"水 \\u0041"}'
+
+test('a delivery arrives signed, with its very bytes, and is remembered', async (t) => {
+  const sql = await openDatabase(t)
+  const accountId = await createTestAccountId(sql)
+  const { current: secret } = await viewSecret(sql, box, accountId)
+  const receiver = await startReceiver(t, (response) => response.end('thanks'.repeat(1000)))
+  sender(sql)
+  const id = await announce(sql, accountId, `${receiver.url}?a=1`, BODY)
+  await until(
+    'delivery',
+    async () => (await readDelivery(sql, id)).state === 'delivered' || undefined,
+  )
+  const [got] = receiver.received
+  assert.ok(got)
+  assert.equal(got.path, '/hook?a=1')
+  assert.equal(got.body.toString(), BODY)
+  assert.equal(got.headers['content-type'], 'application/json')
+  const timestamp = String(got.headers['x-service-timestamp'])
+  assert.match(timestamp, /^\d{10}$/)
+  assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 5)
+  const signature = expectedSignature(secret, timestamp, got.body)
+  assert.equal(got.headers['x-service-signature'], signature)
+  assert.equal(got.headers['x-service-signature-previous'], undefined)
+  const [attempt] = await readAttempts(sql, id)
+  assert.deepEqual(
+    [attempt?.outcome, attempt?.status, attempt?.error, attempt?.answer?.length],
+    ['accepted', 200, null, 1024],
+  )
+})
+
+test('failures are repeated after 5 s, 30 s and 5 min, then the delivery is dropped', async (t) => {
+  const sql = await openDatabase(t)
+  const accountId = await createTestAccountId(sql)
+  const receiver = await startReceiver(t, (response, count) =>
+    response.writeHead(count % 2 ? 500 : 302, { location: 'http://127.0.0.1/' }).end('no'),
+  )
+  const clock = handClock()
+  sender(sql, { clock })
+  const id = await announce(sql, accountId, receiver.url, BODY)
+  for (const [count, delayMs] of [5_000, 30_000, 300_000].entries()) {
+    await until('an attempt', async () => {
+      const [row] = await sql`
+        select 1 from delivery where id = ${id} and attempts = ${count + 1} and lease_until is null`
+      return row
+    })
+    clock.advance(delayMs - 100)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    assert.equal(receiver.received.length, count + 1, 'not before its time')
+    clock.advance(100)
+  }
+  await until('the end', async () => (await readDelivery(sql, id)).state === 'dropped' || undefined)
+  clock.advance(10_000_000)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.equal(receiver.received.length, 4)
+  const attempts = await readAttempts(sql, id)
+  assert.deepEqual(
+    attempts.map(({ number, outcome, status }) => [number, outcome, status]),
+    [
+      [1, 'refused', 500],
+      [2, 'refused', 302],
+      [3, 'refused', 500],
+      [4, 'refused', 302],
+    ],
+  )
+  assert.match(attempts[1]?.error ?? '', /redirects are not followed/)
+  const bodies = new Set(receiver.received.map(({ body }) => body.toString()))
+  const times = new Set(receiver.received.map(({ headers }) => headers['x-service-timestamp']))
+  assert.deepEqual([bodies.size, times.size], [1, 4])
+})
+
+test('after a rotation the secret before it signs beside the new one', async (t) => {
+  const sql = await openDatabase(t)
+  const accountId = await createTestAccountId(sql)
+  const before = await viewSecret(sql, box, accountId)
+  const after = await rotateSecret(sql, box, accountId)
+  assert.notEqual(after.current, before.current)
+  assert.equal(after.previous, before.current)
+  const receiver = await startReceiver(t)
+  sender(sql)
+  await announce(sql, accountId, receiver.url, BODY)
+  const got = await until('a request', () => receiver.received[0])
+  const timestamp = String(got.headers['x-service-timestamp'])
+  assert.deepEqual(
+    [got.headers['x-service-signature'], got.headers['x-service-signature-previous']],
+    [after.current, before.current].map((one) => expectedSignature(one, timestamp, got.body)),
+  )
+  await sql`update account set webhook_secret_previous_until = now()`
+  assert.equal((await viewSecret(sql, box, accountId)).previous, undefined)
+})
+
+test('a receiver that cannot be reached is a failed attempt that says why', async (t) => {
+  const sql = await openDatabase(t)
+  const accountId = await createTestAccountId(sql)
+  const clock = handClock()
+  sender(sql, { clock })
+  const refused = await announce(sql, accountId, 'http://127.0.0.1:1/')
+  const forbidden = await announce(sql, accountId, 'http://169.254.169.254/')
+  for (const [id, error] of [
+    [refused, /refused/],
+    [forbidden, /metadata/],
+  ] as const) {
+    const attempt = await until('the attempt', async () => {
+      const [first] = await readAttempts(sql, id)
+      return first?.outcome ? first : undefined
+    })
+    assert.deepEqual([attempt.outcome, attempt.status], ['refused', null])
+    assert.match(attempt.error ?? '', error)
+    assert.equal((await readDelivery(sql, id)).state, 'pending')
+  }
+})

@@ -1,0 +1,138 @@
+/** What tests of webhooks share: receivers, a clock of the test's own, senders, and quick reads. */
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import type { TestContext } from 'node:test'
+import type { Sql } from 'postgres'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { newId } from '../../server/lib/ids.ts'
+import type { Log } from '../../server/lib/log.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createGuard, type Guard } from '../../server/outbound/guard.ts'
+import { enqueueDelivery } from '../../server/webhooks/enqueue.ts'
+import { type Sender, type SenderOptions, startSender } from '../../server/webhooks/sender.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+const ignore = () => undefined
+export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+export const box = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
+
+/** Names under .test lead to this machine; nothing else is looked up. */
+export const localGuard: Guard = createGuard({
+  policy: () => ({ allowance: 'private', ports: new Set([80, 443]) }),
+  resolve: async () => ['127.0.0.1'],
+})
+
+const senders = new WeakMap<Sql, Sender[]>()
+
+export async function openDatabase(t: TestContext): Promise<Sql> {
+  const database = await createTestDatabase()
+  senders.set(database.sql, [])
+  t.after(async () => {
+    await Promise.all((senders.get(database.sql) ?? []).map((one) => one.stop(0)))
+    await database.drop()
+  })
+  return database.sql
+}
+
+export async function createTestAccountId(sql: Sql): Promise<string> {
+  return (await createAccount(sql, { name: 'test', actor: 'test' })).id
+}
+
+/** A sender that ends before its database does. */
+export function sender(sql: Sql, more: Partial<SenderOptions> = {}): Sender {
+  const started = startSender({ sql, secrets: box, guard: localGuard, log: silent, ...more })
+  senders.get(sql)?.push(started)
+  return started
+}
+
+/** Time that stands still until it is moved, ahead of the database's. */
+export function handClock(start = Date.now() + 60_000) {
+  let nowMs = start
+  return {
+    now: () => new Date(nowMs),
+    /** Waits are cut short: what is due is looked for all the time. */
+    pace: 1_000,
+    advance(ms: number) {
+      nowMs += ms
+    },
+  }
+}
+
+export interface Received {
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly path: string
+}
+
+export interface Receiver {
+  readonly url: string
+  readonly port: number
+  readonly received: Received[]
+}
+
+/** A receiver that answers as `answer` says; 204 by default. */
+export async function startReceiver(
+  t: TestContext,
+  answer: (response: ServerResponse, count: number) => void = (response) =>
+    void response.writeHead(204).end(),
+): Promise<Receiver> {
+  const received: Received[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk)
+    const { headers, url: path = '' } = request
+    received.push({ headers, path, body: Buffer.concat(chunks) })
+    answer(response, received.length)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { url: `http://127.0.0.1:${port}/hook`, port, received }
+}
+
+/** A delivery of a task of its own. Returns its id. */
+export function announce(sql: Sql, accountId: string, url: string, body = '{}'): Promise<string> {
+  const delivery = { accountId, taskId: newId('task'), kind: 'video', url, body }
+  return sql.begin((transaction) => enqueueDelivery(transaction, delivery))
+}
+
+export interface DeliveryRow {
+  readonly state: string
+  readonly attempts: number
+  readonly lease_until: Date | null
+}
+
+export async function readDelivery(sql: Sql, id: string): Promise<DeliveryRow> {
+  const [row] = await sql<DeliveryRow[]>`
+    select state, attempts, lease_until from delivery where id = ${id}`
+  if (!row) throw new Error(`no delivery ${id}`)
+  return row
+}
+
+export interface AttemptRow {
+  readonly number: number
+  readonly started_at: Date
+  readonly finished_at: Date
+  readonly outcome: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly latency_ms: number
+  readonly answer: Buffer | null
+}
+
+export function readAttempts(sql: Sql, id: string): Promise<AttemptRow[]> {
+  return sql<AttemptRow[]>`
+    select * from delivery_attempt where delivery_id = ${id} order by number`
+}
+
+/** The signature as the documentation defines it, written a second time. */
+export function expectedSignature(secret: string, timestamp: string, body: Buffer): string {
+  const text = Buffer.concat([Buffer.from(`${timestamp}.`), body])
+  return `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`
+}
