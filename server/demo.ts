@@ -15,6 +15,7 @@ import { isWellFormedApiKey } from './lib/api-key.ts'
 import { asString, member, tryParseJson } from './lib/json.ts'
 import { parseAmount } from './lib/money.ts'
 import type { SecretBox } from './lib/secrets.ts'
+import { viewSecret } from './webhooks/secrets.ts'
 
 const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
 const ACCOUNT_NAME = 'Demo'
@@ -31,7 +32,7 @@ export interface DemoFile {
   readonly base_url: string
   readonly api_key: string
   readonly account_id: string
-  readonly webhook_secret: string | null
+  readonly webhook_secret: string
   readonly console: {
     readonly url: string
     readonly email: string
@@ -64,7 +65,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const file: DemoFile = {
     base_url: options.baseUrl,
     ...identity,
-    webhook_secret: null,
+    webhook_secret: (await viewSecret(sql, secrets, identity.account_id)).current,
     console: null,
     simulators: { url: simulators.url },
   }

@@ -14,6 +14,7 @@ const ALLOWED = new Set([
   'closed',
   'code',
   'data_dir',
+  'delivery_id',
   'duration_ms',
   'error',
   'file',

@@ -44,6 +44,8 @@ import { UPSTREAMS } from './upstreams/index.ts'
 import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
 import { enqueueDelivery } from './webhooks/enqueue.ts'
+import { type Sender, startSender } from './webhooks/sender.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
 /** For calls that were cut to settle. */
 const ABORT_MS = 2_000
@@ -126,6 +128,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     tasks,
     usage: createUsageReader(sql),
     guard: outbound.guard,
+    webhooks: createWebhooks(sql, secrets),
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,
   }
@@ -139,13 +142,15 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     outbound.allowLoopback()
     await catalog.refresh()
   }
+  const sender =
+    config.role === 'api' ? undefined : startSender({ sql, secrets, guard: outbound.guard, log })
   await readiness.begin()
   const worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   const stop = createStop({
     ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ accounts, catalog, sweeper, database, worker, log },
+    ...{ accounts, catalog, sweeper, sender, database, worker, log },
   })
   return { url, port, demo, refreshCatalog: catalog.refresh, stop }
 }
@@ -163,6 +168,7 @@ interface Parts {
   readonly catalog: Catalog
   readonly sweeper: Sweeper
   readonly worker: Worker | undefined
+  readonly sender: Sender | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }
@@ -175,6 +181,7 @@ function createStop(parts: Parts): Gateway['stop'] {
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
+    const sent = parts.sender?.stop()
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
@@ -187,6 +194,7 @@ function createStop(parts: Parts): Gateway['stop'] {
     await parts.dispatcher.destroy()
     await parts.demo?.stop()
     await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
+    await sent
     await parts.sweeper.stop().catch(() => undefined)
     await parts.database.stop()
     log.info({}, 'stopped')

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { rekeyCatalog } from '../../server/catalog/rekey.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'
+import { rekeyWebhookSecrets } from '../../server/webhooks/secrets.ts'
 import { printJson } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'
 
@@ -18,7 +19,13 @@ the same value, then set SECRET_KEY=NEW.`,
     )
     .action((options: { readonly json?: boolean }) =>
       withSession(async ({ sql, config }) => {
-        const done = await rekeyCatalog(sql, openSecretBox(config))
+        const box = openSecretBox(config)
+        const channels = await rekeyCatalog(sql, box)
+        const webhooks = await rekeyWebhookSecrets(sql, box)
+        const done = {
+          changed: channels.changed + webhooks.changed,
+          kept: channels.kept + webhooks.kept,
+        }
         if (options.json) return printJson(done)
         console.log(`${done.changed} secrets encrypted again, ${done.kept} had the newest key.`)
       }),

@@ -15,6 +15,7 @@ import { addRoutesCommand } from '../commands/routes.ts'
 import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
 import { addUsageCommands } from '../commands/usage.ts'
+import { addWebhookCommands } from '../commands/webhook.ts'
 import { explainFailure } from './failure.ts'
 
 /** 0: done. 1: it could not be done. 2: the command line itself was wrong. */
@@ -47,6 +48,7 @@ function createProgram(): Command {
   addKeyCommands(program)
   addCreditCommand(program)
   addUsageCommands(program)
+  addWebhookCommands(program)
   addChannelCommands(program)
   addModelCommands(program)
   addRoutesCommand(program)

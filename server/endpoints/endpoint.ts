@@ -14,6 +14,7 @@ import type { Services } from '../pipeline/services.ts'
 import type { TaskSubmission } from '../tasks/submission.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
+import type { Webhooks } from '../webhooks/webhooks.ts'
 
 /** A request that works and what it is answered with; both must pass the endpoint's schemas. */
 export interface Example {
@@ -71,6 +72,7 @@ export interface PlainServices extends Services {
   readonly usage: UsageReader
   /** Judges every URL that a caller gives. */
   readonly guard: Guard
+  readonly webhooks: Webhooks
   /** Why this process should get no traffic now, or undefined when it should. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string

@@ -22,6 +22,9 @@ import {
   getContentsTask,
   listContentsTasks,
 } from './video-contents.ts'
+import { getDelivery, listDeliveries, redeliver } from './webhook-deliveries.ts'
+import { getWebhookSecret, rotateWebhookSecret } from './webhook-secret.ts'
+import { testWebhook } from './webhook-test.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
@@ -49,6 +52,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getBalance,
   listUsage,
   getUsage,
+  getWebhookSecret,
+  rotateWebhookSecret,
+  testWebhook,
+  listDeliveries,
+  getDelivery,
+  redeliver,
   healthz,
   readyz,
   openapi(() => ENDPOINTS),

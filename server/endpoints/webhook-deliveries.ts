@@ -5,7 +5,12 @@ import type { Context } from '../http/context.ts'
 import { sendJson } from '../http/reply.ts'
 import type { DeliveryFilter } from '../webhooks/store.ts'
 import type { AccountEndpoint } from './endpoint.ts'
-import { deliverySchema, describeDelivery, EXAMPLE_DELIVERY, noDelivery } from './webhook-schemas.ts'
+import {
+  deliverySchema,
+  describeDelivery,
+  EXAMPLE_DELIVERY,
+  noDelivery,
+} from './webhook-schemas.ts'
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(20),
@@ -101,11 +106,11 @@ export const redeliver: AccountEndpoint = {
         attempts: [],
       },
     }),
-    errors: [403, 404, 503],
+    errors: [403, 404, 429, 503],
   },
   async handle(context, caller, { webhooks }) {
     const row = await webhooks.redeliver(caller.accountId, context.params.delivery_id ?? '')
     if (!row) throw noDelivery()
-    sendJson(context, 202, describeDelivery(row))
+    sendJson(context, 200, describeDelivery(row))
   },
 }

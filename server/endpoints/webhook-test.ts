@@ -27,6 +27,7 @@ export const testWebhook: AccountEndpoint = {
     summary: 'Send a test webhook',
     description: 'Signed, retried and listed as every other one; its kind is `test`.',
     tag: 'Webhooks',
+    body: z.object({ url: z.string().max(2_048).describe('Where to; http or https.') }),
     answer: deliverySchema,
     example: () => ({
       body: { url: EXAMPLE_DELIVERY.url },
@@ -40,13 +41,13 @@ export const testWebhook: AccountEndpoint = {
         attempts: [],
       },
     }),
-    errors: [400, 403, 413, 415, 503],
+    errors: [400, 403, 413, 415, 429, 503],
   },
   async handle(context, caller, { webhooks, guard }) {
     const url = await readUrl(context)
     const refusal = await guard.checkUrl(url)
     if (refusal !== undefined) throw invalidField('url', refusal)
     const row = await webhooks.test(caller.accountId, url)
-    sendJson(context, 202, describeDelivery(row))
+    sendJson(context, 200, describeDelivery(row))
   },
 }

@@ -116,6 +116,27 @@ const chargesAreExplained: Invariant = {
     limit ${LIST_LIMIT}`,
 }
 
+const deliveriesEndOnce: Invariant = {
+  id: 'I10',
+  title: 'a delivery has its attempts, at most 4, and ends delivered by one or dropped after all',
+  find: (sql) => sql<Violation[]>`
+    select d.id as subject,
+      format('%s: %s attempts begun, %s recorded, %s accepted, %s under way', d.state, d.attempts,
+        a.recorded, a.accepted, a.open) as found,
+      case d.state when 'delivered' then 'one accepted' when 'dropped' then '4, none accepted'
+        else 'none accepted, one under way if it is leased' end as expected
+    from delivery d cross join lateral (
+      select count(*) as recorded, coalesce(max(number), 0) as last,
+        count(*) filter (where outcome = 'accepted') as accepted,
+        count(*) filter (where outcome is null) as open
+      from delivery_attempt where delivery_id = d.id) a
+    where a.recorded <> d.attempts or a.last <> d.attempts
+      or a.accepted <> (d.state = 'delivered')::int
+      or a.open <> (d.lease_until is not null)::int
+      or (d.state = 'dropped' and d.attempts <> 4)
+    limit ${LIST_LIMIT}`,
+}
+
 const nothingIsMissing: Invariant = {
   id: 'I11',
   title: 'no acknowledged write is missing: every record and entry has its hold or credit',
@@ -147,6 +168,7 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
   heldIsOpenHolds,
   holdsEndOnce,
   chargesAreExplained,
+  deliveriesEndOnce,
   nothingIsMissing,
 ]
 

@@ -27,7 +27,8 @@ export async function readSecret(sql: Sql, accountId: string): Promise<SecretRow
 /** Of two that create a secret at once, one is kept. */
 export async function createSecret(sql: Sql, accountId: string, sealed: Buffer): Promise<void> {
   await sql`
-    update account set webhook_secret = ${sealed} where id = ${accountId} and webhook_secret is null`
+    update account set webhook_secret = ${sealed}
+    where id = ${accountId} and webhook_secret is null`
 }
 
 /** Returns false when there is no such account. */

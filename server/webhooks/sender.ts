@@ -2,21 +2,13 @@
  * Sends what is due: claims as much as there are free slots, waits for a notification, for a slot
  * or for the next due time, and claims again. Any number of processes may do so side by side.
  */
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
-import { type Accepted, judge, prepare, type Refused, send } from './attempt.ts'
-import {
-  type AttemptResult,
-  type ClaimedRow,
-  claimDue,
-  nextDueMs,
-  recordAttempt,
-} from './queue-store.ts'
+import { deliverOne } from './deliver-one.ts'
+import { claimDue, nextDueMs } from './queue-store.ts'
 import { DELAYS_MS, SENDING_LIMITS, type SendingLimits } from './schedule.ts'
-import { openSecrets, viewSecret } from './secrets.ts'
 import { NOTIFICATIONS } from './store.ts'
 import { createWaker } from './waker.ts'
 
@@ -42,7 +34,6 @@ export interface Sender {
 /** Notifications can be lost: nothing waits longer for a look than this. */
 const LOOK_MS = 1_000
 const TROUBLE_PAUSE_MS = 1_000
-const RECORD_TRIES = 10
 
 export function startSender(options: SenderOptions): Sender {
   const { sql, log, limits = SENDING_LIMITS, delaysMs = DELAYS_MS, clock } = options
@@ -51,35 +42,17 @@ export function startSender(options: SenderOptions): Sender {
   const cutting = new AbortController()
   const waker = createWaker()
   const now = () => clock?.now() ?? null
+  const context = { ...options, limits, delaysMs, now, signal: cutting.signal }
   const listening = sql
     .listen(NOTIFICATIONS, waker.wake, waker.wake)
     .catch((error) => void log.warn({ error }, 'no notifications of deliveries: polling only'))
-
-  async function attempt(claimed: ClaimedRow): Promise<void> {
-    const ended = await perform(claimed, options, limits, cutting.signal)
-    await record(toResult(claimed, ended))
-  }
-
-  /** The answer is known: a database that is away for a moment must not make us send again. */
-  async function record(result: AttemptResult): Promise<void> {
-    const delayMs = delaysMs[result.number - 1] ?? null
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        if (await recordAttempt(sql, result, { delayMs, now: now() })) return
-        return log.warn({ delivery_id: result.id }, 'a delivery was taken over meanwhile')
-      } catch (error) {
-        if (attempt === RECORD_TRIES) throw error
-        await sleep(TROUBLE_PAUSE_MS)
-      }
-    }
-  }
 
   async function claim(): Promise<number> {
     const free = limits.slots - running.size
     if (free <= 0) return 0
     const claimed = await claimDue(sql, { limits, free, delaysMs, now: now() })
     for (const one of claimed) {
-      const work = attempt(one)
+      const work = deliverOne(one, context)
         .catch((error) => log.error({ error, delivery_id: one.id }, 'an attempt was not recorded'))
         .finally(() => {
           running.delete(work)
@@ -119,30 +92,4 @@ export function startSender(options: SenderOptions): Sender {
       await (await listening)?.unlisten().catch(() => undefined)
     },
   }
-}
-
-/** A secret that cannot be opened is our fault and fails the attempt, not the process. */
-async function perform(
-  claimed: ClaimedRow,
-  { sql, secrets, guard, log }: SenderOptions,
-  limits: SendingLimits,
-  signal: AbortSignal,
-): Promise<Accepted | Refused> {
-  try {
-    const signing = claimed.current
-      ? openSecrets(secrets, claimed.account_id, claimed)
-      : await viewSecret(sql, secrets, claimed.account_id)
-    return judge(await send(prepare(claimed, signing), guard, limits, signal))
-  } catch (error) {
-    log.error({ error, delivery_id: claimed.id }, 'a webhook could not be signed')
-    const nothing = { status: null, latencyMs: 0, answer: null }
-    return { stage: 'refused', ...nothing, error: 'the gateway could not sign it' }
-  }
-}
-
-function toResult(claimed: ClaimedRow, ended: Accepted | Refused): AttemptResult {
-  const { id, number, fence } = claimed
-  const { stage: outcome, status, latencyMs, answer } = ended
-  const error = ended.stage === 'accepted' ? null : ended.error
-  return { id, number, fence, outcome, status, error, latencyMs, answer }
 }

@@ -90,7 +90,8 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
         after === undefined
           ? sql``
           : sql`and (d.created_at, d.id) <
-              (select created_at, id from delivery where id = ${after})`
+              (select created_at, id from delivery
+                where id = ${after} and account_id = ${accountId})`
       }
     order by d.created_at desc, d.id desc limit ${limit}`
 }
@@ -113,4 +114,13 @@ export async function accountOfDelivery(sql: Sql, id: string): Promise<string | 
   const [row] = await sql<{ account_id: string }[]>`
     select account_id from delivery where id = ${id}`
   return row?.account_id
+}
+
+/** Deliveries that a person asked for and that are not over. */
+export async function countAskedFor(sql: Sql, accountId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from delivery
+    where account_id = ${accountId} and state = 'pending'
+      and (task_id is null or redelivery_of is not null)`
+  return row?.count ?? 0
 }

@@ -1,16 +1,21 @@
 /** What owners of accounts, and operators for them, do with webhooks. */
 import type { Sql } from 'postgres'
+import { GatewayError } from '../errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { SecretBox } from '../lib/secrets.ts'
 import { hostOf } from './enqueue.ts'
 import { rotateSecret, viewSecret, type WebhookSecret } from './secrets.ts'
 import {
+  countAskedFor,
   type DeliveryFilter,
   type DeliveryRow,
   insertDelivery,
   readDelivered,
   selectDeliveries,
 } from './store.ts'
+
+/** Tests and redeliveries of one account that may wait at once. */
+const ASKED_FOR_MAX = 50
 
 export interface Webhooks {
   /** The account's secret, made at the first look. */
@@ -31,6 +36,11 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
     const [row] = await selectDeliveries(sql, { accountId, id, limit: 1 })
     return row
   }
+  /** Sending on demand must not become a way to trouble somebody else's host. */
+  async function refuseCrowds(accountId: string): Promise<void> {
+    if ((await countAskedFor(sql, accountId)) < ASKED_FOR_MAX) return
+    throw new GatewayError('rate_limited', { retryAfterSeconds: 60 })
+  }
   return {
     secret: (accountId) => viewSecret(sql, secrets, accountId),
     rotate: (accountId) => rotateSecret(sql, secrets, accountId),
@@ -39,11 +49,13 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
     async redeliver(accountId, deliveryId) {
       const first = await readDelivered(sql, accountId, deliveryId)
       if (!first) return undefined
+      await refuseCrowds(accountId)
       const id = newId('whd')
       await insertDelivery(sql, { ...first, id })
       return await find(accountId, id)
     },
     async test(accountId, url) {
+      await refuseCrowds(accountId)
       const id = newId('whd')
       const body = Buffer.from(JSON.stringify(testPayload(id)))
       const one = { accountId, taskId: null, kind: 'test', redeliveryOf: null }
@@ -58,5 +70,11 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
 /** Looks like the payload of a task that succeeded, so that a receiver reads it as one. */
 function testPayload(id: string) {
   const now = new Date().toISOString()
-  return { task_id: `test_${id}`, kind: 'test', status: 'succeeded', created_at: now, finished_at: now }
+  return {
+    task_id: `test_${id}`,
+    kind: 'test',
+    status: 'succeeded',
+    created_at: now,
+    finished_at: now,
+  }
 }

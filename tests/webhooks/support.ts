@@ -14,11 +14,11 @@ import { type Sender, type SenderOptions, startSender } from '../../server/webho
 import { createTestDatabase } from '../support/postgres.ts'
 
 const ignore = () => undefined
-export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
+const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 export const box = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
 
 /** Names under .test lead to this machine; nothing else is looked up. */
-export const localGuard: Guard = createGuard({
+const localGuard: Guard = createGuard({
   policy: () => ({ allowance: 'private', ports: new Set([80, 443]) }),
   resolve: async () => ['127.0.0.1'],
 })

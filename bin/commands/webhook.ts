@@ -1,0 +1,198 @@
+/** `tributary webhook …`: secrets of signatures, deliveries and their attempts, sending again. */
+import { type Command, Option } from 'commander'
+import { OperatorError } from '../../server/lib/operator-error.ts'
+import { createGuard } from '../../server/outbound/guard.ts'
+import { openSecretBox } from '../../server/secret-key-file.ts'
+import type { WebhookSecret } from '../../server/webhooks/secrets.ts'
+import { accountOfDelivery, type DeliveryRow } from '../../server/webhooks/store.ts'
+import { createWebhooks } from '../../server/webhooks/webhooks.ts'
+import { whole } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { type Session, withSession } from '../lib/session.ts'
+
+const STATES = ['pending', 'delivered', 'dropped'] as const
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+interface AccountOption extends JsonOption {
+  readonly account: string
+}
+
+interface ListOptions extends AccountOption {
+  readonly limit: number
+  readonly task?: string
+  readonly status?: (typeof STATES)[number]
+}
+
+export function addWebhookCommands(program: Command): void {
+  const webhook = program
+    .command('webhook')
+    .description('secrets of signatures, deliveries, sending again')
+  addSecret(webhook, 'secret', "the account's secret, with which its webhooks are signed")
+  addSecret(webhook, 'rotate', 'a new secret; the one before signs beside it for 24 hours')
+  addDeliveries(webhook)
+  addShow(webhook)
+  addRedeliver(webhook)
+  addTest(webhook)
+}
+
+function open({ sql, config }: Session) {
+  return createWebhooks(sql, openSecretBox(config))
+}
+
+function addSecret(webhook: Command, name: 'secret' | 'rotate', description: string): void {
+  webhook
+    .command(name)
+    .description(description)
+    .requiredOption('--account <account>', 'whose secret')
+    .option('--json', 'as JSON')
+    .action((options: AccountOption) =>
+      withSession(async (session) => {
+        showSecret(await open(session)[name](options.account), options)
+      }),
+    )
+}
+
+function showSecret(secret: WebhookSecret, options: AccountOption): void {
+  const { current, previousUntil } = secret
+  if (options.json) {
+    const until = previousUntil?.toISOString() ?? null
+    printJson({ account_id: options.account, secret: current, previous_valid_until: until })
+    return
+  }
+  printFields({
+    secret: current,
+    'the one before': previousUntil && `signs until ${formatTime(previousUntil)} UTC`,
+  })
+}
+
+function addDeliveries(webhook: Command): void {
+  webhook
+    .command('deliveries')
+    .description('deliveries of an account, the newest first')
+    .requiredOption('--account <account>', 'whose deliveries')
+    .option('--task <task>', 'of one task')
+    .addOption(new Option('--status <status>', 'in one state').choices(STATES))
+    .option('--limit <n>', 'how many', whole, 20)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  tributary webhook deliveries --account acct_… --status dropped
+  tributary webhook redeliver whd_…`,
+    )
+    .action((options: ListOptions) =>
+      withSession(async (session) => {
+        const { account: accountId, limit, task, status } = options
+        const rows = await open(session).list({
+          ...{ accountId, limit },
+          ...(task ? { taskId: task } : {}),
+          ...(status ? { state: status } : {}),
+        })
+        if (options.json) return printJson(rows)
+        printDeliveries(rows)
+      }),
+    )
+}
+
+function printDeliveries(rows: readonly DeliveryRow[]): void {
+  printTable(
+    rows,
+    [
+      { title: 'delivery', cell: ({ id }) => id },
+      { title: 'created', cell: ({ created_at: at }) => formatTime(at) },
+      { title: 'status', cell: ({ state }) => state },
+      { title: 'attempts', cell: ({ attempts }) => attempts, right: true },
+      { title: 'task', cell: ({ task_id: task }) => task ?? 'a test' },
+      { title: 'last', cell: ({ history }) => describeLast(history) },
+      { title: 'url', cell: ({ url }) => url },
+    ],
+    'There are no deliveries.',
+  )
+}
+
+function describeLast(history: DeliveryRow['history']): string {
+  const last = history.at(-1)
+  if (!last) return ''
+  return last.error ?? (last.outcome === null ? 'under way' : `${last.status}`)
+}
+
+function addShow(webhook: Command): void {
+  webhook
+    .command('show <delivery>')
+    .description('one delivery with every attempt')
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      withSession(async (session) => {
+        const row = await open(session).find(await ownerOf(session, id), id)
+        showOne(row ?? unknown(id), options)
+      }),
+    )
+}
+
+function addRedeliver(webhook: Command): void {
+  webhook
+    .command('redeliver <delivery>')
+    .description('the same body to the same URL, as a delivery of its own; a gateway sends it')
+    .option('--json', 'as JSON')
+    .action((id: string, options: JsonOption) =>
+      withSession(async (session) => {
+        const row = await open(session).redeliver(await ownerOf(session, id), id)
+        showOne(row ?? unknown(id), options)
+      }),
+    )
+}
+
+function addTest(webhook: Command): void {
+  webhook
+    .command('test')
+    .description('an example to any URL; a gateway sends it')
+    .requiredOption('--account <account>', 'whose secret signs it')
+    .requiredOption('--url <url>', 'where to')
+    .option('--json', 'as JSON')
+    .action((options: AccountOption & { readonly url: string }) =>
+      withSession(async (session) => {
+        const webhooks = open(session)
+        await webhooks.secret(options.account)
+        const refusal = guardOf(session).readUrl(options.url)
+        if (refusal !== undefined) throw new OperatorError(`the URL ${refusal}`)
+        showOne(await webhooks.test(options.account, options.url), options)
+      }),
+    )
+}
+
+/** As strict as the gateway, but for loopback: whether it runs as a demo is its own to know. */
+function guardOf({ config }: Session) {
+  const ports = new Set(config.targetPorts)
+  const allowance = config.allowPrivateTargets ? 'private' : 'loopback'
+  return createGuard({ policy: () => ({ allowance, ports }) })
+}
+
+async function ownerOf({ sql }: Session, id: string): Promise<string> {
+  return (await accountOfDelivery(sql, id)) ?? unknown(id)
+}
+
+function unknown(id: string): never {
+  throw new OperatorError(`there is no delivery ${id}`)
+}
+
+function showOne(row: DeliveryRow, { json }: JsonOption): void {
+  if (json) {
+    printJson(row)
+    return
+  }
+  printFields({
+    delivery: row.id,
+    status: row.state,
+    task: row.task_id,
+    url: row.url,
+    next: row.next_attempt_at && formatTime(row.next_attempt_at),
+  })
+  for (const one of row.history) {
+    const outcome = one.error ?? `${one.outcome ?? 'under way'} ${one.status ?? ''}`.trim()
+    console.log(`${one.number}. ${one.started_at}  ${outcome}  ${one.latency_ms ?? ''} ms`)
+  }
+}
