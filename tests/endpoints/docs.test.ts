@@ -8,7 +8,10 @@ import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 let gateway: TestGateway
 
 before(async () => {
-  gateway = await startTestGateway({ PUBLIC_URL: 'http://gateway.test' })
+  gateway = await startTestGateway({
+    PUBLIC_URL: 'http://gateway.test',
+    ALLOW_PRIVATE_TARGETS: 'true',
+  })
 })
 after(() => gateway.stop())
 
@@ -42,6 +45,8 @@ test('every command on the page is answered with 200', async () => {
   const called = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
   const kept = await gateway.post('/v1/responses', key, { model: 'sim-chat', input: 'rivers' })
   const requestId = called.headers.get('x-request-id') ?? ''
+  const receiver = 'http://127.0.0.1:1/'
+  const tried = await gateway.post('/v1/webhooks/test', key, { url: receiver })
   // What names a task needs one that somebody made: the tests of the video endpoints do that.
   const commands = (await readCommands()).filter((one) => !/\/(?:task_|cgt-)/.test(one))
   assert.ok(commands.length >= 10, `${commands.length} commands`)
@@ -49,6 +54,8 @@ test('every command on the page is answered with 200', async () => {
     const command = printed
       .replace('http://gateway.test', gateway.url)
       .replace(/req_\w{22}/, requestId)
+      .replace(/whd_\w{22}/, tried.json.id)
+      .replace('https://example.com/hooks/tributary', receiver)
       .replace('resp_9Wd3', kept.json.id)
       .replace(/^curl /, `curl -s -w '%{http_code}' `)
     const { stdout } = await promisify(execFile)('sh', ['-c', command], {

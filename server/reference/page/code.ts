@@ -10,12 +10,18 @@ export function curlCommand(operation: Operation, publicUrl: string): string {
   const body = example?.body
   const url = publicUrl + (example?.path ?? paths[0])
   const lines = [
-    `curl ${streams(body) ? '-N ' : ''}${method === 'DELETE' ? '-X DELETE ' : ''}${quote(url)}`,
+    `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body)}${quote(url)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...Object.entries(example?.headers ?? {}).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
   ]
   return lines.join(' \\\n  ')
+}
+
+/** GET, and POST with a body, need not be said. */
+function methodOption(method: string, body: unknown): string {
+  const isPlain = method === 'GET' || (method === 'POST' && body !== undefined)
+  return isPlain ? '' : `-X ${method} `
 }
 
 function streams(body: unknown): boolean {
