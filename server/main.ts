@@ -93,10 +93,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const accounts = createAccounts({ sql, log })
   const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
   const ledger = createLedger({ sql, ownerId, isUnavailable, log })
-  const readiness = watchReadiness(
-    { database: database.probe, disk: () => (sole ? refuseWhenFull(config.dataDir) : none()) },
-    log,
-  )
+  const readiness = openReadiness(config, database, log)
   const inFlight = createInFlight()
   const health = createChannelHealth(() => performance.now())
   const metrics = createMetrics({
@@ -199,6 +196,12 @@ function createStop(parts: Parts): Gateway['stop'] {
     await parts.database.stop()
     log.info({}, 'stopped')
   }
+}
+
+function openReadiness(config: Config, database: OpenedDatabase, log: Log): Readiness {
+  const sole = database.kind === 'embedded'
+  const disk = () => (sole ? refuseWhenFull(config.dataDir) : none())
+  return watchReadiness({ database: database.probe, disk }, log)
 }
 
 /** Whether this is a demo, whose callers may name this machine, is known after the start. */
