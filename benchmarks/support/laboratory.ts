@@ -28,10 +28,10 @@ import { killPostmaster } from './postmaster.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-export interface Laboratory {
+/** A gateway with its own database and callers, in front of any upstream. */
+export interface Place {
   readonly dataDir: string
   readonly gatewayUrl: string
-  readonly simulators: SimulatorsProcess
   readonly accountIds: readonly string[]
   /** Spread evenly over the accounts. */
   readonly keys: readonly CreatedKey[]
@@ -39,23 +39,44 @@ export interface Laboratory {
   startGateway(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
   /** Joins the gateway's database; starts it when no gateway runs. */
   withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T>
-  /** Ends the simulators and removes the folder. Stop the gateway first. */
+  /** Removes the folder. Stop the gateway first. */
   close(): Promise<void>
 }
 
-export interface LaboratoryOptions {
+/** A place whose upstream is the simulators, in a process of their own. */
+export interface Laboratory extends Place {
+  readonly simulators: SimulatorsProcess
+}
+
+export interface PlaceOptions {
   readonly accounts?: number
   readonly keys?: number
   readonly balance?: string
   /** Several gateways on one PostgreSQL, each on a port of its own. */
   readonly shared?: boolean
+}
+
+export interface LaboratoryOptions extends PlaceOptions {
   readonly simulatorArguments?: readonly string[]
 }
 
 export async function openLaboratory(options: LaboratoryOptions = {}): Promise<Laboratory> {
+  const simulators = await startSimulatorsProcess(options.simulatorArguments)
+  const place = await openPlace(simulators.url, options)
+  return {
+    ...place,
+    simulators,
+    async close() {
+      await simulators.stop(5_000)
+      await place.close()
+    },
+  }
+}
+
+export async function openPlace(upstreamUrl: string, options: PlaceOptions = {}): Promise<Place> {
   const { accounts = 1, keys = 1, balance = '100000' } = options
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
-  const simulators = await startSimulatorsProcess(options.simulatorArguments)
+  process.once('exit', () => killPostmaster(dataDir))
   const port = await findFreePort()
   const server = options.shared ? await startEmbedded({ dataDir }) : undefined
 
@@ -70,19 +91,17 @@ export async function openLaboratory(options: LaboratoryOptions = {}): Promise<L
 
   const made = await withDatabase(async (sql) => {
     await migrate(sql, join(ROOT, 'migrations'))
-    await applySimulators(sql, simulators.url)
+    await applySimulators(sql, upstreamUrl)
     return await createCallers(sql, { accounts, keys, balance })
   })
   return {
     dataDir,
     gatewayUrl: `http://127.0.0.1:${port}`,
-    simulators,
     ...made,
     withDatabase,
     startGateway: (env = {}) =>
       startGateway(server ? { dataDir, databaseUrl: urlOf(server), env } : { dataDir, port, env }),
     async close() {
-      await simulators.stop(5_000)
       await server?.stop()
       if (process.env.KEEP_LABORATORY !== undefined) return
       killPostmaster(dataDir)

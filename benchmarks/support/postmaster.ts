@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The pid of the embedded PostgreSQL, from its own pid file, or undefined when there is none. */
-function findPostmaster(dataDir: string): number | undefined {
+export function findPostmaster(dataDir: string): number | undefined {
   const file = join(dataDir, 'postgres', 'postmaster.pid')
   return existsSync(file) ? Number(readFileSync(file, 'utf8').split('\n')[0]) : undefined
 }

@@ -27,6 +27,8 @@ const running = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
+// A signal ends a process without its exit handlers, and would leave the children behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
 
 /** Starts `command`. Its exit code is the caller's business; a command that is not there throws. */
 export async function startProcess(

@@ -29,6 +29,7 @@ export function sendRaw(
   options: RawOptions = {},
 ): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
+  const isHead = request.slice(0, 5).toString() === 'HEAD '
   return new Promise((resolve) => {
     let sentAt = performance.now()
     let firstAt: number | undefined
@@ -54,7 +55,7 @@ export function sendRaw(
       size += data.length
       const { leaveAfterBytes } = options
       if (leaveAfterBytes !== undefined && size >= leaveAfterBytes) finish('closed')
-      else if (isComplete(arrived)) finish('complete')
+      else if (isComplete(arrived, isHead)) finish('complete')
     })
     socket.on('end', () => finish('closed'))
     socket.on('close', () => finish('closed'))
@@ -64,7 +65,7 @@ export function sendRaw(
 
 const INTERIM = /^HTTP\/1\.1 1\d\d.*?\r\n\r\n/s
 
-function isComplete(arrived: Buffer[]): boolean {
+function isComplete(arrived: Buffer[], isHead: boolean): boolean {
   let all = arrived.length === 1 ? arrived[0] : Buffer.concat(arrived)
   if (!all) return false
   const interim = all.subarray(0, 10).toString('latin1') === 'HTTP/1.1 1' ? all : undefined
@@ -72,6 +73,7 @@ function isComplete(arrived: Buffer[]): boolean {
   if (arrived.length > 1 || interim) arrived.splice(0, arrived.length, all)
   const end = all.indexOf('\r\n\r\n')
   if (end < 0) return false
+  if (isHead) return true
   const head = all.toString('latin1', 0, end)
   const length = /content-length: (\d+)/i.exec(head)
   if (length) return all.length >= end + 4 + Number(length[1])

@@ -1,0 +1,81 @@
+/**
+ * The upstream of the benchmarks, as cheap as Node can be: prepared bytes over plain sockets, a
+ * 1 KB chat completion or a stream of 100 chunks, each written on its own.
+ * `node benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a stream stops for that long
+ * after its first chunk.
+ */
+import { createServer, type Socket } from 'node:net'
+
+const CHUNKS = 100
+const port = Number(process.argv[2])
+const holdMs = Number(process.argv[3] ?? 0)
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 100, total_tokens: 110 }
+const IDENTITY = { id: 'chatcmpl-benchmark', created: 1_700_000_000, model: 'sim-chat' }
+
+function prepareWhole(): Buffer {
+  const content = 'All work and no play makes Jack a dull boy. '.repeat(17)
+  const message = { role: 'assistant', content, refusal: null }
+  const body = JSON.stringify({
+    ...{ ...IDENTITY, object: 'chat.completion', usage: USAGE },
+    choices: [{ index: 0, message, finish_reason: 'stop' }],
+  })
+  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`
+  return Buffer.from(`${head}\r\n\r\n${body}`)
+}
+
+function chunk(value: object): Buffer {
+  const event = `data: ${JSON.stringify({ ...IDENTITY, object: 'chat.completion.chunk', ...value })}\n\n`
+  return frame(event)
+}
+
+function frame(text: string): Buffer {
+  return Buffer.from(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+}
+
+const STREAM_HEAD = Buffer.from(
+  'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n',
+)
+const delta = (content: object, reason: string | null = null) =>
+  chunk({ choices: [{ index: 0, delta: content, finish_reason: reason }] })
+const STREAM: readonly Buffer[] = [
+  Buffer.concat([STREAM_HEAD, delta({ role: 'assistant', content: '' })]),
+  ...Array.from({ length: CHUNKS - 3 }, () => delta({ content: 'word and ' })),
+  delta({}, 'stop'),
+  Buffer.concat([chunk({ choices: [], usage: USAGE }), frame('data: [DONE]\n\n')]),
+  Buffer.from('0\r\n\r\n'),
+]
+const WHOLE = prepareWhole()
+
+const server = createServer({ noDelay: true }, (socket) => {
+  let pending: Buffer = Buffer.alloc(0)
+  socket.on('data', (data: Buffer) => {
+    pending = pending.length === 0 ? data : Buffer.concat([pending, data])
+    for (let size = sizeOfRequest(pending); size > 0; size = sizeOfRequest(pending)) {
+      const request = pending.subarray(0, size)
+      pending = pending.subarray(size)
+      if (request.includes('"stream":true')) stream(socket, 0)
+      else socket.write(WHOLE)
+    }
+  })
+  socket.on('error', () => undefined)
+})
+
+/** Bytes of the first whole request, or 0. */
+function sizeOfRequest(pending: Buffer): number {
+  const end = pending.indexOf('\r\n\r\n')
+  if (end < 0) return 0
+  const length = /content-length: *(\d+)/i.exec(pending.toString('latin1', 0, end))?.[1]
+  const size = end + 4 + Number(length ?? 0)
+  return pending.length >= size ? size : 0
+}
+
+function stream(socket: Socket, index: number): void {
+  const bytes = STREAM[index]
+  if (!bytes || socket.destroyed) return
+  socket.write(bytes)
+  if (holdMs > 0 && index === 0) setTimeout(() => stream(socket, 1), holdMs)
+  else setImmediate(stream, socket, index + 1)
+}
+
+server.listen({ port, host: '127.0.0.1', backlog: 16_384 }, () => console.log('ready'))

@@ -1,0 +1,59 @@
+/** What Linux knows about a process and its children: processor time, memory, the core it is on. */
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+const TICKS_PER_SECOND = 100
+
+function readStat(pid: number): { readonly parent: number; readonly seconds: number } | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const ticks = Number(fields[11]) + Number(fields[12])
+    return { parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND }
+  } catch {
+    return undefined
+  }
+}
+
+/** The process and all that descend from it. */
+function treeOf(pid: number): number[] {
+  const parents = new Map<number, number>()
+  for (const name of readdirSync('/proc')) {
+    const found = /^\d+$/.test(name) ? readStat(Number(name)) : undefined
+    if (found) parents.set(Number(name), found.parent)
+  }
+  const tree = [pid]
+  for (const member of tree) {
+    for (const [child, parent] of parents) if (parent === member) tree.push(child)
+  }
+  return tree
+}
+
+/** User and system time of the living tree, in seconds. */
+export function readCpuSeconds(pid: number, without?: number): number {
+  const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
+  const members = treeOf(pid).filter((member) => !left.has(member))
+  return members.reduce((sum, member) => sum + (readStat(member)?.seconds ?? 0), 0)
+}
+
+/** Memory of the living tree in MB, shared pages counted once. */
+export function readMemoryMb(pid: number, without?: number): number {
+  const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
+  const members = treeOf(pid).filter((member) => !left.has(member))
+  return members.reduce((sum, member) => sum + readShareMb(member), 0)
+}
+
+function readShareMb(pid: number): number {
+  try {
+    const rollup = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8')
+    return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+  } catch {
+    return 0
+  }
+}
+
+/** Moves the tree, all its threads and what it will start to one core. */
+export function pinTree(pid: number, core: number): void {
+  for (const member of treeOf(pid))
+    spawnSync('taskset', ['-a', '-cp', String(core), String(member)])
+}

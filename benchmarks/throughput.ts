@@ -1,0 +1,110 @@
+/**
+ * How many requests does each way to the same upstream carry on one core, and what does one cost?
+ * `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
+ */
+import { parseArgs } from 'node:util'
+import {
+  type Peer,
+  startBareNode,
+  startNginx,
+  startPortkey,
+  startTributary,
+  startUpstream,
+} from './peers/start-peers.ts'
+import { readCpuSeconds } from './support/proc.ts'
+import { circumstances, median, report, round, table } from './support/results.ts'
+import { runWrk } from './support/wrk.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+  },
+})
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const CONNECTIONS = 32
+const KINDS = ['1 KB bodies', '100-chunk streams'] as const
+
+interface Measured {
+  readonly kind: string
+  readonly peer: string
+  readonly perSecond: number
+  readonly cpuMicroseconds: number
+  readonly databaseMicroseconds: number
+  readonly errors: number
+}
+
+const made = circumstances(`npm run bench -- throughput --rounds ${rounds} --seconds ${seconds}`)
+const upstream = await startUpstream()
+const started = [
+  await startNginx(upstream.url),
+  await startBareNode(upstream.url),
+  await startPortkey(upstream.url),
+  await startTributary(upstream.url),
+]
+const peers = started.filter((peer): peer is Peer => peer !== undefined)
+const measured: Measured[] = []
+try {
+  for (const kind of KINDS) {
+    for (const peer of peers) await measure(peer, kind, 2)
+    for (let turn = 0; turn < rounds; turn += 1) {
+      for (const peer of peers) {
+        const one = await measure(peer, kind, seconds)
+        measured.push(one)
+        console.log(`${one.kind}  ${one.peer}: ${Math.round(one.perSecond)}/s`)
+      }
+    }
+  }
+} finally {
+  await Promise.all(peers.map((peer) => peer.stop()))
+  await upstream.stop(2_000)
+}
+finish()
+
+async function measure(peer: Peer, kind: string, duration: number): Promise<Measured> {
+  const own = () => readCpuSeconds(peer.pid, peer.databasePid)
+  const database = () => (peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid))
+  const before = { own: own(), database: database() }
+  const options = { stream: kind !== KINDS[0], connections: CONNECTIONS, seconds: duration }
+  const { requests, perSecond, errors } = await runWrk(peer, options)
+  const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
+  return {
+    ...{ kind, peer: peer.name, perSecond, errors },
+    cpuMicroseconds: each(own() - before.own),
+    databaseMicroseconds: each(database() - before.database),
+  }
+}
+
+function finish(): void {
+  const lines: string[] = []
+  const medians: Record<string, Record<string, object>> = {}
+  for (const kind of KINDS) {
+    const rows = peers.map(({ name }) => {
+      const those = measured.filter((one) => one.kind === kind && one.peer === name)
+      const perSecond = median(those.map((one) => one.perSecond))
+      const cpu = median(those.map((one) => one.cpuMicroseconds))
+      const database = median(those.map((one) => one.databaseMicroseconds))
+      const errors = those.reduce((sum, one) => sum + one.errors, 0)
+      medians[kind] = { ...medians[kind], [name]: { perSecond, cpu, database, errors } }
+      return { name, perSecond, cpu, database, errors }
+    })
+    const bare = rows.find(({ name }) => name.startsWith('bare'))
+    const title = [kind, 'requests/s', 'of bare', 'µs of CPU', 'of bare', 'database µs', 'errors']
+    const cells = rows.map(({ name, perSecond, cpu, database, errors }) => [
+      name,
+      Math.round(perSecond),
+      `${round(perSecond / (bare?.perSecond ?? 1))}×`,
+      Math.round(cpu),
+      `${round(cpu / (bare?.cpu ?? 1))}×`,
+      Math.round(database),
+      errors,
+    ])
+    lines.push(...table([title, ...cells]), '')
+  }
+  lines.push(
+    `${CONNECTIONS} connections; the server on one core, wrk, upstream and database on another;`,
+    `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time per request.`,
+  )
+  report('throughput', made, { rounds, seconds, medians, measured }, lines)
+}
