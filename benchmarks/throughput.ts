@@ -104,7 +104,7 @@ function finish(): void {
   }
   lines.push(
     `${CONNECTIONS} connections; the server on one core, wrk, upstream and database on another;`,
-    `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time per request.`,
+    `interleaved, medians of ${rounds} runs of ${seconds} s. CPU is user and system time each.`,
   )
   report('throughput', made, { rounds, seconds, medians, measured }, lines)
 }

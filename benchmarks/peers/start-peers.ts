@@ -135,8 +135,6 @@ export async function startTributary(upstream: string): Promise<Peer> {
   }
 }
 
-const PORTKEY = '@portkey-ai/gateway@1.15.2'
-
 /**
  * Undefined, with a word why, outside a network of our own: Portkey listens on all interfaces. Its
  * streams work only with the older server library.
@@ -164,18 +162,4 @@ export async function startPortkey(upstream: string): Promise<Peer | undefined> 
     return answer ? true : undefined
   })
   return started
-}
-
-/** For `npm run bench`: fetches Portkey into a folder of its own. Returns it, or undefined. */
-export function installPortkey(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'benchmark-portkey-'))
-  const manifest = { private: true, overrides: { '@hono/node-server': '1.13.8' } }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
-  const made = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--silent', PORTKEY], {
-    cwd: folder,
-    encoding: 'utf8',
-  })
-  if (made.status === 0) return folder
-  console.log(`Portkey could not be installed: ${made.stderr}`)
-  return undefined
 }

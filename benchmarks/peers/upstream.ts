@@ -20,13 +20,13 @@ function prepareWhole(): Buffer {
     ...{ ...IDENTITY, object: 'chat.completion', usage: USAGE },
     choices: [{ index: 0, message, finish_reason: 'stop' }],
   })
-  const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}`
-  return Buffer.from(`${head}\r\n\r\n${body}`)
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json'
+  return Buffer.from(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`)
 }
 
 function chunk(value: object): Buffer {
-  const event = `data: ${JSON.stringify({ ...IDENTITY, object: 'chat.completion.chunk', ...value })}\n\n`
-  return frame(event)
+  const event = JSON.stringify({ ...IDENTITY, object: 'chat.completion.chunk', ...value })
+  return frame(`data: ${event}\n\n`)
 }
 
 function frame(text: string): Buffer {

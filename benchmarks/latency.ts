@@ -1,0 +1,137 @@
+/**
+ * What does each way add to the upstream's own time at 500 requests a second? An open load: a
+ * late answer delays no later request, and time counts from when a request was due.
+ * `node benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Agent } from 'undici'
+import {
+  OTHER_CORE,
+  type Peer,
+  startBareNode,
+  startNginx,
+  startPortkey,
+  startTributary,
+  startUpstream,
+} from './peers/start-peers.ts'
+import { pinTree } from './support/proc.ts'
+import { circumstances, median, quantile, report, round, table } from './support/results.ts'
+import { PATH, requestBody } from './support/wrk.ts'
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '6' },
+  },
+})
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const PER_SECOND = 500
+const GOAL = { p50: 1.5, p99: 8 }
+const DIRECT = 'direct'
+const BODY = requestBody(false)
+
+interface Target extends Pick<Peer, 'name' | 'url' | 'headers'> {
+  readonly path: string
+}
+
+interface Measured {
+  readonly peer: string
+  readonly p50: number
+  readonly p99: number
+  readonly errors: number
+}
+
+const made = circumstances(`npm run bench -- latency --rounds ${rounds} --seconds ${seconds}`)
+const upstream = await startUpstream()
+const started = [
+  await startNginx(upstream.url),
+  await startBareNode(upstream.url),
+  await startPortkey(upstream.url),
+  await startTributary(upstream.url),
+]
+const peers = started.filter((peer): peer is Peer => peer !== undefined)
+const targets: Target[] = [
+  { name: DIRECT, url: upstream.url, headers: {}, path: `/openai${PATH}` },
+  ...peers.map(({ name, url, headers }) => ({ name, url, headers, path: PATH })),
+]
+const measured: Measured[] = []
+try {
+  pinTree(process.pid, OTHER_CORE)
+  for (const target of targets) await measure(target, 2)
+  for (let turn = 0; turn < rounds; turn += 1) {
+    for (const target of targets) {
+      const one = await measure(target, seconds)
+      measured.push(one)
+      console.log(`${one.peer}: p50 ${round(one.p50)} ms, p99 ${round(one.p99)} ms`)
+    }
+  }
+} finally {
+  await Promise.all(peers.map((peer) => peer.stop()))
+  await upstream.stop(2_000)
+}
+finish()
+
+async function measure(target: Target, duration: number): Promise<Measured> {
+  const agent = new Agent({ connections: 256, pipelining: 1 })
+  const times: number[] = []
+  const open: Promise<void>[] = []
+  let errors = 0
+  const start = performance.now()
+  for (let begun = 0; performance.now() - start < duration * 1_000; ) {
+    const due = Math.floor(((performance.now() - start) * PER_SECOND) / 1_000)
+    for (; begun < due; begun += 1) {
+      const dueAt = start + (begun * 1_000) / PER_SECOND
+      open.push(
+        send(agent, target).then((ok) => {
+          if (!ok) errors += 1
+          times.push(performance.now() - dueAt)
+        }),
+      )
+    }
+    await sleep(1)
+  }
+  await Promise.all(open)
+  await agent.close()
+  return { peer: target.name, p50: quantile(times, 0.5), p99: quantile(times, 0.99), errors }
+}
+
+async function send(agent: Agent, { url, path, headers }: Target): Promise<boolean> {
+  try {
+    const answer = await agent.request({
+      ...{ origin: url, path, method: 'POST', body: BODY },
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+    await answer.body.dump()
+    return answer.statusCode === 200
+  } catch {
+    return false
+  }
+}
+
+function finish(): void {
+  const rows = targets.map(({ name }) => {
+    const those = measured.filter(({ peer }) => peer === name)
+    const errors = those.reduce((sum, one) => sum + one.errors, 0)
+    const p50 = median(those.map((one) => one.p50))
+    return { name, p50, p99: median(those.map((one) => one.p99)), errors }
+  })
+  const direct = rows.find(({ name }) => name === DIRECT) ?? { p50: 0, p99: 0 }
+  const cells = rows.map(({ name, p50, p99, errors }) => [
+    ...[name, round(p50), round(p50 - direct.p50), round(p99), round(p99 - direct.p99), errors],
+  ])
+  const own = rows.find(({ name }) => name.startsWith('Tributary'))
+  const added = { p50: (own?.p50 ?? 0) - direct.p50, p99: (own?.p99 ?? 0) - direct.p99 }
+  const verdict = (name: 'p50' | 'p99') =>
+    `added ${name}: ${round(added[name])} ms, goal ${GOAL[name]} ms: ` +
+    `${added[name] <= GOAL[name] ? 'met' : 'NOT MET'}`
+  report('latency', made, { rounds, seconds, rows, added, measured }, [
+    ...table([['', 'p50 ms', 'added', 'p99 ms', 'added', 'errors'], ...cells]),
+    '',
+    verdict('p50'),
+    verdict('p99'),
+    `${PER_SECOND} requests/s of 1 KB, interleaved, medians of ${rounds} runs of ${seconds} s;`,
+    'the server on one core, the load, the upstream and the database on another.',
+  ])
+}

@@ -1,0 +1,21 @@
+/** Fetches Portkey's gateway, the peer from npm, into a folder outside the repository. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const PORTKEY = '@portkey-ai/gateway@1.15.2'
+
+/** Returns the folder, which is the caller's to remove, or undefined when it did not work. */
+export function installPortkey(): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), 'benchmark-portkey-'))
+  const manifest = { private: true, overrides: { '@hono/node-server': '1.13.8' } }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))
+  const made = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--silent', PORTKEY], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+  if (made.status === 0) return folder
+  console.log(`Portkey could not be installed: ${made.stderr}`)
+  return undefined
+}

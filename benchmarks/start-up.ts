@@ -1,0 +1,62 @@
+/**
+ * How long until the gateway is ready, on an empty folder and on a used one, and how much memory
+ * does it take idle? `node benchmarks/start-up.ts [--rounds 5]`.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { startGateway } from '../tests/support/gateway.ts'
+import { openPlace } from './support/laboratory.ts'
+import { findPostmaster } from './support/postmaster.ts'
+import { readMemoryMb } from './support/proc.ts'
+import { circumstances, median, report } from './support/results.ts'
+
+const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
+const rounds = Number(values.rounds)
+const GOAL = { warmMs: 1_500, idleMb: 250 }
+const IDLE_MS = 3_000
+
+const made = circumstances(`npm run bench -- start-up --rounds ${rounds}`)
+const coldMs: number[] = []
+const warmMs: number[] = []
+const gatewayMb: number[] = []
+const databaseMb: number[] = []
+for (let turn = 0; turn < rounds; turn += 1) coldMs.push(await startCold())
+const place = await openPlace('http://127.0.0.1:9')
+try {
+  for (let turn = 0; turn < rounds; turn += 1) {
+    const gateway = await place.startGateway()
+    warmMs.push(gateway.readyMs)
+    await sleep(IDLE_MS)
+    const database = findPostmaster(place.dataDir) ?? 0
+    gatewayMb.push(readMemoryMb(gateway.pid, database))
+    databaseMb.push(readMemoryMb(database))
+    await gateway.stop()
+  }
+} finally {
+  await place.close()
+}
+const warm = Math.round(median(warmMs))
+const idle = Math.round(median(gatewayMb) + median(databaseMb))
+report('start-up', made, { rounds, coldMs, warmMs, gatewayMb, databaseMb }, [
+  `cold start, with a new database, demo catalog and simulators: ${Math.round(median(coldMs))} ms`,
+  `warm start: ${warm} ms, goal ${GOAL.warmMs} ms: ${warm <= GOAL.warmMs ? 'met' : 'NOT MET'}`,
+  `idle: gateway ${Math.round(median(gatewayMb))} MB + PostgreSQL ` +
+    `${Math.round(median(databaseMb))} MB, goal ${GOAL.idleMb} MB together: ` +
+    `${idle <= GOAL.idleMb ? 'met' : 'NOT MET'}`,
+  `Medians of ${rounds}, from the start of the process to the first good /readyz.`,
+])
+
+/** On an empty folder the gateway also shows its demo, as after `npm start`. */
+async function startCold(): Promise<number> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
+  try {
+    const gateway = await startGateway({ dataDir })
+    await gateway.stop()
+    return gateway.readyMs
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
