@@ -2,11 +2,19 @@
 import { anthropic } from './anthropic/index.ts'
 import { ark } from './ark/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
+import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
 import type { Upstream } from './upstream.ts'
 import { volcSearch } from './volc-search/index.ts'
 
-const ALL: readonly Upstream[] = [openaiCompatible, anthropic, ark, doubaoSpeech, volcSearch]
+const ALL: readonly Upstream[] = [
+  openaiCompatible,
+  anthropic,
+  ark,
+  minimax,
+  doubaoSpeech,
+  volcSearch,
+]
 
 export const UPSTREAMS: ReadonlyMap<string, Upstream> = new Map(
   ALL.map((upstream) => [upstream.name, upstream]),

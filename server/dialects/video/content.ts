@@ -24,8 +24,6 @@ export interface VideoRules {
   readonly audioAlone: boolean
   /** Whether a frame fixes the ratio, so that only `adaptive` is taken with one. */
   readonly adaptiveWithFrame?: boolean
-  /** Whether `adaptive` needs a picture or video to adapt to. */
-  readonly concreteForText?: boolean
   /** Whether the half-priced, slower tier is offered. */
   readonly flex: boolean
 }
@@ -72,6 +70,15 @@ export function sortContent(content: readonly unknown[]): SortedContent {
     else sorted.first += 1
   }
   return sorted
+}
+
+/** Videos and audios have only one role: callers may leave it away, vendors want it named. */
+export function nameRoles(content: readonly unknown[]): readonly unknown[] {
+  return content.map((item) => {
+    if (!isObject(item) || item.role !== undefined) return item
+    const role = item.type === 'image_url' ? undefined : ROLE_OF_TYPE[String(item.type)]
+    return role === undefined ? item : { ...item, role }
+  })
 }
 
 /** The first thing that a model of these rules would refuse, or undefined. */
@@ -158,17 +165,12 @@ function judgeSize(
 function judgeRatio(
   { ratio }: JsonObject,
   given: ReadonlySet<string>,
-  { first, images, videos }: SortedContent,
+  { first }: SortedContent,
   rules: VideoRules,
 ): ContentProblem | undefined {
-  if (!given.has('ratio')) return undefined
-  if (first > 0 && rules.adaptiveWithFrame && ratio !== 'adaptive') {
-    return { param: 'ratio', problem: "with a first frame this model takes only 'adaptive'" }
-  }
-  if (first + images + videos === 0 && rules.concreteForText && ratio === 'adaptive') {
-    return { param: 'ratio', problem: "without an image this model takes no 'adaptive'" }
-  }
-  return undefined
+  const fixed = given.has('ratio') && ratio !== 'adaptive'
+  if (!fixed || first === 0 || !rules.adaptiveWithFrame) return undefined
+  return { param: 'ratio', problem: "with a first frame this model takes only 'adaptive'" }
 }
 
 /** Rules that an operator wrote into the catalog win over those of the adapter, one by one. */

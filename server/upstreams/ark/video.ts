@@ -1,5 +1,5 @@
 /** Video tasks in the vendor's native protocol (upstreams.md 6). */
-import { correctRules, judgeVideo, sortContent } from '../../dialects/video/content.ts'
+import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
@@ -78,7 +78,10 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
 function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
   const { parameters, given, upstreamModel } = order
   const family = familyOf(upstreamModel)
-  const body: Record<string, unknown> = { model: upstreamModel, content: parameters.content }
+  const body: Record<string, unknown> = {
+    model: upstreamModel,
+    content: nameRoles(contentOf(parameters)),
+  }
   for (const name of [...COMMON, ...family.fields]) {
     if (parameters[name] !== undefined && (given.has(name) || name === 'generate_audio')) {
       body[name] = parameters[name]

@@ -1,0 +1,10 @@
+/** A channel's settings at the vendor. */
+import { z } from 'zod'
+
+export const minimaxSettings = z.strictObject({
+  /** Without a version path: the protocol names it. */
+  base_url: z.url({ protocol: /^https?$/ }).default('https://api.minimax.io'),
+  api_key: z.string().min(1),
+})
+
+export type MinimaxSettings = z.infer<typeof minimaxSettings>

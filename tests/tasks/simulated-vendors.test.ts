@@ -1,0 +1,128 @@
+/**
+ * Both video protocols against the vendors' simulators, which were written by others from the same
+ * facts: every model generation, the three books, the failures that a vendor can script.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
+import { QUICK, VIDEO_PATH } from './stage.ts'
+
+const TOKENS = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
+const SECONDS = [
+  { unit: 'second', per: 1, amount: '0.9', when: { resolution: '2K' } },
+  { unit: 'second', per: 1, amount: '0.56' },
+  { unit: 'image', per: 1, amount: '0.28' },
+]
+const MODELS: readonly [string, string, object[]][] = [
+  ['doubao-seedance-1-0-pro-250528', 'a', TOKENS],
+  ['doubao-seedance-1-5-pro-251215', 'a', TOKENS],
+  ['doubao-seedance-2-0-260128', 'a', TOKENS],
+  ['doubao-seedance-2-0-fast-260128', 'a', TOKENS],
+  ['doubao-seedance-2-5-260628', 'a', TOKENS],
+  ['MiniMax-H3', 'm', SECONDS],
+]
+const image = { type: 'image_url', image_url: { url: 'https://media.example/a.png' } }
+
+describe('video against simulated vendors', () => {
+  let gateway: TestGateway
+  let vendors: Simulators
+  before(async () => {
+    vendors = await startSimulators({ port: 0, timeScale: 0.02 })
+    gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
+    await gateway.apply({
+      channels: [
+        {
+          ...{ id: 'a', upstream: 'ark' },
+          settings: { base_url: `${vendors.url}/ark/api/v3`, api_key: 'sim-ark-key' },
+        },
+        {
+          ...{ id: 'm', upstream: 'minimax' },
+          settings: { base_url: `${vendors.url}/minimax`, api_key: 'sim-minimax-key' },
+        },
+      ],
+      models: MODELS.map(([model, channel, prices]) => ({
+        ...{ id: `t-${model}`, type: 'video', prices },
+        routes: [{ channel, upstream_model: model }],
+      })),
+    })
+  })
+  after(async () => {
+    await gateway.stop()
+    await vendors.stop()
+  })
+
+  async function run(
+    body: object,
+  ): Promise<{ created: TestAnswer; done: TestAnswer; key: string }> {
+    const { key } = await gateway.tenant({ balance: '1000' })
+    const created = await gateway.post(VIDEO_PATH, key, body)
+    assert.equal(created.status, 200, created.text)
+    for (let tries = 0; tries < 400; tries += 1) {
+      const done = await gateway.get(`${VIDEO_PATH}/${created.json.id}`, key)
+      if (['succeeded', 'failed'].includes(done.json.status)) return { created, done, key }
+      await sleep(25)
+    }
+    throw new Error(`${created.json.id} never ended`)
+  }
+
+  for (const [model] of MODELS) {
+    test(`${model}: succeeds, and is charged what the vendor states`, async () => {
+      const content = [{ type: 'text', text: 'a river' }]
+      const { created, done, key } = await run({ model: `t-${model}`, content, ratio: '16:9' })
+      assert.equal(done.json.status, 'succeeded', done.text)
+      assert.match(done.json.video_url, /^http/)
+      assert.equal(done.json.duration, 5)
+      const record = await gateway.record(created, key)
+      assert.equal(record.basis, 'usage')
+      const [line] = record.lines
+      const { usage } = done.json
+      assert.equal(line?.quantity, usage.completion_tokens ?? usage.total_seconds)
+      assert.equal(record.charged, record.held, 'the hold was the exact price')
+    })
+  }
+
+  test('2K at its own price, with a first frame', async () => {
+    const content = [{ type: 'text', text: 'a river' }, image]
+    const { created, done, key } = await run({ model: 't-MiniMax-H3', content, resolution: '2K' })
+    assert.equal(done.json.resolution, '2K')
+    assert.equal((await gateway.record(created, key)).charged, '4.5')
+  })
+
+  test('more than five reference images cost extra', async () => {
+    const images = Array.from({ length: 7 }, () => ({ ...image, role: 'reference_image' }))
+    const content = [{ type: 'text', text: 'a river' }, ...images]
+    const { created, key } = await run({ model: 't-MiniMax-H3', content })
+    assert.equal((await gateway.record(created, key)).charged, '3.36')
+  })
+
+  test('input video is billed by the vendor and covered by the hold', async () => {
+    const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
+    const content = [{ type: 'text', text: 'a river' }, video]
+    for (const model of ['t-doubao-seedance-2-0-260128', 't-MiniMax-H3']) {
+      const { created, done, key } = await run({ model, content })
+      assert.equal(done.json.status, 'succeeded', done.text)
+      const record = await gateway.record(created, key)
+      assert.equal(record.review, false)
+      assert.ok(Number(record.charged) <= Number(record.held), model)
+    }
+  })
+
+  test('refused with 400, by our rules before any charge', async () => {
+    const { key } = await gateway.tenant()
+    const model = 't-MiniMax-H3'
+    const content = [{ type: 'text', text: 'a river' }]
+    for (const change of [
+      { resolution: '1080p' },
+      { duration: 3 },
+      { duration: -1 },
+      { content: [{ type: 'text', text: 'x'.repeat(7001) }] },
+      { service_tier: 'flex' },
+    ]) {
+      const answer = await gateway.post(VIDEO_PATH, key, { model, content, ...change })
+      assert.equal(answer.status, 400, JSON.stringify(change).slice(0, 60))
+    }
+    assert.deepEqual((await gateway.get('/v1/usage', key)).json.data, [])
+  })
+})
