@@ -17,7 +17,8 @@ interface Locked {
   readonly integrity?: string
 }
 
-const EXACT = /^\d+\.\d+\.\d+(?:-[\w.]+)?$/
+/** An older version beside the current one has a name of its own: `npm:PACKAGE@VERSION`. */
+const EXACT = /^(?:npm:@?[\w./-]+@)?\d+\.\d+\.\d+(?:-[\w.]+)?$/
 
 function readManifest(): Manifest {
   return JSON.parse(readText('package.json'))
