@@ -1,5 +1,6 @@
 /** Accounts as operators manage them. */
 import type { Sql, TransactionSql } from 'postgres'
+import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { CallLimits } from './accounts.ts'
 
@@ -76,6 +77,6 @@ export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Pr
 /** Whose call it was; for operators, who may see all of them. */
 export async function accountOfRequest(sql: Sql, requestId: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
-    select account_id from hold where request_id = ${requestId} limit 1`
+    select account_id from hold where id = ${holdIdOf(requestId)}`
   return row?.account_id
 }

@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
 import { createBatcher, QueueFull } from '../lib/batcher.ts'
-import { newId } from '../lib/ids.ts'
+import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
 import { admitHold, type Hold, retireHold } from './hold.ts'
@@ -111,7 +111,7 @@ export function createLedger(options: {
   }
 
   async function hold(request: HoldRequest): Promise<HoldResult> {
-    const id = newId('hold')
+    const id = holdIdOf(request.requestId)
     try {
       const verdict = await holds.add(toHoldRow(id, request, { ownerId, taskId: null }))
       if (verdict !== 'held' && verdict !== 'already') return { refused: verdict }

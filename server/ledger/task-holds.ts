@@ -3,7 +3,7 @@
  * belong to no process: whoever holds the task's lease may send for it.
  */
 import type { TransactionSql } from 'postgres'
-import { newId } from '../lib/ids.ts'
+import { holdIdOf } from '../lib/ids.ts'
 import { admitHold, type Hold } from './hold.ts'
 import type { HoldRequest, Settlement } from './ledger.ts'
 import { toHoldRow, toSettleRow } from './rows.ts'
@@ -21,7 +21,7 @@ export async function holdForTask(
   taskId: string,
   request: HoldRequest,
 ): Promise<TaskHoldResult> {
-  const id = newId('hold')
+  const id = holdIdOf(request.requestId)
   const row = toHoldRow(id, request, { ownerId: null, taskId })
   const verdict = (await takeHolds(transaction, [row])).get(id) ?? 'no_account'
   return verdict === 'held' || verdict === 'already' ? { holdId: id } : { refused: verdict }

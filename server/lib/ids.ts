@@ -41,6 +41,14 @@ export function randomText(length: number): string {
   return text
 }
 
+/**
+ * The id of the hold that a request takes: made from the request's own, so that either finds the
+ * other without an index between them.
+ */
+export function holdIdOf(requestId: string): string {
+  return `hold_${requestId.slice(requestId.indexOf('_') + 1)}`
+}
+
 /** A fresh id such as `req_5Yx…` with 130 bits of randomness. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(LENGTH)}`

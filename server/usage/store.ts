@@ -1,5 +1,6 @@
 /** Consumption records, as callers may read them. Every query is bound to one account. */
 import type { Sql } from 'postgres'
+import { holdIdOf } from '../lib/ids.ts'
 
 export interface UsageFilter {
   readonly accountId: string
@@ -70,7 +71,7 @@ export async function findUsage(
       h.amount as held, 0::bigint as charged, 0::bigint as returned, 0::bigint as debt,
       h.price_version, null as error, '[]'::jsonb as lines, '[]'::jsonb as attempts
     from hold h join balance b on b.account_id = h.account_id
-    where h.account_id = ${accountId} and h.request_id = ${requestId}`
+    where h.account_id = ${accountId} and h.id = ${holdIdOf(requestId)}`
   return running
 }
 
