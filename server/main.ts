@@ -4,6 +4,8 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
+import { createFiles } from './assets/files.ts'
+import { createDiskStorage } from './assets/storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import type { Config } from './config.ts'
@@ -104,25 +106,19 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
   const core: Services = {
+    ...{ accounts, catalog, ledger, dispatcher, health, inFlight, metrics, log },
     limits: config.pipeline,
-    accounts,
-    catalog,
-    ledger,
     upstreams: UPSTREAMS,
-    dispatcher,
     limiter: createLimiter({ nowMs: () => performance.now(), shares: sweeper.liveOwners }),
-    health,
     retries: createRetryBudget(),
-    inFlight,
     refusesWork: readiness.refusesWork,
-    metrics,
-    log,
     storedAnswers: createStoredAnswers(sql),
   }
   const tasks = openTasks({ config, sql, secrets, services: core, guard: outbound.guard })
   const services: PlainServices = {
     ...core,
     tasks,
+    files: createFiles({ sql, storage: createDiskStorage(join(config.dataDir, 'files')), log }),
     usage: createUsageReader(sql),
     guard: outbound.guard,
     webhooks: createWebhooks(sql, secrets),

@@ -5,6 +5,7 @@
  */
 import type { ZodType } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
+import type { Files } from '../assets/files.ts'
 import type { Context } from '../http/context.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'
@@ -22,6 +23,8 @@ export interface Example {
   readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** The fields of a multipart form, as curl writes them: `@name` is a file. */
+  readonly form?: Readonly<Record<string, string>>
   readonly answer?: unknown
 }
 
@@ -69,6 +72,7 @@ export interface TaskEndpoint extends Declared {
 /** What plain endpoints can reach. */
 export interface PlainServices extends Services {
   readonly tasks: Tasks
+  readonly files: Files
   readonly usage: UsageReader
   /** Judges every URL that a caller gives. */
   readonly guard: Guard

@@ -5,6 +5,14 @@ import { countTokens } from './count-tokens.ts'
 import { docs } from './docs.ts'
 import { embeddings } from './embeddings.ts'
 import type { Endpoint } from './endpoint.ts'
+import {
+  deleteUpload,
+  getFile,
+  getFileContent,
+  getPublicFile,
+  listUploads,
+  uploadFile,
+} from './files.ts'
 import { healthz, readyz } from './health.ts'
 import { messages } from './messages.ts'
 import { getModel, listModels } from './models.ts'
@@ -47,6 +55,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getContentsTask,
   deleteContentsTask,
   taskTimeline,
+  uploadFile,
+  listUploads,
+  getFile,
+  getFileContent,
+  deleteUpload,
+  getPublicFile,
   listModels,
   getModel,
   getBalance,

@@ -1,19 +1,27 @@
 /** GET /docs, black box: open to everybody, and its commands work as they are printed. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 
+const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
 let gateway: TestGateway
 
 before(async () => {
   gateway = await startTestGateway({
+    DATA_DIR: dataDir,
     PUBLIC_URL: 'http://gateway.test',
     ALLOW_PRIVATE_TARGETS: 'true',
   })
 })
-after(() => gateway.stop())
+after(async () => {
+  await gateway.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&lt;': '<',
@@ -45,6 +53,11 @@ test('every command on the page is answered with 200', async () => {
   const called = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
   const kept = await gateway.post('/v1/responses', key, { model: 'sim-chat', input: 'rivers' })
   const requestId = called.headers.get('x-request-id') ?? ''
+  const form = new FormData()
+  form.append('file', new Blob(['words']), 'meeting.mp3')
+  const upload = async () =>
+    JSON.parse(await (await gateway.fetch('/v1/files', { method: 'POST', key, body: form })).text())
+  const shown = await upload()
   const receiver = 'http://127.0.0.1:1/'
   const tried = await gateway.post('/v1/webhooks/test', key, { url: receiver })
   // What names a task needs one that somebody made: the tests of the video endpoints do that.
@@ -57,6 +70,9 @@ test('every command on the page is answered with 200', async () => {
       .replace(/whd_\w{22}/, tried.json.id)
       .replace('https://example.com/hooks/tributary', receiver)
       .replace('resp_9Wd3', kept.json.id)
+      .replace('/files/0J8s/meeting.mp3', new URL(shown.url).pathname)
+      .replace('@meeting.mp3', `@${import.meta.filename}`)
+      .replace(/file_\w{22}/, printed.includes('DELETE') ? (await upload()).id : shown.id)
       .replace(/^curl /, `curl -s -w '%{http_code}' `)
     const { stdout } = await promisify(execFile)('sh', ['-c', command], {
       env: { ...process.env, KEY: key },

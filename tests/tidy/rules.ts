@@ -57,6 +57,7 @@ export const ADAPTER_NODE_MODULES: ReadonlySet<string> = new Set([
 
 /** The one place, or the few, of each runtime package. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  busboy: ['server/assets/'],
   commander: ['bin/', 'server/cli/'],
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],

@@ -8,12 +8,14 @@ const LINE = 57
 export function curlCommand(operation: Operation, publicUrl: string): string {
   const { method, paths, needsKey, example } = operation
   const body = example?.body
+  const form = Object.entries(example?.form ?? {})
   const url = publicUrl + (example?.path ?? paths[0])
   const lines = [
-    `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body)}${quote(url)}`,
+    `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body ?? example?.form)}${quote(url)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
     ...Object.entries(example?.headers ?? {}).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
+    ...form.map(([name, value]) => `-F '${name}=${value}'`),
   ]
   return lines.join(' \\\n  ')
 }

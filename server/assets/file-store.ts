@@ -1,0 +1,100 @@
+/** The rows of files: every look is bound to an account, or to a token that nobody can guess. */
+import type { Sql } from 'postgres'
+
+export interface FileRow {
+  readonly id: string
+  readonly account_id: string
+  readonly token: string
+  readonly storage_key: string
+  readonly filename: string
+  readonly purpose: string
+  readonly content_type: string
+  readonly bytes: bigint
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+export type NewFile = Omit<FileRow, 'created_at'>
+
+export async function insertFile(sql: Sql, file: NewFile): Promise<FileRow> {
+  const bytes = String(file.bytes)
+  const [row] = await sql<FileRow[]>`
+    insert into file
+      (id, account_id, token, storage_key, filename, purpose, content_type, bytes, expires_at)
+    values (
+      ${file.id}, ${file.account_id}, ${file.token}, ${file.storage_key}, ${file.filename},
+      ${file.purpose}, ${file.content_type}, ${bytes}, ${file.expires_at}
+    ) returning *`
+  if (!row) throw new Error('a file that was inserted was not returned')
+  return row
+}
+
+/** Only files that have not expired, here and in all that follows. */
+export async function findFile(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    select * from file where id = ${id} and account_id = ${accountId} and expires_at > now()`
+  return row
+}
+
+export async function findFileByToken(sql: Sql, token: string): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    select * from file where token = ${token} and expires_at > now()`
+  return row
+}
+
+export interface FilePage {
+  readonly accountId: string
+  readonly limit: number
+  readonly newestFirst: boolean
+  /** The last file of the page before. */
+  readonly after?: FileRow | undefined
+  readonly purpose?: string | undefined
+}
+
+export async function listFiles(sql: Sql, page: FilePage): Promise<readonly FileRow[]> {
+  const { accountId, limit, newestFirst, after, purpose } = page
+  const beyond = newestFirst ? sql`<` : sql`>`
+  const order = newestFirst ? sql`desc` : sql`asc`
+  // The moment is compared inside the database: a Date has fewer digits than it keeps.
+  const from = after
+    ? sql`and (created_at, id) ${beyond} (select created_at, id from file where id = ${after.id})`
+    : sql``
+  const filter = purpose === undefined ? sql`` : sql`and purpose = ${purpose}`
+  return sql<FileRow[]>`
+    select * from file
+    where account_id = ${accountId} and expires_at > now() ${from} ${filter}
+    order by created_at ${order}, id ${order}
+    limit ${limit}`
+}
+
+/** How much an account keeps. */
+export async function sumFileBytes(sql: Sql, accountId: string): Promise<bigint> {
+  const [row] = await sql<{ total: bigint }[]>`
+    select coalesce(sum(bytes), 0)::bigint as total
+    from file where account_id = ${accountId} and expires_at > now()`
+  return row?.total ?? 0n
+}
+
+/** The row that was deleted, so that its bytes can follow. */
+export async function deleteFile(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    delete from file where id = ${id} and account_id = ${accountId} returning *`
+  return row
+}
+
+/** Rows whose time is over, at most `limit` at once; two processes never take the same. */
+export async function takeExpiredFiles(sql: Sql, limit: number): Promise<readonly FileRow[]> {
+  return sql<FileRow[]>`
+    delete from file where id in (
+      select id from file where expires_at <= now()
+      order by expires_at limit ${limit} for update skip locked
+    ) returning *`
+}

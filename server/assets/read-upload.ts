@@ -1,0 +1,76 @@
+/** Reads the one file and the few fields of a multipart upload while it arrives. */
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import busboy from 'busboy'
+import { GatewayError } from '../errors.ts'
+
+const LIMITS = { files: 1, fields: 10, parts: 11, fieldSize: 1024, fieldNameSize: 100 }
+const FILENAME_MAX = 200
+
+export interface UploadHandlers<T> {
+  /** Called with the part `file` as soon as it begins; must read the content to its end. */
+  readonly take: (
+    filename: string,
+    content: Readable,
+    fields: ReadonlyMap<string, string>,
+  ) => Promise<T>
+}
+
+/** Throws GatewayError: 415 for another kind of body, 400 for one without a file. */
+export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers<T>): Promise<T> {
+  const type = request.headers['content-type'] ?? ''
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
+    const message = 'send the file as multipart/form-data'
+    return Promise.reject(new GatewayError('unsupported_media', { message }))
+  }
+  return new Promise((resolve, reject) => {
+    const fields = new Map<string, string>()
+    let taken: Promise<T> | undefined
+    const fail = (error: unknown) => {
+      request.unpipe(parser)
+      request.resume()
+      reject(error)
+    }
+    const parser = openParser(request, fail)
+    if (!parser) return
+    parser.on('field', (name, value) => fields.set(name, value))
+    parser.on('file', (name, content, { filename }) => {
+      if (name !== 'file' || taken) {
+        content.resume()
+        return
+      }
+      content.on('error', () => undefined)
+      taken = take(cleanName(filename), content, fields)
+      taken.catch(fail)
+    })
+    parser.on('error', (cause) => fail(invalid('the upload is not well formed', cause)))
+    parser.on('close', () => {
+      if (taken) taken.then(resolve, reject)
+      else reject(invalid('file is required'))
+    })
+    request.on('close', () => {
+      if (!request.complete) parser.destroy(new Error('the request broke off'))
+    })
+    request.pipe(parser)
+  })
+}
+
+function openParser(request: IncomingMessage, fail: (error: unknown) => void) {
+  try {
+    return busboy({ headers: request.headers, limits: LIMITS, defParamCharset: 'utf8' })
+  } catch (cause) {
+    fail(invalid('the upload is not well formed', cause))
+    return undefined
+  }
+}
+
+/** The last part of a path, without what a header or a file system would stumble over. */
+function cleanName(filename: string | undefined): string {
+  const last = (filename ?? '').split(/[/\\]/).at(-1) ?? ''
+  const plain = last.replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_').slice(0, FILENAME_MAX)
+  return plain.trim() === '' ? 'file' : plain
+}
+
+function invalid(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('invalid_request', { message, param: 'file', cause })
+}
