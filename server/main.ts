@@ -47,6 +47,7 @@ import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
 import { enqueueDelivery } from './webhooks/enqueue.ts'
 import { type Sender, startSender } from './webhooks/sender.ts'
+import { listCallbackAttempts, readCallback } from './webhooks/store.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
 /** For calls that were cut to settle. */
@@ -241,7 +242,12 @@ function openTasks(parts: {
     services,
     channels: createChannelVersions({ sql, upstreams, secrets }),
     submissions: ENDPOINTS.flatMap((one) => (one.kind === 'task' ? [one.submission] : [])),
-    ports: { enqueueDelivery, judgeUrl: guard.checkUrl },
+    ports: {
+      enqueueDelivery,
+      judgeUrl: guard.checkUrl,
+      callbackState: (taskId) => readCallback(sql, taskId),
+      callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
+    },
     times: config.tasks,
   })
 }

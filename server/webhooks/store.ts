@@ -124,3 +124,30 @@ export async function countAskedFor(sql: Sql, accountId: string): Promise<number
       and (task_id is null or redelivery_of is not null)`
   return row?.count ?? 0
 }
+
+/** How far the announcement of a task's end has come; undefined when there is none. */
+export async function readCallback(
+  sql: Sql,
+  taskId: string,
+): Promise<{ readonly status: string; readonly attempts: number } | undefined> {
+  const [row] = await sql<{ status: string; attempts: number }[]>`
+    select state as status, attempts from delivery
+    where task_id = ${taskId} and redelivery_of is null`
+  return row
+}
+
+export interface CallbackAttempt {
+  readonly at: Date
+  readonly number: number
+  /** `sending` while it is under way. */
+  readonly outcome: string
+  readonly status: number | null
+}
+
+/** Every attempt to announce a task's end, those that a person asked for included. */
+export function listCallbackAttempts(sql: Sql, taskId: string): Promise<CallbackAttempt[]> {
+  return sql<CallbackAttempt[]>`
+    select a.started_at as at, a.number, coalesce(a.outcome, 'sending') as outcome, a.status
+    from delivery d join delivery_attempt a on a.delivery_id = d.id
+    where d.task_id = ${taskId} order by a.started_at, a.number limit 100`
+}
