@@ -1,4 +1,4 @@
-// The files in a real browser: it plays and seeks them, and sees the subtitle.
+// The files in a real browser: it plays and seeks them, and sees the subtitle until it is erased.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
@@ -70,7 +70,7 @@ describe('in a browser', { skip }, () => {
     return seen
   }
 
-  test('it has the asked size and length, can be sought and played to its end', async () => {
+  test('asked size and length, sought and played to its end; erased, without its subtitle', async () => {
     const path = '/ark/api/v3/contents/generations/tasks'
     const made = await sim.post(path, KEYS.ark, {
       model: 'doubao-seedance-2-5-260628',
@@ -84,5 +84,14 @@ describe('in a browser', { skip }, () => {
     assert.equal(seen.at, seen.duration)
     assert.ok(seen.late > seen.early + 1000, `${seen.early} ${seen.late}`)
     assert.ok(seen.subtitle > 200, String(seen.subtitle))
+    const erase = '/mediakit/api/v1/tools/erase-video-subtitle'
+    const address = String(json.content?.video_url)
+    const order = await sim.post(erase, KEYS.mediakit, { video_url: address })
+    const done = await eventually(
+      () => sim.get(`/mediakit/api/v1/tasks/${order.json.task_id}`, KEYS.mediakit),
+      (answer) => String(answer.json.status) !== 'running',
+    )
+    const erased = await watch(String(done.json.result?.video_url))
+    assert.deepEqual(erased, { ...seen, subtitle: 0 }, 'the same film, but for its subtitle')
   })
 })
