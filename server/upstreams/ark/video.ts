@@ -20,8 +20,8 @@ import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
 const PATH = '/contents/generations/tasks'
-const PAGE_SIZE = 100
-const PAGES_MAX = 10
+const PAGE_SIZE = 500
+const PAGES_MAX = 20
 /** Sent whatever the generation is; the vendor's defaults are the specification's. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
 
@@ -235,9 +235,10 @@ async function list(
     const listed = (Array.isArray(items) ? items : []).flatMap(readListed)
     found.push(...listed.filter(({ createdAt }) => createdAt >= query.since))
     const isOlder = listed.some(({ createdAt }) => createdAt < query.since)
-    if (listed.length < PAGE_SIZE || isOlder) break
+    if (listed.length < PAGE_SIZE || isOlder) return found
   }
-  return found
+  // What was not read may hold the task that is looked for: that is not the same as its absence.
+  throw new UpstreamFailure('failed', { message: 'the list is longer than it is read' })
 }
 
 function readListed(item: unknown): ListedTask[] {
