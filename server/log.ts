@@ -80,13 +80,39 @@ function allow(fields: object): Record<string, unknown> {
   return kept
 }
 
-/** `level` is one of pino's: trace, debug, info, warn, error, silent. */
-export function createLog(level: string): Log {
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime })
+export interface LogOptions {
+  /** One of pino's: trace, debug, info, warn, error, silent. */
+  readonly level: string
+  /** `text` for people; `auto` is text on a terminal and JSON elsewhere. */
+  readonly format: 'auto' | 'json' | 'text'
+}
+
+export function createLog({ level, format }: LogOptions): Log {
+  const isText = format === 'text' || (format === 'auto' && process.stdout.isTTY)
+  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime }
+  const logger = isText ? pino(options, { write: writeText }) : pino(options)
   return {
     debug: (fields, message) => logger.debug(allow(fields), message),
     info: (fields, message) => logger.info(allow(fields), message),
     warn: (fields, message) => logger.warn(allow(fields), message),
     error: (fields, message) => logger.error(allow(fields), message),
   }
+}
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'WARN',
+  50: 'ERROR',
+}
+
+/** `03:01:48 WARN settlements wait for the database waiting=3` */
+function writeText(line: string): void {
+  const { level, time, msg, ...fields } = JSON.parse(line)
+  const told = Object.entries(fields).map(([name, value]) => {
+    return `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`
+  })
+  const head = `${String(time).slice(11, 19)} ${LEVELS[level] ?? level} ${msg}`
+  process.stdout.write(`${[head, ...told].join(' ')}\n`)
 }

@@ -68,7 +68,7 @@ export interface Gateway {
 
 /** Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. */
 export async function serve(config: Config): Promise<Gateway> {
-  const log = createLog(config.log.level)
+  const log = createLog(config.log)
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
@@ -95,7 +95,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const settings = Object.fromEntries(UPSTREAMS)
   const accounts = createAccounts({ sql, log })
   const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
-  const ledger = createLedger({ sql, ownerId, isUnavailable, log })
+  const ledger = createLedger({ sql, ownerId, isUnavailable, log, ...config.ledger })
   const readiness = openReadiness(config, database, log)
   const inFlight = createInFlight()
   const health = createChannelHealth(() => performance.now())
@@ -108,7 +108,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const outbound = openGuard(config)
   const core: Services = {
     ...{ accounts, catalog, ledger, dispatcher, health, inFlight, metrics, log },
-    limits: config.pipeline,
+    limits: { ...config.pipeline, ...config.bodies },
     upstreams: UPSTREAMS,
     limiter: createLimiter({ nowMs: () => performance.now(), shares: sweeper.liveOwners }),
     retries: createRetryBudget(),

@@ -8,7 +8,6 @@ import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint } from './endpoint.ts'
-import { TEXT_BODY_BYTES_MAX } from './text.ts'
 
 /** For the reference; the checks themselves are the dialect's. */
 const countRequest = z.looseObject({
@@ -33,9 +32,9 @@ export const countTokens: AccountEndpoint = {
     }),
     errors: [400, 413, 415],
   },
-  async handle(context) {
+  async handle(context, _caller, services) {
     expectJson(context.request)
-    const parsed = parseRequestJson(await readBody(context.request, TEXT_BODY_BYTES_MAX))
+    const parsed = parseRequestJson(await readBody(context.request, services.limits.chatBytesMax))
     if (!parsed.ok) throw new GatewayError('invalid_request', { message: parsed.message })
     try {
       validateMessagesRequest(parsed.value, { needsMaxTokens: false })

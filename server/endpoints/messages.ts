@@ -58,6 +58,7 @@ export const messages: MeteredEndpoint = {
     operation: 'messages',
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesConversations: true,
     schema: messagesRequest,
     check: (parts) => {
       checkVersion(parts)

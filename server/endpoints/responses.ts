@@ -42,6 +42,7 @@ export const responses: MeteredEndpoint = {
     operation: 'responses',
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesConversations: true,
     schema: responsesRequest,
     model: ({ value }) => value.model as string,
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),

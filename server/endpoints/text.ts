@@ -10,8 +10,8 @@ const BYTES_PER_TOKEN = 4
 /** An image's tokens depend on its size, which is not known here; most cost less. */
 const IMAGE_TOKENS = 1_600
 
-/** JSON bodies of text calls: long conversations with images in them. */
-export const TEXT_BODY_BYTES_MAX = 32 * 1024 * 1024
+/** The operator's own limit is far below this one. */
+export const TEXT_BODY_BYTES_MAX = 256 * 1024 * 1024
 
 /**
  * Tokens of all text in a request, at four UTF-8 bytes each. Media are counted flat: their bytes

@@ -47,13 +47,22 @@ export function createHttpServer(
       insecureHTTPParser: false,
       requireHostHeader: false,
     },
-    handle,
+    (request, response) => {
+      // Names and values stand in turn in the raw list.
+      if (request.rawHeaders.length > limits.headersMax * 2) refuseHeaders(response)
+      else handle(request, response)
+    },
   )
   // 0 lets the byte limit rule: Node would otherwise drop headers beyond the count silently.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
   server.on('clientError', answerClientError)
   return server
+}
+
+function refuseHeaders(response: ServerResponse): void {
+  const body = JSON.stringify({ error: 'too many request headers', type: 'invalid_request_error' })
+  response.writeHead(431, { 'content-type': 'application/json', connection: 'close' }).end(body)
 }
 
 /** Answers what never became a request, in the flat error body, and closes. */

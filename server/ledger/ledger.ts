@@ -24,7 +24,7 @@ import {
 } from './store.ts'
 
 const BATCH_LIMIT = 500
-const QUEUE_LIMIT = 20_000
+const HOLD_QUEUE_MAX = 20_000
 /** A caller is told within this time that the database is away. */
 const HOLD_TIMEOUT_MS = 2_000
 /** After this no statement of ours can still be running on the server. */
@@ -87,13 +87,17 @@ export function createLedger(options: {
   readonly ownerId: string
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
+  /** Calls that may wait for their hold; beyond it they are told to come back. */
+  readonly holdQueueMax?: number
+  /** Settlements kept while the database is away. */
+  readonly settleQueueMax?: number
 }): Ledger {
   const { sql, ownerId, log } = options
   const settlements = createSettlements(options)
   const checkpoints = createCheckpoints(options)
   const holds = createBatcher<HoldRow, HoldVerdict>({
     batchLimit: BATCH_LIMIT,
-    queueLimit: QUEUE_LIMIT,
+    queueLimit: options.holdQueueMax ?? HOLD_QUEUE_MAX,
     run: async (rows) => {
       const verdicts = await withinTime(takeHolds(sql, rows))
       return rows.map((row) => verdicts.get(row.id) ?? 'no_account')

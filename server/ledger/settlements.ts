@@ -9,7 +9,7 @@ import { type Batcher, createBatcher } from '../lib/batcher.ts'
 import { closeHolds, type SettleRow, type SettleVerdict } from './store.ts'
 
 const BATCH_LIMIT = 500
-const QUEUE_LIMIT = 200_000
+const SETTLE_QUEUE_MAX = 200_000
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
 
@@ -26,6 +26,7 @@ export function createSettlements(options: {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
+  readonly settleQueueMax?: number
 }): Batcher<SettleRow, SettleVerdict> {
   const { sql, log } = options
 
@@ -63,5 +64,6 @@ export function createSettlements(options: {
     }
   }
 
-  return createBatcher({ run: closeUntilDone, batchLimit: BATCH_LIMIT, queueLimit: QUEUE_LIMIT })
+  const queueLimit = options.settleQueueMax ?? SETTLE_QUEUE_MAX
+  return createBatcher({ run: closeUntilDone, batchLimit: BATCH_LIMIT, queueLimit })
 }

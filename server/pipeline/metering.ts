@@ -22,7 +22,10 @@ export interface Reading {
   /** The name under which records and logs know the endpoint, for example `chat.completions`. */
   readonly endpoint: string
   readonly modelTypes: readonly ModelType[]
+  /** Of this endpoint; the operator may have set a lower one. */
   readonly bodyBytesMax: number
+  /** Whether long conversations with pictures are expected here. */
+  readonly takesConversations?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */

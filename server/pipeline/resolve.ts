@@ -41,7 +41,7 @@ export async function resolve(
   speaks: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
   expectJson(context.request)
-  const body = await readBody(context.request, metering.bodyBytesMax)
+  const body = await readBody(context.request, bodyLimit(metering, services))
   const { value, fields } = parseBody(body)
   checkShape(metering, value)
   const { headers } = context.request
@@ -73,6 +73,10 @@ export async function resolve(
       inputTokensEstimate: metering.inputTokens(value),
     },
   }
+}
+
+function bodyLimit({ bodyBytesMax, takesConversations }: Reading, { limits }: Services): number {
+  return Math.min(bodyBytesMax, takesConversations ? limits.chatBytesMax : limits.jsonBytesMax)
 }
 
 function parseBody(body: Buffer): { value: Body; fields: JsonFields } {

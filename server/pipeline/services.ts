@@ -25,6 +25,9 @@ export interface PipelineLimits {
   /** A whole answer larger than this is refused. */
   readonly answerBytesMax: number
   readonly callsMax: number
+  /** The operator's bounds of request bodies: conversations, and all others. */
+  readonly chatBytesMax: number
+  readonly jsonBytesMax: number
 }
 
 /** Answers that vendors keep: who may ask for them again, and where they are. */
