@@ -9,6 +9,7 @@ import { priceOf } from '../../benchmarks/support/prices.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/processes.ts'
 import type { Client, Question } from './client.ts'
+import { translatingCatalog } from './translating-catalog.ts'
 
 const BALANCE_NANOS = 100_000_000_000n
 /** `translated` is the chat model behind a channel that translates responses. */
@@ -160,36 +161,5 @@ export function testClients(clients: readonly Client[]): void {
         })
       }
     }
-  }
-}
-
-/** The simulated chat model once more, its responses served by translation. */
-function translatingCatalog(simulatorsUrl: string): object {
-  const price = (unit: string, amount: string) => ({ unit, per: 1_000_000, amount })
-  return {
-    channels: [
-      {
-        id: 'translating',
-        upstream: 'openai-compatible',
-        settings: {
-          base_url: `${simulatorsUrl}/openai/v1`,
-          api_key: 'sim-openai-key',
-          responses: 'translate',
-        },
-      },
-    ],
-    models: [
-      {
-        id: 'translated',
-        type: 'chat',
-        prices: [
-          price('input_token', '0.15'),
-          price('cached_input_token', '0.075'),
-          price('output_token', '0.60'),
-        ],
-        routes: [{ channel: 'translating', upstream_model: 'sim-chat' }],
-        limits: { max_output_tokens: 4096 },
-      },
-    ],
   }
 }

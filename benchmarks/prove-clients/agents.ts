@@ -1,0 +1,138 @@
+/**
+ * The two command-line agents as they are on npm: where they are installed, how each is started
+ * against a gateway, and the names of the tools that it offers.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+export const VERSIONS = { '@anthropic-ai/claude-code': '2.1.329', '@openai/codex': '0.169.0' }
+const RUN_MS_MAX = 120_000
+
+/** Where one run of an agent takes place. */
+export interface Scene {
+  readonly url: string
+  readonly key: string
+  readonly model: string
+  readonly prompt: string
+  /** Its working folder, empty but for `picture.png`. */
+  readonly folder: string
+  /** A home of its own. */
+  readonly home: string
+}
+
+export interface Agent {
+  readonly name: string
+  readonly models: readonly string[]
+  /** The words that make the simulated model run a shell command. */
+  readonly shell: (command: string) => string
+  /** The words that make it look at a picture. */
+  readonly look: (picture: string) => string
+  readonly start: (scene: Scene) => Promise<Finished>
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** 764 MB, so it stands beside the repository's own packages and is kept between runs. */
+export function installAgents(): string {
+  const folder =
+    process.env.AGENTS_FOLDER ?? join(homedir(), '.cache', 'tributary', 'prove-clients')
+  const manifest = JSON.stringify({ private: true, dependencies: VERSIONS })
+  const file = join(folder, 'package.json')
+  const isThere = existsSync(join(folder, 'node_modules', '.package-lock.json'))
+  if (isThere && readFileSync(file, 'utf8') === manifest) return folder
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(file, manifest)
+  const npm = ['install', '--prefix', folder, '--no-audit', '--no-fund']
+  const { status, stderr } = spawnSync('npm', npm, { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm install: ${stderr}`)
+  return folder
+}
+
+function run(
+  command: readonly string[],
+  scene: Scene,
+  env: Readonly<Record<string, string>>,
+): Promise<Finished> {
+  const [program = '', ...args] = command
+  const child = spawn(program, args, {
+    cwd: scene.folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH, HOME: scene.home, ...env },
+  })
+  const timer = setTimeout(() => child.kill('SIGKILL'), RUN_MS_MAX)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (data) => {
+      output += data
+    })
+  }
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => {
+      clearTimeout(timer)
+      resolve({ code, output })
+    })
+  })
+}
+
+function claudeCode(folder: string, mode: readonly string[]): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'claude')
+  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
+  return {
+    name: ['Claude Code', ...mode].join(' '),
+    models: ['sim-chat', 'sim-claude'],
+    shell: (command) => words('Bash', { command, description: 'the proof' }),
+    look: (picture) => words('Read', { file_path: picture }),
+    start(scene) {
+      const allowed = ['--allowedTools', 'Bash,Read', '--output-format', 'json']
+      return run([program, ...mode, '-p', scene.prompt, ...allowed], scene, {
+        ANTHROPIC_BASE_URL: scene.url,
+        ANTHROPIC_AUTH_TOKEN: scene.key,
+        ANTHROPIC_MODEL: scene.model,
+        CLAUDE_CODE_MAX_RETRIES: '2',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+        DISABLE_AUTOUPDATER: '1',
+      })
+    },
+  }
+}
+
+function codex(folder: string): Agent {
+  const program = join(folder, 'node_modules', '.bin', 'codex')
+  const words = (name: string, input: object) => `[[tool:${name} ${JSON.stringify(input)}]]`
+  return {
+    name: 'Codex',
+    models: ['sim-chat', 'translated'],
+    shell: (command) => words('exec_command', { cmd: command }),
+    look: (picture) => words('view_image', { path: picture }),
+    start(scene) {
+      const config = [
+        `model = "${scene.model}"`,
+        'model_provider = "gateway"',
+        'check_for_update_on_startup = false',
+        '[model_providers.gateway]',
+        'name = "gateway"',
+        `base_url = "${scene.url}/v1"`,
+        'env_key = "GATEWAY_KEY"',
+        'wire_api = "responses"',
+        '[analytics]',
+        'enabled = false',
+      ]
+      writeFileSync(join(scene.home, 'config.toml'), `${config.join('\n')}\n`)
+      const flags = ['--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox']
+      return run([program, 'exec', ...flags, '--json', scene.prompt], scene, {
+        CODEX_HOME: scene.home,
+        GATEWAY_KEY: scene.key,
+      })
+    },
+  }
+}
+
+export function listAgents(folder: string): readonly Agent[] {
+  return [claudeCode(folder, []), claudeCode(folder, ['--bare']), codex(folder)]
+}
