@@ -4,7 +4,7 @@ import type { Sql } from 'postgres'
 import { type Accounts, createAccounts } from '../../server/accounts/identify.ts'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
-import { newId } from '../../server/lib/ids.ts'
+import { holdIdOf, newId } from '../../server/lib/ids.ts'
 import type { Log } from '../../server/lib/log.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
@@ -73,8 +73,8 @@ export async function spend(
   sql: Sql,
   call: { accountId: string; keyId: string; held: bigint; charged: bigint | null; open?: boolean },
 ): Promise<void> {
-  const id = newId('hold')
   const request_id = newId('req')
+  const id = holdIdOf(request_id)
   const hold = {
     ...{ id, request_id, account_id: call.accountId, key_id: call.keyId },
     ...{ endpoint: 'test', model: 'm', amount: call.held.toString() },
