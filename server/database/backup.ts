@@ -55,8 +55,8 @@ export interface BackupOptions {
 export async function backup(options: BackupOptions): Promise<Manifest> {
   const target = resolve(options.target)
   const making = `${target}.partial`
-  refuseTaken(target)
   try {
+    refuseTaken(target)
     rmSync(making, { recursive: true, force: true })
     mkdirSync(dirname(making), { recursive: true })
     mkdirSync(making, { mode: 0o700 })
@@ -139,8 +139,8 @@ function explain(cause: unknown, target: string): unknown {
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     return new DatabaseProblem(`the disk of ${target} is full: nothing was kept`, cause)
   }
-  if (code === 'EACCES' || code === 'EROFS' || code === 'EPERM') {
-    return new DatabaseProblem(`${target} is not writable: name another folder`, cause)
+  if (['EACCES', 'EROFS', 'EPERM', 'EEXIST', 'ENOTDIR'].includes(code)) {
+    return new DatabaseProblem(`${target} cannot be made (${code}): name another folder`, cause)
   }
   if (code === '42P01') {
     return new DatabaseProblem('there is nothing to back up: the database was never set up', cause)

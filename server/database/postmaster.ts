@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { diskBytes, walMegabytes } from './disk.ts'
 import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024
@@ -32,7 +33,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   synchronous_commit: 'on',
   full_page_writes: 'on',
   wal_compression: 'on',
-  max_wal_size: '1GB',
+  min_wal_size: '64MB',
   wal_level: 'replica',
   max_wal_senders: '2',
   jit: 'off',
@@ -127,7 +128,12 @@ export function startServer(
   if (existsSync(folder.logFile) && statSync(folder.logFile).size > LOG_BYTES_MAX) {
     truncateSync(folder.logFile)
   }
-  const settings = { ...SETTINGS, ...overrides, unix_socket_directories: folder.socketFolder }
+  const settings = {
+    ...SETTINGS,
+    max_wal_size: `${walMegabytes(diskBytes(folder.cluster))}MB`,
+    ...overrides,
+    unix_socket_directories: folder.socketFolder,
+  }
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const { command, prefix, as } = commandAs(user, binaries.postgres, [
     folder.cluster,

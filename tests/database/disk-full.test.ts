@@ -5,12 +5,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { refuseWhenFull } from '../../server/database/disk.ts'
+import { leastFreeBytes, refuseWhenFull, walMegabytes } from '../../server/database/disk.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts'
 
+const MEGABYTE = 1024 * 1024
 const PIECE = 'x'.repeat(100_000)
+
+test('what must be free and what the log may take grow with the disk, within limits', () => {
+  const disks = [0.25, 1, 2, 5, 10, 100, 4_000].map((gigabytes) => gigabytes * 1024 * MEGABYTE)
+  const least = disks.map((bytes) => Math.floor(leastFreeBytes(bytes) / MEGABYTE))
+  assert.deepEqual(least, [64, 64, 102, 256, 512, 512, 512])
+  assert.deepEqual(disks.map(walMegabytes), [64, 102, 204, 512, 1024, 1024, 1024])
+})
 
 /** Writes until it is refused; returns how many rows were acknowledged. */
 async function fill(sql: Sql): Promise<number> {
