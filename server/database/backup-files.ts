@@ -1,7 +1,8 @@
 /** The files of a backup: written through to the disk, weighed and hashed on the way. */
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import type { Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
 import type { BackupFile } from './backup-manifest.ts'
 
 const NEWLINE = 0x0a
@@ -33,14 +34,21 @@ function createMeter(): Meter {
   }
 }
 
-/** Resolves once everything is on the disk. Only the owner may read the file. */
-export async function writeMeasured(
-  source: AsyncIterable<Buffer>,
-  path: string,
-): Promise<Measured> {
+/**
+ * Resolves once everything is on the disk. Only the owner may read the file. When it cannot be
+ * written, the source is read to its end all the same: a COPY that nobody reads blocks its
+ * connection for ever.
+ */
+export async function writeMeasured(source: Readable, path: string): Promise<Measured> {
   const meter = createMeter()
-  await pipeline(source, meter.pass, createWriteStream(path, { mode: 0o600, flush: true }))
-  return meter.measured()
+  const chunks: AsyncIterable<Buffer> = source.iterator({ destroyOnReturn: false })
+  try {
+    await pipeline(chunks, meter.pass, createWriteStream(path, { mode: 0o600, flush: true }))
+    return meter.measured()
+  } catch (error) {
+    await finished(source.resume()).catch(() => undefined)
+    throw error
+  }
 }
 
 export async function measure(source: AsyncIterable<Buffer>): Promise<Measured> {

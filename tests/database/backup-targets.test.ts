@@ -13,7 +13,8 @@ test('a backup onto a full disk says so and leaves nothing', { skip: noSmallDisk
   const source = await makeSource(t)
   await source.sql`insert into idempotency
     (account_id, key, route, fingerprint, request_id, hold_id, body)
-    values ('acct_a', 'k', 'r', 'f', 'r', 'h', ${Buffer.alloc(2 * MEGABYTE, 'x')})`
+    select 'acct_a', n, 'r', 'f', 'r', 'h', convert_to(repeat('x', ${MEGABYTE}), 'UTF8')
+    from generate_series(1, 30) as n`
   const target = join(mountSmallDisk(t, 1), 'copy')
   const { place } = source
   await assert.rejects(backup({ place, kind: 'embedded', target }), {
