@@ -1,11 +1,11 @@
 /** The files of a backup: written through to the disk, weighed and hashed on the way. */
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream } from 'node:fs'
-import type { Readable } from 'node:stream'
-import { finished, pipeline } from 'node:stream/promises'
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
 import type { BackupFile } from './backup-manifest.ts'
 
 const NEWLINE = 0x0a
+const BLOCK_BYTES = 256 * 1024
 
 export interface Measured extends BackupFile {
   readonly rows: number
@@ -39,16 +39,42 @@ function createMeter(): Meter {
  * written, the source is read to its end all the same: a COPY that nobody reads blocks its
  * connection for ever.
  */
-export async function writeMeasured(source: Readable, path: string): Promise<Measured> {
+export async function writeMeasured(
+  source: AsyncIterable<Buffer>,
+  path: string,
+): Promise<Measured> {
   const meter = createMeter()
-  const chunks: AsyncIterable<Buffer> = source.iterator({ destroyOnReturn: false })
-  try {
-    await pipeline(chunks, meter.pass, createWriteStream(path, { mode: 0o600, flush: true }))
-    return meter.measured()
-  } catch (error) {
-    await finished(source.resume()).catch(() => undefined)
-    throw error
+  let failure: { readonly error: unknown } | undefined
+  const attempt = async (work: Promise<unknown> | undefined) => {
+    await work?.catch((error: unknown) => {
+      failure ??= { error }
+    })
   }
+  const opening = open(path, 'wx', 0o600)
+  await attempt(opening)
+  const file = failure ? undefined : await opening
+  for await (const block of gather(meter.pass(source))) {
+    if (!failure) await attempt(file?.appendFile(block))
+  }
+  if (!failure) await attempt(file?.sync())
+  await attempt(file?.close())
+  if (failure) throw failure.error
+  return meter.measured()
+}
+
+/** A COPY gives a chunk for each row: written one by one they would take all the time. */
+async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let waiting: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of chunks) {
+    waiting.push(chunk)
+    bytes += chunk.length
+    if (bytes < BLOCK_BYTES) continue
+    yield Buffer.concat(waiting)
+    waiting = []
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(waiting)
 }
 
 export async function measure(source: AsyncIterable<Buffer>): Promise<Measured> {
