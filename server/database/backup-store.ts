@@ -1,5 +1,4 @@
 /** The statements of backup and restore. Nothing here needs more than to own the tables. */
-import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
 import type { BackupSequence } from './backup-manifest.ts'
 
@@ -66,12 +65,16 @@ export async function readInstant(transaction: TransactionSql) {
 }
 
 /** All rows in COPY's text format, in the order in which they lie in the table. */
-export async function copyOut(
+export async function* copyOut(
   transaction: TransactionSql,
   table: { readonly name: string; readonly columns: readonly string[] },
-): Promise<Readable> {
+): AsyncGenerator<Buffer> {
   const select = `select ${quoteList(table.columns)} from ${quote(table.name)}`
-  return await transaction.unsafe(`copy (${select}) to stdout`).readable()
+  const rows = await transaction.unsafe(`copy (${select}) to stdout`).readable()
+  for await (const chunk of rows) yield chunk
+  // The client (postgres 3.4) pauses its socket for a slow reader, and leaves it paused when the
+  // last rows came together: what is asked next would never be answered. This resumes it.
+  rows._read(0)
 }
 
 export async function readSequences(transaction: TransactionSql): Promise<BackupSequence[]> {

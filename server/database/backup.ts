@@ -109,7 +109,7 @@ async function writeTable(
   folder: string,
   { onProgress }: BackupOptions,
 ): Promise<BackupTable> {
-  const rows = await copyOut(view, { name, columns })
+  const rows = copyOut(view, { name, columns })
   const measured = await writeMeasured(rows, join(folder, tableFile(name)))
   if (measured.rows > 0) onProgress?.(`${name}: ${measured.rows} rows`)
   return { name, columns, ...measured }

@@ -157,7 +157,7 @@ async function load(
       const shape = shapes.get(table.name)
       if (!shape) throw new DatabaseProblem(`the backup has a table ${table.name} that is unknown`)
       await loadTable(transaction, selectColumns(shape, table), from)
-      const found = await measure(await copyOut(transaction, table))
+      const found = await measure(copyOut(transaction, table))
       if (!isSame(found, table)) {
         throw new DatabaseProblem(`${table.name} did not come back as it was: nothing was changed`)
       }

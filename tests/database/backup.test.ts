@@ -69,6 +69,23 @@ test('every row and every kind of value comes back, and the guards with them', a
   assert.ok(after[0]?.id > before[0]?.id, 'numbering goes on')
 })
 
+test('rows of megabytes do not block the connection that copies them', async (t) => {
+  const source = await makeSource(t)
+  await source.sql`insert into idempotency
+    (account_id, key, route, fingerprint, request_id, hold_id, body)
+    select 'acct_a', n, 'r', 'f', 'r', 'h', convert_to(repeat('x', 1000000), 'UTF8')
+    from generate_series(1, 12) as n`
+  const folder = makeFolder(t)
+  for (let round = 0; round < 4; round += 1) {
+    const target = join(folder, String(round))
+    const { tables } = await backup({ place: source.place, kind: 'embedded', target })
+    assert.equal(tables.find(({ name }) => name === 'idempotency')?.rows, 12)
+  }
+  const { sql, place } = await makeEmpty(t)
+  await restore({ place, from: join(folder, '0'), migrations: MIGRATIONS })
+  assert.deepEqual(await digestTables(sql), await digestTables(source.sql))
+})
+
 test('the secret key travels with an embedded backup, for its owner alone', async (t) => {
   const source = await makeSource(t)
   const folder = makeFolder(t)
