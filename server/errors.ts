@@ -23,6 +23,12 @@ export const ERRORS = {
     message: 'invalid or missing API key',
     retry: false,
   },
+  signed_out: {
+    status: 401,
+    type: 'auth_error',
+    message: 'sign in first: there is no session, or it has ended',
+    retry: false,
+  },
   insufficient_balance: {
     status: 402,
     type: 'billing_error',
@@ -30,6 +36,11 @@ export const ERRORS = {
     retry: false,
   },
   forbidden: { status: 403, type: 'permission_error', message: 'this key may not do that' },
+  step_up_required: {
+    status: 403,
+    type: 'step_up_required',
+    message: 'prove that it is you: this needs a fresh sign-in',
+  },
   not_found: { status: 404, type: 'not_found_error', message: 'not found' },
   method_not_allowed: {
     status: 405,

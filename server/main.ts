@@ -4,6 +4,7 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
+import { createAdminEndpoints } from './admin/endpoints.ts'
 import { createFiles } from './assets/files.ts'
 import { createDiskStorage } from './assets/storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
@@ -40,6 +41,7 @@ import { createRetryBudget } from './pipeline/retry-budget.ts'
 import type { Services } from './pipeline/services.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
 import { openSecretBox } from './secret-key-file.ts'
+import type { Sessions } from './sign-in/session.ts'
 import { createTasks } from './tasks/tasks.ts'
 import type { Worker } from './tasks/worker.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
@@ -125,7 +127,12 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     webhooks: createWebhooks(sql, secrets),
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,
+    endpoints: () => endpoints,
   }
+  const endpoints: readonly Endpoint[] = [
+    ...ENDPOINTS,
+    ...createAdminEndpoints({ ...services, sql, secrets, signIn: NOBODY }),
+  ]
   const server = createHttpServer(config.server, createGatewayListener(services, config.role))
   await listen(server, config)
   const port = readPort(server)
@@ -252,9 +259,22 @@ function openTasks(parts: {
   })
 }
 
+/** Until people can sign in. */
+const NOBODY: Sessions = {
+  identifySession: async () => undefined,
+  requireCsrf() {},
+  async writeAudit() {},
+}
+
+function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentation']): boolean {
+  return kind === 'plain' && documentation.credential === undefined
+}
+
 /** A process that only works answers nothing but its health. */
 function createGatewayListener(services: PlainServices, role: Config['role']) {
-  const offered = ENDPOINTS.filter(({ kind }) => role !== 'worker' || kind === 'plain')
+  const offered = services
+    .endpoints()
+    .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),

@@ -2,27 +2,24 @@
 import { sendBytes } from '../http/reply.ts'
 import { describeEndpoint } from '../reference/operation.ts'
 import { PAGE_HEADERS, renderPage } from '../reference/page/page.ts'
-import type { Endpoint, PlainEndpoint } from './endpoint.ts'
+import type { PlainEndpoint } from './endpoint.ts'
 
-/** `all` is asked when somebody reads: the list holds this endpoint too. */
-export function docs(all: () => readonly Endpoint[]): PlainEndpoint {
-  return {
-    kind: 'plain',
-    method: 'GET',
-    paths: ['/docs'],
-    envelope: 'flat',
-    documentation: {
-      summary: 'This page',
-      tag: 'Operations',
-      answerType: 'text/html',
-      example: () => ({}),
-    },
-    async handle(context, { catalog, publicUrl }) {
-      const models = [...catalog.snapshot().models.values()]
-      const modelOf = (types: readonly string[]) =>
-        models.find(({ type }) => types.length === 0 || types.includes(type))?.id
-      const operations = all().map((endpoint) => describeEndpoint(endpoint, modelOf))
-      sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(operations, publicUrl)))
-    },
-  }
+export const docs: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/docs'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'This page',
+    tag: 'Operations',
+    answerType: 'text/html',
+    example: () => ({}),
+  },
+  async handle(context, { catalog, publicUrl, endpoints }) {
+    const models = [...catalog.snapshot().models.values()]
+    const modelOf = (types: readonly string[]) =>
+      models.find(({ type }) => types.length === 0 || types.includes(type))?.id
+    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint, modelOf))
+    sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(operations, publicUrl)))
+  },
 }

@@ -31,6 +31,8 @@ export interface Example {
 export interface Documentation {
   readonly summary: string
   readonly description?: string
+  /** What a plain endpoint asks for; nothing when absent. */
+  readonly credential?: 'none' | 'session'
   /** The group in the reference. */
   readonly tag: string
   readonly query?: ZodType
@@ -80,6 +82,8 @@ export interface PlainServices extends Services {
   /** Why this process should get no traffic now, or undefined when it should. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string
+  /** Everything that this process answers, for the reference. */
+  readonly endpoints: () => readonly Endpoint[]
 }
 
 export interface PlainEndpoint extends Declared {

@@ -74,6 +74,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
   redeliver,
   healthz,
   readyz,
-  openapi(() => ENDPOINTS),
-  docs(() => ENDPOINTS),
+  openapi,
+  docs,
 ]

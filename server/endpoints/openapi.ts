@@ -3,27 +3,24 @@ import { z } from 'zod'
 import { sendJson } from '../http/reply.ts'
 import { buildOpenapi } from '../reference/openapi.ts'
 import { describeEndpoint } from '../reference/operation.ts'
-import type { Endpoint, PlainEndpoint } from './endpoint.ts'
+import type { PlainEndpoint } from './endpoint.ts'
 
-/** `all` is asked when somebody reads: the list holds this endpoint too. */
-export function openapi(all: () => readonly Endpoint[]): PlainEndpoint {
-  return {
-    kind: 'plain',
-    method: 'GET',
-    paths: ['/openapi.json'],
-    envelope: 'flat',
-    documentation: {
-      summary: 'This reference for machines',
-      description: 'OpenAPI 3.1, generated from the same declarations that check requests.',
-      tag: 'Operations',
-      answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
-      example: () => ({}),
-    },
-    async handle(context, { publicUrl }) {
-      const operations = all().map((endpoint) => describeEndpoint(endpoint))
-      sendJson(context, 200, buildOpenapi({ operations, publicUrl }), {
-        'access-control-allow-origin': '*',
-      })
-    },
-  }
+export const openapi: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/openapi.json'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'This reference for machines',
+    description: 'OpenAPI 3.1, generated from the same declarations that check requests.',
+    tag: 'Operations',
+    answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
+    example: () => ({}),
+  },
+  async handle(context, { publicUrl, endpoints }) {
+    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint))
+    sendJson(context, 200, buildOpenapi({ operations, publicUrl }), {
+      'access-control-allow-origin': '*',
+    })
+  },
 }

@@ -39,6 +39,14 @@ const SECURITY_SCHEMES = {
     description: 'A key of yours: Authorization: Bearer tr-…',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'tributary_session',
+    description:
+      'The cookie of the console’s sign-in (`__Host-tributary_session` under https). Requests ' +
+      'that change something also carry the header `x-tributary-console: 1`.',
+  },
 }
 
 const HEADERS = {
@@ -107,7 +115,7 @@ function buildPaths(operations: readonly Operation[]): Record<string, object> {
 
 /** The paths after the first are aliases with an id of their own. */
 function buildOperation(operation: Operation, index: number): object {
-  const { id, tag, summary, description, body, parameters, needsKey, example } = operation
+  const { id, tag, summary, description, body, parameters, example } = operation
   const alias = index > 0 ? `The same as ${operation.paths[0]}.` : undefined
   const text = [description, alias].filter((part) => part !== undefined).join(' ')
   return {
@@ -115,11 +123,16 @@ function buildOperation(operation: Operation, index: number): object {
     tags: [tag],
     summary,
     ...(text ? { description: text } : {}),
-    security: needsKey ? [{ bearer: [] }, { apiKey: [] }] : [],
+    security: listCredentials(operation),
     ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
     ...(body ? { requestBody: buildBody(body, example?.body) } : {}),
     responses: buildResponses(operation),
   }
+}
+
+function listCredentials({ needsKey, needsSession }: Operation): object[] {
+  if (needsKey) return [{ bearer: [] }, { apiKey: [] }]
+  return needsSession ? [{ session: [] }] : []
 }
 
 function buildParameter({ in: place, name, required, schema }: Operation['parameters'][number]) {

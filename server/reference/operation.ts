@@ -22,6 +22,8 @@ export interface Operation {
   readonly description: string | undefined
   readonly envelope: Envelope
   readonly needsKey: boolean
+  /** Of the console's own API: a cookie, not a key. */
+  readonly needsSession: boolean
   /** Whether a call costs money, and so understands Idempotency-Key. */
   readonly isPaid: boolean
   readonly parameters: readonly Parameter[]
@@ -58,6 +60,7 @@ export function describeEndpoint(
     description: documentation.description,
     envelope,
     needsKey,
+    needsSession: documentation.credential === 'session',
     isPaid,
     parameters: listParameters(endpoint),
     body: body && describeRequest(body),

@@ -8,7 +8,9 @@ export const MEANINGS: Readonly<Record<number, string>> = {
   402:
     'The balance does not cover the call, the account owes a debt, or the key’s spend limit is ' +
     'reached. Top up; repeating does not help.',
-  403: 'The account is suspended, or this key may not call this model.',
+  403:
+    'The account is suspended, this key may not call this model, or the console’s user may not ' +
+    'do that (`step_up_required`: not before a fresh sign-in).',
   404: 'No such path, model or object, or it belongs to somebody else: nobody can tell which.',
   405: 'The path exists; the message names the methods that it takes.',
   408: 'The request did not arrive in time.',

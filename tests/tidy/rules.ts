@@ -34,7 +34,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference', 'outbound'],
   ],
   reference: ['lib', 'errors.ts', 'http', 'endpoints'],
-  admin: ['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
+  'sign-in': ['lib', 'errors.ts', 'database', 'http'],
+  admin: [
+    ...['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
+    ...['endpoints', 'tasks', 'assets', 'webhooks', 'outbound', 'upstreams', 'pipeline', 'sign-in'],
+  ],
 }
 
 /** Wiring: these see everything. */
@@ -66,7 +70,13 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['server/metrics.ts'],
   undici: ['server/pipeline/wire.ts', 'server/outbound/', 'server/main.ts'],
   zod: [
-    ...['server/catalog/', 'server/config', 'server/endpoints/', 'server/reference/'],
+    ...[
+      'server/admin/',
+      'server/catalog/',
+      'server/config',
+      'server/endpoints/',
+      'server/reference/',
+    ],
     ...['server/upstreams/'],
   ],
 }

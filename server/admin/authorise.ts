@@ -1,0 +1,37 @@
+/** Who may do what: the one place that compares a session with a route's role. */
+import { GatewayError } from '../errors.ts'
+import type { Session } from '../sign-in/session.ts'
+import type { RouteDeclaration } from './contract/route.ts'
+
+/**
+ * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
+ * that does not exist), 403 for one whose role is too small, and `step_up_required` when the
+ * session has to prove itself again first.
+ */
+export function authorise(
+  { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
+  session: Session | undefined,
+  accountId: string | undefined,
+  now: Date,
+): void {
+  if (role === 'public') return
+  if (!session) throw new GatewayError('signed_out')
+  judgeRole(role, session, accountId)
+  if (stepUp && !(session.steppedUpUntil && session.steppedUpUntil > now)) {
+    throw new GatewayError('step_up_required')
+  }
+}
+
+function judgeRole(
+  role: RouteDeclaration['role'],
+  session: Session,
+  accountId: string | undefined,
+): void {
+  if (session.user.operator || role === 'user') return
+  if (role === 'operator') throw new GatewayError('forbidden', { message: 'operators only' })
+  const membership = session.memberships.find((one) => one.accountId === accountId)
+  if (!membership) throw new GatewayError('not_found', { message: 'no such account' })
+  if (role === 'owner' && membership.role !== 'owner') {
+    throw new GatewayError('forbidden', { message: 'owners of the account only' })
+  }
+}

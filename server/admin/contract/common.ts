@@ -1,0 +1,32 @@
+/** The parts that many routes share: amounts, times, pages. */
+import { type ZodType, z } from 'zod'
+
+export const amount = z.string().describe('Decimal, in the account’s currency.')
+export const time = z.iso.datetime()
+
+const PAGE_DEFAULT = 50
+const PAGE_MAX = 500
+
+/** The database refuses text with NUL characters. */
+export const text = (max: number) =>
+  z
+    .string()
+    .trim()
+    .max(max)
+    .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
+
+/** The members of a query that asks for one page of a list, newest first. */
+export const paging = {
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  cursor: text(200).min(1).optional().describe('next_cursor of the page before.'),
+}
+
+/** The members of a query that asks for a span of time. */
+export const span = {
+  from: z.coerce.date().optional().describe('At or after this time.'),
+  to: z.coerce.date().optional().describe('Before this time.'),
+}
+
+/** One page: `next_cursor` is null on the last one. */
+export const page = <Row extends ZodType>(row: Row) =>
+  z.object({ data: z.array(row), next_cursor: z.string().nullable() })

@@ -1,0 +1,18 @@
+/** The admin API's table of contents: one contract an area. */
+import { balanceContract } from './balance.ts'
+import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
+
+export const ADMIN_CONTRACT = { ...balanceContract }
+
+export type AdminApi = typeof ADMIN_CONTRACT
+export type AdminKey = keyof AdminApi
+
+/** What the console sends to a route: `undefined` members may be left out. */
+export interface AdminRequest<Key extends AdminKey> {
+  readonly params: Params<Key>
+  readonly query: QueryOf<AdminApi[Key]>
+  readonly body: BodyOf<AdminApi[Key]>
+}
+
+/** What it gets. */
+export type AdminAnswer<Key extends AdminKey> = AnswerOf<AdminApi[Key]>

@@ -1,0 +1,138 @@
+/**
+ * Makes endpoints of the admin contract: CSRF check, session, role, step-up, input, handler,
+ * audit log, answer. An unsafe request leaves a row in the audit log, whatever came of it.
+ */
+import type { PlainEndpoint } from '../endpoints/endpoint.ts'
+import { GatewayError } from '../errors.ts'
+import type { Context } from '../http/context.ts'
+import { sendBytes, sendJson } from '../http/reply.ts'
+import type { Method } from '../http/router.ts'
+import type { Session } from '../sign-in/session.ts'
+import { authorise } from './authorise.ts'
+import { ADMIN_CONTRACT } from './contract/index.ts'
+import type { Contract, RouteDeclaration } from './contract/route.ts'
+import type { AnyHandler } from './handler.ts'
+import { ADMIN_HANDLERS } from './handlers/index.ts'
+import { readInput } from './read-input.ts'
+import type { AdminServices } from './services.ts'
+
+const BASE = '/admin/v1'
+/** What a browser may keep of an answer that depends on who is signed in. */
+const PRIVATE = { 'cache-control': 'no-store' }
+
+/** The endpoints of the admin API, ready for the router and the reference. */
+export function createAdminEndpoints(services: AdminServices): PlainEndpoint[] {
+  const contract: Contract = ADMIN_CONTRACT
+  const handlers = ADMIN_HANDLERS as unknown as Readonly<Record<string, AnyHandler>>
+  return Object.entries(contract).map(([key, declared]) => {
+    const handler = handlers[key]
+    if (!handler) throw new Error(`no handler for ${key}`)
+    const [method, path] = key.split(' ') as [Method, string]
+    return {
+      kind: 'plain',
+      method,
+      paths: [`${BASE}${path}`],
+      envelope: 'flat',
+      documentation: documentRoute(declared, method),
+      handle: (context) => serveRoute({ context, key, declared, handler, services }),
+    }
+  })
+}
+
+function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoint['documentation'] {
+  const { tag, summary, description, query, body, answer, answerType, role } = declared
+  const access = ACCESS[role] + (declared.stepUp ? ' after a step-up' : '')
+  return {
+    tag,
+    summary,
+    description: [description, `For ${access}.`].filter((part) => part !== undefined).join(' '),
+    credential: role === 'public' ? 'none' : 'session',
+    ...(query ? { query } : {}),
+    ...(body ? { body } : {}),
+    ...(answer ? { answer } : { answerType: answerType ?? 'no content' }),
+    errors: listErrors(declared, method),
+  }
+}
+
+const ACCESS: Readonly<Record<RouteDeclaration['role'], string>> = {
+  public: 'everybody',
+  user: 'every signed-in user',
+  member: 'members of the account',
+  owner: 'owners of the account',
+  operator: 'operators',
+}
+
+function listErrors({ role, query, body, errors = [] }: RouteDeclaration, method: Method) {
+  return [
+    ...(query || body ? [400] : []),
+    ...(role === 'public' ? [] : [401]),
+    ...(role === 'owner' || role === 'operator' || method !== 'GET' ? [403] : []),
+    ...(role === 'member' || role === 'owner' ? [404] : []),
+    ...(body ? [413, 415] : []),
+    ...errors,
+    503,
+  ]
+}
+
+interface Serving {
+  readonly context: Context
+  readonly key: string
+  readonly declared: RouteDeclaration
+  readonly handler: AnyHandler
+  readonly services: AdminServices
+}
+
+async function serveRoute(serving: Serving): Promise<void> {
+  const { context, key, declared, services } = serving
+  const { signIn } = services
+  const isUnsafe = !key.startsWith('GET ')
+  if (isUnsafe) signIn.requireCsrf(context.request)
+  const session = await signIn.identifySession(context.request)
+  const details: Record<string, unknown> = {}
+  try {
+    const answer = await answerRoute(serving, session, details)
+    if (isUnsafe) await writeRow(serving, session, { ...details, outcome: 'done' })
+    reply(context, declared, answer)
+  } catch (error) {
+    // Refusals are worth a row as well: who tried what.
+    const outcome = error instanceof GatewayError ? error.row : 'failed'
+    if (isUnsafe && session) {
+      await writeRow(serving, session, { ...details, outcome }).catch(() => undefined)
+    }
+    throw error
+  }
+}
+
+async function answerRoute(
+  { context, declared, handler, services }: Serving,
+  session: Session | undefined,
+  details: Record<string, unknown>,
+): Promise<unknown> {
+  authorise(declared, session, context.params.account_id, new Date())
+  if (session && context.params.account_id) context.facts.accountId = context.params.account_id
+  const input = await readInput(context, declared)
+  const note = (more: Readonly<Record<string, unknown>>) => void Object.assign(details, more)
+  return handler({ context, session, params: context.params, note, ...input }, services)
+}
+
+/** Sign-in routes write richer rows of their own: a public route's request has no actor yet. */
+async function writeRow(
+  { context, key, declared, services }: Serving,
+  session: Session | undefined,
+  details: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  if (declared.role === 'public' || !session) return
+  await services.signIn.writeAudit({
+    request: context.request,
+    userId: session.user.id,
+    accountId: context.params.account_id,
+    action: key,
+    target: Object.values(context.params).join(' '),
+    details,
+  })
+}
+
+function reply(context: Context, { answer, answerType }: RouteDeclaration, value: unknown): void {
+  if (answer) sendJson(context, 200, value, PRIVATE)
+  else if (answerType === undefined) sendBytes(context, 204, PRIVATE, Buffer.alloc(0))
+}

@@ -1,0 +1,39 @@
+/** What stands behind a route of the contract. */
+import type { Context } from '../http/context.ts'
+import type { Session } from '../sign-in/session.ts'
+import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './contract/route.ts'
+import type { AdminServices } from './services.ts'
+
+export interface AdminInput<Key extends string, Declared> {
+  readonly context: Context
+  /** Always there, but on public routes. */
+  readonly session: Declared extends { role: 'public' } ? Session | undefined : Session
+  readonly params: Params<Key>
+  readonly query: ReadQuery<Declared>
+  readonly body: ReadBody<Declared>
+  /** Adds facts to this request's row in the audit log: never a secret. */
+  note(details: Readonly<Record<string, unknown>>): void
+}
+
+export type Handler<Key extends string, Declared> = (
+  input: AdminInput<Key, Declared>,
+  services: AdminServices,
+) => Promise<AnswerOf<Declared>>
+
+/** One handler for each route of a contract: a missing one does not compile. */
+export type HandlersOf<Area extends Contract> = {
+  readonly [Key in keyof Area & string]: Handler<Key, Area[Key]>
+}
+
+/** A handler as the router calls it, when its types have done their work. */
+export type AnyHandler = (
+  input: {
+    readonly context: Context
+    readonly session: Session | undefined
+    readonly params: Readonly<Record<string, string | undefined>>
+    readonly query: unknown
+    readonly body: unknown
+    note(details: Readonly<Record<string, unknown>>): void
+  },
+  services: AdminServices,
+) => Promise<unknown>

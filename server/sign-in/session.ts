@@ -1,0 +1,42 @@
+/** Who is signed in, and what the admin API needs to know and to have done about it. */
+import type { IncomingMessage } from 'node:http'
+
+export interface Membership {
+  readonly accountId: string
+  readonly accountName: string
+  readonly role: 'owner' | 'member'
+}
+
+export interface Session {
+  readonly sessionId: string
+  readonly user: {
+    readonly id: string
+    readonly email: string
+    readonly name: string
+    readonly language: string
+    readonly operator: boolean
+  }
+  readonly memberships: readonly Membership[]
+  /** Until then the session counts as having proved itself again. */
+  readonly steppedUpUntil: Date | undefined
+}
+
+/** One line of the audit log. `details` never hold a secret. */
+export interface AuditRow {
+  readonly request: IncomingMessage
+  readonly userId: string
+  readonly accountId: string | undefined
+  /** What was done, for example the key of a route. */
+  readonly action: string
+  /** The ids it was done to. */
+  readonly target: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export interface Sessions {
+  /** The session of the request's cookie, if there is one that still lives. */
+  identifySession(request: IncomingMessage): Promise<Session | undefined>
+  /** Throws 403 for an unsafe request that a page of another origin may have made. */
+  requireCsrf(request: IncomingMessage): void
+  writeAudit(row: AuditRow): Promise<void>
+}
