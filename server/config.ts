@@ -62,6 +62,21 @@ export function listVariables(): { name: string; default: string; description: s
   }))
 }
 
+/** Every variable, what it is now and what it is for. Secrets are masked. */
+export function showConfig(
+  environment: Environment = process.env,
+): { name: string; value: string; description: string }[] {
+  const values = new Map(
+    describeConfig(environment).map((line) => {
+      const equals = line.indexOf('=')
+      return [line.slice(0, equals), line.slice(equals + 1)] as const
+    }),
+  )
+  return listVariables().map(({ name, description }) => {
+    return { name, value: values.get(name) ?? '', description }
+  })
+}
+
 function assemble(values: Values) {
   return {
     role: values.ROLE,

@@ -9,7 +9,7 @@ import { createFiles } from './assets/files.ts'
 import { createDiskStorage } from './assets/storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
-import type { Config } from './config.ts'
+import { type Config, showConfig } from './config.ts'
 import { refuseWhenFull } from './database/disk.ts'
 import { migrate } from './database/migrate.ts'
 import { type OpenedDatabase, openDatabase } from './database/open.ts'
@@ -129,10 +129,9 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     publicUrl: config.publicUrl,
     endpoints: () => endpoints,
   }
-  const endpoints: readonly Endpoint[] = [
-    ...ENDPOINTS,
-    ...createAdminEndpoints({ ...services, sql, secrets, signIn: NOBODY }),
-  ]
+  const system = { ownerId, site: config.site, describeConfiguration: showConfig }
+  const admin = { ...services, sql, secrets, catalog, signIn: NOBODY, system }
+  const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config.role))
   await listen(server, config)
   const port = readPort(server)

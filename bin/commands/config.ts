@@ -1,6 +1,6 @@
 /** `tributary config`: every environment variable, what it is now and what it is for. */
 import type { Command } from 'commander'
-import { describeConfig, listVariables, loadConfig } from '../../server/config.ts'
+import { loadConfig, showConfig } from '../../server/config.ts'
 import { printJson, printTable } from '../lib/print.ts'
 
 export function addConfigCommand(program: Command): void {
@@ -10,15 +10,7 @@ export function addConfigCommand(program: Command): void {
     .option('--json', 'as JSON')
     .action((options: { readonly json?: boolean }) => {
       loadConfig()
-      const values = new Map(
-        describeConfig().map((line) => {
-          const equals = line.indexOf('=')
-          return [line.slice(0, equals), line.slice(equals + 1)] as const
-        }),
-      )
-      const rows = listVariables().map(({ name, description }) => {
-        return { name, value: values.get(name) ?? '', description }
-      })
+      const rows = showConfig()
       if (options.json) return printJson(rows)
       printTable(
         rows,

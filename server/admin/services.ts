@@ -1,11 +1,20 @@
 /** What the handlers of the admin API can reach. */
 import type { Sql } from 'postgres'
+import type { Catalog } from '../catalog/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
 import type { SecretBox } from '../lib/secrets.ts'
 import type { Sessions } from '../sign-in/session.ts'
 
 export interface AdminServices extends PlainServices {
   readonly sql: Sql
+  readonly catalog: Catalog
   readonly secrets: SecretBox
   readonly signIn: Sessions
+  readonly system: {
+    /** This process among the gateways. */
+    readonly ownerId: string
+    readonly site: string
+    /** Every variable with its value, secrets masked. */
+    readonly describeConfiguration: () => { name: string; value: string; description: string }[]
+  }
 }

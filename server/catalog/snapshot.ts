@@ -29,6 +29,8 @@ export interface CatalogOptions {
 export interface Catalog {
   /** The catalog as of the last look: at most a few seconds old while the database answers. */
   snapshot(): CatalogSnapshot
+  /** Why an active channel cannot be used; undefined for one that can, or that is not active. */
+  problemOf(channelId: string): string | undefined
   /** Looks now, and resolves when the snapshot is at least as new as this call. */
   refresh(): Promise<void>
   stop(): Promise<void>
@@ -81,6 +83,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
 
   return {
     snapshot: () => current,
+    problemOf: (channelId) => current.problems.get(channelId),
     refresh,
     async stop() {
       stopped = true
@@ -91,13 +94,20 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   }
 }
 
-async function load(options: CatalogOptions): Promise<CatalogSnapshot> {
+interface Loaded extends CatalogSnapshot {
+  /** Why active channels were left out. */
+  readonly problems: ReadonlyMap<string, string>
+}
+
+async function load(options: CatalogOptions): Promise<Loaded> {
   const { revision, channels, models } = await readCatalog(options.sql)
+  const problems = new Map<string, string>()
   const usable = channels
     .filter(({ status }) => status === 'active')
-    .flatMap((row) => loadChannel(row, options) ?? [])
+    .flatMap((row) => loadChannel(row, options, problems) ?? [])
   return {
     revision,
+    problems,
     channels: new Map(usable.map((channel) => [channel.id, channel])),
     models: new Map(
       models
@@ -108,12 +118,17 @@ async function load(options: CatalogOptions): Promise<CatalogSnapshot> {
 }
 
 /** One broken channel must not take the others with it: it is left out, and the log says why. */
-function loadChannel(row: ChannelRow, options: CatalogOptions): Channel | undefined {
+function loadChannel(
+  row: ChannelRow,
+  options: CatalogOptions,
+  problems: Map<string, string>,
+): Channel | undefined {
   const found = openChannel(row, options)
   if ('settings' in found) {
     const { id, upstream, version } = row
     return { id, upstream, version, settings: found.settings }
   }
+  problems.set(row.id, found.problem)
   options.log.error({ channel: row.id, reason: found.problem }, 'channel cannot be used')
   return undefined
 }

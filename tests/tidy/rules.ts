@@ -38,6 +38,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   admin: [
     ...['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
     ...['endpoints', 'tasks', 'assets', 'webhooks', 'outbound', 'upstreams', 'pipeline', 'sign-in'],
+    'reference',
   ],
 }
 

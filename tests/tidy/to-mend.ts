@@ -3,11 +3,6 @@
  * has been mended is named by the test.
  */
 export const TO_MEND: readonly string[] = [
-  'server/admin/contract/common.ts exports page, which nothing imports',
-  'server/admin/contract/common.ts exports paging, which nothing imports',
-  'server/admin/contract/common.ts exports span, which nothing imports',
-  'server/admin/contract/common.ts exports text, which nothing imports',
-  'server/admin/contract/common.ts exports time, which nothing imports',
   'server/admin/contract/index.ts exports AdminAnswer, which nothing imports',
   'server/admin/contract/index.ts exports AdminRequest, which nothing imports',
   'tests/dialects/chat/relay.test.ts is long, over 70',

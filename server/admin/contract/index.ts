@@ -1,8 +1,22 @@
 /** The admin API's table of contents: one contract an area. */
 import { balanceContract } from './balance.ts'
+import { operatorAccountsContract } from './operator-accounts.ts'
+import { operatorChannelsContract } from './operator-channels.ts'
+import { operatorModelsContract } from './operator-models.ts'
+import { operatorProofContract } from './operator-proof.ts'
+import { operatorSystemContract } from './operator-system.ts'
+import { operatorWorkContract } from './operator-work.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 
-export const ADMIN_CONTRACT = { ...balanceContract }
+export const ADMIN_CONTRACT = {
+  ...balanceContract,
+  ...operatorAccountsContract,
+  ...operatorChannelsContract,
+  ...operatorModelsContract,
+  ...operatorWorkContract,
+  ...operatorProofContract,
+  ...operatorSystemContract,
+}
 
 export type AdminApi = typeof ADMIN_CONTRACT
 export type AdminKey = keyof AdminApi

@@ -1,0 +1,48 @@
+/** The state of the gateways and of their database. */
+import type { Sql } from 'postgres'
+
+export interface GatewayRow {
+  readonly id: string
+  readonly address: string
+  readonly started_at: Date
+  readonly alive: boolean
+}
+
+/** Live gateways, and those that ended within a day. */
+export function selectGateways(sql: Sql): Promise<GatewayRow[]> {
+  return sql<GatewayRow[]>`
+    select id, address, started_at, lease_until > now() as alive from owner
+    where lease_until > now() - interval '1 day' order by started_at desc limit 100`
+}
+
+export interface DatabaseRow {
+  readonly version: string
+  readonly bytes: number
+  readonly connections: number
+  readonly migrations: string[]
+}
+
+export async function selectDatabase(sql: Sql): Promise<DatabaseRow> {
+  const [row] = await sql<DatabaseRow[]>`
+    select current_setting('server_version') as version,
+      pg_database_size(current_database())::float8 as bytes,
+      (select count(*)::int from pg_stat_activity
+        where datname = current_database()) as connections,
+      array(select name from schema_migration order by name) as migrations`
+  if (!row) throw new Error('the database says nothing about itself')
+  return row
+}
+
+export interface TableRow {
+  readonly name: string
+  readonly rows: number
+  readonly bytes: number
+}
+
+/** The largest tables; row counts are the database's own estimate. */
+export function selectTables(sql: Sql): Promise<TableRow[]> {
+  return sql<TableRow[]>`
+    select relname as name, greatest(n_live_tup, 0)::float8 as rows,
+      pg_total_relation_size(relid)::float8 as bytes
+    from pg_stat_user_tables order by pg_total_relation_size(relid) desc limit 20`
+}

@@ -1,0 +1,73 @@
+/**
+ * Whether a channel could be used: its settings are complete, its address resolves, and something
+ * accepts a connection there. Nothing is sent, so nothing is bought; bad credentials show only in
+ * a call.
+ */
+import { lookup } from 'node:dns/promises'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import { isObject } from '../lib/json.ts'
+
+const CONNECT_MS = 5_000
+
+export interface TestStep {
+  readonly step: string
+  readonly ok: boolean
+  readonly detail: string
+  readonly milliseconds: number
+}
+
+/** `settings` are resolved; undefined with the reason in `problem` when they cannot be. */
+export async function testChannel(channel: {
+  readonly settings: unknown
+  readonly problem: string | undefined
+}): Promise<{ readonly ok: boolean; readonly steps: TestStep[] }> {
+  const steps: TestStep[] = []
+  const run = async (step: string, work: () => Promise<string>) => {
+    const start = performance.now()
+    const outcome = await work().then(
+      (detail) => ({ ok: true, detail }),
+      (error) => ({ ok: false, detail: error instanceof Error ? error.message : String(error) }),
+    )
+    steps.push({ step, ...outcome, milliseconds: Math.round(performance.now() - start) })
+    return outcome.ok
+  }
+  const address = findAddress(channel.settings)
+  const ready = await run('settings', async () => {
+    if (channel.problem) throw new Error(channel.problem)
+    return address ? address.origin : 'the vendor’s own address'
+  })
+  if (ready && address) {
+    const host = address.hostname.replace(/^\[|\]$/g, '')
+    const known = await run('address', async () => (await lookup(host)).address)
+    if (known) await run('connection', () => tryConnection(address, host))
+  }
+  return { ok: steps.every(({ ok }) => ok), steps }
+}
+
+/** The first setting that is a URL: upstreams call theirs base_url, or name the product. */
+function findAddress(settings: unknown): URL | undefined {
+  if (!isObject(settings)) return undefined
+  const texts = [settings.base_url, ...Object.values(settings)]
+  const text = texts.find((one) => typeof one === 'string' && /^(https?|wss?):\/\//.test(one))
+  return typeof text === 'string' ? new URL(text) : undefined
+}
+
+function tryConnection(address: URL, host: string): Promise<string> {
+  const secure = address.protocol === 'https:' || address.protocol === 'wss:'
+  const port = Number(address.port) || (secure ? 443 : 80)
+  return new Promise((resolve, reject) => {
+    const socket: Socket = secure
+      ? connectTls({ host, port, servername: host, ALPNProtocols: ['http/1.1'] })
+      : connectTcp({ host, port })
+    const end = (outcome: () => void) => {
+      socket.destroy()
+      outcome()
+    }
+    socket.setTimeout(CONNECT_MS, () => end(() => reject(new Error('no answer within 5 seconds'))))
+    socket.on('error', (error) => end(() => reject(error)))
+    socket.on(secure ? 'secureConnect' : 'connect', () =>
+      end(() => resolve(secure ? 'connected, certificate verified' : 'connected')),
+    )
+  })
+}
