@@ -32,6 +32,12 @@ const bytes = z
       .max(1024 ** 3, 'must be at most 1GB'),
   )
 
+/** Like `bytes`, for disks. */
+const storedBytes = z
+  .string()
+  .regex(/^\d{1,9}(GB|TB)$/i, 'must be a number of GB or TB, for example 20GB')
+  .transform((text) => Number.parseInt(text, 10) * (/TB$/i.test(text) ? 1000 : 1) * 1_000_000_000)
+
 const flag = z
   .string()
   .regex(/^(1|0|true|false|yes|no|on|off)$/i, 'must be true or false')
@@ -166,6 +172,20 @@ export const VARIABLES = {
   UPSTREAM_DRAIN_SLOTS: whole(0, 100_000)
     .default(1_000)
     .describe('How many upstreams may be read on at once for callers that left.'),
+
+  STORED_BYTES_MAX: storedBytes
+    .default(20_000_000_000)
+    .describe('Files and media that one account may keep; more get 413, or are not copied.'),
+
+  HOUSEKEEPING_MS: milliseconds
+    .default(60_000)
+    .describe('Between two rounds of clearing away what has expired.'),
+  DELIVERY_DAYS: whole(1, 36_500)
+    .default(90)
+    .describe('Webhooks that ended are listed for so many days.'),
+  TIMELINE_DAYS: whole(7, 36_500)
+    .default(365)
+    .describe('Steps of tasks are kept for so many days; tasks and charges for good.'),
 
   HOLD_QUEUE_MAX: whole(1, 1_000_000)
     .default(20_000)

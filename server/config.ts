@@ -131,6 +131,12 @@ function assemble(values: Values) {
       connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
       connectionsMax: values.UPSTREAM_CONNECTIONS_MAX,
     },
+    storage: { accountBytesMax: values.STORED_BYTES_MAX },
+    housekeeping: {
+      everyMs: values.HOUSEKEEPING_MS,
+      deliveryDays: values.DELIVERY_DAYS,
+      timelineDays: values.TIMELINE_DAYS,
+    },
     ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
   } as const
 }

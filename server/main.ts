@@ -5,11 +5,13 @@ import { join } from 'node:path'
 import { Agent } from 'undici'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
-import { createFiles } from './assets/files.ts'
-import { createDiskStorage } from './assets/storage.ts'
+import { openAssets } from './assets/assets.ts'
+import { createDiskStorage } from './assets/disk-storage.ts'
+import { addToLibrary } from './assets/library.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import { type Config, showConfig } from './config.ts'
+import { type Crew, startCrew } from './crew.ts'
 import { refuseWhenFull } from './database/disk.ts'
 import { migrate } from './database/migrate.ts'
 import { type OpenedDatabase, openDatabase } from './database/open.ts'
@@ -34,7 +36,7 @@ import { createLog } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
-import { createChannelHealth } from './pipeline/channel-health.ts'
+import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
@@ -48,7 +50,6 @@ import { UPSTREAMS } from './upstreams/index.ts'
 import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
 import { enqueueDelivery } from './webhooks/enqueue.ts'
-import { type Sender, startSender } from './webhooks/sender.ts'
 import { listCallbackAttempts, readCallback } from './webhooks/store.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
@@ -91,9 +92,8 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
   const ownerId = newId('own')
-  const sole = database.kind === 'embedded'
-  const address = `${config.host}:${config.port}`
-  const sweeper = await startSweeper({ sql, ownerId, address, sole, log })
+  const where = { address: `${config.host}:${config.port}`, sole: database.kind === 'embedded' }
+  const sweeper = await startSweeper({ sql, ownerId, ...where, log })
   const settings = Object.fromEntries(UPSTREAMS)
   const accounts = createAccounts({ sql, log })
   const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
@@ -101,13 +101,10 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const readiness = openReadiness(config, database, log)
   const inFlight = createInFlight()
   const health = createChannelHealth(() => performance.now())
-  const metrics = createMetrics({
-    callsInFlight: inFlight.size,
-    settlementsPending: ledger.pending,
-    channelsResting: () => health.resting().length,
-  })
+  const metrics = openMeters(inFlight, ledger, health)
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
+  const { guard } = outbound
   const core: Services = {
     ...{ accounts, catalog, ledger, dispatcher, health, inFlight, metrics, log },
     limits: { ...config.pipeline, ...config.bodies },
@@ -117,13 +114,19 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     refusesWork: readiness.refusesWork,
     storedAnswers: createStoredAnswers(sql),
   }
-  const tasks = openTasks({ config, sql, secrets, services: core, guard: outbound.guard })
+  const assets = openAssets({
+    ...{ sql, guard, publicUrl: config.publicUrl, log },
+    storage: createDiskStorage(join(config.dataDir, 'files')),
+    ...config.storage,
+  })
+  const tasks = openTasks({ config, sql, secrets, services: core, guard })
   const services: PlainServices = {
     ...core,
     tasks,
-    files: createFiles({ sql, storage: createDiskStorage(join(config.dataDir, 'files')), log }),
+    files: assets.files,
+    library: assets.library,
     usage: createUsageReader(sql),
-    guard: outbound.guard,
+    guard,
     webhooks: createWebhooks(sql, secrets),
     notReady: async () => readiness.reason(),
     publicUrl: config.publicUrl,
@@ -142,15 +145,15 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     outbound.allowLoopback()
     await catalog.refresh()
   }
-  const sender =
-    config.role === 'api' ? undefined : startSender({ sql, secrets, guard: outbound.guard, log })
+  const crew =
+    config.role === 'api' ? undefined : startCrew({ config, sql, assets, secrets, guard, log })
   await readiness.begin()
   const worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   const stop = createStop({
     ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ accounts, catalog, sweeper, sender, database, worker, log },
+    ...{ accounts, catalog, sweeper, crew, database, worker, log },
   })
   return { url, port, demo, refreshCatalog: catalog.refresh, stop }
 }
@@ -168,7 +171,7 @@ interface Parts {
   readonly catalog: Catalog
   readonly sweeper: Sweeper
   readonly worker: Worker | undefined
-  readonly sender: Sender | undefined
+  readonly crew: Crew | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }
@@ -181,11 +184,12 @@ function createStop(parts: Parts): Gateway['stop'] {
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
-    const sent = parts.sender?.stop()
+    const sent = parts.crew?.sender.stop()
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await parts.worker?.stop()
+    await Promise.all([parts.crew?.copier.stop(), parts.crew?.housekeeping.stop()])
     await ledger.stop()
     setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
     await closed
@@ -253,6 +257,7 @@ function openTasks(parts: {
       judgeUrl: guard.checkUrl,
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
+      onSucceeded: addToLibrary,
     },
     times: config.tasks,
   })
@@ -337,6 +342,14 @@ async function listen(server: Server, config: Config): Promise<void> {
 function readPort(server: Server): number {
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function openMeters(inFlight: InFlight, ledger: Ledger, health: ChannelHealth) {
+  return createMetrics({
+    callsInFlight: inFlight.size,
+    settlementsPending: ledger.pending,
+    channelsResting: () => health.resting().length,
+  })
 }
 
 async function openMetrics(

@@ -1,5 +1,5 @@
 /** The rows of files: every look is bound to an account, or to a token that nobody can guess. */
-import type { Sql } from 'postgres'
+import type { Sql, TransactionSql } from 'postgres'
 
 export interface FileRow {
   readonly id: string
@@ -16,7 +16,7 @@ export interface FileRow {
 
 export type NewFile = Omit<FileRow, 'created_at'>
 
-export async function insertFile(sql: Sql, file: NewFile): Promise<FileRow> {
+export async function insertFile(sql: TransactionSql, file: NewFile): Promise<FileRow> {
   const bytes = String(file.bytes)
   const [row] = await sql<FileRow[]>`
     insert into file
@@ -71,17 +71,9 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
     limit ${limit}`
 }
 
-/** How much an account keeps. */
-export async function sumFileBytes(sql: Sql, accountId: string): Promise<bigint> {
-  const [row] = await sql<{ total: bigint }[]>`
-    select coalesce(sum(bytes), 0)::bigint as total
-    from file where account_id = ${accountId} and expires_at > now()`
-  return row?.total ?? 0n
-}
-
 /** The row that was deleted, so that its bytes can follow. */
 export async function deleteFile(
-  sql: Sql,
+  sql: TransactionSql,
   accountId: string,
   id: string,
 ): Promise<FileRow | undefined> {
@@ -90,11 +82,17 @@ export async function deleteFile(
   return row
 }
 
-/** Rows whose time is over, at most `limit` at once; two processes never take the same. */
-export async function takeExpiredFiles(sql: Sql, limit: number): Promise<readonly FileRow[]> {
-  return sql<FileRow[]>`
-    delete from file where id in (
-      select id from file where expires_at <= now()
-      order by expires_at limit ${limit} for update skip locked
-    ) returning *`
+/**
+ * Deletes rows whose time is over, at most `limit` at once, and leaves their bytes to be removed.
+ * Says how many there were; two processes never take the same.
+ */
+export async function deleteExpiredFiles(sql: Sql, limit: number): Promise<number> {
+  const deleted = await sql`
+    with gone as (
+      delete from file where id in (
+        select id from file where expires_at <= now()
+        order by expires_at limit ${limit} for update skip locked)
+      returning storage_key)
+    insert into loose_blob (storage_key, due_at) select storage_key, now() from gone`
+  return deleted.count
 }

@@ -1,10 +1,12 @@
 /** Files of accounts: bytes first, then the row, so that a row never promises what is not there. */
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
 import { GatewayError } from '../errors.ts'
 import { newId, randomText } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
+import type { Blob, Blobs } from './blobs.ts'
 import {
+  deleteExpiredFiles,
   deleteFile,
   type FilePage,
   type FileRow,
@@ -12,17 +14,14 @@ import {
   findFileByToken,
   insertFile,
   listFiles,
-  sumFileBytes,
-  takeExpiredFiles,
 } from './file-store.ts'
+import type { Quota } from './quota.ts'
 import { sniffType } from './sniff-type.ts'
-import { type Storage, TooManyBytes } from './storage.ts'
+import { type ByteRange, StorageTrouble, TooManyBytes } from './storage.ts'
 
 /** Spec part 8: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
-/** What one account may keep at a time. */
-const ACCOUNT_BYTES_MAX = 20_000_000_000
-const EXPIRED_AT_ONCE = 20
+const EXPIRED_AT_ONCE = 100
 const TOKEN_CHARACTERS = 40
 const TOKEN = /^[A-Za-z0-9]{40}$/
 const ID = /^file_[A-Za-z0-9]{1,64}$/
@@ -43,43 +42,48 @@ export interface Files {
   list(page: FilePage): Promise<readonly FileRow[]>
   /** False when there was none. */
   remove(accountId: string, id: string): Promise<boolean>
-  read(file: FileRow, range?: { readonly start: number; readonly end: number }): Readable
+  /** Rejects when the bytes are not there. */
+  read(file: FileRow, range?: ByteRange): Promise<Readable>
+  /** Deletes files whose time is over, and says how many there were. */
+  removeExpired(): Promise<number>
 }
 
 export function createFiles(parts: {
   readonly sql: Sql
-  readonly storage: Storage
-  readonly log: Log
+  readonly blobs: Blobs
+  readonly quota: Quota
 }): Files {
-  const { sql, storage, log } = parts
+  const { sql, blobs, quota } = parts
 
-  /** Makes room on the occasion of an upload; what fails is tried again at the next. */
-  async function removeExpired(): Promise<void> {
-    const rows = await takeExpiredFiles(sql, EXPIRED_AT_ONCE)
-    for (const row of rows) await storage.remove(row.storage_key)
+  function insert(upload: Upload, blob: Blob): Promise<FileRow> {
+    const { accountId, filename } = upload
+    if (blob.bytes === 0) throw invalid('file is empty')
+    const { purpose, lifeSeconds } = upload.fields()
+    return withTransaction(sql, async (transaction) => {
+      await quota.claim(transaction, accountId, blob.bytes)
+      await blobs.adopt(transaction, blob.key)
+      return insertFile(transaction, {
+        ...{ id: newId('file'), account_id: accountId, filename, purpose },
+        token: randomText(TOKEN_CHARACTERS),
+        storage_key: blob.key,
+        content_type: sniffType(blob.head),
+        bytes: BigInt(blob.bytes),
+        expires_at: new Date(Date.now() + lifeSeconds * 1000),
+      })
+    })
   }
 
   return {
-    async add({ accountId, filename, content, fields }) {
-      void removeExpired().catch((error) => log.warn({ error }, 'expired files were not removed'))
-      const kept = Number(await sumFileBytes(sql, accountId))
-      const limit = Math.min(FILE_BYTES_MAX, Math.max(0, ACCOUNT_BYTES_MAX - kept))
-      const written = await storage.write(content, limit).catch((cause: unknown) => {
-        throw refusalOf(cause)
+    async add(upload) {
+      const left = await quota.left(upload.accountId)
+      const limit = Math.min(FILE_BYTES_MAX, left)
+      const blob = await blobs.write(upload.content, limit).catch((cause: unknown) => {
+        throw refusalOf(cause, left)
       })
       try {
-        if (written.bytes === 0) throw invalid('file is empty')
-        const { purpose, lifeSeconds } = fields()
-        return await insertFile(sql, {
-          ...{ id: newId('file'), account_id: accountId, filename, purpose },
-          token: randomText(TOKEN_CHARACTERS),
-          storage_key: written.key,
-          content_type: sniffType(written.head),
-          bytes: BigInt(written.bytes),
-          expires_at: new Date(Date.now() + lifeSeconds * 1000),
-        })
+        return await insert(upload, blob)
       } catch (error) {
-        await storage.remove(written.key)
+        await blobs.clear(blob.key)
         throw error
       }
     },
@@ -92,11 +96,16 @@ export function createFiles(parts: {
     list: (page) => listFiles(sql, page),
     async remove(accountId, id) {
       if (!ID.test(id)) return false
-      const row = await deleteFile(sql, accountId, id)
-      if (row) await storage.remove(row.storage_key)
+      const row = await withTransaction(sql, async (transaction) => {
+        const deleted = await deleteFile(transaction, accountId, id)
+        if (deleted) await blobs.release(transaction, deleted.storage_key)
+        return deleted
+      })
+      if (row) await blobs.clear(row.storage_key)
       return row !== undefined
     },
-    read: (file, range) => storage.read(file.storage_key, range),
+    read: (file, range) => blobs.read(file.storage_key, range),
+    removeExpired: () => deleteExpiredFiles(sql, EXPIRED_AT_ONCE),
   }
 }
 
@@ -104,13 +113,15 @@ function invalid(message: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_request', { message, param: 'file', cause })
 }
 
-function refusalOf(cause: unknown): GatewayError {
+function refusalOf(cause: unknown, left: number): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (cause instanceof TooManyBytes) {
-    const message = 'file is too large: below 1 GB each, 20 GB for an account'
+    const message =
+      left < FILE_BYTES_MAX
+        ? `this account may store ${left} bytes more: delete files or media to make room`
+        : 'file is too large: it must be below 1 GB'
     return new GatewayError('too_large', { message })
   }
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  if (code === 'ENOSPC') return new GatewayError('unavailable', { cause })
+  if (cause instanceof StorageTrouble) return new GatewayError('unavailable', { cause })
   return invalid('the upload broke off', cause)
 }

@@ -1,83 +1,75 @@
-/** Bytes on the local disk under DATA_DIR: written aside, synced, and renamed when complete. */
-import { createReadStream, createWriteStream } from 'node:fs'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+/**
+ * Where the bytes of files and media lie: what every kind of storage offers, and the meter through
+ * which everything is written. A key is drawn first, so that it can be noted before it is used.
+ */
+import { createHash } from 'node:crypto'
 import { type Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { randomText } from '../lib/ids.ts'
 
-/** Enough for every type that is recognised. */
-const HEAD_BYTES = 64
-const KEY = /^[A-Za-z0-9]{32}$/
+/** Enough for every type that is recognised, and for the size of most pictures. */
+const HEAD_BYTES = 64 * 1024
 
 export class TooManyBytes extends Error {}
 
+/** Storage is full or away: nothing that the owner of the content did. */
+export class StorageTrouble extends Error {}
+
+/** Both ends are included. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
 export interface Written {
-  readonly key: string
   readonly bytes: number
-  /** The first bytes, from which the type is recognised. */
+  /** The beginning, from which the type is recognised. */
   readonly head: Buffer
+  readonly sha256: Buffer
 }
 
 export interface Storage {
-  /** Throws TooManyBytes, and whatever the stream or the disk throws; then nothing stays. */
-  write(content: Readable, limitBytes: number): Promise<Written>
-  /** Both ends are included. The stream fails when there is no such content. */
-  read(key: string, range?: { readonly start: number; readonly end: number }): Readable
-  /** Content that is not there is no error. */
+  /** Without any text of a user in it. */
+  newKey(): string
+  /**
+   * Writes the whole content under a fresh key. Throws TooManyBytes, StorageTrouble, and whatever
+   * the content's own stream throws.
+   */
+  write(key: string, content: Readable, limitBytes: number): Promise<Written>
+  /** Rejects when there is no such content. */
+  read(key: string, range?: ByteRange): Promise<Readable>
+  /** Removes content and whatever an unfinished write left of it; nothing there is no error. */
   remove(key: string): Promise<void>
 }
 
-export function createDiskStorage(folder: string): Storage {
-  const pathOf = (key: string): string => {
-    if (!KEY.test(key)) throw new Error('not a storage key')
-    return join(folder, key.slice(0, 2), key)
-  }
-  return {
-    async write(content, limitBytes) {
-      const key = randomText(32)
-      const path = pathOf(key)
-      const aside = `${path}.part`
-      await mkdir(join(folder, key.slice(0, 2)), { recursive: true, mode: 0o700 })
-      const measure = createMeasure(limitBytes)
-      try {
-        const target = createWriteStream(aside, { mode: 0o600 })
-        await pipeline(content, measure.stream, target)
-        await sync(aside)
-        await rename(aside, path)
-      } catch (error) {
-        await rm(aside, { force: true })
-        throw error
-      }
-      return { key, bytes: measure.bytes(), head: measure.head() }
-    },
-    read: (key, range) => createReadStream(pathOf(key), range),
-    remove: (key) => rm(pathOf(key), { force: true }),
-  }
+export interface Meter {
+  /** Fails with TooManyBytes as soon as there are more than the limit. */
+  readonly stream: Transform
+  readonly written: () => Written
 }
 
-/** A stream that counts, keeps the beginning and refuses to grow beyond the limit. */
-function createMeasure(limitBytes: number) {
+/** A stream that counts, hashes and keeps the beginning. */
+export function createMeter(limitBytes: number): Meter {
+  const hash = createHash('sha256')
+  const beginning: Buffer[] = []
+  let kept = 0
   let bytes = 0
-  let head = Buffer.alloc(0)
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length
-      if (head.length < HEAD_BYTES) {
-        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      if (bytes > limitBytes) {
+        done(new TooManyBytes())
+        return
       }
-      if (bytes > limitBytes) done(new TooManyBytes())
-      else done(null, chunk)
+      if (kept < HEAD_BYTES) {
+        const piece = Buffer.from(chunk.subarray(0, HEAD_BYTES - kept))
+        kept += piece.length
+        beginning.push(piece)
+      }
+      hash.update(chunk)
+      done(null, chunk)
     },
   })
-  return { stream, bytes: () => bytes, head: () => head }
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r+')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
+  return {
+    stream,
+    written: () => ({ bytes, head: Buffer.concat(beginning), sha256: hash.digest() }),
   }
 }

@@ -6,6 +6,7 @@
 import type { ZodType } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
 import type { Files } from '../assets/files.ts'
+import type { Library } from '../assets/library.ts'
 import type { Context } from '../http/context.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'
@@ -44,6 +45,8 @@ export interface Documentation {
   readonly answer?: ZodType
   /** The content type of a successful answer; JSON when absent. */
   readonly answerType?: string
+  /** A success is 204, with nothing to read. */
+  readonly answersNothing?: true
   /** How an answer looks that a caller asked to be streamed. */
   readonly stream?: { readonly type: string; readonly description: string }
   /** Made for one of this gateway's own models of the right type. */
@@ -75,6 +78,8 @@ export interface TaskEndpoint extends Declared {
 export interface PlainServices extends Services {
   readonly tasks: Tasks
   readonly files: Files
+  /** What tasks made. */
+  readonly library: Library
   readonly usage: UsageReader
   /** Judges every URL that a caller gives. */
   readonly guard: Guard

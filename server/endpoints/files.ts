@@ -1,13 +1,12 @@
 /** Files that callers upload, for tasks and for vendors that fetch them by address (design 9.6). */
-import { pipeline } from 'node:stream/promises'
 import { z } from 'zod'
 import type { FileRow } from '../assets/file-store.ts'
-import { readRange } from '../assets/read-range.ts'
 import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import type { Context } from '../http/context.ts'
-import { commonHeaders, sendBytes, sendJson } from '../http/reply.ts'
+import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from './endpoint.ts'
+import { sendContent } from './send-content.ts'
 
 const TAG = 'Files'
 const DAY_SECONDS = 86_400
@@ -203,7 +202,7 @@ export const getFileContent: AccountEndpoint = {
   async handle(context, { accountId }, services) {
     const row = await services.files.find(accountId, context.params.file_id ?? '')
     if (!row) throw missing()
-    await sendContent(context, row, services)
+    await sendFile(context, row, services)
   },
 }
 
@@ -224,36 +223,17 @@ export const getPublicFile: PlainEndpoint = {
   async handle(context, services) {
     const row = await services.files.findByToken(context.params.token ?? '')
     if (!row) throw missing()
-    await sendContent(context, row, services)
+    await sendFile(context, row, services)
   },
 }
 
-/** What a browser may show by itself; all else is offered for saving. */
-const SHOWN = /^(?:image|audio|video)\//
-
-async function sendContent(context: Context, row: FileRow, { files }: PlainServices) {
-  const { request, response } = context
-  const length = Number(row.bytes)
-  const headers: Record<string, string> = {
-    'content-type': row.content_type,
-    'accept-ranges': 'bytes',
-    'cache-control': 'private, max-age=3600',
-    'content-security-policy': "sandbox; default-src 'none'",
-    'content-disposition': SHOWN.test(row.content_type) ? 'inline' : 'attachment',
-  }
-  const range = readRange(request.headers.range, length)
-  if (range === 'unsatisfiable') {
-    const none = { ...headers, 'content-range': `bytes */${length}` }
-    sendBytes(context, 416, none, Buffer.alloc(0))
-    return
-  }
-  const slice = range ?? { start: 0, end: length - 1 }
-  if (range) headers['content-range'] = `bytes ${range.start}-${range.end}/${length}`
-  headers['content-length'] = String(slice.end - slice.start + 1)
-  response.writeHead(range ? 206 : 200, { ...commonHeaders(context), ...headers })
-  if (request.method === 'HEAD') {
-    response.end()
-    return
-  }
-  await pipeline(files.read(row, slice), response).catch(() => response.destroy())
+async function sendFile(context: Context, row: FileRow, { files }: PlainServices) {
+  await sendContent(context, {
+    // Not the file's own id: whoever knows only the address need not learn it.
+    id: `${row.token.slice(0, 12)}-${row.bytes}`,
+    length: Number(row.bytes),
+    contentType: row.content_type,
+    modifiedAt: row.created_at,
+    read: (range) => files.read(row, range),
+  })
 }

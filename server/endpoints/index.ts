@@ -14,6 +14,15 @@ import {
   uploadFile,
 } from './files.ts'
 import { healthz, readyz } from './health.ts'
+import {
+  deleteAsset,
+  deleteGalleryImage,
+  getAsset,
+  getGalleryImage,
+  listAssets,
+  listGallery,
+} from './library.ts'
+import { getMedia } from './media.ts'
 import { messages } from './messages.ts'
 import { getModel, listModels } from './models.ts'
 import { openapi } from './openapi.ts'
@@ -61,6 +70,13 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getFileContent,
   deleteUpload,
   getPublicFile,
+  listGallery,
+  getGalleryImage,
+  deleteGalleryImage,
+  listAssets,
+  getAsset,
+  deleteAsset,
+  getMedia,
   listModels,
   getModel,
   getBalance,

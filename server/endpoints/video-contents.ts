@@ -8,6 +8,7 @@ import { invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, TaskEndpoint } from './endpoint.ts'
 import {
+  findShownVideo,
   findVideo,
   removeVideo,
   toVideoTask,
@@ -91,7 +92,7 @@ export const getContentsTask: AccountEndpoint = {
     errors: [403, 404, 503],
   },
   async handle(context, caller, services) {
-    const row = await findVideo(context, caller, services)
+    const row = await findShownVideo(context, caller, services)
     sendJson(context, 200, encodeContentsTask(toVideoTask(row)))
   },
 }
@@ -143,7 +144,8 @@ export const listContentsTasks: AccountEndpoint = {
       ...(model ? { model } : {}),
       ...(ids.length > 0 ? { ids } : {}),
     })
-    const items = rows.map((row) => encodeContentsTask(toVideoTask(row)))
+    const shown = await services.library.withOwnLinks(rows)
+    const items = shown.map((row) => encodeContentsTask(toVideoTask(row)))
     sendJson(context, 200, { items, total })
   },
 }

@@ -72,6 +72,17 @@ export async function findVideo(
   return row
 }
 
+/** With our own links in the result, once the copies are made. */
+export async function findShownVideo(
+  context: Context,
+  caller: Caller,
+  services: PlainServices,
+): Promise<TaskRow> {
+  const row = await findVideo(context, caller, services)
+  const [shown = row] = await services.library.withOwnLinks([row])
+  return shown
+}
+
 /** Takes back a task that waits, or removes one that is finished from view. */
 export async function removeVideo(row: TaskRow, { tasks }: PlainServices): Promise<void> {
   if (isTerminal(row.state)) await tasks.hide(row)

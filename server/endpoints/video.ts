@@ -5,6 +5,7 @@ import { invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, TaskEndpoint } from './endpoint.ts'
 import {
+  findShownVideo,
   findVideo,
   removeVideo,
   toVideoTask,
@@ -25,7 +26,10 @@ const created = z.object({
 })
 
 const record = created.extend({
-  video_url: z.string().optional().describe('Valid for 24 hours.'),
+  video_url: z
+    .string()
+    .optional()
+    .describe('Ours once it is copied; before, the vendor’s, valid for 24 hours.'),
   last_frame_url: z.string().optional(),
   duration: z.number().optional(),
   resolution: z.string().optional(),
@@ -95,7 +99,7 @@ export const getVideo: AccountEndpoint = {
     errors: [403, 404, 503],
   },
   async handle(context, caller, services) {
-    const row = await findVideo(context, caller, services)
+    const row = await findShownVideo(context, caller, services)
     const task = toVideoTask(row, await services.tasks.callback(row))
     sendJson(context, 200, encodeVideoTask(task))
   },
@@ -140,7 +144,8 @@ export const listVideos: AccountEndpoint = {
     })
     const page = rows.slice(0, limit)
     const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
-    const data = page.map((row) => encodeVideoTask(toVideoTask(row)))
+    const shown = await services.library.withOwnLinks(page)
+    const data = shown.map((row) => encodeVideoTask(toVideoTask(row)))
     sendJson(context, 200, { data, next_cursor: nextCursor })
   },
 }

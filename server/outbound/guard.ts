@@ -1,8 +1,10 @@
 /**
  * The one guard of every URL that a caller gives: it judges the text, then what the host resolves
- * to, then the address that is connected to. Redirects are answers, never followed.
+ * to, then the address that is connected to. A redirect is an answer to a request; a download may
+ * be led on, and every further URL is judged like the first.
  */
 import type { AddressPolicy } from './address.ts'
+import { type Download, type DownloadRequest, downloadGuarded } from './download.ts'
 import { readUrl } from './read-url.ts'
 import { type OutboundRequest, type OutboundResult, sendGuarded } from './request.ts'
 import { type Resolve, resolveByDns } from './resolve.ts'
@@ -25,6 +27,8 @@ export interface Guard {
   checkUrl(text: string): Promise<string | undefined>
   /** Sends one request to a caller's URL. Never rejects. */
   request(request: OutboundRequest): Promise<OutboundResult>
+  /** Begins to read what a URL leads to. Never rejects; what was answered must be closed. */
+  download(request: DownloadRequest): Promise<Download>
 }
 
 const CHECK_MS = 2_000
@@ -40,5 +44,6 @@ export function createGuard({ policy, resolve = resolveByDns }: GuardOptions): G
       return 'refusal' in found ? found.refusal : undefined
     },
     request: (request) => sendGuarded(request, policy(), resolve),
+    download: (request) => downloadGuarded(request, policy(), resolve),
   }
 }

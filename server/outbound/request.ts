@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import type { AddressPolicy } from './address.ts'
 import { openClient } from './connect.ts'
+import { describeFailure, type OutboundFailure } from './describe-failure.ts'
 import type { Resolve } from './resolve.ts'
 import { findTarget, type Target } from './target.ts'
 
@@ -29,27 +30,10 @@ export type OutboundResult = (
       /** True when the body was longer or slower than allowed, or broke off. */
       readonly truncated: boolean
     }
-  /** `message` is fit for the owner of the URL. */
-  | {
-      readonly outcome: 'refused' | 'unresolved' | 'timeout' | 'failed' | 'stopped'
-      readonly message: string
-    }
+  | OutboundFailure
 ) & {
   /** To the head of the answer, or to the end. */
   readonly latencyMs: number
-}
-
-/** What happened to the connection, in words for the owner of the receiver. */
-const TROUBLES: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was reset',
-  EPIPE: 'the connection was reset',
-  ETIMEDOUT: 'the connection was not made in time',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENETUNREACH: 'the host cannot be reached',
-  UND_ERR_SOCKET: 'the connection was closed before an answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the head of the answer is too large',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
 }
 
 /** Sends it. Never rejects: everything that can happen is a result. */
@@ -77,7 +61,9 @@ export async function sendGuarded(
     const read = await readSome(answer.body, request)
     return { outcome: 'answered', ...pick(answer), ...read, latencyMs: headAt }
   } catch (error) {
-    return { ...describeFailure(error, request, budget), latencyMs: latencyMs() }
+    const stopped = request.signal?.aborted ?? false
+    const cut = { stopped, timedOut: budget.aborted, budgetMs: request.budgetMs }
+    return { ...describeFailure(error, cut), latencyMs: latencyMs() }
   } finally {
     await client.destroy().catch(() => undefined)
   }
@@ -128,28 +114,4 @@ function whyAborted(
 ): 'stopped' | 'timeout' | undefined {
   if (signal?.aborted) return 'stopped'
   return budget.aborted ? 'timeout' : undefined
-}
-
-function describeFailure(error: unknown, request: OutboundRequest, budget: AbortSignal) {
-  const why = whyAborted(request, budget)
-  if (why === 'stopped') return { outcome: why, message: 'the sender stopped' } as const
-  const code = codeOf(error)
-  if (why === 'timeout' || code === 'UND_ERR_HEADERS_TIMEOUT') {
-    const seconds = request.budgetMs / 1000
-    return { outcome: 'timeout', message: `no answer within ${seconds} seconds` } as const
-  }
-  return { outcome: 'failed', message: TROUBLES[code] ?? describeCode(code) } as const
-}
-
-/** OpenSSL's and Node's codes of certificates are words enough. */
-function describeCode(code: string): string {
-  if (/CERT|TLS|SSL|VERIFY|SELF_SIGNED/.test(code)) return `TLS failed (${code})`
-  return code === '' ? 'the exchange failed' : `the exchange failed (${code})`
-}
-
-function codeOf(error: unknown): string {
-  if (error instanceof AggregateError) return codeOf(error.errors[0])
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : ''
 }

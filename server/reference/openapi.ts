@@ -148,6 +148,10 @@ function buildBody(schema: JsonSchema, example: unknown): object {
 function buildResponses(operation: Operation): Record<string, object> {
   const { answer, stream, isPaid, errors, envelope, example } = operation
   const failures = errors.map((status) => [String(status), buildError(status, envelope)])
+  if (operation.answersNothing) {
+    const done = { description: 'Done.', headers: refer(['RequestId']) }
+    return { 204: done, ...Object.fromEntries(failures) }
+  }
   if (!answer) return Object.fromEntries(failures)
   const sample = example?.answer === undefined ? {} : { example: example.answer }
   const content = {

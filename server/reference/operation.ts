@@ -30,6 +30,8 @@ export interface Operation {
   readonly body: JsonSchema | undefined
   /** Undefined for an endpoint that always refuses. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
+  /** A success has no body: 204. */
+  readonly answersNothing: boolean
   readonly stream: { readonly type: string; readonly description: string } | undefined
   /** Statuses of errors, lowest first. */
   readonly errors: readonly number[]
@@ -65,6 +67,7 @@ export function describeEndpoint(
     parameters: listParameters(endpoint),
     body: body && describeRequest(body),
     answer: describeSuccess(documentation),
+    answersNothing: documentation.answersNothing === true,
     stream: documentation.stream,
     errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
     example: documentation.example?.(modelOf(types) ?? MODEL_PLACEHOLDER),

@@ -5,12 +5,12 @@
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import type { SecretBox } from '../lib/secrets.ts'
+import { createWaker } from '../lib/waker.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deliverOne } from './deliver-one.ts'
 import { claimDue, nextDueMs } from './queue-store.ts'
 import { DELAYS_MS, SENDING_LIMITS, type SendingLimits } from './schedule.ts'
 import { NOTIFICATIONS } from './store.ts'
-import { createWaker } from './waker.ts'
 
 export interface SenderOptions {
   readonly sql: Sql

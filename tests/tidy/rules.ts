@@ -9,6 +9,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'log.ts': ['lib'],
   'ready.ts': ['lib'],
+  'housekeeping.ts': ['lib'],
+  'crew.ts': ['lib', 'config.ts', 'housekeeping.ts', 'assets', 'outbound', 'tasks', 'webhooks'],
   'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
   'config-variables.ts': ['lib'],
   'secret-key-file.ts': ['lib'],

@@ -66,7 +66,8 @@ ${fieldTable(listFields(body), true)}
 ${isOpen ? html`<p class="note">${open}</p>` : undefined}`
 }
 
-function renderAnswer({ answer, stream }: Operation): Html | undefined {
+function renderAnswer({ answer, answersNothing, stream }: Operation): Html | undefined {
+  if (answersNothing) return html`<h4>Answer <small>204 · nothing to read</small></h4>`
   if (!answer) return undefined
   const { type, schema } = answer
   const fields = listFields(schema)

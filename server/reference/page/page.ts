@@ -25,7 +25,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 
 /** What always refuses is in the OpenAPI document, but is nothing for a reader to try. */
 export function renderPage(operations: readonly Operation[], publicUrl: string): string {
-  const groups = groupByTag(operations.filter(({ answer }) => answer !== undefined))
+  const groups = groupByTag(operations.filter(isUsable))
   const topics = listTopics(publicUrl)
   const page = html`<!doctype html>
 <html lang="en">
@@ -92,4 +92,9 @@ ${content}
 function renderGroup(tag: string, operations: readonly Operation[], publicUrl: string): Html {
   return html`<h2 class="group">${tag}</h2>
 ${operations.map((operation) => renderOperation(operation, publicUrl))}`
+}
+
+/** An endpoint that always refuses is for clients that look for it, not for readers. */
+function isUsable({ answer, answersNothing }: Operation): boolean {
+  return answer !== undefined || answersNothing
 }

@@ -1,0 +1,157 @@
+/** The rows of what tasks made, as their owners see them. Every look is bound to an account. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { AssetKind } from './collect-assets.ts'
+
+/** Wakes the copiers of every gateway; heard when the transaction commits. */
+export const NOTIFICATIONS = 'tributary_asset'
+
+export interface NewAsset {
+  readonly id: string
+  readonly accountId: string
+  readonly kind: AssetKind
+  readonly taskId: string
+  readonly position: number
+  readonly requestId: string
+  readonly model: string
+  readonly prompt: string | null
+  readonly originalTaskId: string | null
+  readonly sourceUrl: string
+  readonly sourceExpiresAt: Date
+  readonly token: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly seconds: number | null
+}
+
+export interface AssetRow {
+  readonly id: string
+  readonly account_id: string
+  readonly kind: AssetKind
+  readonly task_id: string
+  readonly position: number
+  readonly request_id: string
+  readonly model: string
+  readonly prompt: string | null
+  readonly original_id: string | null
+  readonly source_url: string
+  readonly source_expires_at: Date
+  readonly source_lives: boolean
+  readonly token: string
+  readonly state: 'waiting' | 'stored' | 'failed'
+  readonly failure: string | null
+  readonly storage_key: string | null
+  readonly content_type: string | null
+  readonly bytes: bigint | null
+  readonly width: number | null
+  readonly height: number | null
+  readonly seconds: number | null
+  readonly created_at: Date
+  readonly stored_at: Date | null
+}
+
+/** An asset that is there already stays as it is: a task ends once, but its end may be repeated. */
+export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise<void> {
+  await sql`
+    with inserted as (
+      insert into asset (id, account_id, kind, task_id, position, request_id, model, prompt,
+        original_id, source_url, source_expires_at, token, width, height, seconds)
+      values (${asset.id}, ${asset.accountId}, ${asset.kind}, ${asset.taskId}, ${asset.position},
+        ${asset.requestId}, ${asset.model}, ${asset.prompt},
+        (select id from asset where task_id = ${asset.originalTaskId}
+          and account_id = ${asset.accountId} and kind = 'video' limit 1),
+        ${asset.sourceUrl}, ${asset.sourceExpiresAt}, ${asset.token}, ${asset.width},
+        ${asset.height}, ${asset.seconds})
+      on conflict (task_id, kind, position) do nothing
+      returning 1)
+    select pg_notify(${NOTIFICATIONS}, '') from inserted`
+}
+
+function columns(sql: Sql) {
+  return sql`id, account_id, kind, task_id, position, request_id, model, prompt, original_id,
+    source_url, source_expires_at, source_expires_at > now() as source_lives, token, state, failure,
+    storage_key, content_type, bytes, width, height, seconds, created_at, stored_at`
+}
+
+export interface AssetFilter {
+  readonly accountId: string
+  readonly kinds: readonly AssetKind[]
+  readonly limit: number
+  /** The id of the last asset of the page before. */
+  readonly after?: string
+  /** Created at or after this time. */
+  readonly from?: Date
+  /** Created before this time. */
+  readonly to?: Date
+  readonly model?: string
+  readonly taskId?: string
+}
+
+/** The newest first. */
+export function selectAssets(sql: Sql, filter: AssetFilter): Promise<AssetRow[]> {
+  const { accountId, kinds, limit, after, from, to, model, taskId } = filter
+  // The moment is compared inside the database: a Date has fewer digits than it keeps.
+  const beyond = sql`and (created_at, id) <
+    (select created_at, id from asset where id = ${after ?? ''} and account_id = ${accountId})`
+  return sql<AssetRow[]>`
+    select ${columns(sql)} from asset
+    where account_id = ${accountId} and kind = any(${kinds as string[]}::text[])
+      ${after === undefined ? sql`` : beyond}
+      ${from === undefined ? sql`` : sql`and created_at >= ${from}`}
+      ${to === undefined ? sql`` : sql`and created_at < ${to}`}
+      ${model === undefined ? sql`` : sql`and model = ${model}`}
+      ${taskId === undefined ? sql`` : sql`and task_id = ${taskId}`}
+    order by created_at desc, id desc limit ${limit}`
+}
+
+export async function selectAsset(
+  sql: Sql,
+  accountId: string,
+  kinds: readonly AssetKind[],
+  id: string,
+): Promise<AssetRow | undefined> {
+  const [row] = await sql<AssetRow[]>`
+    select ${columns(sql)} from asset
+    where id = ${id} and account_id = ${accountId} and kind = any(${kinds as string[]}::text[])`
+  return row
+}
+
+export async function selectAssetByToken(sql: Sql, token: string): Promise<AssetRow | undefined> {
+  const [row] = await sql<AssetRow[]>`
+    select ${columns(sql)} from asset where token = ${token} and state = 'stored'`
+  return row
+}
+
+export type StoredLink = Pick<
+  AssetRow,
+  'task_id' | 'kind' | 'position' | 'source_url' | 'token' | 'content_type'
+>
+
+/** Links of an account's tasks whose copies are made. */
+export function selectStoredLinks(
+  sql: Sql,
+  accountId: string,
+  taskIds: readonly string[],
+): Promise<StoredLink[]> {
+  return sql<StoredLink[]>`
+    select task_id, kind, position, source_url, token, content_type from asset
+    where account_id = ${accountId} and task_id = any(${taskIds as string[]}::text[])
+      and state = 'stored'`
+}
+
+export interface DeletedAsset {
+  readonly storage_key: string | null
+}
+
+/** A copy that is under way finds its row gone. */
+export async function deleteAsset(
+  sql: TransactionSql,
+  accountId: string,
+  kinds: readonly AssetKind[],
+  id: string,
+): Promise<DeletedAsset | undefined> {
+  const [row] = await sql<DeletedAsset[]>`
+    delete from asset
+    where id = ${id} and account_id = ${accountId} and kind = any(${kinds as string[]}::text[])
+    returning storage_key`
+  return row
+}

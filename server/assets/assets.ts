@@ -1,0 +1,42 @@
+/** Files, gallery and library together, with what keeps them in order: for the wiring. */
+import type { Sql } from 'postgres'
+import type { Log } from '../lib/log.ts'
+import type { Guard } from '../outbound/guard.ts'
+import { createBlobs } from './blobs.ts'
+import { type Copier, startCopier } from './copier.ts'
+import { createFiles, type Files } from './files.ts'
+import { createLibrary, type Library } from './library.ts'
+import { createQuota } from './quota.ts'
+import type { Storage } from './storage.ts'
+
+export interface Assets {
+  readonly files: Files
+  readonly library: Library
+  /** Begins to copy what tasks make. */
+  copy(): Copier
+  /** To be done now and then. */
+  readonly chores: readonly { readonly name: string; run(): Promise<number> }[]
+}
+
+export function openAssets(parts: {
+  readonly sql: Sql
+  readonly storage: Storage
+  readonly guard: Guard
+  readonly publicUrl: string
+  readonly accountBytesMax: number
+  readonly log: Log
+}): Assets {
+  const { sql, storage, guard, publicUrl, accountBytesMax, log } = parts
+  const blobs = createBlobs({ sql, storage, log })
+  const quota = createQuota(sql, accountBytesMax)
+  const files = createFiles({ sql, blobs, quota })
+  return {
+    files,
+    library: createLibrary({ sql, blobs, publicUrl }),
+    copy: () => startCopier({ sql, blobs, quota, guard, log }),
+    chores: [
+      { name: 'expired files', run: files.removeExpired },
+      { name: 'loose content', run: blobs.clearDue },
+    ],
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The queue of copies as SQL: a claim moves the due time forward by the lease and raises the
+ * fence, and whoever writes must still hold the fence. All times are the database's.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+
+export interface ClaimedCopy {
+  readonly id: string
+  readonly account_id: string
+  readonly source_url: string
+  readonly fence: bigint
+  /** The number of this attempt, from 1. */
+  readonly attempts: number
+  /** Until the vendor's link is thought to expire; negative once it has. */
+  readonly left_ms: number
+}
+
+/** How much of the queue is looked at to let accounts take turns. */
+const WINDOW = 500
+
+/** Takes up to `limit` due copies, the accounts in turn. */
+export function claimCopies(sql: Sql, limit: number, leaseMs: number): Promise<ClaimedCopy[]> {
+  return sql<ClaimedCopy[]>`
+    with due as (
+      select id, account_id, due_at from asset where due_at <= now()
+      order by due_at limit ${WINDOW}),
+    ranked as (
+      select id, due_at, row_number() over (partition by account_id order by due_at) as turn
+      from due),
+    chosen as (select id from ranked order by turn, due_at limit ${limit}),
+    locked as (
+      select id from asset where id in (select id from chosen) and due_at <= now()
+      for update skip locked)
+    update asset a set fence = a.fence + 1, attempts = a.attempts + 1,
+      due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    from locked where a.id = locked.id
+    returning a.id, a.account_id, a.source_url, a.fence, a.attempts,
+      extract(epoch from a.source_expires_at - now())::float8 * 1000 as left_ms`
+}
+
+type Claim = Pick<ClaimedCopy, 'id' | 'fence'>
+
+/** False when the lease is lost, or the asset deleted. */
+export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promise<boolean> {
+  const renewed = await sql`
+    update asset set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+  return renewed.count === 1
+}
+
+export interface Copied {
+  readonly storageKey: string
+  readonly contentType: string
+  readonly bytes: number
+  readonly width: number | undefined
+  readonly height: number | undefined
+  readonly seconds: number | undefined
+}
+
+/** False when the lease is lost, or the asset deleted. */
+export async function storeCopy(
+  sql: TransactionSql,
+  claim: Claim,
+  copied: Copied,
+): Promise<boolean> {
+  const stored = await sql`
+    update asset set state = 'stored', due_at = null, failure = null, stored_at = now(),
+      storage_key = ${copied.storageKey}, content_type = ${copied.contentType},
+      bytes = ${copied.bytes}, width = coalesce(${copied.width ?? null}, width),
+      height = coalesce(${copied.height ?? null}, height),
+      seconds = coalesce(${copied.seconds ?? null}, seconds)
+    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+  return stored.count === 1
+}
+
+/** Tries again after `dueInMs`, or never when that is null. */
+export async function failCopy(
+  sql: Sql,
+  claim: Claim,
+  failure: string,
+  dueInMs: number | null,
+): Promise<void> {
+  await sql`
+    update asset set failure = ${failure.slice(0, 500)},
+      state = case when ${dueInMs}::float8 is null then 'failed' else 'waiting' end,
+      due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
+    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+}
+
+/** Milliseconds until the next copy is due, or null when none waits. */
+export async function nextCopyMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ wait_ms: number | null }[]>`
+    select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
+    from asset where due_at is not null`
+  return row?.wait_ms ?? null
+}

@@ -1,0 +1,36 @@
+/** How much an account may keep in storage: uploads and what its tasks made together. */
+import type { Sql, TransactionSql } from 'postgres'
+import { GatewayError } from '../errors.ts'
+import { lockAccountStorage, sumStoredBytes } from './quota-store.ts'
+
+const GIGABYTE = 1_000_000_000
+
+export interface Quota {
+  /** What may still be stored, at least 0. */
+  left(accountId: string): Promise<number>
+  /**
+   * In the transaction that writes a row of so many bytes, before it is written: throws 413 when
+   * they are too many. Others who store for the same account wait until it ends.
+   */
+  claim(transaction: TransactionSql, accountId: string, bytes: number): Promise<void>
+}
+
+export function createQuota(sql: Sql, bytesMax: number): Quota {
+  return {
+    async left(accountId) {
+      return Math.max(0, bytesMax - Number(await sumStoredBytes(sql, accountId)))
+    },
+    async claim(transaction, accountId, bytes) {
+      await lockAccountStorage(transaction, accountId)
+      const stored = Number(await sumStoredBytes(transaction, accountId))
+      if (stored + bytes > bytesMax) throw storageFull(bytesMax)
+    },
+  }
+}
+
+function storageFull(bytesMax: number): GatewayError {
+  const message =
+    `this account may keep ${bytesMax / GIGABYTE} GB of files and media: ` +
+    'delete some that are not needed any more'
+  return new GatewayError('too_large', { message, code: 'storage_full' })
+}

@@ -1,0 +1,50 @@
+/** Who works without being asked: sends webhooks, copies results, clears away what is old. */
+import type { Sql } from 'postgres'
+import type { Assets } from './assets/assets.ts'
+import type { Copier } from './assets/copier.ts'
+import type { Config } from './config.ts'
+import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
+import type { Log } from './lib/log.ts'
+import type { SecretBox } from './lib/secrets.ts'
+import type { Guard } from './outbound/guard.ts'
+import { deleteOldEvents } from './tasks/retention-store.ts'
+import { deleteOldDeliveries } from './webhooks/retention-store.ts'
+import { type Sender, startSender } from './webhooks/sender.ts'
+
+const DELIVERIES_AT_ONCE = 500
+const EVENTS_AT_ONCE = 5_000
+
+export interface Crew {
+  readonly sender: Sender
+  readonly copier: Copier
+  readonly housekeeping: Housekeeping
+}
+
+export function startCrew(parts: {
+  readonly config: Config
+  readonly sql: Sql
+  readonly assets: Assets
+  readonly secrets: SecretBox
+  readonly guard: Guard
+  readonly log: Log
+}): Crew {
+  const { config, sql, assets, secrets, guard, log } = parts
+  return {
+    sender: startSender({ sql, secrets, guard, log }),
+    copier: assets.copy(),
+    housekeeping: openHousekeeping(config, sql, assets, log),
+  }
+}
+
+/** What gets old in the database, besides what the assets have to clear away. */
+function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): Housekeeping {
+  const { everyMs, deliveryDays, timelineDays } = config.housekeeping
+  const old = [
+    {
+      name: 'old deliveries',
+      run: () => deleteOldDeliveries(sql, deliveryDays, DELIVERIES_AT_ONCE),
+    },
+    { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
+  ]
+  return startHousekeeping({ chores: [...assets.chores, ...old], everyMs, log })
+}

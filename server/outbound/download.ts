@@ -1,0 +1,106 @@
+/**
+ * A GET of a URL whose answer is read as a stream: the same judgement as for every other request,
+ * a budget for the head, a limit on silence in the body, and a few redirects, each judged afresh.
+ */
+import type { Readable } from 'node:stream'
+import type { AddressPolicy } from './address.ts'
+import { openClient } from './connect.ts'
+import { describeFailure, type OutboundFailure } from './describe-failure.ts'
+import type { Resolve } from './resolve.ts'
+import { findTarget, type Target } from './target.ts'
+
+export interface DownloadRequest {
+  readonly url: string
+  /** From the look-up of the name to the head of the answer, for each of the redirects. */
+  readonly headMs: number
+  /** The longest silence in the body. */
+  readonly idleMs: number
+  readonly signal: AbortSignal
+}
+
+export type Download =
+  | {
+      readonly outcome: 'answered'
+      readonly status: number
+      /** As the origin states it; undefined when it does not. */
+      readonly length: number | undefined
+      readonly body: Readable
+      /** Ends it, read or not. */
+      close(): Promise<void>
+    }
+  | OutboundFailure
+
+const REDIRECTS_MAX = 3
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/** Never rejects; the body's stream may fail. The caller must close what was answered. */
+export async function downloadGuarded(
+  request: DownloadRequest,
+  policy: AddressPolicy,
+  resolve: Resolve,
+): Promise<Download> {
+  let url = request.url
+  for (let redirects = 0; ; redirects += 1) {
+    const one = await openOne({ ...request, url }, policy, resolve)
+    if (one.outcome !== 'answered' || !REDIRECTS.has(one.status)) return one
+    await one.close()
+    const next = one.location === undefined ? null : URL.parse(one.location, url)
+    if (!next) return { outcome: 'failed', message: 'the answer leads nowhere' }
+    if (redirects === REDIRECTS_MAX) return { outcome: 'failed', message: 'too many redirects' }
+    url = next.href
+  }
+}
+
+async function openOne(request: DownloadRequest, policy: AddressPolicy, resolve: Resolve) {
+  const budget = new AbortController()
+  const timer = setTimeout(() => budget.abort(), request.headMs)
+  const signal = AbortSignal.any([budget.signal, request.signal])
+  try {
+    const found = await findTarget(request.url, policy, resolve, signal)
+    if ('target' in found) return await ask(found.target, request, policy, signal)
+    if ('refusal' in found) {
+      return { outcome: 'refused', message: `the URL ${found.refusal}` } as const
+    }
+    return { outcome: 'unresolved', message: found.unresolved } as const
+  } catch (error) {
+    const stopped = request.signal.aborted
+    const cut = { stopped, timedOut: budget.signal.aborted, budgetMs: request.headMs }
+    return describeFailure(error, cut)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+async function ask(
+  target: Target,
+  request: DownloadRequest,
+  policy: AddressPolicy,
+  signal: AbortSignal,
+) {
+  const client = openClient(target, policy, request.headMs)
+  const close = () => client.destroy().catch(() => undefined)
+  try {
+    const { statusCode, headers, body } = await client.request({
+      method: 'GET',
+      path: `${target.url.pathname}${target.url.search}`,
+      // Compressed bytes would be stored as they are.
+      headers: { accept: '*/*', 'accept-encoding': 'identity' },
+      bodyTimeout: request.idleMs,
+      signal,
+    })
+    // Somebody who closes it early does not want to hear of that.
+    body.on('error', () => undefined)
+    const { 'content-length': length, location } = headers
+    return {
+      outcome: 'answered',
+      status: statusCode,
+      length: typeof length === 'string' ? Number(length) : undefined,
+      location: typeof location === 'string' ? location : undefined,
+      body,
+      close,
+    } as const
+  } catch (error) {
+    await close()
+    throw error
+  }
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { until } from '../support/processes.ts'
+import { answering, breakingOff, MP4, type Origin, PNG, startOrigin } from './origin.ts'
+import { openShelf, type Shelf } from './support.ts'
+
+let origin: Origin
+let shelf: Shelf
+
+before(async () => {
+  origin = await startOrigin(MP4)
+})
+after(() => origin.stop())
+beforeEach(async () => {
+  origin.content = MP4
+  origin.asked.length = 0
+  origin.faults.length = 0
+  shelf = await openShelf()
+})
+afterEach(() => shelf.stop())
+
+const video = (path = '/v.mp4') => ({ result: { video_url: origin.url + path, duration: 5 } })
+const looseCount = async () => (await shelf.sql`select 1 from loose_blob`).length
+
+describe('a copy', () => {
+  test('brings the bytes, recognises them, and belongs to its entry', async () => {
+    await shelf.succeed(video())
+    shelf.copy()
+    const row = await shelf.untilState('task_a', 'stored')
+    assert.equal(Number(row.bytes), MP4.length)
+    assert.deepEqual([shelf.stored().length, await looseCount()], [1, 0])
+    const [shown] = await shelf.library.list({ accountId: 'acct_a', kinds: ['video'], limit: 5 })
+    assert.match(shown ? (shelf.library.linkOf(shown) ?? '') : '', /\/media\/\w{40}\/video\.mp4$/)
+    assert.equal(shown?.content_type, 'video/mp4')
+    const task = { id: 'task_a', account_id: 'acct_a', ...video() }
+    const [own] = await shelf.library.withOwnLinks([task])
+    assert.equal(own?.result.video_url, shown && shelf.library.linkOf(shown))
+    assert.equal(own?.result.duration, 5)
+  })
+
+  test('is tried again after failures of every kind', async () => {
+    const { faults } = origin
+    faults.push(answering(500), answering(403), breakingOff, (response) => response.destroy())
+    faults.push((response) => response.writeHead(200, { 'content-length': 0 }).end())
+    // Sends some, then nothing for ever.
+    faults.push((response, content) => response.writeHead(200).write(content.subarray(0, 100)))
+    await shelf.succeed(video())
+    shelf.copy()
+    const row = await shelf.untilState('task_a', 'stored')
+    assert.equal(row.attempts, 7)
+    assert.equal(row.failure, null)
+    assert.equal(Number(row.bytes), MP4.length)
+    assert.deepEqual([shelf.stored().length, await looseCount()], [1, 0], 'no remains of a failure')
+  })
+
+  test('follows redirects, and none that leads where nobody may go', async () => {
+    origin.faults.push(answering(302, { location: '/elsewhere.mp4' }))
+    await shelf.succeed(video())
+    shelf.copy()
+    await shelf.untilState('task_a', 'stored')
+    assert.deepEqual(origin.asked, ['/v.mp4', '/elsewhere.mp4'])
+    origin.faults.push(answering(302, { location: 'http://169.254.169.254/latest' }))
+    await shelf.succeed({ id: 'task_b', ...video() })
+    const failed = await until(
+      'a refusal',
+      async () => {
+        const { failure } = await shelf.row('task_b')
+        return failure ?? undefined
+      },
+      5_000,
+    )
+    assert.match(failed, /metadata/)
+  })
+
+  test('is given up when the link has expired, and says why', async () => {
+    for (let times = 0; times < 50; times += 1) origin.faults.push(answering(403))
+    await shelf.succeed(video())
+    await shelf.sql`update asset set source_expires_at = now() + interval '300 milliseconds'`
+    shelf.copy()
+    const row = await shelf.untilState('task_a', 'failed')
+    assert.ok(row.attempts > 1, 'tried until the end')
+    assert.match(row.failure ?? '', /403/)
+    await shelf.sql`update asset set source_expires_at = now()`
+    const [shown] = await shelf.library.list({ accountId: 'acct_a', kinds: ['video'], limit: 5 })
+    assert.equal(shown && shelf.library.linkOf(shown), undefined)
+  })
+
+  test('that is too large is given up at once; one over the account’s limit waits', async () => {
+    await shelf.succeed(video())
+    shelf.copy({ limits: { bytesMax: 1_000 } })
+    const row = await shelf.untilState('task_a', 'failed')
+    assert.deepEqual([row.attempts, origin.asked.length], [1, 1])
+    assert.match(row.failure ?? '', /too large/)
+    assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
+  })
+
+  test('without room waits until there is some', async () => {
+    await shelf.succeed({ id: 'task_old', ...video('/old.mp4') })
+    const copier = shelf.copy({ bytesMax: MP4.length + 10 })
+    const old = await shelf.untilState('task_old', 'stored')
+    await shelf.succeed(video())
+    await until(
+      'a refusal',
+      async () => ((await shelf.row('task_a')).failure?.includes('storage') ? true : undefined),
+      5_000,
+    )
+    assert.equal(await shelf.library.remove('acct_a', ['video'], old.id), true)
+    await shelf.untilState('task_a', 'stored')
+    assert.equal(shelf.stored().length, 1)
+    await copier.stop()
+  })
+
+  test('never happens twice, however many copiers there are', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      await shelf.succeed({ id: `task_${count}`, ...video(`/${count}.mp4`) })
+    }
+    for (let count = 0; count < 4; count += 1) shelf.copy()
+    for (let count = 0; count < 20; count += 1) await shelf.untilState(`task_${count}`, 'stored')
+    assert.equal(new Set(origin.asked).size, 20)
+    assert.equal(origin.asked.length, 20)
+    assert.equal(shelf.stored().length, 20)
+  })
+
+  test('of an entry that is deleted meanwhile leaves nothing', async () => {
+    const waiting = Promise.withResolvers<() => void>()
+    origin.faults.push((response, content) => {
+      response.writeHead(200, { 'content-length': content.length })
+      response.write(content.subarray(0, 1000))
+      waiting.resolve(() => response.end(content.subarray(1000)))
+    })
+    await shelf.succeed(video())
+    const copier = shelf.copy({ limits: { idleMs: 5_000 } })
+    const goOn = await waiting.promise
+    const { id } = await shelf.row('task_a')
+    assert.equal(await shelf.library.remove('acct_a', ['video'], id), true)
+    goOn()
+    await until('its remains to go', async () => (await looseCount()) === 0 || undefined, 5_000)
+    assert.deepEqual(shelf.stored(), [])
+    await copier.stop()
+  })
+})
+
+describe('what a task made', () => {
+  test('images have their prompt, position and size; an erased copy its original', async () => {
+    const { url } = origin
+    origin.content = PNG
+    await shelf.succeed({
+      ...{ kind: 'image', id: 'task_i', request: { prompt: 'a fox', size: '64x32' } },
+      result: { data: [{ url: `${url}/0.png` }, { url: `${url}/1.png`, size: '8x9' }, {}] },
+    })
+    const images = await shelf.library.list({ accountId: 'acct_a', kinds: ['image'], limit: 5 })
+    const sizes = images.map(({ position, width, height }) => [position, width, height])
+    assert.deepEqual(sizes.sort(), [
+      [0, 64, 32],
+      [1, 8, 9],
+    ])
+    assert.equal(images[0]?.prompt, 'a fox')
+    shelf.copy()
+    assert.equal((await shelf.untilState('task_i', 'stored')).width, 1024, 'as the picture says')
+    await shelf.succeed(video())
+    const original = await shelf.row('task_a')
+    const request = { video_task_id: 'task_a' }
+    await shelf.succeed({ kind: 'erase', id: 'task_e', request, ...video('/e.mp4') })
+    assert.equal((await shelf.row('task_e')).original_id, original.id)
+    await shelf.succeed({ kind: 'erase', id: 'task_e', request, ...video('/e.mp4') })
+    const erased = { accountId: 'acct_a', kinds: ['erased'], limit: 5 } as const
+    assert.equal((await shelf.library.list(erased)).length, 1, 'once, though told twice')
+  })
+
+  test('nothing comes of results of odd forms, and nothing breaks', async () => {
+    const odd = [null, {}, { video_url: 7 }, { video_url: 'ftp://x/y' }, { data: 'x' }]
+    for (const result of [...odd, { data: [null, 1, { url: null }] }]) {
+      for (const kind of ['video', 'erase', 'image', 'minutes']) {
+        await shelf.succeed({ kind, result })
+      }
+    }
+    assert.equal((await shelf.sql`select 1 from asset`).length, 0)
+  })
+})
+
+test('content that nobody owns is removed when its time has come, and only then', async () => {
+  const { sql, blobs } = shelf
+  const { Readable } = await import('node:stream')
+  const blob = await blobs.write(Readable.from([PNG]), 1_000)
+  assert.equal(await blobs.clearDue(), 0, 'it may still be written')
+  assert.equal(shelf.stored().length, 1)
+  await sql`update loose_blob set due_at = now()`
+  assert.equal(await blobs.clearDue(), 1)
+  assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
+  await assert.rejects(
+    sql.begin((transaction) => blobs.adopt(transaction, blob.key)),
+    /given up/,
+  )
+})

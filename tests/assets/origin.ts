@@ -1,0 +1,59 @@
+/** A vendor's store of results that does what a test tells it to: fail, stall, vanish, redirect. */
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+
+export interface Origin {
+  readonly url: string
+  /** Paths that were asked for, in order. */
+  readonly asked: string[]
+  /** The next requests are answered by these, then by the content. */
+  readonly faults: Fault[]
+  content: Buffer
+  stop(): Promise<void>
+}
+
+type Fault = (response: ServerResponse, content: Buffer) => void
+
+export const PNG = Buffer.concat([
+  Buffer.from('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1'),
+  Buffer.from([0, 0, 4, 0, 0, 0, 2, 0, 8, 2, 0, 0, 0]),
+  Buffer.alloc(200, 7),
+])
+/** Recognised as one, and long enough to seek in. */
+export const MP4 = Buffer.concat([
+  Buffer.from('\0\0\0\x18ftypisom\0\0\0\0isommp42', 'latin1'),
+  Buffer.from('0123456789'.repeat(20_000)),
+])
+
+export async function startOrigin(content: Buffer): Promise<Origin> {
+  const origin = { content, asked: [] as string[], faults: [] as Fault[] }
+  const server = createServer((request, response) => {
+    origin.asked.push(request.url ?? '')
+    const fault = origin.faults.shift()
+    if (fault) fault(response, origin.content)
+    else response.writeHead(200, { 'content-length': origin.content.length }).end(origin.content)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return Object.assign(origin, {
+    url: `http://127.0.0.1:${port}`,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
+
+export const answering =
+  (status: number, headers = {}): Fault =>
+  (response) =>
+    response.writeHead(status, headers).end()
+
+/** Sends half of what it promised, then resets. */
+export const breakingOff: Fault = (response, content) => {
+  response.writeHead(200, { 'content-length': content.length })
+  response.write(content.subarray(0, content.length / 2), () => response.destroy())
+}

@@ -1,0 +1,104 @@
+/** The library on a database and a folder of its own, with an origin to copy from. */
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { type Blobs, createBlobs } from '../../server/assets/blobs.ts'
+import type { FinishedTask } from '../../server/assets/collect-assets.ts'
+import { type Copier, startCopier } from '../../server/assets/copier.ts'
+import { COPY_LIMITS, type CopyLimits } from '../../server/assets/copy-schedule.ts'
+import { createDiskStorage } from '../../server/assets/disk-storage.ts'
+import { addToLibrary, createLibrary, type Library } from '../../server/assets/library.ts'
+import { createQuota } from '../../server/assets/quota.ts'
+import { createLog } from '../../server/log.ts'
+import { createGuard } from '../../server/outbound/guard.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+
+const log = createLog({ level: 'silent', format: 'json' })
+
+/** The proportions are the real ones. */
+const QUICK: CopyLimits = {
+  ...COPY_LIMITS,
+  ...{ leaseMs: 600, headMs: 2_000, idleMs: 500, waitMsMin: 20, waitMsMax: 200 },
+}
+
+export interface Shelf {
+  readonly sql: Sql
+  readonly library: Library
+  readonly blobs: Blobs
+  /** Names of everything that lies in storage. */
+  stored(): string[]
+  /** Ends a task in the library's eyes. */
+  succeed(task: Partial<FinishedTask>): Promise<void>
+  copy(options?: { limits?: Partial<CopyLimits>; bytesMax?: number }): Copier
+  row(taskId: string): Promise<CopyRow>
+  untilState(taskId: string, state: string): Promise<CopyRow>
+  stop(): Promise<void>
+}
+
+interface CopyRow {
+  readonly id: string
+  readonly kind: string
+  readonly state: string
+  readonly attempts: number
+  readonly failure: string | null
+  readonly storage_key: string | null
+  readonly width: number | null
+  readonly bytes: bigint | null
+  readonly original_id: string | null
+  readonly prompt: string | null
+}
+
+export async function openShelf(): Promise<Shelf> {
+  const database = await createTestDatabase()
+  const { sql } = database
+  const folder = mkdtempSync(join(tmpdir(), 'shelf-'))
+  const storage = createDiskStorage(folder)
+  const blobs = createBlobs({ sql, storage, log })
+  const guard = createGuard({ policy: () => ({ allowance: 'loopback', ports: new Set([80]) }) })
+  const copiers: Copier[] = []
+
+  async function row(taskId: string): Promise<CopyRow> {
+    const [found] = await sql<CopyRow[]>`
+      select id, kind, state, attempts, failure, storage_key, width, bytes, original_id, prompt
+      from asset where task_id = ${taskId} order by position limit 1`
+    if (!found) throw new Error(`no asset of ${taskId}`)
+    return found
+  }
+
+  return {
+    sql,
+    blobs,
+    library: createLibrary({ sql, blobs, publicUrl: 'https://gateway.example' }),
+    row,
+    stored: () =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.length > 3),
+    async succeed(task) {
+      const whole = { account_id: 'acct_a', request_id: 'req_a', model: 'm', request: {} }
+      const finished = { ...whole, id: 'task_a', kind: 'video', result: null, ...task }
+      await sql.begin((transaction) => addToLibrary(transaction, finished))
+    },
+    copy({ limits = {}, bytesMax = 1_000_000_000 } = {}) {
+      const quota = createQuota(sql, bytesMax)
+      const options = { sql, blobs, quota, guard, log, limits: { ...QUICK, ...limits } }
+      const copier = startCopier(options)
+      copiers.push(copier)
+      return copier
+    },
+    untilState: (taskId, state) =>
+      until(
+        `a copy that is ${state}`,
+        async () => {
+          const found = await row(taskId)
+          return found.state === state ? found : undefined
+        },
+        10_000,
+      ),
+    async stop() {
+      await Promise.all(copiers.map((copier) => copier.stop()))
+      await database.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
