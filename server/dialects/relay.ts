@@ -29,6 +29,8 @@ export interface RelayFailure {
 export interface RelayReport {
   /** The last usage the upstream stated, in disjoint units. Absent until it states one. */
   readonly usage?: Quantities
+  /** What conditions of prices ask for and only the answer could tell, for example a size. */
+  readonly facts?: Readonly<Record<string, string | number | boolean>>
   /** UTF-8 bytes of generated content seen so far; the basis of an estimate without usage. */
   readonly outputBytes: number
   /** True once the protocol's own ending was seen: `[DONE]`, `message_stop`, code 20000000. */

@@ -14,6 +14,7 @@ import {
   uploadFile,
 } from './files.ts'
 import { healthz, readyz } from './health.ts'
+import { imageGenerations } from './image-generations.ts'
 import {
   deleteAsset,
   deleteGalleryImage,
@@ -55,6 +56,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   embeddings,
   speech,
   search,
+  imageGenerations,
   createVideo,
   listVideos,
   getVideo,

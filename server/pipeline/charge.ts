@@ -6,7 +6,7 @@ import type { Facts, Model } from '../catalog/catalog.ts'
 import { priceCharge } from '../catalog/price.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
-import type { Quantities } from '../lib/units.ts'
+import type { Quantities, Unit } from '../lib/units.ts'
 
 /** More than this many times the hold is not believed. */
 const ABSURD_FACTOR = 10n
@@ -37,23 +37,29 @@ export interface ChargeInput {
   /** The protocol's own end was seen and no error. */
   readonly complete: boolean
   readonly billsBroken: boolean
+  /** Units that stated usage must have, where they are priced. */
+  readonly needs?: readonly Unit[]
   readonly fallback: (complete: boolean) => Quantities
 }
 
 export const NOTHING: Charge = { nanos: null, basis: 'none', review: false, lines: [] }
 
 export function computeCharge(input: ChargeInput): Charge {
-  const { report } = input
-  if (report.usage) return chargeUsage(input, report.usage)
-  if (input.complete) return price(input, input.fallback(true), 'estimate')
+  const { usage, outputBytes } = input.report
+  if (usage && !Object.values(usage).every(isSane)) return clamped(input)
+  if (usage && isEnough(input, usage)) return chargeUsage(input, usage)
+  if (input.complete) return price(input, { ...input.fallback(true), ...usage }, 'estimate')
   // Broken off: what the caller got is owed where the vendor bills it; nothing got, nothing owed.
-  if (!input.billsBroken || report.outputBytes === 0) return NOTHING
-  return price(input, input.fallback(false), 'partial')
+  if (!input.billsBroken || outputBytes === 0) return NOTHING
+  return price(input, { ...input.fallback(false), ...usage }, 'partial')
+}
+
+function isEnough({ needs = [], model }: ChargeInput, usage: Quantities): boolean {
+  const isPriced = (unit: Unit) => model.prices.some((price) => price.unit === unit)
+  return needs.every((unit) => usage[unit] !== undefined || !isPriced(unit))
 }
 
 function chargeUsage(input: ChargeInput, usage: Quantities): Charge {
-  const sane = Object.values(usage).every(isSane)
-  if (!sane) return clamped(input)
   const charge = price(input, usage, 'usage')
   const absurd =
     input.holdNanos > 0n && charge.nanos !== null && charge.nanos > input.holdNanos * ABSURD_FACTOR
@@ -64,9 +70,10 @@ function isSane(quantity: unknown): boolean {
   return typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0
 }
 
+/** What is free has its lines too, at a price of zero: a record shows what was used. */
 function price(input: ChargeInput, quantities: Quantities, basis: Charge['basis']): Charge {
-  if (input.model.free) return { nanos: 0n, basis, review: false, lines: [] }
-  const priced = priceCharge(input.model.prices, quantities, input.facts)
+  const { free, prices } = input.model
+  const priced = priceCharge(free ? [] : prices, quantities, input.facts)
   const lines = priced.lines.map(({ unitPrice, ...line }) => ({ ...line, unit_price: unitPrice }))
   return { nanos: priced.totalNanos, basis, review: false, lines }
 }

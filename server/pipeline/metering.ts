@@ -6,7 +6,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { ZodType } from 'zod'
 import type { Facts, Model, ModelType } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
-import type { Quantities } from '../lib/units.ts'
+import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
@@ -47,6 +47,8 @@ export interface Metering extends Reading {
   readonly quote: (request: QuotedRequest) => Quantities
   /** What conditions of prices may ask for, for example a resolution. */
   readonly facts?: (value: Body) => Facts
+  /** Where they are priced, stated usage without these is completed by an estimate. */
+  readonly needs?: readonly Unit[]
   /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
   /** Whether the part delivered before an upstream broke off is owed. */

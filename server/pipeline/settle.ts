@@ -30,11 +30,13 @@ export function chargeFor(
 ): Charge {
   return computeCharge({
     model: call.model,
-    facts: metering.facts?.(call.request.value) ?? {},
+    // A request's own words decide before the answer's: they are what the hold was priced by.
+    facts: { ...ended.report.facts, ...metering.facts?.(call.request.value) },
     holdNanos: hold.amountNanos,
     report: ended.report,
     complete: ended.complete,
     billsBroken: metering.billsBroken,
+    needs: metering.needs ?? [],
     fallback: (complete) => metering.fallback(call.request, ended.report, complete),
   })
 }

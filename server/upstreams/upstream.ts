@@ -20,7 +20,14 @@ import type { UpstreamFailure } from './failure.ts'
 import type { TaskDrivers } from './task-driver.ts'
 
 /** What a caller can ask for synchronously. One operation has one request and answer dialect. */
-export type Operation = 'chat' | 'embedding' | 'speech' | 'search' | 'responses' | 'messages'
+export type Operation =
+  | 'chat'
+  | 'embedding'
+  | 'speech'
+  | 'search'
+  | 'responses'
+  | 'messages'
+  | 'image'
 
 /** One HTTP request of an adapter. The body is sent as it is: its length is known. */
 export interface WireRequest {

@@ -1,5 +1,6 @@
-/** The native task protocol of Volcengine's and BytePlus's ARK platform. */
+/** The native protocol of Volcengine's and BytePlus's ARK platform. */
 import { defineUpstream } from '../upstream.ts'
+import { image } from './image.ts'
 import { arkSettings } from './settings.ts'
 import { arkVideo } from './video.ts'
 
@@ -7,6 +8,6 @@ export const ark = defineUpstream({
   name: 'ark',
   settings: arkSettings,
   secrets: ['api_key'],
-  calls: {},
+  calls: { image },
   tasks: { video: arkVideo },
 })

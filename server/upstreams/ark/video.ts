@@ -13,9 +13,10 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire, WireResponse } from '../upstream.ts'
+import type { Wire } from '../upstream.ts'
 import { type Family, familyOf } from './families.ts'
 import { readFailure } from './read-failure.ts'
+import { send } from './send.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
@@ -250,24 +251,6 @@ function readListed(item: unknown): ListedTask[] {
 
 function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
   return `${PATH}/${encodeURIComponent(upstreamId)}`
-}
-
-function send(
-  wire: Wire,
-  { base_url: baseUrl, api_key: apiKey }: ArkSettings,
-  method: 'GET' | 'POST' | 'DELETE',
-  path: string,
-  body?: Buffer,
-): Promise<WireResponse> {
-  return wire.send({
-    method,
-    url: baseUrl.replace(/\/+$/, '') + path,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body } : {}),
-  })
 }
 
 export const arkVideo: TaskDriver<ArkSettings> = { prepare, submit, look, cancel, list }

@@ -2,6 +2,7 @@
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embedding } from './embedding.ts'
+import { image } from './image.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
@@ -12,5 +13,5 @@ export const openaiCompatible = defineUpstream({
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
   stored,
-  calls: { chat, embedding, messages, responses },
+  calls: { chat, embedding, image, messages, responses },
 })

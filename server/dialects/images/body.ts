@@ -1,0 +1,25 @@
+/** A whole answer with images: the bytes pass, and its time has the name that every SDK reads. */
+import { isObject, tryParseJson } from '../../lib/json.ts'
+import type { Relay } from '../relay.ts'
+import { createBodyTap } from '../tap.ts'
+import { readImagesBody } from './read-answer.ts'
+
+export function createImagesBody(): Relay {
+  const tap = createBodyTap(readImagesBody)
+  return {
+    ...tap,
+    end() {
+      const body = tap.end()
+      return body && nameTime(body)
+    },
+  }
+}
+
+/** Some vendors say `created_at`, also where their pages say `created`. */
+function nameTime(body: Buffer): Buffer {
+  if (body.includes('"created"') || !body.includes('"created_at"')) return body
+  const document = tryParseJson(body)
+  if (!isObject(document)) return body
+  const { created_at: created, ...rest } = document
+  return Buffer.from(JSON.stringify({ created, ...rest }))
+}

@@ -1,0 +1,61 @@
+/**
+ * What an answer with images says, whole or as the event that ends a stream. Two vendors' forms
+ * differ little (upstreams.md 7): the one counts tokens, the other states how many succeeded.
+ */
+import { asString, isObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { readChatUsage } from '../chat/read-usage.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import type { BodyReading } from '../tap.ts'
+import { readImageFacts } from './read-request.ts'
+
+/** Reads a parsed answer of `POST /v1/images/generations`; anything else is an error. */
+export function readImagesBody(document: unknown): BodyReading {
+  const data = member(document, 'data')
+  const error = readImagesError(document)
+  if (error || !Array.isArray(data)) return { outputBytes: 0, error: error ?? UPSTREAM_ERROR }
+  const images = data.filter(isImage)
+  return {
+    outputBytes: images.reduce((sum, image) => sum + countImageBytes(image), 0),
+    usage: readImageUsage(document, images.length),
+    facts: readAnswerFacts(document),
+  }
+}
+
+/** An entry may be the error of one image among others that succeeded. */
+export function isImage(entry: unknown): boolean {
+  return countImageBytes(entry) > 0
+}
+
+export function countImageBytes(entry: unknown): number {
+  const content = asString(member(entry, 'b64_json')) ?? asString(member(entry, 'url'))
+  return content?.length ?? 0
+}
+
+/**
+ * Images and tokens. What the vendor bills counts before what was `seen`; a figure that is no
+ * number becomes NaN: the settlement must see it.
+ */
+export function readImageUsage(document: unknown, seen: number): Quantities {
+  const stated = member(member(document, 'usage'), 'generated_images')
+  const image = typeof stated === 'number' ? stated : stated === undefined ? seen : Number.NaN
+  return { image, ...readChatUsage(document) }
+}
+
+/** What the vendor chose where the request left it open. */
+export function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
+  if (!isObject(document)) return {}
+  const [first] = Array.isArray(document.data) ? document.data.filter(isImage) : []
+  const size = asString(document.size) ?? asString(member(first, 'size'))
+  return readImageFacts({ quality: document.quality, ...(size === undefined ? {} : { size }) })
+}
+
+/** The error in place of an answer or of an event; undefined for none. */
+export function readImagesError(document: unknown): ReportedError | undefined {
+  const error = member(document, 'error')
+  if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }
+  if (!isObject(error)) return undefined
+  const message = asString(error.message) || UPSTREAM_ERROR.message
+  const code = asString(error.code)
+  return { ...UPSTREAM_ERROR, message, ...(code === undefined ? {} : { code }) }
+}

@@ -1,0 +1,135 @@
+/**
+ * A stream of images passed on to a caller of the same dialect: every event passes as the bytes
+ * it came as, and on the way usage, finished images and the protocol's own end are noted.
+ */
+import { asString, member } from '../../lib/json.ts'
+import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { parseEventData } from '../parse-event-data.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { encodeSseEvent, readSseFrame } from '../sse.ts'
+import {
+  countImageBytes,
+  isImage,
+  readAnswerFacts,
+  readImagesError,
+  readImageUsage,
+} from './read-answer.ts'
+
+/** An event may hold a whole image of the largest size. */
+const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
+
+/**
+ * `images` is how many were asked for: where each has an ending of its own, the stream is over
+ * with the last. `finished` is true after that ending, or after `[DONE]` once there is an image.
+ */
+export function createImagesTap(images: number): Relay {
+  return new ImagesTap(images)
+}
+
+class ImagesTap implements Relay {
+  private readonly asked: number
+  private readonly filter: FrameFilter
+  private images = 0
+  private outputBytes = 0
+  /** The last event that stated usage or what was chosen. */
+  private stated: unknown
+  private isInsideOverflow = false
+  private finished = false
+  private error: ReportedError | undefined
+  /** We have said the last event in the upstream's place. */
+  private isClosed = false
+
+  constructor(asked: number) {
+    this.asked = asked
+    this.filter = createFrameFilter({
+      onFrame: (frame) => this.onFrame(frame),
+      onOverflow: (piece) => this.onOverflow(piece),
+      limitBytes: EVENT_LIMIT_BYTES,
+    })
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    return this.filter.push(chunk)
+  }
+
+  end(): Buffer | undefined {
+    const rest = this.filter.end()
+    // Fewer images than asked for are an answer too, when their usage was said.
+    this.finished ||= this.stated !== undefined
+    const failed = this.takeFailed(UPSTREAM_ERROR)
+    return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
+  }
+
+  fail({ type, message }: RelayFailure): Buffer | undefined {
+    const isInside = this.filter.isInsideEvent()
+    const failed = this.takeFailed({ type, message })
+    return failed && isInside ? Buffer.concat([Buffer.from('\n\n'), failed]) : failed
+  }
+
+  report(): RelayReport {
+    const { images, outputBytes, finished, error, stated } = this
+    const isStated = images > 0 || stated !== undefined
+    return {
+      outputBytes,
+      finished,
+      ...(isStated ? { usage: readImageUsage(stated, images) } : {}),
+      ...(stated === undefined ? {} : { facts: readAnswerFacts(stated) }),
+      ...(error ? { error } : {}),
+    }
+  }
+
+  private onFrame(frame: Buffer): Buffer | undefined {
+    this.isInsideOverflow = false
+    const event = readSseFrame(frame)
+    if (!event || this.finished) return frame
+    if (event.data.trim() === '[DONE]') {
+      this.finished = this.images > 0
+      return frame
+    }
+    const data = parseEventData(event)
+    const type = asString(member(data, 'type')) ?? event.event
+    if (type.endsWith('.partial_succeeded')) this.take(data)
+    else if (type.endsWith('.completed')) this.onCompleted(data)
+    else if (!type.endsWith('.partial_failed')) this.error = readImagesError(data) ?? this.error
+    return frame
+  }
+
+  /** An event too large to look into passes as it is; its beginning tells what it was. */
+  private onOverflow(piece: Buffer): void {
+    if (this.isInsideOverflow || this.finished) return
+    this.isInsideOverflow = true
+    const beginning = piece.toString('latin1', 0, 200)
+    if (!/image_\w+\.(?:completed|partial_succeeded)/.test(beginning)) return
+    this.images += 1
+    this.outputBytes += EVENT_LIMIT_BYTES
+    this.finished = beginning.includes('.completed') && this.images >= this.asked
+  }
+
+  private onCompleted(data: unknown): void {
+    const hasImage = isImage(data)
+    if (hasImage) this.take(data)
+    if (!data) return
+    this.stated = withoutContent(data)
+    this.finished = !hasImage || this.images >= this.asked
+  }
+
+  private take(image: unknown): void {
+    this.images += 1
+    this.outputBytes += countImageBytes(image)
+  }
+
+  /** The error that the caller is owed; undefined when the stream has had an end. */
+  private takeFailed(error: ReportedError): Buffer | undefined {
+    if (this.finished || this.error || this.isClosed) return undefined
+    this.isClosed = true
+    const { type, message, code = null } = error
+    const failed = { type: 'error', error: { type, message, code, param: null } }
+    return Buffer.from(encodeSseEvent('error', JSON.stringify(failed)))
+  }
+}
+
+/** The image itself need not be kept to know what it cost. */
+function withoutContent(data: object): unknown {
+  return { ...data, b64_json: undefined }
+}

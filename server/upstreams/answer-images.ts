@@ -1,0 +1,29 @@
+/** How vendors of images answer: one document, or events where they can stream. */
+import { createImagesBody } from '../dialects/images/body.ts'
+import { createImagesTap } from '../dialects/images/tap.ts'
+import type { RelayReport } from '../dialects/relay.ts'
+import { asString } from '../lib/json.ts'
+import { UpstreamFailure } from './failure.ts'
+import type { UpstreamAnswer, WireResponse } from './upstream.ts'
+
+/** `images` is how many were asked for. A model that cannot stream answers with its document. */
+export function answerImages(response: WireResponse, images: number): UpstreamAnswer {
+  const stream = /event-stream/i.test(asString(response.headers['content-type']) ?? '')
+  return {
+    status: 200,
+    headers: stream
+      ? { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
+      : { 'content-type': 'application/json' },
+    body: response.body,
+    relay: stream ? createImagesTap(images) : createImagesBody(),
+    stream,
+    refusal,
+  }
+}
+
+/** An error in place of the first image: the vendor failed under status 200. */
+function refusal(report: RelayReport): UpstreamFailure | undefined {
+  if (!report.error) return undefined
+  const { message, code } = report.error
+  return new UpstreamFailure('failed', { status: 200, message, ...(code ? { code } : {}) })
+}

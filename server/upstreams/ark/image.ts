@@ -1,0 +1,44 @@
+/**
+ * Images in the vendor's form of OpenAI's dialect (upstreams.md 7.1). Two fields differ: it knows
+ * no `n`, for which a sequence of so many stands, and no size `auto`, which is its default.
+ */
+
+import { countImagesMost } from '../../dialects/images/read-request.ts'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
+import { answerImages } from '../answer-images.ts'
+import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readFailure } from './read-failure.ts'
+import { send } from './send.ts'
+import type { ArkSettings } from './settings.ts'
+
+const PATH = '/images/generations'
+/** The generation that makes one image a call. */
+const SINGLE = /seedream-3/
+
+export async function image(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<ArkSettings>,
+): Promise<UpstreamAnswer> {
+  const edits = editsFor(request.value, upstreamModel)
+  const body = spliceJson(request.body, request.fields, edits)
+  const response = await send(wire, settings, 'POST', PATH, body)
+  if (response.status >= 400) throw await readFailure(response, false)
+  return answerImages(response, countImagesMost(request.value))
+}
+
+function editsFor(value: CallRequest['value'], upstreamModel: string): JsonEdits {
+  const { n, size, sequential_image_generation: sequence } = value
+  const isMany = typeof n === 'number' && n > 1
+  if (isMany && SINGLE.test(upstreamModel)) {
+    throw new InvalidRequest('n', 'this model makes one image a call')
+  }
+  const remove = ['n', ...(size === 'auto' ? ['size'] : [])]
+  const set = { model: JSON.stringify(upstreamModel) }
+  if (!isMany || (sequence !== undefined && sequence !== null)) return { remove, set }
+  return {
+    remove,
+    set: { ...set, sequential_image_generation: '"auto"' },
+    setInside: { sequential_image_generation_options: { max_images: String(n) } },
+  }
+}

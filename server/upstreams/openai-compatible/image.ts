@@ -1,0 +1,21 @@
+/** Images: the model is spliced and all else passes; what a model cannot do, the vendor refuses. */
+import { countImagesMost } from '../../dialects/images/read-request.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import { answerImages } from '../answer-images.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readFailure } from './read-failure.ts'
+import { buildRequest } from './request.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
+
+export async function image(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+): Promise<UpstreamAnswer> {
+  const set = { model: JSON.stringify(upstreamModel) }
+  const body = spliceJson(request.body, request.fields, { set })
+  const { stream } = request
+  const response = await wire.send(buildRequest(settings, '/images/generations', body, stream))
+  if (response.status >= 400) throw await readFailure(response)
+  const answer = answerImages(response, countImagesMost(request.value))
+  return { ...answer, stopsOnCancel: settings.stops_on_cancel }
+}

@@ -1,0 +1,91 @@
+/** A stream of images: bytes pass, and what it cost is known at each point of it. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createImagesTap } from '../../../server/dialects/images/tap.ts'
+
+const event = (type: string, data: object) =>
+  `event: image_generation.${type}\ndata: ${JSON.stringify({ type: `image_generation.${type}`, ...data })}\n\n`
+const PREVIEW = event('partial_image', { b64_json: 'AAAA', partial_image_index: 0 })
+const USAGE = { input_tokens: 5, output_tokens: 272, total_tokens: 277 }
+const WHOLE = event('completed', { b64_json: 'AAAAAAAA', quality: 'low', usage: USAGE })
+const ONE = event('partial_succeeded', { url: 'https://m.example/0.png', image_index: 0 })
+const FAILED = event('partial_failed', { error: { code: 'Sensitive', message: 'no' } })
+const LAST = event('completed', { usage: { generated_images: 1, output_tokens: 16_384 } })
+const DONE = 'data: [DONE]\n\n'
+
+function run(text: string, images = 1, size = text.length) {
+  const tap = createImagesTap(images)
+  const out: Buffer[] = []
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += size) {
+    const passed = tap.push(bytes.subarray(at, at + size))
+    if (passed) out.push(passed)
+  }
+  return { tap, out: () => Buffer.concat(out).toString() }
+}
+
+test('bytes pass at any chunking, and usage is read', () => {
+  for (const text of [PREVIEW + WHOLE, ONE + FAILED + LAST + DONE]) {
+    for (const size of [1, 7, 64, 10_000]) {
+      const { tap, out } = run(text, 1, size)
+      assert.equal(tap.end(), undefined)
+      assert.equal(out(), text)
+      assert.equal(tap.report().finished, true)
+      assert.equal(tap.report().error, undefined)
+      assert.equal(tap.report().usage?.image, 1)
+    }
+  }
+  const { tap } = run(PREVIEW + WHOLE)
+  assert.deepEqual(tap.report().usage, { image: 1, input_token: 5, output_token: 272 })
+  assert.deepEqual(tap.report().facts, { quality: 'low' })
+})
+
+test('previews alone are no image', () => {
+  const { tap } = run(PREVIEW)
+  assert.deepEqual(tap.report(), { outputBytes: 0, finished: false })
+})
+
+test('each of several images has its ending', () => {
+  const { tap } = run(WHOLE + WHOLE, 3)
+  assert.equal(tap.report().finished, false)
+  tap.push(Buffer.from(WHOLE))
+  assert.equal(tap.report().finished, true)
+  assert.equal(tap.report().usage?.image, 3)
+})
+
+test('fewer images than asked for are an answer when the body ends', () => {
+  const { tap } = run(WHOLE, 3)
+  assert.equal(tap.end(), undefined)
+  assert.equal(tap.report().finished, true)
+})
+
+test('a sequence that broke off is known by its images', () => {
+  const { tap } = run(ONE + ONE, 4)
+  const said = tap.fail({ type: 'server_error', message: 'gone' })?.toString() ?? ''
+  assert.match(said, /^event: error\ndata: .*"message":"gone"/)
+  assert.equal(tap.report().usage?.image, 2)
+  assert.equal(tap.report().finished, false)
+})
+
+test('a body without an ending gets an error event, once', () => {
+  const { tap } = run(PREVIEW)
+  assert.match(tap.end()?.toString() ?? '', /^event: error/)
+  assert.equal(tap.fail({ type: 'server_error', message: 'gone' }), undefined)
+})
+
+test('the upstream’s own error passes and is reported', () => {
+  const error = { code: 'InternalServiceError', message: 'oh' }
+  const { tap, out } = run(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+  assert.equal(tap.report().error?.message, 'oh')
+  assert.equal(tap.end(), undefined)
+  assert.match(out(), /InternalServiceError/)
+})
+
+test('an event that is too large passes, and its image counts', () => {
+  const large = event('completed', { b64_json: 'A'.repeat(25 * 1024 * 1024) })
+  const { tap, out } = run(large, 1, 1024 * 1024)
+  tap.end()
+  assert.equal(out().length, large.length)
+  assert.deepEqual(tap.report().usage, { image: 1 })
+  assert.equal(tap.report().finished, true)
+})
