@@ -6,8 +6,8 @@ import { Agent } from 'undici'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
 import { openAssets } from './assets/assets.ts'
-import { createDiskStorage } from './assets/disk-storage.ts'
 import { addToLibrary } from './assets/library.ts'
+import { openStorage } from './assets/open-storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import { type Config, showConfig } from './config.ts'
@@ -116,7 +116,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   }
   const assets = openAssets({
     ...{ sql, guard, publicUrl: config.publicUrl, log },
-    storage: createDiskStorage(join(config.dataDir, 'files')),
+    storage: openStorage(config),
     ...config.storage,
   })
   const tasks = openTasks({ config, sql, secrets, services: core, guard })

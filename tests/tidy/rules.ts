@@ -70,6 +70,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'ipaddr.js': ['server/outbound/'],
   pino: ['server/log.ts'],
   postgres: ['server/database/'],
+  s3mini: ['server/assets/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],
   undici: ['server/pipeline/wire.ts', 'server/outbound/', 'server/main.ts'],
   zod: [

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { createS3Storage } from '../../server/assets/s3-storage.ts'
+import { type Storage, StorageTrouble, TooManyBytes } from '../../server/assets/storage.ts'
+import { CREDENTIALS, type S3Server, startS3Server } from '../support/s3-server.ts'
+
+const MB = 1024 * 1024
+let store: S3Server
+let storage: Storage
+
+before(async () => {
+  store = await startS3Server()
+  storage = open()
+})
+after(() => store.stop())
+beforeEach(() => {
+  store.objects.clear()
+  store.uploads.clear()
+  store.asked.length = 0
+  store.faults.length = 0
+})
+
+function open(change: Partial<typeof CREDENTIALS & { region: string }> = {}): Storage {
+  const { S3_ENDPOINT = '', S3_BUCKET = '', S3_REGION = '' } = store.environment
+  const place = { endpoint: S3_ENDPOINT, bucket: S3_BUCKET, region: S3_REGION }
+  return createS3Storage({ ...place, ...CREDENTIALS, ...change })
+}
+
+/** In chunks as a socket would bring them. */
+function* cut(content: Buffer, bytes = 60_000) {
+  for (let at = 0; at < content.length; at += bytes) yield content.subarray(at, at + bytes)
+}
+
+const write = (content: Buffer, key = storage.newKey(), limit = 100 * MB) =>
+  storage.write(key, Readable.from(cut(content)), limit).then((written) => ({ key, ...written }))
+
+describe('an object store', () => {
+  for (const bytes of [1, 8 * MB - 1, 8 * MB, 8 * MB + 1, 20 * MB]) {
+    test(`takes ${bytes} bytes and gives them back, whole and in part`, async () => {
+      const content = randomBytes(bytes)
+      const { key, bytes: counted, head } = await write(content)
+      assert.equal(counted, bytes)
+      assert.deepEqual(head, content.subarray(0, 64 * 1024))
+      assert.deepEqual(await buffer(await storage.read(key)), content)
+      const range = { start: Math.floor(bytes / 2), end: bytes - 1 }
+      const part = await buffer(await storage.read(key, range))
+      assert.deepEqual(part, content.subarray(range.start))
+      assert.equal(store.uploads.size, 0)
+      await storage.remove(key)
+      assert.equal(store.objects.size, 0)
+      await assert.rejects(storage.read(key))
+      await storage.remove(key)
+    })
+  }
+
+  test('has no more than a few parts of a large upload in memory', async () => {
+    const chunk = randomBytes(1 * MB)
+    let waiting = 0
+    let most = 0
+    function* produce() {
+      for (let count = 0; count < 64; count += 1) {
+        waiting += 1
+        most = Math.max(most, waiting - 8 * store.asked.filter((one) => one === 'PUT part').length)
+        yield chunk
+      }
+    }
+    const { bytes } = await storage.write(storage.newKey(), Readable.from(produce()), 100 * MB)
+    assert.equal(bytes, 64 * MB)
+    assert.ok(most < 32, `${most} MB were read ahead of what was sent`)
+  })
+
+  test('is asked again after a failure of its own, and not after a refusal', async () => {
+    store.faults.push({ kind: 'PUT', status: 503 }, { kind: 'PUT', status: 500 })
+    await write(Buffer.from('abc'))
+    assert.deepEqual(store.asked, ['PUT', 'PUT', 'PUT'])
+    store.faults.push({ kind: 'PUT', status: 400 })
+    await assert.rejects(write(Buffer.from('abc')), StorageTrouble)
+    assert.equal(store.asked.length, 4)
+  })
+
+  test('keeps nothing of an upload that fails, is too large or breaks off', async () => {
+    const content = randomBytes(9 * MB)
+    store.faults.push({ kind: 'PUT part', status: 400 })
+    await assert.rejects(write(content), StorageTrouble)
+    store.faults.push({ kind: 'POST complete', status: 400 })
+    await assert.rejects(write(content), StorageTrouble)
+    await assert.rejects(write(content, storage.newKey(), 8.5 * MB), TooManyBytes)
+    async function* breaking() {
+      yield* cut(content)
+      throw new Error('broke off')
+    }
+    await assert.rejects(
+      storage.write(storage.newKey(), Readable.from(breaking()), 100 * MB),
+      /broke off/,
+    )
+    assert.deepEqual([store.objects.size, store.uploads.size], [0, 0])
+  })
+
+  test('loses what a crash left of an upload when its key is removed', async () => {
+    const keys = [storage.newKey(), storage.newKey()]
+    for (const key of [...keys, ...keys]) {
+      store.uploads.set(`${key}-${store.uploads.size}`, { key, parts: new Map() })
+    }
+    await storage.remove(keys[0] ?? '')
+    assert.deepEqual(
+      [...store.uploads.values()].map(({ key }) => key),
+      [keys[1], keys[1]],
+    )
+  })
+
+  test('refuses a wrong secret and a wrong region: the fake is strict', async () => {
+    for (const change of [{ secretAccessKey: 'other' }, { accessKeyId: 'x' }, { region: 'us' }]) {
+      const content = Readable.from([Buffer.from('abc')])
+      const wrong = open(change)
+      await assert.rejects(wrong.write(wrong.newKey(), content, MB), StorageTrouble)
+    }
+    assert.equal(store.objects.size, 0)
+  })
+
+  test('is not asked for keys that are not its own', async () => {
+    for (const key of ['x', '../etc', 's3-short', 'A'.repeat(32)]) {
+      await assert.rejects(storage.read(key))
+      await assert.rejects(storage.remove(key))
+    }
+    assert.deepEqual(store.asked, [])
+  })
+})
