@@ -11,6 +11,7 @@ import { openStorage } from './assets/open-storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import { type Config, showConfig } from './config.ts'
+import { createConsoleEndpoints } from './console/serve.ts'
 import { type Crew, startCrew } from './crew.ts'
 import { refuseWhenFull } from './database/disk.ts'
 import { migrate } from './database/migrate.ts'
@@ -135,7 +136,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
   const system = { ownerId, site: config.site, describeConfiguration: showConfig }
   const admin = { ...services, sql, secrets, catalog, signIn: NOBODY, system }
   const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
-  const server = createHttpServer(config.server, createGatewayListener(services, config.role))
+  const server = createHttpServer(config.server, createGatewayListener(services, config))
   await listen(server, config)
   const port = readPort(server)
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
@@ -275,10 +276,13 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
 }
 
 /** A process that only works answers nothing but its health. */
-function createGatewayListener(services: PlainServices, role: Config['role']) {
-  const offered = services
+function createGatewayListener(services: PlainServices, { role, publicUrl }: Config) {
+  const documented = services
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
+  // Pages for people stand in no reference.
+  const offered: readonly Endpoint[] =
+    role === 'worker' ? documented : [...documented, ...createConsoleEndpoints({ publicUrl })]
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),

@@ -1,7 +1,14 @@
 /** Who imports whom: design rules that hold because this reads every import. */
 import { posix } from 'node:path'
 import type { ResolvedImport, SourceFile } from './read-tree.ts'
-import { ADAPTER_NODE_MODULES, EXCEPTIONS, MAY_IMPORT, PACKAGE_PLACES, SEES_ALL } from './rules.ts'
+import {
+  ADAPTER_NODE_MODULES,
+  CONSOLE_MAY_IMPORT,
+  EXCEPTIONS,
+  MAY_IMPORT,
+  PACKAGE_PLACES,
+  SEES_ALL,
+} from './rules.ts'
 
 /** The part of server/ a file belongs to: its folder, or its own name at the top. */
 function partOf(path: string): string {
@@ -16,9 +23,11 @@ function isException(from: string, to: string): boolean {
 export function checkImports(sources: readonly SourceFile[]): string[] {
   const offences: string[] = []
   for (const { path, imports } of sources) {
-    for (const { target } of imports) {
+    for (const { target, typeOnly } of imports) {
       if (target === undefined || isException(path, target)) continue
-      const problem = judgeImport(path, target)
+      const problem = path.startsWith('console/')
+        ? judgeConsoleImport(path, target, typeOnly)
+        : judgeImport(path, target)
       if (problem) offences.push(`${path} imports ${target}: ${problem}`)
     }
   }
@@ -42,6 +51,23 @@ function judgeImport(path: string, target: string): string | undefined {
   if (!allowed.includes(to)) return `"${from}" may import ${allowed.join(', ') || 'Node only'}`
   if (to === 'upstreams' && depthOf(target) > 1) return 'only the contract, no vendor'
   return undefined
+}
+
+/**
+ * The console: features know the shared parts and never each other nor the app around them; the
+ * server is known by the types of its contract alone.
+ */
+function judgeConsoleImport(path: string, target: string, typeOnly: boolean): string | undefined {
+  if (target.startsWith('server/admin/contract/')) return typeOnly ? undefined : 'its types only'
+  const [top = '', , to = '', toFeature = ''] = target.split('/')
+  if (top !== 'console') return 'the console imports nothing but itself and the contract’s types'
+  const [, , from = '', feature = ''] = path.split('/')
+  const allowed = CONSOLE_MAY_IMPORT[from]
+  if (!allowed || to === from) {
+    const isForeign = from === 'features' && feature !== toFeature
+    return isForeign ? 'features never import each other' : undefined
+  }
+  return allowed.includes(to) ? undefined : `"${from}" may import ${allowed.join(', ') || 'itself'}`
 }
 
 /** Folders below upstreams/: 1 for the contract, 2 for a vendor's own file. */

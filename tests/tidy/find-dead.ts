@@ -7,6 +7,7 @@ const ENTRY_POINTS = [
   /^bin\/[^/]+\.ts$/,
   /^server\/main\.ts$/,
   /^simulators\/main\.ts$/,
+  /^console\/(?:src\/main\.tsx|vite\.config\.ts)$/,
   /^scripts\/[^/]+$/,
   /^benchmarks\/[^/]+\.ts$/,
   /^tests\/.*\.test\.ts$/,

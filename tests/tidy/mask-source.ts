@@ -109,7 +109,9 @@ function keepLiteral(cursor: Cursor, start: number, end: number): void {
   cursor.at = end + 1
 }
 
-function startsPattern({ out, at }: Cursor): boolean {
+function startsPattern({ source, out, at }: Cursor): boolean {
+  // The end of an element, `</p>` or `/>`: no pattern of ours begins with `>`.
+  if (source.charAt(at - 1) === '<' || source.charAt(at + 1) === '>') return false
   const before = out
     .slice(Math.max(0, at - 40), at)
     .join('')

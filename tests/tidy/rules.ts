@@ -36,12 +36,20 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference', 'outbound'],
   ],
   reference: ['lib', 'errors.ts', 'http', 'endpoints'],
+  console: ['lib', 'errors.ts', 'http', 'endpoints'],
   'sign-in': ['lib', 'errors.ts', 'database', 'http'],
   admin: [
     ...['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
     ...['endpoints', 'tasks', 'assets', 'webhooks', 'outbound', 'upstreams', 'pipeline', 'sign-in'],
     'reference',
   ],
+}
+
+/** Folders of console/src that each of them may import besides itself. */
+export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  lib: [],
+  components: ['lib'],
+  features: ['components', 'lib'],
 }
 
 /** Wiring: these see everything. */

@@ -1,0 +1,54 @@
+/** Which account the customer pages show; a plain name when there is only one. */
+import { Button, Menu, Text } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { Icon } from '../components/icon.tsx'
+import { useMessages } from '../lib/i18n.tsx'
+import { useSession } from '../lib/session.tsx'
+import { messages } from './messages.ts'
+
+export function AccountSwitcher() {
+  const t = useMessages(messages)
+  const { session, account, select } = useSession()
+  const navigate = useNavigate()
+  if (!account) return null
+  const { memberships } = session
+  const isForeign = !memberships.some(({ account_id }) => account_id === account.id)
+  if (memberships.length + (isForeign ? 1 : 0) < 2) {
+    return (
+      <Text size="sm" c="dimmed" truncate>
+        {account.name}
+      </Text>
+    )
+  }
+  return (
+    <Menu position="bottom-start" width={240}>
+      <Menu.Target>
+        <Button
+          variant="subtle"
+          color="gray"
+          size="compact-sm"
+          rightSection={<Icon name="down" size={14} />}
+          aria-label={`${t('switchAccount')}: ${account.name}`}
+        >
+          <Text size="sm" truncate maw={180} component="span">
+            {account.name}
+          </Text>
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {memberships.map(({ account_id, account_name }) => (
+          <Menu.Item
+            key={account_id}
+            rightSection={account_id === account.id ? <Icon name="check" size={14} /> : null}
+            onClick={() => {
+              select({ id: account_id, name: account_name })
+              void navigate({ to: '.', search: {} })
+            }}
+          >
+            {account_name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

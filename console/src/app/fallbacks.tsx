@@ -1,0 +1,39 @@
+/** What stands in a page's place when there is none, or it broke. */
+import { Button, Center } from '@mantine/core'
+import { type ErrorComponentProps, Link } from '@tanstack/react-router'
+import { EmptyState } from '../components/empty-state.tsx'
+import { ErrorState } from '../components/error-state.tsx'
+import { useMessages } from '../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+export function NotFound() {
+  const t = useMessages(messages)
+  return (
+    <Center mih="60vh">
+      <EmptyState
+        icon="search"
+        title={t('notFoundTitle')}
+        action={
+          <Button component={Link} to="/" variant="default">
+            {t('home')}
+          </Button>
+        }
+      >
+        {t('notFoundText')}
+      </EmptyState>
+    </Center>
+  )
+}
+
+export function PageCrash({ error, reset }: ErrorComponentProps) {
+  const t = useMessages(messages)
+  return (
+    <Center mih="60vh">
+      <ErrorState title={t('crashed')} error={toError(error)} onRetry={reset} />
+    </Center>
+  )
+}
+
+function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown))
+}

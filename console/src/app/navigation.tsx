@@ -1,0 +1,63 @@
+/** The list of pages; operators see theirs below the account's. */
+import { Box, NavLink, ScrollArea, Text } from '@mantine/core'
+import { Link, useLocation } from '@tanstack/react-router'
+import { Icon } from '../components/icon.tsx'
+import { useMessages } from '../lib/i18n.tsx'
+import { useSession } from '../lib/session.tsx'
+import { messages } from './messages.ts'
+import { type Area, PAGES, type PageEntry } from './pages.ts'
+
+export function Navigation() {
+  const t = useMessages(messages)
+  const { session } = useSession()
+  return (
+    <ScrollArea component="nav" aria-label={t('navigation')} type="never">
+      <Section area="customer" />
+      {session.user.operator ? <Section area="operator" title={t('operatorArea')} /> : null}
+    </ScrollArea>
+  )
+}
+
+function Section({ area, title }: { readonly area: Area; readonly title?: string }) {
+  const pages = PAGES.filter((page) => page.area === area)
+  if (pages.length === 0) return null
+  return (
+    <Box mb="md">
+      {title ? (
+        <Text size="xs" fw={600} c="dimmed" px="sm" mt="xs" mb={4}>
+          {title}
+        </Text>
+      ) : null}
+      {pages.map((page) => (
+        <PageLink key={page.path} page={page} />
+      ))}
+    </Box>
+  )
+}
+
+function PageLink({ page }: { readonly page: PageEntry }) {
+  const t = useMessages(messages)
+  const { pathname } = useLocation()
+  const isHere = isWithin(pathname, page.path)
+  return (
+    <NavLink
+      component={Link}
+      to={page.path}
+      label={t(page.label)}
+      leftSection={<Icon name={page.icon} />}
+      active={isHere}
+      aria-current={isHere ? 'page' : undefined}
+      py={6}
+      px="sm"
+      mb={1}
+      style={{ borderRadius: 6 }}
+    />
+  )
+}
+
+/** A detail page belongs to its list; an area's first page only to itself. */
+function isWithin(pathname: string, path: string): boolean {
+  const here = pathname.replace(/\/$/, '') || '/'
+  if (path === '/' || path === '/operator') return here === path
+  return here === path || here.startsWith(`${path}/`)
+}

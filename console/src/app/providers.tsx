@@ -1,0 +1,45 @@
+/** What every page stands in: language, look, the cache of the API's answers, notices. */
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { ApiError } from '../lib/api.ts'
+import { LanguageProvider } from '../lib/i18n.tsx'
+import { styleNonce } from '../lib/style-nonce.ts'
+import { theme } from './theme.ts'
+
+const FRESH_MS = 10_000
+const RETRIES_MAX = 2
+
+const client = new QueryClient({
+  defaultOptions: { queries: { staleTime: FRESH_MS, retry: mayHelp } },
+  queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+  mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+})
+
+/** A refusal stays one; a gateway that restarts is back in a moment. */
+function mayHelp(failures: number, error: Error): boolean {
+  const isRefusal = error instanceof ApiError && error.status >= 400 && error.status < 500
+  return !isRefusal && failures < RETRIES_MAX
+}
+
+/** A session that ended is asked for again, which leads to the sign-in page. */
+function leaveWhenSignedOut(error: Error): void {
+  if (!(error instanceof ApiError) || error.status !== 401) return
+  if (client.getQueryData(['GET /session']) === undefined) return
+  client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== 'GET /session' })
+  void client.resetQueries({ queryKey: ['GET /session'] })
+}
+
+export function Providers({ children }: { readonly children: ReactNode }) {
+  return (
+    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+      <LanguageProvider>
+        <QueryClientProvider client={client}>
+          <Notifications position="bottom-right" limit={3} />
+          {children}
+        </QueryClientProvider>
+      </LanguageProvider>
+    </MantineProvider>
+  )
+}

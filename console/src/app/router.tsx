@@ -1,0 +1,44 @@
+/** From the table of pages to routes: every page is a chunk of its own. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+} from '@tanstack/react-router'
+import { NotFound, PageCrash } from './fallbacks.tsx'
+import { PAGES } from './pages.ts'
+import { SIGN_IN_PAGES } from './sign-in-pages.ts'
+import { SignedIn } from './signed-in.tsx'
+
+const root = createRootRoute({ component: Outlet })
+
+const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn })
+
+const pages = PAGES.map(({ path, load }) =>
+  createRoute({
+    getParentRoute: () => signedIn,
+    path,
+    component: lazyRouteComponent(load, 'Page'),
+  }),
+)
+
+const signInPages = SIGN_IN_PAGES.map(({ path, load }) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') }),
+)
+
+export const router = createRouter({
+  routeTree: root.addChildren([signedIn.addChildren(pages), ...signInPages]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  defaultNotFoundComponent: NotFound,
+  defaultErrorComponent: PageCrash,
+  // Plain strings: an id of digits must not become a number.
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined)
+    const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+    return text.size > 0 ? `?${text}` : ''
+  },
+})

@@ -1,0 +1,64 @@
+/** The frame: pages at the side, account and search above, the page in the middle. */
+import { AppShell, Box, Burger, Group } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useMessages } from '../lib/i18n.tsx'
+import { useLiveUpdates } from '../lib/live.ts'
+import { useSession } from '../lib/session.tsx'
+import { AccountSwitcher } from './account-switcher.tsx'
+import { Brand } from './brand.tsx'
+import { messages } from './messages.ts'
+import { Navigation } from './navigation.tsx'
+import { NoAccount } from './no-account.tsx'
+import { PageSearch, SearchButton } from './page-search.tsx'
+import { UserMenu } from './user-menu.tsx'
+
+const HEADER_HEIGHT = 52
+
+export function Shell() {
+  const t = useMessages(messages)
+  const { pathname } = useLocation()
+  const { account } = useSession()
+  const [isOpen, menu] = useDisclosure(false)
+  const { close } = menu
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone a chosen page shows itself
+  useEffect(close, [pathname])
+  useLiveUpdates(account?.id)
+  const needsAccount = !pathname.startsWith('/operator')
+  return (
+    <AppShell
+      header={{ height: HEADER_HEIGHT }}
+      navbar={{ width: 216, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
+    >
+      <a href="#page" className="skip-link">
+        {t('skip')}
+      </a>
+      <AppShell.Header bg="var(--surface)" style={{ borderColor: 'var(--line)' }}>
+        <Group h="100%" px="md" gap="sm" wrap="nowrap">
+          <Burger
+            opened={isOpen}
+            onClick={menu.toggle}
+            hiddenFrom="sm"
+            size="sm"
+            aria-label={t('openNavigation')}
+          />
+          <Brand />
+          <AccountSwitcher />
+          <Box flex={1} />
+          <SearchButton />
+          <UserMenu />
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar bg="var(--surface)" style={{ borderColor: 'var(--line)' }} p="xs">
+        <Navigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="page" tabIndex={-1}>
+        <Box p={{ base: 'md', sm: 'xl' }} maw={1240} mx="auto">
+          {needsAccount && !account ? <NoAccount /> : <Outlet key={account?.id ?? 'none'} />}
+        </Box>
+      </AppShell.Main>
+      <PageSearch />
+    </AppShell>
+  )
+}

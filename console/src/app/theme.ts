@@ -1,0 +1,71 @@
+/** The look: one accent, quiet greys, small type, figures that stand in columns. */
+import { createTheme, type MantineColorsTuple } from '@mantine/core'
+
+/** White on its darker half and black on its lighter half keep 4.5:1. */
+const river: MantineColorsTuple = [
+  '#eff7fa',
+  '#dcecf2',
+  '#b6d9e5',
+  '#8cc5d8',
+  '#66b1ca',
+  '#469dba',
+  '#2b86a5',
+  '#176b87',
+  '#12566d',
+  '#0c3f50',
+]
+
+const dark: MantineColorsTuple = [
+  '#d5d9de',
+  '#b4bac2',
+  '#949ba5',
+  '#6b727d',
+  '#3d444d',
+  '#2c323a',
+  '#20252c',
+  '#15191e',
+  '#101318',
+  '#0b0d11',
+]
+
+const FONT =
+  '-apple-system, BlinkMacSystemFont, "Segoe UI", Roboto, "Helvetica Neue", "PingFang SC", ' +
+  '"Microsoft YaHei", "Noto Sans SC", "Noto Sans CJK SC", sans-serif'
+const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace'
+
+export const theme = createTheme({
+  primaryColor: 'river',
+  primaryShade: { light: 7, dark: 5 },
+  autoContrast: true,
+  luminanceThreshold: 0.35,
+  colors: { river, dark },
+  fontFamily: FONT,
+  fontFamilyMonospace: MONO,
+  defaultRadius: 6,
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontSizes: {
+    xs: '0.75rem',
+    sm: '0.8125rem',
+    md: '0.875rem',
+    lg: '1rem',
+    xl: '1.125rem',
+  },
+  headings: {
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '1.25rem', lineHeight: '1.75rem' },
+      h2: { fontSize: '1rem', lineHeight: '1.5rem' },
+      h3: { fontSize: '0.875rem', lineHeight: '1.25rem' },
+    },
+  },
+  components: {
+    Button: { defaultProps: { size: 'sm' } },
+    TextInput: { defaultProps: { size: 'sm' } },
+    PasswordInput: { defaultProps: { size: 'sm' } },
+    NumberInput: { defaultProps: { size: 'sm' } },
+    Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },
+    Modal: { defaultProps: { centered: true } },
+    Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+  },
+})

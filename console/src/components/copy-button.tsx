@@ -1,0 +1,50 @@
+/** Copies a text, and says that it did. */
+import { ActionIcon, Button, CopyButton as Copy, Group, Text, Tooltip } from '@mantine/core'
+import { useMessages } from '../lib/i18n.tsx'
+import { Icon } from './icon.tsx'
+import { messages } from './messages.ts'
+
+interface CopyButtonProps {
+  readonly value: string
+  /** With a label it is a button, without one a small icon. */
+  readonly label?: string
+}
+
+const TOLD_MS = 1_500
+
+export function CopyButton({ value, label }: CopyButtonProps) {
+  const t = useMessages(messages)
+  return (
+    <Copy value={value} timeout={TOLD_MS}>
+      {({ copied, copy }) => {
+        const icon = <Icon name={copied ? 'check' : 'copy'} size={15} />
+        if (label) {
+          return (
+            <Button variant="default" leftSection={icon} onClick={copy}>
+              {copied ? t('copied') : label}
+            </Button>
+          )
+        }
+        return (
+          <Tooltip label={copied ? t('copied') : t('copy')}>
+            <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={t('copy')}>
+              {icon}
+            </ActionIcon>
+          </Tooltip>
+        )
+      }}
+    </Copy>
+  )
+}
+
+/** An id or an address, shortened in place, copied whole. */
+export function CopyText({ value }: { readonly value: string }) {
+  return (
+    <Group gap={2} wrap="nowrap" component="span" style={{ display: 'inline-flex' }} miw={0}>
+      <Text component="span" ff="monospace" size="xs" truncate title={value}>
+        {value}
+      </Text>
+      <CopyButton value={value} />
+    </Group>
+  )
+}

@@ -1,0 +1,147 @@
+/**
+ * A dense list that loads page by page. Rows open their details; on a phone the less important
+ * columns give way and the rest scrolls sideways.
+ */
+import { Button, Group, Loader, ScrollArea, Table, Text, UnstyledButton } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { formatNumber } from '../lib/format.ts'
+import { useLanguage, useMessages } from '../lib/i18n.tsx'
+import type { AdminPages } from '../lib/use-admin.ts'
+import classes from './data-table.module.css'
+import { ErrorState } from './error-state.tsx'
+import { messages } from './messages.ts'
+import { Panel } from './panel.tsx'
+
+export interface Column<Row> {
+  readonly key: string
+  readonly header: ReactNode
+  readonly render: (row: Row) => ReactNode
+  /** Figures stand at the right. */
+  readonly align?: 'right'
+  readonly width?: number | string
+  /** Left out on narrow screens. */
+  readonly minor?: boolean
+}
+
+interface DataTableProps<Row> {
+  readonly label: string
+  readonly pages: Pick<
+    AdminPages<Row>,
+    'rows' | 'error' | 'isPending' | 'isStale' | 'hasMore' | 'isLoadingMore' | 'loadMore' | 'retry'
+  >
+  readonly columns: readonly Column<Row>[]
+  readonly rowId: (row: Row) => string
+  /** Makes the first column a button; its address should name the row. */
+  readonly onOpen?: (row: Row) => void
+  readonly openId?: string
+  /** Shown in place of an empty table: EmptyState with the next step. */
+  readonly empty: ReactNode
+}
+
+export function DataTable<Row>(props: DataTableProps<Row>) {
+  const { pages, columns, label, empty } = props
+  if (pages.error && pages.rows.length === 0) {
+    return <ErrorState error={pages.error} onRetry={pages.retry} />
+  }
+  if (!pages.isPending && pages.rows.length === 0) return <Panel>{empty}</Panel>
+  return (
+    <Panel flush>
+      <ScrollArea type="auto" scrollbars="x">
+        <Table
+          className={classes.table}
+          data-stale={pages.isStale || undefined}
+          aria-label={label}
+          aria-busy={pages.isPending}
+        >
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map((column) => (
+                <Table.Th key={column.key} {...cell(column)}>
+                  {column.header}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {pages.rows.map((row) => (
+              <DataRow key={props.rowId(row)} row={row} {...props} />
+            ))}
+          </Table.Tbody>
+        </Table>
+      </ScrollArea>
+      <Foot pages={pages} />
+    </Panel>
+  )
+}
+
+function DataRow<Row>({
+  row,
+  columns,
+  rowId,
+  onOpen,
+  openId,
+}: DataTableProps<Row> & { readonly row: Row }) {
+  const open = onOpen && (() => onOpen(row))
+  return (
+    <Table.Tr
+      className={classes.row}
+      data-clickable={open ? true : undefined}
+      data-open={rowId(row) === openId || undefined}
+      onClick={(event) => {
+        // Links and buttons in a row do their own work; a marked text is being copied.
+        const isControl = event.target instanceof Element && event.target.closest('a, button')
+        if (!isControl && !getSelection()?.toString()) open?.()
+      }}
+    >
+      {columns.map((column, index) => (
+        <Table.Td key={column.key} {...cell(column)}>
+          {open && index === 0 ? (
+            <UnstyledButton className={classes.opener} onClick={open}>
+              {column.render(row)}
+            </UnstyledButton>
+          ) : (
+            column.render(row)
+          )}
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  )
+}
+
+function cell<Row>({ align, width, minor }: Column<Row>) {
+  return {
+    ...(align ? { ta: align } : {}),
+    ...(width === undefined ? {} : { w: width }),
+    ...(minor ? { visibleFrom: 'sm' } : {}),
+  } as const
+}
+
+function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  if (pages.isPending) {
+    return (
+      <Group justify="center" p="xl">
+        <Loader size="sm" aria-label={t('loading')} />
+      </Group>
+    )
+  }
+  const count = formatNumber(pages.rows.length, language)
+  return (
+    <Group justify="space-between" className={classes.foot}>
+      <Text size="xs" c="dimmed">
+        {pages.hasMore ? t('shown', { count }) : t('allShown', { count })}
+      </Text>
+      {pages.hasMore ? (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={pages.isLoadingMore}
+          onClick={pages.loadMore}
+        >
+          {t('loadMore')}
+        </Button>
+      ) : null}
+    </Group>
+  )
+}

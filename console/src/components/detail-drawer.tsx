@@ -1,0 +1,31 @@
+/** The details of one row, beside its list. Which row is open stands in the address. */
+import { Drawer } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useMessages } from '../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface DetailDrawerProps {
+  readonly isOpen: boolean
+  readonly title: ReactNode
+  readonly onClose: () => void
+  readonly children: ReactNode
+}
+
+export function DetailDrawer({ isOpen, title, onClose, children }: DetailDrawerProps) {
+  const t = useMessages(messages)
+  return (
+    <Drawer
+      opened={isOpen}
+      onClose={onClose}
+      position="right"
+      size={560}
+      title={title}
+      closeButtonProps={{ 'aria-label': t('close') }}
+      overlayProps={{ backgroundOpacity: 0.2 }}
+      transitionProps={{ duration: 120 }}
+      styles={{ title: { fontWeight: 600, fontSize: 16 } }}
+    >
+      {children}
+    </Drawer>
+  )
+}

@@ -1,0 +1,46 @@
+/** Something could not be loaded: what the server said, its request's id, and a way on. */
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { ApiError } from '../lib/api.ts'
+import { useMessages } from '../lib/i18n.tsx'
+import { Icon } from './icon.tsx'
+import { messages } from './messages.ts'
+
+interface ErrorStateProps {
+  readonly error: Error
+  readonly title?: string
+  readonly onRetry?: () => void
+}
+
+export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
+  const t = useMessages(messages)
+  return (
+    <Alert
+      color="red"
+      role="alert"
+      icon={<Icon name="warning" />}
+      title={title ?? t('failed')}
+      maw={640}
+    >
+      <Text size="sm">{useErrorText()(error)}</Text>
+      <Group gap="sm" mt="xs">
+        {onRetry ? (
+          <Button variant="default" size="compact-sm" onClick={onRetry}>
+            {t('retry')}
+          </Button>
+        ) : null}
+        {error instanceof ApiError && error.requestId ? (
+          <Text size="xs" c="dimmed" ff="monospace">
+            {t('requestId', { id: error.requestId })}
+          </Text>
+        ) : null}
+      </Group>
+    </Alert>
+  )
+}
+
+/** What to say of an error: the server's own public text. */
+export function useErrorText(): (error: Error) => string {
+  const t = useMessages(messages)
+  return (error) =>
+    error instanceof ApiError && error.status === 0 ? t('unreachable') : error.message
+}

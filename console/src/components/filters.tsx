@@ -1,0 +1,73 @@
+/** Filters above a list. Their values live in the address: see lib/url-state. */
+import { Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { type ReactNode, useState } from 'react'
+import { useMessages } from '../lib/i18n.tsx'
+import { Icon } from './icon.tsx'
+import { messages } from './messages.ts'
+
+const PAUSE_MS = 300
+
+export function Filters({ children }: { readonly children: ReactNode }) {
+  return (
+    <Group gap="xs" mb="sm">
+      {children}
+    </Group>
+  )
+}
+
+interface SelectFilterProps {
+  readonly label: string
+  readonly value: string
+  readonly options: readonly { readonly value: string; readonly label: string }[]
+  /** '' when cleared. */
+  readonly onChange: (value: string) => void
+}
+
+export function SelectFilter({ label, value, options, onChange }: SelectFilterProps) {
+  return (
+    <Select
+      aria-label={label}
+      placeholder={label}
+      size="xs"
+      w={170}
+      clearable
+      searchable={options.length > 8}
+      data={[...options]}
+      value={value || null}
+      onChange={(chosen) => onChange(chosen ?? '')}
+    />
+  )
+}
+
+interface TextFilterProps {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+/** Told when the typing pauses. */
+export function TextFilter({ label, value, onChange }: TextFilterProps) {
+  const [typed, setTyped] = useState(value)
+  const tell = useDebouncedCallback(onChange, PAUSE_MS)
+  return (
+    <TextInput
+      aria-label={label}
+      placeholder={label}
+      size="xs"
+      w={220}
+      leftSection={<Icon name="search" size={14} />}
+      value={typed}
+      onChange={({ currentTarget }) => {
+        setTyped(currentTarget.value)
+        tell(currentTarget.value.trim())
+      }}
+    />
+  )
+}
+
+/** In an EmptyState when filters are on. */
+export function useFilteredTexts() {
+  const t = useMessages(messages)
+  return { title: t('nothingFound'), clear: t('clearFilters') }
+}

@@ -1,0 +1,28 @@
+/** A sheet on the page's canvas, with or without a heading. */
+import { Box, Group, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import classes from './panel.module.css'
+
+interface PanelProps {
+  readonly title?: ReactNode
+  readonly aside?: ReactNode
+  /** For tables, which bring their own edges. */
+  readonly flush?: boolean
+  readonly children: ReactNode
+}
+
+export function Panel({ title, aside, flush = false, children }: PanelProps) {
+  return (
+    <section className={classes.panel}>
+      {title || aside ? (
+        <Group justify="space-between" className={classes.head} gap="xs">
+          <Title order={2} size="h3">
+            {title}
+          </Title>
+          {aside}
+        </Group>
+      ) : null}
+      <Box p={flush ? 0 : 'md'}>{children}</Box>
+    </section>
+  )
+}

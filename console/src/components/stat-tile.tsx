@@ -1,0 +1,43 @@
+/** One figure with its name; a link when there is a page that proves it. */
+import { Box, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import classes from './stat-tile.module.css'
+
+interface StatTileProps {
+  readonly label: string
+  readonly value: ReactNode
+  readonly note?: ReactNode
+  /** Where the figure comes from. */
+  readonly to?: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+export function StatTile({ label, value, note, to, search }: StatTileProps) {
+  const content = (
+    <>
+      <Text size="xs" c="dimmed" component="span" className={classes.label}>
+        {label}
+      </Text>
+      <Text fz={22} fw={600} lh={1.3} component="div">
+        {value}
+      </Text>
+      {note ? (
+        <Text size="xs" c="dimmed" component="div">
+          {note}
+        </Text>
+      ) : null}
+    </>
+  )
+  if (!to) return <Box className={classes.tile}>{content}</Box>
+  return (
+    <Link to={to} search={search ?? {}} className={classes.tile} data-link>
+      {content}
+    </Link>
+  )
+}
+
+/** Tiles beside each other, as many as there is room for. */
+export function StatTiles({ children }: { readonly children: ReactNode }) {
+  return <div className={classes.tiles}>{children}</div>
+}

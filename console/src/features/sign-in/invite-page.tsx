@@ -1,0 +1,77 @@
+/** Accepting an invitation: as a new person, or as oneself when already signed in. */
+import { Loader, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ErrorState } from '../../components/error-state.tsx'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { acceptInvitation, type Invitation, readToken, viewInvitation } from './api.ts'
+import { useEnter } from './enter.ts'
+import { Form } from './form.tsx'
+import { Frame } from './frame.tsx'
+import { messages } from './messages.ts'
+import { NewPassword } from './new-password.tsx'
+
+export function Page() {
+  const t = useMessages(messages)
+  const [token] = useState(readToken)
+  const invitation = useQuery({
+    queryKey: ['invitation', token],
+    queryFn: () => viewInvitation(token),
+    enabled: token !== '',
+  })
+  if (!token) return <Frame title={t('join')}>{t('noToken')}</Frame>
+  if (invitation.data) return <Accept invitation={invitation.data} token={token} />
+  return (
+    <Frame title={t('join')}>
+      {invitation.error ? <ErrorState error={invitation.error} /> : <Loader size="sm" />}
+    </Frame>
+  )
+}
+
+interface AcceptProps {
+  readonly invitation: Invitation
+  readonly token: string
+}
+
+function Accept({ invitation, token }: AcceptProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const enter = useEnter()
+  const describe = useDescription()
+  return (
+    <Frame title={t('join')} text={describe(invitation)}>
+      <Form
+        act={t('joinNow')}
+        onSend={async (fields) => {
+          await acceptInvitation({ ...fields, token, language })
+          await enter()
+        }}
+      >
+        {invitation.known ? (
+          t('joinKnown')
+        ) : (
+          <>
+            <input type="hidden" autoComplete="username" value={invitation.email} readOnly />
+            <TextInput
+              name="name"
+              label={t('name')}
+              autoComplete="name"
+              required
+              autoFocus
+              withAsterisk={false}
+            />
+            <NewPassword />
+          </>
+        )}
+      </Form>
+    </Frame>
+  )
+}
+
+function useDescription() {
+  const t = useMessages(messages)
+  return ({ email, account_name: account, operator }: Invitation) => {
+    if (account !== null) return t('joinAccount', { account, email })
+    return t(operator ? 'joinOperator' : 'joinPlain', { email })
+  }
+}

@@ -1,0 +1,47 @@
+/** First run: whoever has the link that was printed at start becomes the operator. */
+import { TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { readToken, setUp } from './api.ts'
+import { useEnter } from './enter.ts'
+import { Form } from './form.tsx'
+import { Frame } from './frame.tsx'
+import { messages } from './messages.ts'
+import { NewPassword } from './new-password.tsx'
+
+export function Page() {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const [token] = useState(readToken)
+  const enter = useEnter()
+  if (!token) return <Frame title={t('setUp')}>{t('noToken')}</Frame>
+  return (
+    <Frame title={t('setUp')} text={t('setUpText')}>
+      <Form
+        act={t('create')}
+        onSend={async (fields) => {
+          await setUp({ ...fields, token, language })
+          await enter()
+        }}
+      >
+        <TextInput
+          name="email"
+          type="email"
+          label={t('email')}
+          autoComplete="username"
+          required
+          autoFocus
+          withAsterisk={false}
+        />
+        <TextInput
+          name="name"
+          label={t('name')}
+          autoComplete="name"
+          required
+          withAsterisk={false}
+        />
+        <NewPassword />
+      </Form>
+    </Frame>
+  )
+}

@@ -1,0 +1,117 @@
+/**
+ * The one client of the admin API. Types come from the server's own contract and cost nothing in
+ * the bundle: a route is named by its key, `'GET /accounts/:account_id/balance'`.
+ */
+import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract/index.ts'
+import { askForStepUp } from './step-up.ts'
+
+export type { AdminAnswer, AdminKey } from '../../../server/admin/contract/index.ts'
+
+const BASE = '/admin/v1'
+
+/** Members that a route does not have, or whose every field is optional, may be left out. */
+type OptionalMembers<Request> = {
+  [Name in keyof Request]: undefined extends Request[Name]
+    ? Name
+    : Record<never, never> extends Request[Name]
+      ? Name
+      : never
+}[keyof Request]
+
+type Loose<Request> = Omit<Request, OptionalMembers<Request>> &
+  Partial<Pick<Request, OptionalMembers<Request>>>
+
+export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>>
+
+/** An answer that is not a success, or none at all (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number
+  readonly type: string
+  /** What to name when asking for help. */
+  readonly requestId: string | undefined
+
+  constructor(status: number, type: string, message: string, requestId?: string) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.type = type
+    this.requestId = requestId
+  }
+}
+
+/**
+ * Calls a route. Throws ApiError. When the server wants the user to prove themselves again, a
+ * dialog asks and the call is made once more.
+ */
+export async function callAdmin<Key extends AdminKey>(
+  key: Key,
+  request: RequestOf<Key>,
+  signal?: AbortSignal,
+): Promise<AdminAnswer<Key>> {
+  const send = () => sendRequest(key, request, signal)
+  try {
+    return (await send()) as AdminAnswer<Key>
+  } catch (error) {
+    const isStepUp = error instanceof ApiError && error.type === 'step_up_required'
+    if (!isStepUp || !(await askForStepUp())) throw error
+    return (await send()) as AdminAnswer<Key>
+  }
+}
+
+interface AnyRequest {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, unknown>> | undefined
+  readonly body?: unknown
+}
+
+export async function sendRequest(
+  key: string,
+  request: AnyRequest,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  const [method = 'GET'] = key.split(' ')
+  const response = await fetch(adminUrl(key, request), {
+    method,
+    credentials: 'same-origin',
+    headers: {
+      'x-tributary-console': '1',
+      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    ...(signal ? { signal } : {}),
+  }).catch((error: unknown) => {
+    if (signal?.aborted) throw error
+    throw new ApiError(0, 'unreachable', 'the gateway cannot be reached')
+  })
+  if (!response.ok) throw await readError(response)
+  return response.status === 204 ? undefined : response.json()
+}
+
+/** The address of a route, for what is not a call: downloads and event streams. */
+export function adminUrl(key: string, { params = {}, query = {} }: AnyRequest): string {
+  const [, path = ''] = key.split(' ')
+  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null || value === '') continue
+    search.set(name, value instanceof Date ? value.toISOString() : String(value))
+  }
+  return `${BASE}${filled}${search.size > 0 ? `?${search}` : ''}`
+}
+
+async function readError(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const { error, type } = isRecord(body) ? body : {}
+  return new ApiError(
+    response.status,
+    typeof type === 'string' ? type : 'server_error',
+    typeof error === 'string' ? error : response.statusText,
+    response.headers.get('x-request-id') ?? undefined,
+  )
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,130 @@
+/** Numbers for people. Amounts stay decimal strings: no cent is lost in a float on the way. */
+import type { Language } from './i18n.tsx'
+
+const LOCALES: Readonly<Record<Language, string>> = { en: 'en-US', zh: 'zh-CN' }
+
+export function localeOf(language: Language): string {
+  return LOCALES[language]
+}
+
+interface MoneyOptions {
+  readonly currency: string
+  readonly language: Language
+  /** Shown places; amounts of a call have up to nine, balances two. */
+  readonly places?: number
+}
+
+/** `'0.00123'` → `$0.00123`. Exact: Intl reads decimal strings without rounding to a double. */
+export function formatMoney(amount: string, { currency, language, places = 9 }: MoneyOptions) {
+  if (!isDecimal(amount)) return amount
+  const style = { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, places) }
+  return currencyFormat(currency, language, style)(amount)
+}
+
+function currencyFormat(currency: string, language: Language, style: Intl.NumberFormatOptions) {
+  const locale = localeOf(language)
+  try {
+    const format = new Intl.NumberFormat(locale, {
+      style: 'currency',
+      currency,
+      currencyDisplay: 'narrowSymbol',
+      ...style,
+    })
+    return (amount: Decimal) => format.format(amount)
+  } catch {
+    // Not every currency of an operator is one of the world's: credits, points.
+    const format = new Intl.NumberFormat(locale, style)
+    return (amount: Decimal) => `${format.format(amount)} ${currency}`
+  }
+}
+
+type Decimal = `${number}`
+
+function isDecimal(text: string): text is Decimal {
+  return /^-?\d+(?:\.\d+)?$/.test(text)
+}
+
+export function isZero(amount: string): boolean {
+  return /^-?0+(?:\.0+)?$/.test(amount)
+}
+
+export function formatNumber(value: number, language: Language, places = 0): string {
+  return new Intl.NumberFormat(localeOf(language), { maximumFractionDigits: places }).format(value)
+}
+
+/** 1200 → 1.2K, for tiles and axes. */
+export function formatCompact(value: number, language: Language): string {
+  return new Intl.NumberFormat(localeOf(language), {
+    notation: 'compact',
+    maximumFractionDigits: 1,
+  }).format(value)
+}
+
+/** 0.0123 → 1.2 %. */
+export function formatShare(value: number, language: Language): string {
+  return new Intl.NumberFormat(localeOf(language), {
+    style: 'percent',
+    maximumFractionDigits: 1,
+  }).format(value)
+}
+
+const BYTE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const
+
+export function formatBytes(bytes: number, language: Language): string {
+  const step = Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return new Intl.NumberFormat(localeOf(language), {
+    style: 'unit',
+    unit: BYTE_UNITS[step] ?? 'byte',
+    unitDisplay: step === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1,
+  }).format(bytes / 1000 ** step)
+}
+
+/** 850 → 850 ms, 93_000 → 1m 33s. */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`
+  const seconds = milliseconds / 1_000
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 60) return `${minutes}m ${Math.floor(seconds % 60)}s`
+  const hours = Math.floor(minutes / 60)
+  if (hours < 48) return `${hours}h ${minutes % 60}m`
+  return `${Math.floor(hours / 24)}d ${hours % 24}h`
+}
+
+export function formatTime(time: string, language: Language): string {
+  return new Intl.DateTimeFormat(localeOf(language), {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+  }).format(new Date(time))
+}
+
+/** As short as a dense table wants it: the time today, the day and time this year. */
+export function formatShortTime(time: string, language: Language): string {
+  const date = new Date(time)
+  const now = new Date()
+  const isToday = date.toDateString() === now.toDateString()
+  const isThisYear = date.getFullYear() === now.getFullYear()
+  return new Intl.DateTimeFormat(localeOf(language), {
+    ...(isToday ? { second: '2-digit' } : { month: 'short', day: 'numeric' }),
+    ...(isThisYear ? {} : { year: 'numeric' }),
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(date)
+}
+
+const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+
+/** `3 minutes ago`, `in 2 hours`. */
+export function formatRelative(time: string, nowMs: number, language: Language): string {
+  const seconds = (new Date(time).getTime() - nowMs) / 1_000
+  const [unit, size] = STEPS.find(([, step]) => Math.abs(seconds) >= step) ?? ['second', 1]
+  const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'auto' })
+  return format.format(Math.trunc(seconds / size), unit)
+}

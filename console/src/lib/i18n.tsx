@@ -1,0 +1,77 @@
+/**
+ * Texts in English and Chinese. Each folder has its own catalogue beside its pages; a text that
+ * is missing in one language, or a placeholder that is not filled, does not compile.
+ */
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+
+export type Language = 'en' | 'zh'
+export const LANGUAGES: Readonly<Record<Language, string>> = { en: 'English', zh: '中文' }
+const STORED = 'tributary.language'
+
+/** `'{count} keys'` → `count`. */
+type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholders<Rest>
+  : never
+
+type Values<Text extends string> = [Placeholders<Text>] extends [never]
+  ? []
+  : [values: Readonly<Record<Placeholders<Text>, string | number>>]
+
+export interface Catalogue<Texts extends Readonly<Record<string, string>>> {
+  readonly en: Texts
+  readonly zh: Readonly<Record<keyof Texts, string>>
+}
+
+export function defineMessages<const Texts extends Readonly<Record<string, string>>>(
+  en: Texts,
+  zh: Readonly<Record<keyof Texts, string>>,
+): Catalogue<Texts> {
+  return { en, zh }
+}
+
+interface Choice {
+  readonly language: Language
+  choose(language: Language): void
+}
+
+const LanguageContext = createContext<Choice>({ language: 'en', choose() {} })
+
+export function LanguageProvider({ children }: { readonly children: ReactNode }) {
+  const [language, setLanguage] = useState<Language>(preferred)
+  useEffect(() => {
+    document.documentElement.lang = language === 'zh' ? 'zh-CN' : 'en'
+  }, [language])
+  const choose = (chosen: Language) => {
+    localStorage.setItem(STORED, chosen)
+    setLanguage(chosen)
+  }
+  return <LanguageContext value={{ language, choose }}>{children}</LanguageContext>
+}
+
+export function useLanguage(): Choice {
+  return useContext(LanguageContext)
+}
+
+/** `const t = useMessages(messages)`, then `t('title')` or `t('count', { count: 3 })`. */
+export function useMessages<Texts extends Readonly<Record<string, string>>>(
+  catalogue: Catalogue<Texts>,
+) {
+  const { language } = useLanguage()
+  return function translate<Key extends keyof Texts & string>(
+    key: Key,
+    ...[values]: Values<Texts[Key]>
+  ): string {
+    return fill(catalogue[language][key], values ?? {})
+  }
+}
+
+function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
+}
+
+/** What was chosen here before, else what the browser asks for. */
+function preferred(): Language {
+  const stored = localStorage.getItem(STORED)
+  if (stored === 'en' || stored === 'zh') return stored
+  return navigator.languages.some((one) => one.toLowerCase().startsWith('zh')) ? 'zh' : 'en'
+}

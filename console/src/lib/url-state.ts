@@ -1,0 +1,27 @@
+/** Filters and open details live in the address, so that a view can be linked and gone back to. */
+import { useNavigate, useSearch } from '@tanstack/react-router'
+
+/** A page's parameters as plain strings: absent ones are ''. Changing one keeps the others. */
+export function useUrlState<const Name extends string>(names: readonly Name[]) {
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const entries = names.map((name) => [name, String(search[name] ?? '')] as const)
+  const values = Object.fromEntries(entries) as Readonly<Record<Name, string>>
+  const change = (changes: Partial<Readonly<Record<Name, string>>>, kind: 'replace' | 'push') =>
+    void navigate({
+      to: '.',
+      search: prune({ ...search, ...changes }),
+      replace: kind === 'replace',
+    })
+  return {
+    values,
+    /** For filters: no step of their own in the browser's history. */
+    set: (changes: Partial<Readonly<Record<Name, string>>>) => change(changes, 'replace'),
+    /** For opening something: Back closes it again. */
+    push: (changes: Partial<Readonly<Record<Name, string>>>) => change(changes, 'push'),
+  }
+}
+
+function prune(search: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ''))
+}

@@ -1,0 +1,114 @@
+/** The admin API as hooks: a query, a list that loads page by page, a change. */
+import {
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { type AdminAnswer, type AdminKey, callAdmin, type RequestOf } from './api.ts'
+import type { LiveTopic } from './live.ts'
+
+interface QueryOptions {
+  /** Fetched again when one of these things happens on the server. */
+  readonly live?: readonly LiveTopic[]
+  readonly enabled?: boolean
+  readonly refetchEveryMs?: number
+  /** Shows the old rows, dimmed, while new filters load. */
+  readonly keepPrevious?: boolean
+}
+
+/** `useAdmin('GET /accounts/:account_id/balance', { params: { account_id } })`. */
+export function useAdmin<Key extends AdminKey>(
+  key: Key,
+  request: RequestOf<Key>,
+  options: QueryOptions = {},
+) {
+  return useQuery({
+    queryKey: [key, request],
+    queryFn: ({ signal }) => callAdmin(key, request, signal),
+    meta: { live: options.live ?? [] },
+    enabled: options.enabled ?? true,
+    refetchInterval: options.refetchEveryMs ?? false,
+    ...(options.keepPrevious ? { placeholderData: keep } : {}),
+  })
+}
+
+function keep<Data>(previous: Data | undefined): Data | undefined {
+  return previous
+}
+
+/** Routes that answer `{ data, next_cursor }`. */
+export type PagedKey = {
+  [Key in AdminKey]: AdminAnswer<Key> extends { data: unknown[]; next_cursor: string | null }
+    ? Key
+    : never
+}[AdminKey]
+
+export type RowOf<Key extends PagedKey> =
+  AdminAnswer<Key> extends { data: (infer Row)[] } ? Row : never
+
+/** A long list: `rows` so far, and how to load more. For DataTable. */
+export function useAdminPages<Key extends PagedKey>(
+  key: Key,
+  request: RequestOf<Key>,
+  options: QueryOptions = {},
+) {
+  const query = useInfiniteQuery({
+    queryKey: [key, request],
+    queryFn: ({ pageParam, signal }) => callAdmin(key, withCursor(request, pageParam), signal),
+    initialPageParam: '',
+    getNextPageParam: (last) => nextCursor(last) ?? undefined,
+    meta: { live: options.live ?? [] },
+    enabled: options.enabled ?? true,
+    placeholderData: keep,
+  })
+  const rows = (query.data?.pages ?? []).flatMap((page) => rowsOf<Key>(page))
+  return {
+    rows,
+    error: query.error,
+    isPending: query.isPending,
+    isStale: query.isPlaceholderData,
+    hasMore: query.hasNextPage,
+    isLoadingMore: query.isFetchingNextPage,
+    loadMore: () => void query.fetchNextPage(),
+    retry: () => void query.refetch(),
+  }
+}
+
+export type AdminPages<Row> = Omit<ReturnType<typeof useAdminPages>, 'rows'> & {
+  readonly rows: readonly Row[]
+}
+
+function withCursor<Request extends object>(request: Request, cursor: string): Request {
+  if (!cursor) return request
+  const query = 'query' in request ? request.query : undefined
+  return { ...request, query: { ...(typeof query === 'object' ? query : {}), cursor } }
+}
+
+function nextCursor(page: unknown): string | null {
+  const isPage = typeof page === 'object' && page !== null && 'next_cursor' in page
+  return isPage && typeof page.next_cursor === 'string' ? page.next_cursor : null
+}
+
+function rowsOf<Key extends PagedKey>(page: AdminAnswer<Key>): RowOf<Key>[] {
+  return (page as unknown as { readonly data: RowOf<Key>[] }).data
+}
+
+/** A change; afterwards the named routes (all of them by default) are fetched again. */
+export function useAdminChange<Key extends AdminKey>(
+  key: Key,
+  options: { readonly refreshes?: readonly AdminKey[] } = {},
+) {
+  const client = useQueryClient()
+  return useMutation({
+    mutationFn: (request: RequestOf<Key>) => callAdmin(key, request),
+    onSettled: () => refresh(client, options.refreshes),
+  })
+}
+
+function refresh(client: QueryClient, keys: readonly AdminKey[] | undefined): Promise<void> {
+  return client.invalidateQueries({
+    predicate: ({ queryKey }) => !keys || keys.some((key) => key === queryKey[0]),
+  })
+}

@@ -1,0 +1,98 @@
+/** GET /console/…: the built console. Any path that is no file is the one page's own business. */
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { PlainEndpoint } from '../endpoints/endpoint.ts'
+import { GatewayError } from '../errors.ts'
+import type { Context } from '../http/context.ts'
+import { sendBytes } from '../http/reply.ts'
+import { type ConsoleFile, type Encoding, openConsoleFiles } from './files.ts'
+import { contentSecurityPolicy } from './policy.ts'
+
+const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const NONCE_BYTES = 16
+const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Tributary</title>
+<h1>The console is not built</h1><p>Run <code>npm run build</code> beside the gateway, then load
+this page again. The API works without it.</p>`
+
+interface ConsoleOptions {
+  /** Where pictures and films of tasks lie. */
+  readonly publicUrl: string
+  readonly folder?: string
+}
+
+/** The endpoints of the console: they belong to no reference. */
+export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[] {
+  const read = openConsoleFiles(options.folder ?? FOLDER)
+  const origins = [new URL(options.publicUrl).origin]
+
+  async function serve(context: Context): Promise<void> {
+    const name = context.params['*'] ?? ''
+    const build = await read()
+    const file = build?.files.get(name)
+    if (file) sendFile(context, name, file)
+    else if (name.startsWith('assets/')) throw new GatewayError('not_found')
+    else if (build) sendPage(context, build.page, origins)
+    else sendHtml(context, 503, NOT_BUILT, "default-src 'none'; frame-ancestors 'none'")
+  }
+
+  return [
+    declare('/', async (context) => redirectHome(context)),
+    declare('/console', serve),
+    declare('/console/*', serve),
+  ]
+}
+
+function declare(path: string, handle: (context: Context) => Promise<void>): PlainEndpoint {
+  const documentation = { summary: 'The console', tag: 'Console', answerType: 'text/html' }
+  return { kind: 'plain', method: 'GET', paths: [path], envelope: 'flat', documentation, handle }
+}
+
+/** People come to the address itself; programs there have mistaken their path. */
+function redirectHome(context: Context): void {
+  if (!context.request.headers.accept?.includes('text/html')) {
+    throw new GatewayError('not_found', { message: 'no such path' })
+  }
+  sendBytes(context, 302, { location: '/console/' }, Buffer.alloc(0))
+}
+
+function sendPage(context: Context, page: string, origins: readonly string[]): void {
+  const nonce = randomBytes(NONCE_BYTES).toString('base64url')
+  const html = page.replaceAll('CSP_NONCE', nonce)
+  sendHtml(context, 200, html, contentSecurityPolicy(nonce, origins))
+}
+
+function sendHtml(context: Context, status: number, html: string, policy: string): void {
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'cross-origin-opener-policy': 'same-origin',
+    'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+    'cache-control': 'no-store',
+  }
+  sendBytes(context, status, headers, Buffer.from(html))
+}
+
+/** A file below assets/ has its content's hash in its name: it never changes. */
+function sendFile(context: Context, name: string, { type, bodies }: ConsoleFile): void {
+  const encoding = chooseEncoding(context.request.headers['accept-encoding'] ?? '', bodies)
+  const headers = {
+    'content-type': type,
+    'cache-control': name.startsWith('assets/')
+      ? 'public, max-age=31536000, immutable'
+      : 'public, max-age=3600',
+    vary: 'accept-encoding',
+    'cross-origin-resource-policy': 'same-origin',
+    ...(encoding === 'identity' ? {} : { 'content-encoding': encoding }),
+  }
+  sendBytes(context, 200, headers, bodies[encoding] ?? bodies.identity)
+}
+
+function chooseEncoding(accepted: string, bodies: ConsoleFile['bodies']): Encoding {
+  const offers = (encoding: 'br' | 'gzip') =>
+    bodies[encoding] !== undefined &&
+    new RegExp(`\\b${encoding}\\b(?!\\s*;\\s*q=0(?:\\.0*)?\\b)`).test(accepted)
+  if (offers('br')) return 'br'
+  return offers('gzip') ? 'gzip' : 'identity'
+}
