@@ -126,7 +126,9 @@ export const VARIABLES = {
   HEADER_BYTES_MAX: bytes.default(16 * 1024).describe('All request headers together.'),
   HEADERS_MAX: whole(10, 1000).default(100).describe('Most request headers.'),
   HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('For the request head to arrive.'),
-  REQUEST_TIMEOUT_MS: milliseconds.default(60_000).describe('For the whole request to arrive.'),
+  REQUEST_TIMEOUT_MS: milliseconds
+    .default(60_000)
+    .describe('For the whole request to arrive; an upload must bring 16 KB/s over this span.'),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds
     .default(75_000)
     .describe('An idle connection is kept this long: longer than load balancers do.'),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { FileRow } from '../assets/file-store.ts'
 import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
+import { expectUpload } from '../http/arrivals.ts'
 import type { Context } from '../http/context.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from './endpoint.ts'
@@ -82,6 +83,7 @@ export const uploadFile: AccountEndpoint = {
     errors: [400, 413, 415, 503],
   },
   async handle(context, caller, { files, publicUrl }) {
+    expectUpload(context.request)
     const row = await readUpload(context.request, {
       take: (filename, content, given) =>
         files.add({

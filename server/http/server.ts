@@ -11,6 +11,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { watchArrivals } from './arrivals.ts'
 
 export interface ServerLimits {
   readonly headersTimeoutMs: number
@@ -22,6 +23,8 @@ export interface ServerLimits {
 }
 
 const CHECK_INTERVAL_MS = 2_000
+/** For the last answer to leave before its connection is cut. */
+const LAST_WORD_MS = 1_000
 
 /** What a request that Node's parser refuses is answered with, by the parser's error code. */
 const PARSER_ANSWERS: Readonly<Record<string, { status: number; message: string }>> = {
@@ -38,7 +41,8 @@ export function createHttpServer(
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
-      requestTimeout: limits.requestTimeoutMs,
+      // Watched by ourselves: uploads may take longer.
+      requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headerBytesMax,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
@@ -49,10 +53,15 @@ export function createHttpServer(
     },
     (request, response) => {
       // Names and values stand in turn in the raw list.
-      if (request.rawHeaders.length > limits.headersMax * 2) refuseHeaders(response)
-      else handle(request, response)
+      if (request.rawHeaders.length > limits.headersMax * 2) {
+        refuseHeaders(response)
+        return
+      }
+      arrivals.begin(request, response)
+      handle(request, response)
     },
   )
+  const arrivals = watchArrivals(server, limits, refuseLate)
   // 0 lets the byte limit rule: Node would otherwise drop headers beyond the count silently.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
@@ -63,6 +72,16 @@ export function createHttpServer(
 function refuseHeaders(response: ServerResponse): void {
   const body = JSON.stringify({ error: 'too many request headers', type: 'invalid_request_error' })
   response.writeHead(431, { 'content-type': 'application/json', connection: 'close' }).end(body)
+}
+
+/** A caller that is still sending may be told why; then it is cut off, whatever it does. */
+function refuseLate(socket: Socket, isAnswered: boolean): void {
+  if (isAnswered) {
+    socket.destroy()
+    return
+  }
+  answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+  setTimeout(() => socket.destroy(), LAST_WORD_MS).unref()
 }
 
 /** Answers what never became a request, in the flat error body, and closes. */

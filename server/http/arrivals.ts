@@ -1,0 +1,86 @@
+/**
+ * Requests must arrive: whole within a time, or, where a caller uploads something large, at a
+ * least rate. Node's own limit knows no difference between the two, so it is kept here; the limit
+ * for the head of a request is Node's.
+ */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+export interface ArrivalLimits {
+  /** For a request to arrive whole, and the span over which a rate is measured. */
+  readonly requestTimeoutMs: number
+}
+
+export interface Arrivals {
+  /** Called for every request as soon as its head is there. */
+  begin(request: IncomingMessage, response: ServerResponse): void
+}
+
+/** An upload may be as slow as this, averaged over each span. */
+const UPLOAD_BYTES_PER_SECOND = 16 * 1024
+const CHECK_MS_MAX = 2_000
+
+const uploads = new WeakSet<IncomingMessage>()
+
+/** This request may take as long as it likes, as long as enough of it keeps coming. */
+export function expectUpload(request: IncomingMessage): void {
+  uploads.add(request)
+}
+
+/** The request that a connection has brought last; the span that is measured began `sinceMs`. */
+interface Connection {
+  request: IncomingMessage | undefined
+  response: ServerResponse | undefined
+  sinceMs: number
+  bytes: number
+}
+
+/** `late` is told which connection is to be ended, and whether an answer was begun on it. */
+export function watchArrivals(
+  server: Server,
+  { requestTimeoutMs }: ArrivalLimits,
+  late: (socket: Socket, isAnswered: boolean) => void,
+): Arrivals {
+  const connections = new Map<Socket, Connection>()
+  const bytesMin = (UPLOAD_BYTES_PER_SECOND * requestTimeoutMs) / 1000
+
+  function isLate(socket: Socket, one: Connection, request: IncomingMessage): boolean {
+    if (performance.now() - one.sinceMs < requestTimeoutMs) return false
+    if (!uploads.has(request) || socket.bytesRead - one.bytes < bytesMin) return true
+    one.sinceMs = performance.now()
+    one.bytes = socket.bytesRead
+    return false
+  }
+
+  function check(): void {
+    for (const [socket, one] of connections) {
+      const { request, response } = one
+      if (!request) continue
+      if (!request.complete && !request.destroyed && !isLate(socket, one, request)) continue
+      one.request = undefined
+      one.response = undefined
+      if (!request.complete && !request.destroyed) late(socket, response?.headersSent ?? false)
+    }
+  }
+
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { request: undefined, response: undefined, sinceMs: 0, bytes: 0 })
+    socket.once('close', () => connections.delete(socket))
+  })
+  const timer = setInterval(check, Math.min(CHECK_MS_MAX, requestTimeoutMs / 2))
+  server.on('close', () => clearInterval(timer))
+  timer.unref()
+
+  return {
+    begin(request, response) {
+      const { headers, socket } = request
+      if (!headers['content-length'] && !headers['transfer-encoding']) return
+      const one = connections.get(socket)
+      if (!one) return
+      one.request = request
+      one.response = response
+      one.sinceMs = performance.now()
+      one.bytes = socket.bytesRead
+    },
+  }
+}
