@@ -1,4 +1,4 @@
-/** Who works without being asked: sends webhooks, copies results, clears away what is old. */
+/** Who works without being asked: sends webhooks, copies results, counts calls, clears up. */
 import type { Sql } from 'postgres'
 import type { Assets } from './assets/assets.ts'
 import type { Copier } from './assets/copier.ts'
@@ -8,6 +8,7 @@ import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import type { Guard } from './outbound/guard.ts'
 import { deleteOldEvents } from './tasks/retention-store.ts'
+import { type Rollup, startRollup } from './usage/rollup.ts'
 import { deleteOldDeliveries } from './webhooks/retention-store.ts'
 import { type Sender, startSender } from './webhooks/sender.ts'
 
@@ -17,6 +18,7 @@ const EVENTS_AT_ONCE = 5_000
 export interface Crew {
   readonly sender: Sender
   readonly copier: Copier
+  readonly rollup: Rollup
   readonly housekeeping: Housekeeping
 }
 
@@ -32,6 +34,7 @@ export function startCrew(parts: {
   return {
     sender: startSender({ sql, secrets, guard, log }),
     copier: assets.copy(),
+    rollup: startRollup({ sql, log }),
     housekeeping: openHousekeeping(config, sql, assets, log),
   }
 }

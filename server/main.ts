@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
+import { accountFor } from './access-log.ts'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
 import { openAssets } from './assets/assets.ts'
@@ -22,8 +23,6 @@ import { type Demo, demoLines, startDemo } from './demo.ts'
 import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
 import { ENDPOINTS } from './endpoints/index.ts'
 import { runEndpoint } from './endpoints/run-endpoint.ts'
-import { ERRORS, type GatewayError } from './errors.ts'
-import type { Context } from './http/context.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
@@ -31,7 +30,6 @@ import { createLedger, type Ledger } from './ledger/ledger.ts'
 import { type Sweeper, startSweeper } from './ledger/sweeper.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
-import { formatAmount } from './lib/money.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
@@ -71,7 +69,7 @@ export interface Gateway {
 }
 
 /** Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. */
-export async function serve(config: Config): Promise<Gateway> {
+export async function serve(config: Config, signIn: Sessions = NOBODY): Promise<Gateway> {
   const log = createLog(config.log)
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -81,14 +79,19 @@ export async function serve(config: Config): Promise<Gateway> {
     onTrouble: (error, message) => log.error({ error }, message),
   })
   try {
-    return await assemble(config, database, log)
+    return await assemble(config, database, { log, signIn })
   } catch (error) {
     await database.stop()
     throw error
   }
 }
 
-async function assemble(config: Config, database: OpenedDatabase, log: Log): Promise<Gateway> {
+interface Given {
+  readonly log: Log
+  readonly signIn: Sessions
+}
+
+async function assemble(config: Config, database: OpenedDatabase, { log, signIn }: Given) {
   const { sql } = database
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
@@ -134,7 +137,7 @@ async function assemble(config: Config, database: OpenedDatabase, log: Log): Pro
     endpoints: () => endpoints,
   }
   const system = { ownerId, site: config.site, describeConfiguration: showConfig }
-  const admin = { ...services, sql, secrets, catalog, signIn: NOBODY, system }
+  const admin = { ...services, sql, secrets, catalog, signIn, system }
   const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config))
   await listen(server, config)
@@ -190,7 +193,8 @@ function createStop(parts: Parts): Gateway['stop'] {
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await parts.worker?.stop()
-    await Promise.all([parts.crew?.copier.stop(), parts.crew?.housekeeping.stop()])
+    const { copier, housekeeping, rollup } = parts.crew ?? {}
+    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
     await ledger.stop()
     setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
     await closed
@@ -292,40 +296,8 @@ function createGatewayListener(services: PlainServices, { role, publicUrl }: Con
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
     run: (endpoint, context) => runEndpoint(endpoint, context, services),
-    done: (context, error) => account(context, error, services),
+    done: (context, error) => accountFor(context, error, services),
   })
-}
-
-/** One line in the log and one observation for every request. */
-function account(
-  context: Context,
-  error: GatewayError | undefined,
-  { log, metrics }: PlainServices,
-): void {
-  const { route, facts, response, requestId, startedAt } = context
-  const seconds = (performance.now() - startedAt) / 1000
-  const outcome = facts.outcome ?? 'ok'
-  const status = response.statusCode
-  metrics.call({ endpoint: route, outcome, status, seconds })
-  const fields = {
-    request_id: requestId,
-    method: context.request.method,
-    route,
-    status,
-    outcome,
-    duration_ms: Math.round(seconds * 1000),
-    account_id: facts.accountId,
-    key_id: facts.keyId,
-    model: facts.model?.slice(0, 100),
-    channel: facts.channel,
-    attempts: facts.attempts,
-    charged: facts.chargedNanos === undefined ? undefined : formatAmount(facts.chargedNanos),
-  }
-  if (error && ERRORS[error.row].status >= 500) {
-    log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
-  } else {
-    log.debug(fields, 'request')
-  }
 }
 
 async function listen(server: Server, config: Config): Promise<void> {

@@ -4,7 +4,7 @@ import { accountOfRequest } from '../../server/accounts/account-store.ts'
 import { showAccount } from '../../server/accounts/manage-accounts.ts'
 import { formatAmount } from '../../server/lib/money.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
-import { findUsage, listEntries, listUsage, type UsageRow } from '../../server/usage/store.ts'
+import { findUsage, listEntries, listUsage, type UsageSummary } from '../../server/usage/store.ts'
 import { time, whole } from '../lib/parse.ts'
 import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'
@@ -74,7 +74,7 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 /** A price version is a number, not an amount. */
-function publicRow(row: UsageRow) {
+function publicRow<Row extends UsageSummary>(row: Row) {
   return { ...row, price_version: row.price_version?.toString() ?? null }
 }
 

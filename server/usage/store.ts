@@ -12,9 +12,14 @@ export interface UsageFilter {
   readonly model?: string
   readonly endpoint?: string
   readonly keyId?: string
+  readonly status?: 'succeeded' | 'failed' | 'cancelled' | 'lost'
+  readonly taskId?: string
+  readonly requestId?: string
+  readonly chargedAtLeast?: bigint
 }
 
-export interface UsageRow {
+/** A record as lists show it. */
+export interface UsageSummary {
   readonly request_id: string
   readonly hold_id: string
   readonly created_at: Date
@@ -33,20 +38,35 @@ export interface UsageRow {
   readonly debt: bigint
   readonly price_version: bigint | null
   readonly error: string | null
+}
+
+export interface UsageRow extends UsageSummary {
   readonly lines: unknown
   readonly attempts: unknown
 }
 
-/** Finished calls, newest first. */
-export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageRow[]> {
-  const { after, from, to, model, endpoint, keyId } = filter
-  return sql<UsageRow[]>`
-    select * from call where account_id = ${filter.accountId}
+/** Finished calls, newest first, without the lines and attempts that explain each. */
+export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+  const { after, from, to, model, endpoint, keyId, status, taskId, requestId } = filter
+  const { chargedAtLeast } = filter
+  return sql<UsageSummary[]>`
+    select request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status,
+      basis, review, currency, held, charged, returned, debt, price_version, error
+    from call where account_id = ${filter.accountId}
       ${from ? sql`and created_at >= ${from}` : sql``}
       ${to ? sql`and created_at < ${to}` : sql``}
       ${model ? sql`and model = ${model}` : sql``}
       ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
       ${keyId ? sql`and key_id = ${keyId}` : sql``}
+      ${status ? narrowStatus(sql, status) : sql``}
+      ${requestId ? sql`and request_id = ${requestId}` : sql``}
+      ${
+        taskId
+          ? sql`and request_id = (select t.request_id from task t
+              where t.id = ${taskId} and t.account_id = ${filter.accountId})`
+          : sql``
+      }
+      ${chargedAtLeast ? sql`and charged >= ${chargedAtLeast.toString()}::bigint` : sql``}
       ${
         after
           ? sql`and (created_at, request_id) < (select c.created_at, c.request_id from call c
@@ -54,6 +74,12 @@ export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageRow[]> {
           : sql``
       }
     order by created_at desc, request_id desc limit ${filter.limit}`
+}
+
+/** The rarer ones have an index of their own, whose condition must be said in so many words. */
+function narrowStatus(sql: Sql, status: NonNullable<UsageFilter['status']>) {
+  if (status === 'succeeded') return sql`and status = 'succeeded'`
+  return sql`and status <> 'succeeded' and status = ${status}`
 }
 
 /** One call, finished or still running; a running one has only what its hold knows. */

@@ -7,10 +7,11 @@ import {
   type UsageEntry,
   type UsageFilter,
   type UsageRow,
+  type UsageSummary,
 } from './store.ts'
 
 export interface UsageReader {
-  list(filter: UsageFilter): Promise<UsageRow[]>
+  list(filter: UsageFilter): Promise<UsageSummary[]>
   find(accountId: string, requestId: string): Promise<UsageRow | undefined>
   entries(holdId: string): Promise<UsageEntry[]>
 }

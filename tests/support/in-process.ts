@@ -14,6 +14,7 @@ import { audit } from '../../server/ledger/audit.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { createSecretBox } from '../../server/lib/secrets.ts'
 import { type Gateway, serve } from '../../server/main.ts'
+import type { Sessions } from '../../server/sign-in/session.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { createTestDatabase } from './postgres.ts'
@@ -71,9 +72,10 @@ export interface TestRecord {
   readonly error?: string
 }
 
-/** `environment` overrides settings of the gateway. */
+/** `environment` overrides settings of the gateway, `signIn` says who is signed in. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
+  signIn?: Sessions,
 ): Promise<TestGateway> {
   const database = await createTestDatabase()
   const { sql } = database
@@ -88,6 +90,7 @@ export async function startTestGateway(
       LOG_LEVEL: 'silent',
       ...environment,
     }),
+    signIn,
   )
   const secrets = createSecretBox([SECRET_KEY])
   const upstreams = Object.fromEntries(UPSTREAMS)

@@ -7,10 +7,13 @@
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   'errors.ts': [],
+  'access-log.ts': ['lib', 'errors.ts', 'http', 'pipeline'],
   'log.ts': ['lib'],
   'ready.ts': ['lib'],
   'housekeeping.ts': ['lib'],
-  'crew.ts': ['lib', 'config.ts', 'housekeeping.ts', 'assets', 'outbound', 'tasks', 'webhooks'],
+  'crew.ts': [
+    ...['lib', 'config.ts', 'housekeeping.ts', 'assets', 'outbound', 'tasks', 'usage', 'webhooks'],
+  ],
   'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
   'config-variables.ts': ['lib'],
   'secret-key-file.ts': ['lib'],

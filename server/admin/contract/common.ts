@@ -15,6 +15,25 @@ export const text = (max: number) =>
     .max(max)
     .refine((value) => !value.includes('\0'), 'must not hold NUL characters')
 
+/** An amount as callers write it. */
+export const decimal = z.string().regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be a decimal such as "12.5"')
+
+/** Where days begin. */
+export const timeZone = text(60)
+  .refine(isTimeZone, 'must be a time zone such as Asia/Shanghai')
+  .default('UTC')
+
+function isTimeZone(name: string): boolean {
+  // Offsets such as +08:00 mean the opposite to the database.
+  if (!/^[A-Za-z]/.test(name)) return false
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The members of a query that asks for one page of a list, newest first. */
 export const paging = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),

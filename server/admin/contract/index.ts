@@ -1,5 +1,6 @@
 /** The admin API's table of contents: one contract an area. */
 import { balanceContract } from './balance.ts'
+import { keysContract } from './keys.ts'
 import { operatorAccountsContract } from './operator-accounts.ts'
 import { operatorChannelsContract } from './operator-channels.ts'
 import { operatorModelsContract } from './operator-models.ts'
@@ -7,9 +8,12 @@ import { operatorProofContract } from './operator-proof.ts'
 import { operatorSystemContract } from './operator-system.ts'
 import { operatorWorkContract } from './operator-work.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
+import { usageContract } from './usage.ts'
 
 export const ADMIN_CONTRACT = {
   ...balanceContract,
+  ...keysContract,
+  ...usageContract,
   ...operatorAccountsContract,
   ...operatorChannelsContract,
   ...operatorModelsContract,

@@ -1,0 +1,57 @@
+/** Counts ended calls every few seconds, for the console's figures. */
+import type { Sql } from 'postgres'
+import { countEndedCalls } from './rollup-store.ts'
+
+const EVERY_MS = 10_000
+
+export interface Rollup {
+  /** Counts now what can be counted. */
+  count(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A count that fails is repeated at the next turn: nothing depends on it but figures. */
+export function startRollup(options: {
+  readonly sql: Sql
+  readonly everyMs?: number
+  readonly log: { warn(fields: object, message: string): void }
+}): Rollup {
+  const { sql, log } = options
+  let stopped = false
+  let running: Promise<void> = Promise.resolve()
+
+  async function countAll(): Promise<void> {
+    while (!stopped && (await countEndedCalls(sql))) {
+      // One transaction after the other, until it has caught up.
+    }
+  }
+
+  function count(): Promise<void> {
+    running = running.then(countAll)
+    return running
+  }
+
+  let isTurn = false
+  const timer = setInterval(() => {
+    if (isTurn) return
+    isTurn = true
+    count()
+      .catch((error: unknown) => {
+        running = Promise.resolve()
+        log.warn({ error }, 'counting calls failed, will be repeated')
+      })
+      .finally(() => {
+        isTurn = false
+      })
+  }, options.everyMs ?? EVERY_MS)
+  timer.unref()
+
+  return {
+    count,
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      await running.catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,117 @@
+/** The life of a key in the console. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Tenant } from '../support/in-process.ts'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const LIST = 'GET /accounts/:account_id/keys'
+const CREATE = 'POST /accounts/:account_id/keys'
+const ONE = 'GET /accounts/:account_id/keys/:key_id'
+const CHANGE = 'PATCH /accounts/:account_id/keys/:key_id'
+const ROTATE = 'POST /accounts/:account_id/keys/:key_id/rotate'
+
+describe('keys', () => {
+  let stage: AdminStage
+  let home: Tenant
+  before(async () => {
+    stage = await startAdmin()
+    home = await stage.house('home')
+    await stage.house('other')
+  })
+  after(() => stage.stop())
+
+  const at = (keyId = '') => ({ account_id: home.accountId, key_id: keyId })
+  const create = (body: object) => stage.read(CREATE, { as: 'home-owner', params: at(), body })
+
+  test('one is shown once, works, and is found again without its text', async () => {
+    const created = await create({ name: ' web ', spend_limit: '12.5', models: ['gpt-test'] })
+    assert.match(created.key, /^tr-/)
+    assert.equal(created.name, 'web')
+    const models = await stage.fetch('/v1/models', { key: created.key })
+    assert.equal(models.status, 200)
+    const { text } = await stage.ask(ONE, { as: 'home-member', params: at(created.id) })
+    assert.ok(!text.includes(created.key))
+    const { key: _key, ...rest } = created
+    assert.deepEqual(JSON.parse(text), rest)
+    assert.deepEqual(stage.audited.at(-1)?.details, { key_id: created.id, outcome: 'done' })
+  })
+
+  test('disabled it is refused, enabled it calls again', async () => {
+    const { id, key } = await create({})
+    const disable = 'POST /accounts/:account_id/keys/:key_id/disable'
+    const disabled = await stage.read(disable, { as: 'home-owner', params: at(id), body: {} })
+    assert.equal(disabled.state, 'disabled')
+    assert.equal((await stage.fetch('/v1/models', { key })).status, 401)
+    const enable = 'POST /accounts/:account_id/keys/:key_id/enable'
+    await stage.read(enable, { as: 'home-owner', params: at(id), body: {} })
+    assert.equal((await stage.fetch('/v1/models', { key })).status, 200)
+  })
+
+  test('a change keeps what it does not name, and null lifts', async () => {
+    const { id } = await create({ name: 'a', limits: { concurrent_calls: 3 }, spend_limit: '5' })
+    const change = (body: object) => stage.read(CHANGE, { as: 'home-owner', params: at(id), body })
+    const first = await change({ limits: { requests_per_minute: 60 } })
+    assert.deepEqual(first.limits, { concurrent_calls: 3, requests_per_minute: 60 })
+    assert.equal(first.spend_limit, '5')
+    const second = await change({ spend_limit: null, limits: { concurrent_calls: null } })
+    assert.equal(second.spend_limit, null)
+    assert.deepEqual(second.limits, { requests_per_minute: 60 })
+    assert.equal(second.name, 'a')
+  })
+
+  test('what cannot be is refused with the field', async () => {
+    const bad = [{ spend_limit: '1e9' }, { spend_limit: '-1' }, { models: ['a\0b'] }, { name: 7 }]
+    for (const body of bad) {
+      const { status } = await stage.ask(CREATE, { as: 'home-owner', params: at(), body })
+      assert.equal(status, 400, JSON.stringify(body))
+    }
+    const past = { expires_at: '2020-01-01T00:00:00Z' }
+    const { status, text } = await stage.ask(CREATE, { as: 'home-owner', params: at(), body: past })
+    assert.equal(status, 400)
+    assert.match(text, /future/)
+  })
+
+  test('a rotation leaves the old one for the overlap', async () => {
+    const old = await create({ name: 'turning' })
+    const rotated = await stage.read(ROTATE, {
+      ...{ as: 'home-owner', params: at(old.id) },
+      body: { overlap_seconds: 3600 },
+    })
+    assert.notEqual(rotated.id, old.id)
+    assert.equal((await stage.fetch('/v1/models', { key: rotated.key })).status, 200)
+    assert.equal((await stage.fetch('/v1/models', { key: old.key })).status, 200)
+    const left = await stage.read(ONE, { as: 'home-owner', params: at(old.id) })
+    assert.equal(left.replaced_by, rotated.id)
+    const again = await stage.ask(ROTATE, { as: 'home-owner', params: at(old.id), body: {} })
+    assert.equal(again.status, 400)
+  })
+
+  test('pages follow each other without a gap', async () => {
+    const whole = await stage.read(LIST, { as: 'home-member', params: at() })
+    const seen: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query: Record<string, string> = cursor ? { limit: '2', cursor } : { limit: '2' }
+      const page = await stage.read(LIST, { as: 'home-member', params: at(), query })
+      seen.push(...page.data.map(({ id }) => id))
+      cursor = page.next_cursor
+    }
+    assert.ok(seen.length > 4)
+    assert.deepEqual(
+      seen,
+      whole.data.map(({ id }) => id),
+    )
+  })
+
+  test('a foreign key reads like one that does not exist', async () => {
+    const { id } = await create({})
+    const [member] = await Promise.all([stage.house('third')])
+    for (const keyId of [id, 'key_nothing', "'; drop table api_key; --", 'x'.repeat(150)]) {
+      const params = { account_id: member.accountId, key_id: keyId }
+      const { status, text } = await stage.ask(ONE, { as: 'third-owner', params })
+      assert.equal(status, 404)
+      assert.equal(JSON.parse(text).error, 'no such key')
+      const change = await stage.ask(CHANGE, { as: 'third-owner', params, body: { name: 'x' } })
+      assert.equal(change.status, 404)
+    }
+  })
+})

@@ -1,0 +1,116 @@
+/**
+ * A gateway whose sessions a test makes up: who a request comes from stands in its `session`
+ * cookie. Everything behind it is real.
+ */
+import type { AdminAnswer, AdminKey } from '../../server/admin/contract/index.ts'
+import { GatewayError } from '../../server/errors.ts'
+import type { AuditRow, Session, Sessions } from '../../server/sign-in/session.ts'
+import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+
+export interface AdminRequest {
+  /** A name given to `signIn`; absent: nobody. */
+  readonly as?: string
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+export interface AdminReply<Key extends AdminKey> {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly json: AdminAnswer<Key>
+}
+
+export interface AdminStage extends TestGateway {
+  /** Rows of the audit log, the newest last. */
+  readonly audited: AuditRow[]
+  /** Signs somebody in under a name. */
+  enter(name: string, session: Partial<Session>): void
+  /** An account with an owner and a member signed in as `<name>-owner` and `<name>-member`. */
+  house(name: string, balance?: string): Promise<Tenant>
+  ask<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminReply<Key>>
+  /** As `ask`, but throws unless the answer is good. */
+  read<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminAnswer<Key>>
+}
+
+export async function startAdmin(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<AdminStage> {
+  const people = new Map<string, Session>()
+  const audited: AuditRow[] = []
+  const gateway = await startTestGateway(environment, makeSessions(people, audited))
+
+  function enter(name: string, session: Partial<Session>): void {
+    people.set(name, {
+      sessionId: `ses_${name}`,
+      user: {
+        id: `usr_${name}`,
+        email: `${name}@example.com`,
+        name,
+        language: 'en',
+        operator: false,
+      },
+      memberships: [],
+      steppedUpUntil: undefined,
+      ...session,
+    })
+  }
+
+  async function ask<Key extends AdminKey>(
+    key: Key,
+    { as, params = {}, query, body }: AdminRequest = {},
+  ): Promise<AdminReply<Key>> {
+    const [method = 'GET', pattern = ''] = key.split(' ')
+    const path = pattern.replace(/:(\w+)/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+    const search = query ? `?${new URLSearchParams(query)}` : ''
+    const response = await fetch(`${gateway.url}/admin/v1${path}${search}`, {
+      method,
+      headers: {
+        ...(as ? { cookie: `session=${as}` } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type') === 'application/json'
+    const { status, headers } = response
+    return { status, headers, text, json: isJson ? JSON.parse(text) : undefined }
+  }
+
+  return {
+    ...gateway,
+    audited,
+    enter,
+    ask,
+    async house(name, balance = '100') {
+      const tenant = await gateway.tenant({ balance })
+      for (const role of ['owner', 'member'] as const) {
+        enter(`${name}-${role}`, {
+          memberships: [{ accountId: tenant.accountId, accountName: name, role }],
+        })
+      }
+      return tenant
+    },
+    async read(key, request) {
+      const { status, text, json } = await ask(key, request)
+      if (status !== 200) throw new Error(`${key}: ${status} ${text}`)
+      return json
+    },
+  }
+}
+
+function makeSessions(people: ReadonlyMap<string, Session>, audited: AuditRow[]): Sessions {
+  return {
+    async identifySession(request) {
+      return people.get(/session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '')
+    },
+    requireCsrf(request) {
+      if (request.headers.origin === 'https://elsewhere.example')
+        throw new GatewayError('forbidden')
+    },
+    async writeAudit(row) {
+      audited.push(row)
+    },
+  }
+}

@@ -1,0 +1,147 @@
+/** Records, figures and the export, of calls that were really made. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { parseAmount } from '../../server/lib/money.ts'
+import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import type { Tenant } from '../support/in-process.ts'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const LIST = 'GET /accounts/:account_id/usage'
+const ONE = 'GET /accounts/:account_id/usage/:request_id'
+const SUMMARY = 'GET /accounts/:account_id/usage/summary'
+const EXPORT = 'GET /accounts/:account_id/usage/export'
+const CALLS = 7
+
+const BODY = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+describe('usage', () => {
+  let stage: AdminStage
+  let home: Tenant
+  before(async () => {
+    stage = await startAdmin()
+    home = await stage.house('home')
+    const other = await stage.house('other')
+    for (let i = 0; i < CALLS; i++) await call(home.key)
+    await call(other.key)
+  })
+  after(() => stage.stop())
+
+  async function call(key: string) {
+    const answer = await stage.post('/v1/chat/completions', key, BODY)
+    assert.equal(answer.status, 200, answer.text)
+    return answer
+  }
+  const read = (query: Record<string, string> = {}) =>
+    stage.read(LIST, { as: 'home-member', params: { account_id: home.accountId }, query })
+
+  test('pages hold each of the account’s own calls once', async () => {
+    const seen: string[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await read({ limit: '3', ...(cursor ? { cursor } : {}) })
+      seen.push(...page.data.map((row) => row.request_id))
+      cursor = page.next_cursor
+    }
+    assert.equal(seen.length, CALLS)
+    assert.equal(new Set(seen).size, CALLS)
+  })
+
+  test('filters narrow', async () => {
+    const [first] = (await read()).data
+    assert.ok(first)
+    const count = async (query: Record<string, string>) => (await read(query)).data.length
+    assert.equal(await count({ request_id: first.request_id }), 1)
+    assert.equal(await count({ model: 'sim-chat', status: 'succeeded' }), CALLS)
+    assert.equal(await count({ model: 'another' }), 0)
+    assert.equal(await count({ status: 'failed' }), 0)
+    assert.equal(await count({ key: home.keyId }), CALLS)
+    assert.equal(await count({ key: 'key_other' }), 0)
+    assert.equal(await count({ charged_at_least: first.charged }), CALLS)
+    assert.equal(await count({ charged_at_least: '1000' }), 0)
+    assert.equal(await count({ task_id: 'task_none' }), 0)
+    assert.equal(await count({ to: first.created_at }), CALLS - 1)
+  })
+
+  test('a record is explained as the public API explains it', async () => {
+    const [first] = (await read()).data
+    const id = first?.request_id ?? ''
+    const params = { account_id: home.accountId, request_id: id }
+    const { text } = await stage.ask(ONE, { as: 'home-member', params })
+    assert.equal(text, (await stage.get(`/v1/usage/${id}`, home.key)).text)
+    const record = JSON.parse(text)
+    assert.deepEqual(
+      record.ledger.map(({ step }: { step: string }) => step),
+      ['hold', 'charge', 'return'],
+    )
+  })
+
+  test('figures are the same before, between and after a count', async () => {
+    const figures = () =>
+      stage.read(SUMMARY, { as: 'home-member', params: { account_id: home.accountId } })
+    const before = await figures()
+    assert.equal(before.totals.calls, CALLS)
+    const charges = (await read()).data.map(({ charged }) => parseAmount(charged) ?? 0n)
+    const sum = charges.reduce((a, b) => a + b, 0n)
+    assert.equal(parseAmount(before.totals.charged), sum)
+    assert.equal(before.keys[0]?.key_id, home.keyId)
+    assert.ok((before.totals.latency.p95_ms ?? 0) >= (before.totals.latency.p50_ms ?? 1))
+
+    // As if all of it had ended a while ago, and one call just now.
+    await stage.sql`update call set finished_at = finished_at - interval '1 minute'
+      where account_id = ${home.accountId}`
+    while (await countEndedCalls(stage.sql)) {}
+    const [counted] = await stage.sql`select sum(calls)::int as calls from usage_hour
+      where account_id = ${home.accountId}`
+    assert.equal(counted?.calls, CALLS)
+    const { from: _from, to: _to, ...rest } = await figures()
+    const { from: _f, to: _t, ...first } = before
+    assert.deepEqual({ ...rest.totals, latency: 0 }, { ...first.totals, latency: 0 })
+    await call(home.key)
+    assert.equal((await figures()).totals.calls, CALLS + 1)
+    await countEndedCalls(stage.sql)
+    assert.equal((await figures()).totals.calls, CALLS + 1)
+  })
+
+  test('the export has a line for each record and no formula', async () => {
+    await stage.sql`update call set model = '=cmd|calc', error = 'a "quoted", line'
+      where request_id = (select request_id from call where account_id = ${home.accountId}
+        order by created_at desc limit 1)`
+    const params = { account_id: home.accountId }
+    const { text, headers } = await stage.ask(EXPORT, { as: 'home-member', params })
+    assert.equal(headers.get('content-type'), 'text/csv; charset=utf-8')
+    assert.match(headers.get('content-disposition') ?? '', /^attachment/)
+    const lines = text.trimEnd().split('\r\n')
+    assert.equal(lines.length, 1 + CALLS + 1)
+    assert.match(lines[1] ?? '', /,'=cmd\|calc,/)
+    assert.match(lines[1] ?? '', /"a ""quoted"", line"$/)
+    const narrowed = await stage.ask(EXPORT, {
+      ...{ as: 'home-member', params, query: { model: 'sim-chat' } },
+    })
+    assert.equal(narrowed.text.trimEnd().split('\r\n').length, 1 + CALLS)
+  })
+
+  test('a stranger’s records read like none', async () => {
+    const [first] = (await read()).data
+    const [foreign] = await stage.sql<{ account_id: string }[]>`
+      select account_id from call where account_id <> ${home.accountId}`
+    const account_id = foreign?.account_id ?? ''
+    for (const request_id of [first?.request_id ?? '', 'req_none', '%00', "'"]) {
+      const params = { account_id, request_id }
+      const { status, text } = await stage.ask(ONE, { as: 'other-owner', params })
+      assert.equal(status, 404, text)
+      assert.match(text, /no such request/)
+    }
+  })
+
+  test('a time zone that is none is refused', async () => {
+    const params = { account_id: home.accountId }
+    for (const [time_zone, status] of [
+      ['Asia/Shanghai', 200],
+      ['Mars/Base', 400],
+      ['+08:00', 400],
+    ] as const) {
+      const query = { time_zone, step: 'day' }
+      const answer = await stage.ask(SUMMARY, { as: 'home-member', params, query })
+      assert.equal(answer.status, status, answer.text)
+    }
+  })
+})
