@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { buildConsole, isConsoleStale } from './build-console.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -41,7 +42,12 @@ export function install({ everything }) {
   return process.exit(1)
 }
 
-// As a command: prints the pinned Node's path, for `npm start` to become that process.
+// As a command: prints the pinned Node's path, for `npm start` to become that process. What only
+// development needs is installed as well when the console has to be built with it.
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  console.log(install({ everything: !process.argv.includes('--production') }))
+  const isForService = process.argv.includes('--production')
+  const isStale = isForService && isConsoleStale()
+  const node = install({ everything: !isForService || isStale })
+  if (isStale) buildConsole(node)
+  console.log(node)
 }

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react'
 import { ApiError } from '../lib/api.ts'
 import { LanguageProvider } from '../lib/i18n.tsx'
 import { styleNonce } from '../lib/style-nonce.ts'
-import { theme } from './theme.ts'
+import { colorVariables, theme } from './theme.ts'
 
 const FRESH_MS = 10_000
 const RETRIES_MAX = 2
@@ -33,7 +33,12 @@ function leaveWhenSignedOut(error: Error): void {
 
 export function Providers({ children }: { readonly children: ReactNode }) {
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      cssVariablesResolver={colorVariables}
+      getStyleNonce={styleNonce}
+    >
       <LanguageProvider>
         <QueryClientProvider client={client}>
           <Notifications position="bottom-right" limit={3} />

@@ -1,5 +1,5 @@
 /** The look: one accent, quiet greys, small type, figures that stand in columns. */
-import { createTheme, type MantineColorsTuple } from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 /** White on its darker half and black on its lighter half keep 4.5:1. */
 const river: MantineColorsTuple = [
@@ -67,5 +67,22 @@ export const theme = createTheme({
     Select: { defaultProps: { size: 'sm', checkIconPosition: 'right' } },
     Modal: { defaultProps: { centered: true } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
+  },
+})
+
+/** Greys of text that keep 4.5:1 on the canvas, in both looks. */
+export const colorVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: {
+    '--mantine-color-text': '#1a1f26',
+    '--mantine-color-dimmed': 'var(--quiet)',
+    '--mantine-color-placeholder': '#6b7280',
+    '--mantine-color-error': '#c92a2a',
+  },
+  dark: {
+    '--mantine-color-text': '#d5d9de',
+    '--mantine-color-dimmed': 'var(--quiet)',
+    '--mantine-color-placeholder': '#868f9b',
+    '--mantine-color-error': '#ff8787',
   },
 })

@@ -1,0 +1,70 @@
+// Builds the console when its sources or its packages have changed since the last build. The build
+// grows beside the old one and takes its place at the end: a running gateway serves the one or the
+// other. Runs on the machine's own Node as well, so it uses nothing newer than Node 20.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const folder = join(root, 'console')
+const output = join(folder, 'dist')
+const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js')
+const STAMP = 'stamp.txt'
+
+/** Whether the console has to be built, because it never was or is not of these sources. */
+export function isConsoleStale() {
+  const stamp = join(output, STAMP)
+  return !existsSync(stamp) || readFileSync(stamp, 'utf8') !== stampOfSources()
+}
+
+/** What the build is made of, as one number: every source, its configuration and the lockfile. */
+function stampOfSources() {
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
+  for (const path of listSources(folder)) hash.update(path).update(readFileSync(path))
+  return hash.digest('hex')
+}
+
+function listSources(where) {
+  return readdirSync(where, { withFileTypes: true })
+    .filter(({ name }) => name !== 'dist' && !name.startsWith('.') && name !== 'README.md')
+    .sort((one, other) => (one.name < other.name ? -1 : 1))
+    .flatMap((entry) => {
+      const path = join(where, entry.name)
+      return entry.isDirectory() ? listSources(path) : [path]
+    })
+}
+
+/** Builds with the given Node. Answers whether it worked: the gateway can do without. */
+export function buildConsole(node) {
+  console.error('Building the console …')
+  const stamp = stampOfSources()
+  const fresh = join(folder, `.dist-${process.pid}`)
+  const result = spawnSync(node, [vite, 'build', folder, '--outDir', fresh, '--logLevel', 'warn'], {
+    cwd: root,
+    // Standard output is for the path of the pinned Node alone.
+    stdio: ['ignore', process.stderr, 'inherit'],
+  })
+  if (result.status !== 0) {
+    rmSync(fresh, { recursive: true, force: true })
+    console.error('The console could not be built: see above, then try `npm run build`.')
+    return false
+  }
+  writeFileSync(join(fresh, STAMP), stamp)
+  replace(fresh)
+  return true
+}
+
+function replace(fresh) {
+  const old = join(folder, `.dist-${process.pid}-old`)
+  if (existsSync(output)) renameSync(output, old)
+  renameSync(fresh, output)
+  rmSync(old, { recursive: true, force: true })
+}
+
+// As a command: builds when needed, or always with --force.
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const isWanted = process.argv.includes('--force') || isConsoleStale()
+  if (isWanted && !buildConsole(process.execPath)) process.exit(1)
+}
