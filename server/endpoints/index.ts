@@ -5,6 +5,7 @@ import { countTokens } from './count-tokens.ts'
 import { docs } from './docs.ts'
 import { embeddings } from './embeddings.ts'
 import type { Endpoint } from './endpoint.ts'
+import { createErase, getErase } from './erase-subtitle.ts'
 import {
   deleteUpload,
   getFile,
@@ -61,6 +62,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   listVideos,
   getVideo,
   cancelVideo,
+  createErase,
+  getErase,
   createContentsTask,
   listContentsTasks,
   getContentsTask,

@@ -5,6 +5,8 @@ import { MODEL_TYPES, type Model } from '../catalog/catalog.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
 import { formatAmount } from '../lib/money.ts'
+import type { Services } from '../pipeline/services.ts'
+import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 
 const price = z.object({
@@ -33,12 +35,29 @@ const ENDPOINTS: Readonly<Partial<Record<Model['type'], readonly string[]>>> = {
   speech: ['/v1/audio/speech/unidirectional'],
   search: ['/v1/search'],
   minutes: ['/v1/audio/minutes'],
-  video: ['/v1/videos/generations', '/v1/contents/generations/tasks'],
   image: ['/v1/images/generations', '/v1/images/async'],
   ast: ['/v1/audio/translations'],
 }
 
-function describeModel(model: Model): z.infer<typeof modelAnswer> {
+const VIDEO_ENDPOINTS: Readonly<Partial<Record<TaskKind, readonly string[]>>> = {
+  video: ['/v1/videos/generations', '/v1/contents/generations/tasks'],
+  erase: ['/v1/videos/erase-subtitle'],
+}
+
+/** What is done to videos depends on the upstream: some make them, some erase their subtitles. */
+function endpointsOf(model: Model, { catalog, upstreams }: Services): readonly string[] {
+  if (model.type !== 'video') return ENDPOINTS[model.type] ?? []
+  const { channels } = catalog.snapshot()
+  const kinds = model.routes.flatMap(({ channel }) => {
+    const upstream = upstreams.get(channels.get(channel)?.upstream ?? '')
+    return Object.keys(upstream?.tasks ?? {})
+  })
+  return Object.entries(VIDEO_ENDPOINTS).flatMap(([kind, paths]) =>
+    kinds.includes(kind) ? paths : [],
+  )
+}
+
+function describeModel(model: Model, services: Services): z.infer<typeof modelAnswer> {
   const { display_name: displayName, owned_by: ownedBy } = model.details
   return {
     id: model.id,
@@ -55,7 +74,7 @@ function describeModel(model: Model): z.infer<typeof modelAnswer> {
       ...(when ? { when: { ...when } } : {}),
     })),
     free: model.free,
-    endpoints: [...(ENDPOINTS[model.type] ?? [])],
+    endpoints: [...endpointsOf(model, services)],
   }
 }
 
@@ -93,7 +112,7 @@ export const listModels: AccountEndpoint = {
     }
     const data = [...services.catalog.snapshot().models.values()]
       .filter((model) => isVisible(model, caller) && (type === null || model.type === type))
-      .map(describeModel)
+      .map((model) => describeModel(model, services))
     const firstId = data[0]?.id ?? null
     const lastId = data.at(-1)?.id ?? null
     sendJson(context, 200, {
@@ -141,6 +160,6 @@ export const getModel: AccountEndpoint = {
     if (!model || !isVisible(model, caller)) {
       throw new GatewayError('not_found', { message: 'no such model', code: 'model_not_found' })
     }
-    sendJson(context, 200, describeModel(model))
+    sendJson(context, 200, describeModel(model, services))
   },
 }

@@ -4,9 +4,9 @@ import { VIDEO_RESULT_FIELDS } from '../dialects/video/video-task.ts'
 import { isObject, type JsonObject, member } from '../lib/json.ts'
 import type { Body } from '../pipeline/metering.ts'
 import type { NamedUrl } from '../tasks/submission.ts'
+import { callbackUrl } from './callback-url.ts'
 
 const SEED_MAX = 2 ** 32 - 1
-const CALLBACK_LENGTH_MAX = 2048
 
 const IMAGE_ROLES = ['first_frame', 'last_frame', 'reference_image']
 const ROLES: Readonly<Record<string, readonly string[]>> = {
@@ -66,20 +66,10 @@ export const videoRequest = z.looseObject({
   camera_fixed: z.boolean().default(false),
   watermark: z.boolean().default(false),
   service_tier: z.enum(['default', 'flex']).default('default'),
-  callback_url: z
-    .url({ protocol: /^https?$/ })
-    .max(CALLBACK_LENGTH_MAX)
-    .refine((url) => !hasUser(url), { error: 'must not carry a user name or password' })
-    .optional()
-    .describe('Gets one POST when the task has succeeded or failed.'),
+  callback_url: callbackUrl,
   safety_identifier: z.string().max(64).optional().describe('A hash of your user’s id.'),
   execution_expires_after: z.int().min(3600).max(259_200).optional(),
 })
-
-function hasUser(url: string): boolean {
-  const parsed = URL.parse(url)
-  return parsed === null || parsed.username !== '' || parsed.password !== ''
-}
 
 export function readVideoParameters(value: Body): JsonObject {
   return videoRequest.parse(value)

@@ -1,7 +1,7 @@
 /** What a finished task owes: at the price version of its hold, on what is known of its usage. */
 import { readPrices } from '../catalog/snapshot.ts'
 import type { StoredPrice } from '../catalog/store.ts'
-import type { Quantities, Unit } from '../lib/units.ts'
+import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
 import { type Charge, computeCharge, NOTHING } from '../pipeline/charge.ts'
 import type { TaskLook } from '../upstreams/task-driver.ts'
 import type { ClaimedTask } from './task.ts'
@@ -18,14 +18,16 @@ const ONCE: Quantities = { task: 1, call: 1 }
 export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   if (ending.state === 'failed') return NOTHING
   const prices = readPrices(isStored(task.prices) ? task.prices : [])
-  const priced = [...new Set(prices.map(({ unit }) => unit))].filter(
+  const isFree = task.prices === null
+  const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
+  const priced = units.filter(
     (unit) => task.quantities[unit] !== undefined || ending.usage?.[unit] !== undefined,
   )
   const usage: Quantities = { ...ONCE, ...ending.usage }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
   const charge = computeCharge({
-    model: { free: task.prices === null, prices },
+    model: { free: isFree, prices },
     facts: { ...task.facts, ...ending.facts },
     holdNanos: task.hold_amount,
     report: {

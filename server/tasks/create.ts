@@ -28,6 +28,7 @@ import type { TaskSubmission } from './submission.ts'
 import { submitTask } from './submit.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent } from './timeline-store.ts'
+import { findSource } from './view-store.ts'
 
 interface Order {
   readonly context: Context
@@ -52,7 +53,7 @@ export async function createTask(
   })
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
-  const parameters = submission.parameters(call.request.value)
+  const parameters = await readParameters(submission, call, caller, engine)
   const routes = planRoutes(kind, call, parameters, services)
   await guardUrls(submission, parameters, engine)
   const leave = admit(caller, call.model, services)
@@ -65,6 +66,19 @@ export async function createTask(
     done()
     leave()
   }
+}
+
+async function readParameters(
+  submission: TaskSubmission,
+  { request }: ResolvedCall,
+  { accountId }: Caller,
+  { sql }: Engine,
+): Promise<JsonObject> {
+  const parameters = submission.parameters(request.value)
+  if (!submission.source) return parameters
+  const source = await findSource(sql, accountId, submission.source.id(parameters))
+  if (!source) throw new GatewayError('not_found', { message: 'no such task' })
+  return submission.source.use(parameters, source)
 }
 
 async function guardUrls(

@@ -8,6 +8,12 @@ export interface TaskSubmission extends Reading {
   readonly kind: TaskKind
   /** The request with the defaults of the specification filled in. */
   readonly parameters: (value: Body) => JsonObject
+  /** The caller's own task that the order builds on: one that is not theirs is not found. */
+  readonly source?: {
+    readonly id: (parameters: JsonObject) => string
+    /** The parameters with what it adds. Throws GatewayError when it cannot be used. */
+    readonly use: (parameters: JsonObject, source: SourceTask) => JsonObject
+  }
   /** The part of the parameters that is kept with the task: never what the caller wrote or drew. */
   readonly keep: (parameters: JsonObject) => JsonObject
   /** URLs of the caller that somebody will connect to, by the field that named them. */
@@ -16,6 +22,11 @@ export interface TaskSubmission extends Reading {
   readonly answer: (task: TaskRow) => unknown
   /** The payload of the webhook at the task's end. */
   readonly announce: (task: TaskRow) => unknown
+}
+
+export interface SourceTask extends TaskRow {
+  /** Since its end, by the database's clock. */
+  readonly finished_ms: number | null
 }
 
 export interface NamedUrl {

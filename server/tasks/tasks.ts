@@ -11,11 +11,15 @@ import type { CallbackState, TaskPorts } from './ports.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
-import { findTask, hideTask, listTasks, readTimeline, type TaskFilter } from './view-store.ts'
+import {
+  findTask,
+  hideTask,
+  isTaskId,
+  listTasks,
+  readTimeline,
+  type TaskFilter,
+} from './view-store.ts'
 import { startWorker, type Worker } from './worker.ts'
-
-/** Any id of ours or of an upstream; a database refuses some other texts. */
-const ID_SHAPE = /^[\x21-\x7e]{1,200}$/
 
 export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */
@@ -55,11 +59,10 @@ export function createTasks(options: {
 
   return {
     create: (context, submission) => createTask(context, submission, engine),
-    find: async (accountId, id, kind) =>
-      ID_SHAPE.test(id) ? findTask(sql, accountId, id, kind) : undefined,
+    find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
     async list(filter) {
       const named = [filter.after, filter.model, ...(filter.ids ?? [])]
-      const isPossible = named.every((text) => text === undefined || ID_SHAPE.test(text))
+      const isPossible = named.every((text) => text === undefined || isTaskId(text))
       return isPossible ? listTasks(sql, filter) : { rows: [], total: 0 }
     },
     cancel: (task) => cancelTask(engine, task),

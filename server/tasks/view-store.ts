@@ -2,7 +2,15 @@
 import type { Sql } from 'postgres'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { columns } from './store.ts'
+import type { SourceTask } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
+
+/** Any id of ours or of an upstream; a database refuses some other texts. */
+const ID_SHAPE = /^[\x21-\x7e]{1,200}$/
+
+export function isTaskId(text: string): boolean {
+  return ID_SHAPE.test(text)
+}
 
 /** A task of this account by our id or by the upstream's. A foreign one is not found. */
 export async function findTask(
@@ -11,15 +19,36 @@ export async function findTask(
   id: string,
   kind?: TaskKind,
 ): Promise<TaskRow | undefined> {
+  if (!isTaskId(id)) return undefined
   const [row] = await sql<TaskRow[]>`
-    select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
-    where t.account_id = ${accountId} and t.deleted_at is null
+    select ${columns(sql)} ${ofAccount(sql, accountId, id)}
       and (${kind ?? null}::text is null or t.kind = ${kind ?? null})
-      and t.id in (
-        select ${id} union all
-        select task_id from task_attempt where upstream_id = ${id})
     order by t.created_at desc limit 1`
   return row
+}
+
+/** The same, of any kind, with its age. */
+export async function findSource(
+  sql: Sql,
+  accountId: string,
+  id: string,
+): Promise<SourceTask | undefined> {
+  if (!isTaskId(id)) return undefined
+  const [row] = await sql<SourceTask[]>`
+    select ${columns(sql)},
+      extract(epoch from now() - t.finished_at)::float8 * 1000 as finished_ms
+    ${ofAccount(sql, accountId, id)}
+    order by t.created_at desc limit 1`
+  return row
+}
+
+function ofAccount(sql: Sql, accountId: string, id: string) {
+  return sql`
+    from task t join task_attempt a on a.id = t.attempt_id
+    where t.account_id = ${accountId} and t.deleted_at is null
+      and t.id in (
+        select ${id} union all
+        select task_id from task_attempt where upstream_id = ${id})`
 }
 
 export interface TaskFilter {

@@ -1,21 +1,26 @@
 /** How vendors of images answer: one document, or events where they can stream. */
 import { createImagesBody } from '../dialects/images/body.ts'
+import { countImagesMost } from '../dialects/images/read-request.ts'
 import { createImagesTap } from '../dialects/images/tap.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { asString } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
-import type { UpstreamAnswer, WireResponse } from './upstream.ts'
+import type { CallRequest, UpstreamAnswer, WireResponse } from './upstream.ts'
 
-/** `images` is how many were asked for. A model that cannot stream answers with its document. */
-export function answerImages(response: WireResponse, images: number): UpstreamAnswer {
-  const stream = /event-stream/i.test(asString(response.headers['content-type']) ?? '')
+/** A model that cannot stream answers with its document, whatever was asked for. */
+export function answerImages(
+  response: WireResponse,
+  { value, stream: wanted }: CallRequest,
+): UpstreamAnswer {
+  const type = asString(response.headers['content-type'])
+  const stream = type === undefined ? wanted : /event-stream/i.test(type)
   return {
     status: 200,
     headers: stream
       ? { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
       : { 'content-type': 'application/json' },
     body: response.body,
-    relay: stream ? createImagesTap(images) : createImagesBody(),
+    relay: stream ? createImagesTap(countImagesMost(value)) : createImagesBody(),
     stream,
     refusal,
   }

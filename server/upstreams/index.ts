@@ -2,6 +2,7 @@
 import { anthropic } from './anthropic/index.ts'
 import { ark } from './ark/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
+import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
 import { openaiCompatible } from './openai-compatible/index.ts'
 import type { Upstream } from './upstream.ts'
@@ -12,6 +13,7 @@ const ALL: readonly Upstream[] = [
   anthropic,
   ark,
   minimax,
+  mediakit,
   doubaoSpeech,
   volcSearch,
 ]

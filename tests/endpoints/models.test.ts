@@ -37,6 +37,18 @@ test('?type= filters, and an unknown type is a 400', async () => {
   assert.equal((await gateway.get('/v1/models?type=nonsense', key)).status, 400)
 })
 
+test('a model names the paths that take it, by what its upstreams can do', async () => {
+  const { key } = await gateway.tenant()
+  for (const [id, path] of [
+    ['subtitle-erase', '/v1/videos/erase-subtitle'],
+    ['doubao-seedance-1-0-pro-250528', '/v1/videos/generations'],
+    ['sim-image', '/v1/images/generations'],
+  ]) {
+    const { json } = await gateway.get(`/v1/models/${id}`, key)
+    assert.equal(json.endpoints[0], path)
+  }
+})
+
 test('a key sees only the models it may call', async () => {
   const { key } = await gateway.tenant({ key: { models: ['sim-chat'] } })
   const answer = await gateway.get('/v1/models', key)

@@ -3,7 +3,6 @@
  * no `n`, for which a sequence of so many stands, and no size `auto`, which is its default.
  */
 
-import { countImagesMost } from '../../dialects/images/read-request.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
@@ -24,7 +23,7 @@ export async function image(
   const body = spliceJson(request.body, request.fields, edits)
   const response = await send(wire, settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readFailure(response, false)
-  return answerImages(response, countImagesMost(request.value))
+  return answerImages(response, request)
 }
 
 function editsFor(value: CallRequest['value'], upstreamModel: string): JsonEdits {

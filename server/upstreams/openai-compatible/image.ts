@@ -1,5 +1,4 @@
 /** Images: the model is spliced and all else passes; what a model cannot do, the vendor refuses. */
-import { countImagesMost } from '../../dialects/images/read-request.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
@@ -16,6 +15,6 @@ export async function image(
   const { stream } = request
   const response = await wire.send(buildRequest(settings, '/images/generations', body, stream))
   if (response.status >= 400) throw await readFailure(response)
-  const answer = answerImages(response, countImagesMost(request.value))
+  const answer = answerImages(response, request)
   return { ...answer, stopsOnCancel: settings.stops_on_cancel }
 }

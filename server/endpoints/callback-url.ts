@@ -1,0 +1,16 @@
+/** `callback_url` of every endpoint that creates a task; the guard judges its host afterwards. */
+import { z } from 'zod'
+
+const CALLBACK_LENGTH_MAX = 2048
+
+export const callbackUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(CALLBACK_LENGTH_MAX)
+  .refine((url) => !hasUser(url), { error: 'must not carry a user name or password' })
+  .optional()
+  .describe('Gets one POST when the task has succeeded or failed.')
+
+function hasUser(url: string): boolean {
+  const parsed = URL.parse(url)
+  return parsed === null || parsed.username !== '' || parsed.password !== ''
+}

@@ -1,0 +1,119 @@
+/**
+ * Subtitles erased from a video (upstreams.md 11): horizontal ones in the lower half of the frame,
+ * between 1 % and 10 % of its height. The upstream's model is the tool's name. There is no list
+ * and no cancel.
+ */
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import type {
+  PreparedTask,
+  SubmittedTask,
+  TaskDriver,
+  TaskLook,
+  TaskOrder,
+  TaskReference,
+} from '../task-driver.ts'
+import type { Wire, WireResponse } from '../upstream.ts'
+import { readAnswer } from './read-answer.ts'
+import type { MediakitSettings } from './settings.ts'
+
+const TOOLS: readonly string[] = ['erase-video-subtitle', 'erase-video-subtitle-pro']
+/** The longest video that any of the gateway's vendors makes. */
+const SECONDS_MAX = 30
+
+type Order = TaskOrder<MediakitSettings>
+
+function prepare({ upstreamModel, parameters }: Order): PreparedTask {
+  if (!TOOLS.includes(upstreamModel)) {
+    const message = `upstream_model must be one of ${TOOLS.join(', ')}`
+    throw new UpstreamFailure('channel_fault', { message })
+  }
+  const { seconds, resolution } = parameters
+  return {
+    quantities: { second: typeof seconds === 'number' ? Math.ceil(seconds) : SECONDS_MAX },
+    facts: typeof resolution === 'string' ? { resolution } : {},
+  }
+}
+
+async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
+  const body = Buffer.from(JSON.stringify({ video_url: order.parameters.video_url }))
+  const path = `/api/v1/tools/${order.upstreamModel}`
+  const response = await send(wire, order.settings, path, body)
+  const id = asString((await readAnswer(response, true)).task_id)
+  if (id !== undefined && id !== '') return { upstreamId: id }
+  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+}
+
+async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskLook> {
+  const path = `/api/v1/tasks/${encodeURIComponent(reference.upstreamId)}`
+  const response = await send(wire, reference.settings, path)
+  if (response.status === 404) {
+    await readErrorBody(response)
+    return { state: 'gone' }
+  }
+  return readTask(await readAnswer(response, false))
+}
+
+/** Every status the vendor documents; one it does not is an error of the look, not of the task. */
+function readTask(task: JsonObject): TaskLook {
+  switch (task.status) {
+    case 'queued':
+    case 'pending':
+      return { state: 'queued' }
+    case 'running':
+      return { state: 'processing' }
+    case 'completed':
+      return readSuccess(task.result)
+    case 'failed':
+      return {
+        state: 'failed',
+        code: asString(member(task.error, 'code')) ?? 'task_failed',
+        message: asString(member(task.error, 'message')) ?? 'the task failed',
+      }
+    case 'canceled':
+    case 'cancelled':
+      return { state: 'failed', code: 'cancelled', message: 'cancelled', cancelled: true }
+    default:
+      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
+  }
+}
+
+function readSuccess(result: unknown): TaskLook {
+  const videoUrl = asString(member(result, 'video_url'))
+  if (videoUrl === undefined) {
+    throw new UpstreamFailure('failed', { message: 'completed without a video_url' })
+  }
+  const duration = member(result, 'duration')
+  const stated = duration === undefined || duration === null ? {} : { duration }
+  return {
+    state: 'succeeded',
+    result: { video_url: videoUrl, ...stated },
+    ...(stated.duration === undefined ? {} : { usage: { second: countSeconds(duration) } }),
+  }
+}
+
+/** A video of five seconds has 121 frames, which are 5.04 s: it is sold as five. */
+function countSeconds(duration: unknown): number {
+  // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
+  if (typeof duration !== 'number' || duration < 0) return -1
+  return Math.max(1, Math.round(duration))
+}
+
+function send(
+  wire: Wire,
+  { base_url: baseUrl, api_key: apiKey }: MediakitSettings,
+  path: string,
+  body?: Buffer,
+): Promise<WireResponse> {
+  return wire.send({
+    method: body ? 'POST' : 'GET',
+    url: baseUrl.replace(/\/+$/, '') + path,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body } : {}),
+  })
+}
+
+export const mediakitErase: TaskDriver<MediakitSettings> = { prepare, submit, look }

@@ -1,0 +1,53 @@
+/** The vendor's answers: `success` is part of each, whatever its status (upstreams.md 11). */
+import { asString, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
+import {
+  classifyStatus,
+  type FailureKind,
+  readErrorBody,
+  readRetryAfter,
+  UpstreamFailure,
+} from '../failure.ts'
+import { readJsonAnswer } from '../read-json.ts'
+import type { WireResponse } from '../upstream.ts'
+
+const BUSY = /RateLimit|QuotaExceeded|Overload|TooManyRequests/i
+const CHANNEL = /Authentication|AccessDenied|Overdue|Unauthorized|NotOpen/i
+const REJECTED = /InvalidParameter|MissingParameter|ContentRejected|Unsupported/i
+
+/** The document of a good answer. `creating`: what may have been carried out stays unknown. */
+export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
+  if (response.status >= 400) {
+    const document = tryParseJson(await readErrorBody(response))
+    throw describeFailure(response, document, creating)
+  }
+  const document = await readJsonAnswer(response)
+  if (document.success === false) throw describeFailure(response, document, creating)
+  return document
+}
+
+function describeFailure(
+  { status, headers }: WireResponse,
+  document: unknown,
+  creating: boolean,
+): UpstreamFailure {
+  const error = member(document, 'error')
+  const code = asString(member(error, 'code'))
+  const message = asString(member(error, 'message'))
+  const retryAfterSeconds = readRetryAfter(asString(headers['retry-after']))
+  const kind = kindOf(status, code)
+  return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
+    status,
+    ...(message === undefined ? {} : { message }),
+    ...(code === undefined ? {} : { code }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  })
+}
+
+function kindOf(status: number, code: string | undefined): FailureKind {
+  if (code !== undefined && status < 500) {
+    if (BUSY.test(code)) return 'busy'
+    if (CHANNEL.test(code)) return 'channel_fault'
+    if (REJECTED.test(code)) return 'rejected'
+  }
+  return classifyStatus(status)
+}

@@ -1,0 +1,10 @@
+/** A channel's settings at the vendor's media tools. */
+import { z } from 'zod'
+
+export const mediakitSettings = z.strictObject({
+  /** Without a version path: the protocol names it. */
+  base_url: z.url({ protocol: /^https?$/ }).default('https://mediakit.cn-beijing.volces.com'),
+  api_key: z.string().min(1),
+})
+
+export type MediakitSettings = z.infer<typeof mediakitSettings>
