@@ -12,18 +12,26 @@ export interface FileRow {
   readonly bytes: bigint
   readonly created_at: Date
   readonly expires_at: Date
+  readonly request_id: string | null
+  /** Null for files that are older than the column. */
+  readonly sha256: Buffer | null
 }
 
-export type NewFile = Omit<FileRow, 'created_at'>
+export interface NewFile extends Omit<FileRow, 'created_at' | 'sha256'> {
+  readonly sha256: Buffer
+  readonly idempotency_key: string | null
+}
 
 export async function insertFile(sql: TransactionSql, file: NewFile): Promise<FileRow> {
   const bytes = String(file.bytes)
   const [row] = await sql<FileRow[]>`
     insert into file
-      (id, account_id, token, storage_key, filename, purpose, content_type, bytes, expires_at)
+      (id, account_id, token, storage_key, filename, purpose, content_type, bytes, expires_at,
+        sha256, request_id, idempotency_key)
     values (
       ${file.id}, ${file.account_id}, ${file.token}, ${file.storage_key}, ${file.filename},
-      ${file.purpose}, ${file.content_type}, ${bytes}, ${file.expires_at}
+      ${file.purpose}, ${file.content_type}, ${bytes}, ${file.expires_at}, ${file.sha256},
+      ${file.request_id}, ${file.idempotency_key}
     ) returning *`
   if (!row) throw new Error('a file that was inserted was not returned')
   return row
@@ -38,6 +46,26 @@ export async function findFile(
   const [row] = await sql<FileRow[]>`
     select * from file where id = ${id} and account_id = ${accountId} and expires_at > now()`
   return row
+}
+
+/** The file that was made under a key within the last 24 hours; older keys are free again. */
+export async function findFileByKey(
+  sql: Sql | TransactionSql,
+  accountId: string,
+  key: string,
+): Promise<FileRow | undefined> {
+  const [row] = await sql<FileRow[]>`
+    select * from file
+    where account_id = ${accountId} and idempotency_key = ${key} and expires_at > now()
+      and created_at > now() - interval '24 hours'`
+  return row
+}
+
+/** For a new file under a key that is free, though an old file may still bear it. */
+export async function freeKey(sql: TransactionSql, accountId: string, key: string): Promise<void> {
+  await sql`
+    update file set idempotency_key = null
+    where account_id = ${accountId} and idempotency_key = ${key}`
 }
 
 export async function findFileByToken(sql: Sql, token: string): Promise<FileRow | undefined> {

@@ -8,9 +8,11 @@ const GIGABYTE = 1_000_000_000
 export interface Quota {
   /** What may still be stored, at least 0. */
   left(accountId: string): Promise<number>
+  /** Others who store for the same account wait until the transaction ends. */
+  enter(transaction: TransactionSql, accountId: string): Promise<void>
   /**
    * In the transaction that writes a row of so many bytes, before it is written: throws 413 when
-   * they are too many. Others who store for the same account wait until it ends.
+   * they are too many. It enters first, so that no two count on the same room.
    */
   claim(transaction: TransactionSql, accountId: string, bytes: number): Promise<void>
 }
@@ -20,6 +22,7 @@ export function createQuota(sql: Sql, bytesMax: number): Quota {
     async left(accountId) {
       return Math.max(0, bytesMax - Number(await sumStoredBytes(sql, accountId)))
     },
+    enter: lockAccountStorage,
     async claim(transaction, accountId, bytes) {
       await lockAccountStorage(transaction, accountId)
       const stored = Number(await sumStoredBytes(transaction, accountId))

@@ -3,7 +3,8 @@
  * which everything is written. A key is drawn first, so that it can be noted before it is used.
  */
 import { createHash } from 'node:crypto'
-import { type Readable, Transform } from 'node:stream'
+import { type Readable, Transform, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
 /** Enough for every type that is recognised, and for the size of most pictures. */
 const HEAD_BYTES = 64 * 1024
@@ -72,4 +73,12 @@ export function createMeter(limitBytes: number): Meter {
     stream,
     written: () => ({ bytes, head: Buffer.concat(beginning), sha256: hash.digest() }),
   }
+}
+
+/** What writing would say, of content that is not kept. Throws TooManyBytes. */
+export async function measure(content: Readable, limitBytes: number): Promise<Written> {
+  const meter = createMeter(limitBytes)
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
+  await pipeline(content, meter.stream, nowhere)
+  return meter.written()
 }

@@ -5,6 +5,7 @@ import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectUpload } from '../http/arrivals.ts'
 import type { Context } from '../http/context.ts'
+import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, PlainEndpoint, PlainServices } from './endpoint.ts'
 import { sendContent } from './send-content.ts'
@@ -76,18 +77,23 @@ export const uploadFile: AccountEndpoint = {
     summary: 'Upload a file',
     description:
       'multipart/form-data with `file` and, if wanted, `purpose` and `expires_after[seconds]` ' +
-      '(an hour to 30 days). Below 1 GB; free of charge.',
+      '(an hour to 30 days). Below 1 GB; free of charge. Repeated with the same ' +
+      'Idempotency-Key within 24 hours, it makes no second file.',
     tag: TAG,
+    headers: z.object({
+      'Idempotency-Key': z.string().min(1).max(255).optional().describe('Your name of the upload.'),
+    }),
     answer: file,
     example: () => ({ form: { file: '@meeting.mp3', purpose: 'user_data' }, answer: EXAMPLE }),
-    errors: [400, 413, 415, 503],
+    errors: [400, 408, 413, 415, 422, 503],
   },
   async handle(context, caller, { files, publicUrl }) {
     expectUpload(context.request)
-    const row = await readUpload(context.request, {
+    const idempotencyKey = readIdempotencyKey(context.request.headers)
+    const { file: row, isReplay } = await readUpload(context.request, {
       take: (filename, content, given) =>
         files.add({
-          accountId: caller.accountId,
+          ...{ accountId: caller.accountId, requestId: context.requestId, idempotencyKey },
           filename,
           content,
           fields() {
@@ -96,7 +102,8 @@ export const uploadFile: AccountEndpoint = {
           },
         }),
     })
-    sendJson(context, 200, describeFile(row, publicUrl))
+    const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
+    sendJson(context, 200, describeFile(row, publicUrl), isReplay ? replayed : {})
   },
 }
 

@@ -8,6 +8,7 @@ import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
 import type { Context } from '../http/context.ts'
+import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
 import type { Body, Reading, RequestParts } from './metering.ts'
 import type { Services } from './services.ts'
@@ -209,16 +210,9 @@ async function pinRoutes(
   })
 }
 
-const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/
-
 function readIdempotency(context: Context, body: Buffer): IdempotencyClaim | null {
-  const key = context.request.headers['idempotency-key']
+  const key = readIdempotencyKey(context.request.headers)
   if (key === undefined) return null
-  if (typeof key !== 'string' || !KEY_SHAPE.test(key)) {
-    throw new GatewayError('invalid_request', {
-      message: 'Idempotency-Key: 1 to 255 visible ASCII characters',
-    })
-  }
   const target = context.request.url ?? context.path
   const fingerprint = createHash('sha256').update(target).update('\n').update(body).digest()
   return { key, route: context.route, fingerprint }
