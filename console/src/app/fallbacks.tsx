@@ -1,8 +1,9 @@
 /** What stands in a page's place when there is none, or it broke. */
-import { Button, Center } from '@mantine/core'
-import { type ErrorComponentProps, Link } from '@tanstack/react-router'
+import { Center } from '@mantine/core'
+import type { ErrorComponentProps } from '@tanstack/react-router'
 import { EmptyState } from '../components/empty-state.tsx'
 import { ErrorState } from '../components/error-state.tsx'
+import { ButtonLink } from '../components/links.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { messages } from './messages.ts'
 
@@ -14,9 +15,9 @@ export function NotFound() {
         icon="search"
         title={t('notFoundTitle')}
         action={
-          <Button component={Link} to="/" variant="default">
+          <ButtonLink to="/" variant="default">
             {t('home')}
-          </Button>
+          </ButtonLink>
         }
       >
         {t('notFoundText')}

@@ -1,9 +1,11 @@
 /** Asks before something that cannot be undone, and stays open until it is done or refused. */
-import { Button, Group, Modal, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { Button, Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useMessages } from '../lib/i18n.tsx'
-import { ErrorState } from './error-state.tsx'
+import { Dialog } from './dialog.tsx'
 import { messages } from './messages.ts'
+import { Refusal } from './refusal.tsx'
+import { useSubmit } from './use-submit.ts'
 
 interface ConfirmDialogProps {
   readonly isOpen: boolean
@@ -12,6 +14,7 @@ interface ConfirmDialogProps {
   /** What the button says: the act, never "OK". */
   readonly act: string
   readonly isDangerous?: boolean
+  /** What it throws is shown; otherwise the dialog closes. */
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
 }
@@ -19,43 +22,28 @@ interface ConfirmDialogProps {
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { isOpen, title, children, act, isDangerous = false, onConfirm, onClose } = props
   const t = useMessages(messages)
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<Error>()
-  const confirm = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await onConfirm()
-      onClose()
-    } catch (error) {
-      setFailure(error instanceof Error ? error : new Error(String(error)))
-    } finally {
-      setBusy(false)
-    }
-  }
+  const { isBusy, failure, submit } = useSubmit(async () => {
+    await onConfirm()
+    onClose()
+  })
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ 'aria-label': t('close') }}
-    >
+    <Dialog isOpen={isOpen} onClose={onClose} title={title}>
       <Text size="sm" component="div" mb="md">
         {children}
       </Text>
-      {failure ? <ErrorState error={failure} /> : null}
+      <Refusal failure={failure} />
       <Group justify="flex-end" gap="xs" mt="md">
         <Button variant="default" onClick={onClose}>
           {t('cancel')}
         </Button>
         <Button
           loading={isBusy}
-          onClick={() => void confirm()}
+          onClick={() => submit(undefined)}
           {...(isDangerous ? { color: 'red.8' } : {})}
         >
           {act}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }

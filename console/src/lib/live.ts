@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { adminUrl } from './api.ts'
 
-export const LIVE_TOPICS = ['balance', 'tasks', 'deliveries', 'usage'] as const
+const LIVE_TOPICS = ['balance', 'tasks', 'deliveries', 'usage'] as const
 export type LiveTopic = (typeof LIVE_TOPICS)[number]
 
 /** Many things can happen in a moment; they are fetched once. */

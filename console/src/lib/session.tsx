@@ -2,8 +2,6 @@
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
 import type { SessionAnswer } from './session-api.ts'
 
-export type Membership = SessionAnswer['memberships'][number]
-
 export interface Selected {
   readonly id: string
   readonly name: string

@@ -1,9 +1,52 @@
-/** The keys of an account. */
+/** The keys of an account: one dense list, the details beside it. */
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { DataTable } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { useColumns } from './columns.tsx'
+import { CreateKey } from './create-key.tsx'
+import { KeyDrawer } from './key-drawer.tsx'
 import { messages } from './messages.ts'
 
 export function Page() {
   const t = useMessages(messages)
-  return <PageHeader title={t('title')} description={t('description')} />
+  const account = useAccount()
+  const params = { account_id: account.id }
+  const url = useUrlState(['id'])
+  const keys = useAdminPages('GET /accounts/:account_id/keys', { params }, { live: ['usage'] })
+  const balance = useAdmin('GET /accounts/:account_id/balance', { params })
+  const currency = balance.data?.currency ?? 'USD'
+  const columns = useColumns(currency)
+  const [isCreating, setCreating] = useState(false)
+  const create = account.isOwner ? (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+      {t('create')}
+    </Button>
+  ) : undefined
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} actions={create} />
+      <DataTable
+        label={t('title')}
+        pages={keys}
+        columns={columns}
+        rowId={(key) => key.id}
+        openId={url.values.id}
+        onOpen={(key) => url.push({ id: key.id })}
+        empty={
+          <EmptyState icon="key" title={t('emptyTitle')} action={create}>
+            {t(account.isOwner ? 'emptyText' : 'emptyMember')}
+          </EmptyState>
+        }
+      />
+      <CreateKey isOpen={isCreating} currency={currency} onClose={() => setCreating(false)} />
+      <KeyDrawer id={url.values.id} currency={currency} onClose={() => url.set({ id: '' })} />
+    </>
+  )
 }

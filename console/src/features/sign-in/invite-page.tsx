@@ -3,10 +3,10 @@ import { Loader, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ErrorState } from '../../components/error-state.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { acceptInvitation, type Invitation, readToken, viewInvitation } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Form } from './form.tsx'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
@@ -40,7 +40,7 @@ function Accept({ invitation, token }: AcceptProps) {
   const describe = useDescription()
   return (
     <Frame title={t('join')} text={describe(invitation)}>
-      <Form
+      <SubmitForm
         act={t('joinNow')}
         onSend={async (fields) => {
           await acceptInvitation({ ...fields, token, language })
@@ -63,7 +63,7 @@ function Accept({ invitation, token }: AcceptProps) {
             <NewPassword />
           </>
         )}
-      </Form>
+      </SubmitForm>
     </Frame>
   )
 }

@@ -1,10 +1,10 @@
 /** A new password, by a link that an operator made. */
-import { Button } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+
 import { useState } from 'react'
+import { ButtonLink } from '../../components/links.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { readToken, resetPassword } from './api.ts'
-import { Form } from './form.tsx'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
@@ -16,16 +16,16 @@ export function Page() {
   if (isDone) {
     return (
       <Frame title={t('reset')} text={t('resetDone')}>
-        <Button component={Link} to="/sign-in" fullWidth>
+        <ButtonLink to="/sign-in" fullWidth>
           {t('signIn')}
-        </Button>
+        </ButtonLink>
       </Frame>
     )
   }
   if (!token) return <Frame title={t('reset')}>{t('noToken')}</Frame>
   return (
     <Frame title={t('reset')} text={t('resetText')}>
-      <Form
+      <SubmitForm
         act={t('save')}
         onSend={async ({ password = '' }) => {
           await resetPassword({ token, password })
@@ -33,7 +33,7 @@ export function Page() {
         }}
       >
         <NewPassword />
-      </Form>
+      </SubmitForm>
     </Frame>
   )
 }

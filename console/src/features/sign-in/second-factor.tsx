@@ -2,13 +2,13 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useSubmit } from '../../components/use-submit.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { usePasskey as askPasskey, type Factor, type Outcome, sendSecondFactor } from './api.ts'
-import { Form } from './form.tsx'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
-import { Refusal } from './refusal.tsx'
-import { useSubmit } from './use-submit.ts'
 
 interface SecondFactorProps {
   readonly methods: readonly Factor[]
@@ -24,7 +24,7 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
     <Frame title={t('secondFactor')} text={t('secondFactorText')}>
       {methods.includes('passkey') ? <Passkey onDone={onDone} /> : null}
       {hasCodes ? (
-        <Form
+        <SubmitForm
           act={t('continue')}
           onSend={async ({ code = '' }) =>
             onDone(await sendSecondFactor(isRecovery ? { recovery_code: code } : { code }))
@@ -40,7 +40,7 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
             autoFocus
             withAsterisk={false}
           />
-        </Form>
+        </SubmitForm>
       ) : null}
       <Stack gap={4} mt="sm">
         {methods.includes('totp') && methods.includes('recovery_code') ? (

@@ -1,10 +1,10 @@
 /** First run: whoever has the link that was printed at start becomes the operator. */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
+import { SubmitForm } from '../../components/submit-form.tsx'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { readToken, setUp } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Form } from './form.tsx'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
@@ -17,7 +17,7 @@ export function Page() {
   if (!token) return <Frame title={t('setUp')}>{t('noToken')}</Frame>
   return (
     <Frame title={t('setUp')} text={t('setUpText')}>
-      <Form
+      <SubmitForm
         act={t('create')}
         onSend={async (fields) => {
           await setUp({ ...fields, token, language })
@@ -41,7 +41,7 @@ export function Page() {
           withAsterisk={false}
         />
         <NewPassword />
-      </Form>
+      </SubmitForm>
     </Frame>
   )
 }

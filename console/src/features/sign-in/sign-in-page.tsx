@@ -2,15 +2,15 @@
 import { Button, Divider, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useSubmit } from '../../components/use-submit.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { usePasskey as askPasskey, type Factor, type Outcome, signIn } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Form } from './form.tsx'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
-import { Refusal } from './refusal.tsx'
 import { SecondFactor } from './second-factor.tsx'
-import { useSubmit } from './use-submit.ts'
 
 export function Page() {
   const t = useMessages(messages)
@@ -25,7 +25,7 @@ export function Page() {
   }
   return (
     <Frame title={t('signIn')}>
-      <Form
+      <SubmitForm
         act={t('signIn')}
         onSend={async ({ email = '', password = '' }) => goOn(await signIn({ email, password }))}
       >
@@ -45,7 +45,7 @@ export function Page() {
           required
           withAsterisk={false}
         />
-      </Form>
+      </SubmitForm>
       <PasskeyButton onDone={goOn} />
       <Text size="xs" c="dimmed" mt="md">
         {t('forgot')}

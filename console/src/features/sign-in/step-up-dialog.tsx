@@ -2,13 +2,13 @@
 import { Button, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useSubmit } from '../../components/use-submit.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { registerStepUp } from '../../lib/step-up.ts'
 import { usePasskey as askPasskey, stepUp } from './api.ts'
-import { Form } from './form.tsx'
 import { messages } from './messages.ts'
-import { Refusal } from './refusal.tsx'
-import { useSubmit } from './use-submit.ts'
 
 /** Mounted once. The call that is refused waits for `finish`. */
 export function StepUpDialog() {
@@ -45,7 +45,7 @@ export function StepUpDialog() {
       <Text size="sm" c="dimmed" mb="sm">
         {t('confirmText')}
       </Text>
-      <Form act={t('confirm')} onSend={prove}>
+      <SubmitForm act={t('confirm')} onSend={prove}>
         <PasswordInput
           name="password"
           label={t('password')}
@@ -60,7 +60,7 @@ export function StepUpDialog() {
           autoComplete="one-time-code"
           inputMode="numeric"
         />
-      </Form>
+      </SubmitForm>
       <PasskeyProof onDone={() => finish(true)} />
     </Modal>
   )

@@ -1,0 +1,45 @@
+/** A form with one act, which reads its own fields and says why it was refused. */
+import { Button, Group, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useMessages } from '../lib/i18n.tsx'
+import { messages } from './messages.ts'
+import { Refusal } from './refusal.tsx'
+import { readFields, useSubmit } from './use-submit.ts'
+
+interface SubmitFormProps {
+  /** What the button says. */
+  readonly act: string
+  /** Gets the named fields; what it throws is shown. */
+  readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>
+  /** In a dialog: a second button, and both at the right. */
+  readonly onCancel?: () => void
+  readonly children?: ReactNode
+}
+
+export function SubmitForm({ act, onSend, onCancel, children }: SubmitFormProps) {
+  const t = useMessages(messages)
+  const { isBusy, failure, submit } = useSubmit(onSend)
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit(readFields(event.currentTarget))
+      }}
+    >
+      <Stack gap="sm">
+        {children}
+        <Refusal failure={failure} />
+        <Group justify="flex-end" gap="xs">
+          {onCancel ? (
+            <Button variant="default" onClick={onCancel}>
+              {t('cancel')}
+            </Button>
+          ) : null}
+          <Button type="submit" loading={isBusy} fullWidth={!onCancel}>
+            {act}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,11 @@
+/** A key as the API shows it, and what its state looks like. */
+import type { Tone } from '../../components/status-badge.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+
+export type ApiKey = AdminAnswer<'GET /accounts/:account_id/keys/:key_id'>
+
+export const STATE_TONES: Readonly<Record<ApiKey['state'], Tone>> = {
+  active: 'good',
+  disabled: 'quiet',
+  expired: 'warning',
+}

@@ -1,0 +1,48 @@
+/** Creating a key, then showing it this once. */
+import { useState } from 'react'
+import { Dialog } from '../../components/dialog.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { EMPTY_DRAFT, KeyFields, toBody } from './key-fields.tsx'
+import { KeyShownOnce } from './key-shown-once.tsx'
+import { messages } from './messages.ts'
+
+interface CreateKeyProps {
+  readonly isOpen: boolean
+  readonly currency: string
+  readonly onClose: () => void
+}
+
+export function CreateKey({ isOpen, currency, onClose }: CreateKeyProps) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const [draft, setDraft] = useState(EMPTY_DRAFT)
+  const create = useAdminChange('POST /accounts/:account_id/keys')
+  const close = () => {
+    onClose()
+    setDraft(EMPTY_DRAFT)
+    create.reset()
+  }
+  const send = async () => {
+    await create.mutateAsync({ params: { account_id: account.id }, body: toBody(draft) })
+  }
+  const secret = create.data?.key
+  return (
+    <Dialog
+      isOpen={isOpen}
+      title={t(secret ? 'createdTitle' : 'createTitle')}
+      onClose={close}
+      isSticky={secret !== undefined}
+    >
+      {secret ? (
+        <KeyShownOnce secret={secret} onClose={close} />
+      ) : (
+        <SubmitForm act={t('create')} onSend={send} onCancel={close}>
+          <KeyFields draft={draft} currency={currency} onChange={setDraft} />
+        </SubmitForm>
+      )}
+    </Dialog>
+  )
+}

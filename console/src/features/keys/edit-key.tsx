@@ -1,0 +1,46 @@
+/** Changing a key's name and limits. */
+import { useState } from 'react'
+import { Dialog } from '../../components/dialog.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import type { ApiKey } from './api-key.ts'
+import { KeyFields, toBody, toDraft } from './key-fields.tsx'
+import { messages } from './messages.ts'
+
+interface EditKeyProps {
+  readonly isOpen: boolean
+  readonly apiKey: ApiKey
+  readonly currency: string
+  readonly onClose: () => void
+}
+
+export function EditKey({ isOpen, ...props }: EditKeyProps) {
+  const t = useMessages(messages)
+  const name = props.apiKey.name || props.apiKey.display
+  return (
+    <Dialog isOpen={isOpen} title={t('editTitle', { name })} onClose={props.onClose}>
+      <EditForm {...props} />
+    </Dialog>
+  )
+}
+
+function EditForm({ apiKey, currency, onClose }: Omit<EditKeyProps, 'isOpen'>) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const [draft, setDraft] = useState(() => toDraft(apiKey))
+  const change = useAdminChange('PATCH /accounts/:account_id/keys/:key_id')
+  const send = async () => {
+    const params = { account_id: account.id, key_id: apiKey.id }
+    await change.mutateAsync({ params, body: toBody(draft) })
+    notifyDone(t('changed'))
+    onClose()
+  }
+  return (
+    <SubmitForm act={t('save')} onSend={send} onCancel={onClose}>
+      <KeyFields draft={draft} currency={currency} onChange={setDraft} />
+    </SubmitForm>
+  )
+}

@@ -1,0 +1,117 @@
+/** The fields of a key, for creating and for changing one. */
+import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
+import { useMessages } from '../../lib/i18n.tsx'
+import type { ApiKey } from './api-key.ts'
+import { messages } from './messages.ts'
+
+/** What stands in the fields while they are edited. */
+export interface Draft {
+  readonly name: string
+  readonly models: readonly string[]
+  readonly spendLimit: string
+  /** As the browser's field has it: local time, without a zone. */
+  readonly expiresAt: string
+  readonly requestsPerMinute: string
+  readonly concurrentCalls: string
+}
+
+export const EMPTY_DRAFT: Draft = {
+  name: '',
+  models: [],
+  spendLimit: '',
+  expiresAt: '',
+  requestsPerMinute: '',
+  concurrentCalls: '',
+}
+
+export function toDraft(key: ApiKey): Draft {
+  return {
+    name: key.name,
+    models: key.models ?? [],
+    spendLimit: key.spend_limit ?? '',
+    expiresAt: key.expires_at ? toLocalField(new Date(key.expires_at)) : '',
+    requestsPerMinute: String(key.limits.requests_per_minute ?? ''),
+    concurrentCalls: String(key.limits.concurrent_calls ?? ''),
+  }
+}
+
+/** The body of the request: what was left empty has no limit. */
+export function toBody(draft: Draft) {
+  const count = (text: string) => (text === '' ? null : Number(text))
+  return {
+    name: draft.name,
+    models: draft.models.length > 0 ? [...draft.models] : null,
+    spend_limit: draft.spendLimit || null,
+    expires_at: draft.expiresAt ? new Date(draft.expiresAt).toISOString() : null,
+    limits: {
+      requests_per_minute: count(draft.requestsPerMinute),
+      concurrent_calls: count(draft.concurrentCalls),
+    },
+  }
+}
+
+function toLocalField(date: Date): string {
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+  return local.toISOString().slice(0, 'yyyy-mm-ddThh:mm'.length)
+}
+
+interface KeyFieldsProps {
+  readonly draft: Draft
+  readonly currency: string
+  readonly onChange: (draft: Draft) => void
+}
+
+export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
+  const t = useMessages(messages)
+  const change = (changes: Partial<Draft>) => onChange({ ...draft, ...changes })
+  return (
+    <>
+      <TextInput
+        label={t('name')}
+        description={t('nameHint')}
+        value={draft.name}
+        onChange={(event) => change({ name: event.currentTarget.value })}
+        data-autofocus
+      />
+      <TagsInput
+        label={t('models')}
+        description={t('modelsHint')}
+        placeholder={draft.models.length === 0 ? t('everyModel') : ''}
+        value={[...draft.models]}
+        onChange={(models) => change({ models })}
+      />
+      <TextInput
+        label={t('spendLimit')}
+        description={t('spendLimitHint', { currency })}
+        placeholder={t('noLimit')}
+        inputMode="decimal"
+        value={draft.spendLimit}
+        onChange={(event) => change({ spendLimit: event.currentTarget.value.trim() })}
+      />
+      <Group grow align="flex-start">
+        <NumberInput
+          label={t('requestsPerMinute')}
+          placeholder={t('noLimit')}
+          min={1}
+          allowDecimal={false}
+          value={draft.requestsPerMinute}
+          onChange={(value) => change({ requestsPerMinute: String(value) })}
+        />
+        <NumberInput
+          label={t('concurrentCalls')}
+          placeholder={t('noLimit')}
+          min={1}
+          allowDecimal={false}
+          value={draft.concurrentCalls}
+          onChange={(value) => change({ concurrentCalls: String(value) })}
+        />
+      </Group>
+      <TextInput
+        type="datetime-local"
+        label={t('expires')}
+        value={draft.expiresAt}
+        onChange={(event) => change({ expiresAt: event.currentTarget.value })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,33 @@
+/** A key in clear, the only time, with a call that proves it works. */
+import { Alert, Button, Group, Stack, Text } from '@mantine/core'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface KeyShownOnceProps {
+  readonly secret: string
+  readonly onClose: () => void
+}
+
+export function KeyShownOnce({ secret, onClose }: KeyShownOnceProps) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="sm">
+      <Alert color="yellow" variant="light">
+        <Text size="sm">{t('shownOnce')}</Text>
+      </Alert>
+      <CodeSnippet code={secret} />
+      <Text size="sm" fw={500}>
+        {t('tryIt')}
+      </Text>
+      <CodeSnippet
+        code={`curl ${location.origin}/v1/balance \\\n  -H "Authorization: Bearer ${secret}"`}
+      />
+      <Group justify="flex-end" gap="xs">
+        <CopyButton value={secret} label={t('copyKey')} />
+        <Button onClick={onClose}>{t('done')}</Button>
+      </Group>
+    </Stack>
+  )
+}
