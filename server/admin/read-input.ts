@@ -8,8 +8,11 @@ import type { RouteDeclaration } from './contract/route.ts'
 /** Prices, catalogs and settings are small; media go through the public API. */
 const BODY_BYTES_MAX = 1 << 20
 
-/** Throws 400 with the field at fault, 413 and 415. */
+/** Throws 404 for an id that the database could not read, 400 with the field at fault, 413, 415. */
 export async function readInput(context: Context, declared: RouteDeclaration) {
+  if (Object.values(context.params).some((id) => id?.includes('\0'))) {
+    throw new GatewayError('not_found')
+  }
   return {
     query: declared.query && check(declared.query, Object.fromEntries(context.query), 'query'),
     body: declared.body && check(declared.body, await readJson(context), 'body'),

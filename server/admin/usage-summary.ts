@@ -21,7 +21,7 @@ type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/s
 const DAY_MS = 86_400_000
 const TOP = 10
 
-function describeFigures({ calls, errors, cancelled, charged }: Figures) {
+export function describeFigures({ calls, errors, cancelled, charged }: Figures) {
   return {
     calls: Number(calls),
     errors: Number(errors),
@@ -31,7 +31,7 @@ function describeFigures({ calls, errors, cancelled, charged }: Figures) {
 }
 
 /** Buckets of figures with the latency of each. */
-function describeSeries(series: readonly BucketFigures[], latency: readonly LatencyRow[]) {
+export function describeSeries(series: readonly BucketFigures[], latency: readonly LatencyRow[]) {
   const byTime = Map.groupBy(latency, ({ at }) => at.getTime())
   return series.map((row) => ({
     at: row.at.toISOString(),
@@ -74,7 +74,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   }
 }
 
-function addUp(series: readonly BucketFigures[]): Figures {
+export function addUp(series: readonly BucketFigures[]): Figures {
   const sum = (name: keyof Figures) => series.reduce((total, row) => total + row[name], 0n)
   return {
     calls: sum('calls'),

@@ -1,6 +1,7 @@
 /** Files that callers upload, for tasks and for vendors that fetch them by address (design 9.6). */
 import { z } from 'zod'
 import type { FileRow } from '../assets/file-store.ts'
+import type { Files } from '../assets/files.ts'
 import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectUpload } from '../http/arrivals.ts'
@@ -38,6 +39,10 @@ const EXAMPLE = {
   expires_at: 1_797_845_400,
 } satisfies z.input<typeof file>
 
+export function fileUrl(row: FileRow, publicUrl: string): string {
+  return `${publicUrl}/files/${row.token}/${encodeURIComponent(row.filename)}`
+}
+
 function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
   return {
     id: row.id,
@@ -46,7 +51,7 @@ function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
     created_at: Math.floor(row.created_at.getTime() / 1000),
     filename: row.filename,
     purpose: row.purpose,
-    url: `${publicUrl}/files/${row.token}/${encodeURIComponent(row.filename)}`,
+    url: fileUrl(row, publicUrl),
     expires_at: Math.floor(row.expires_at.getTime() / 1000),
   }
 }
@@ -66,6 +71,24 @@ function parse<T extends z.ZodType>(schema: T, values: object): z.output<T> {
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   throw invalidField(String(issue?.path[0] ?? 'body'), issue?.message ?? 'invalid')
+}
+
+/** Reads an upload as it comes. Throws GatewayError: 400, 408, 413, 415 and 422. */
+export function receiveFile(context: Context, accountId: string, files: Files) {
+  expectUpload(context.request)
+  const idempotencyKey = readIdempotencyKey(context.request.headers)
+  return readUpload(context.request, {
+    take: (filename, content, given) =>
+      files.add({
+        ...{ accountId, requestId: context.requestId, idempotencyKey },
+        filename,
+        content,
+        fields() {
+          const read = parse(fields, Object.fromEntries(given))
+          return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
+        },
+      }),
+  })
 }
 
 export const uploadFile: AccountEndpoint = {
@@ -88,20 +111,7 @@ export const uploadFile: AccountEndpoint = {
     errors: [400, 408, 413, 415, 422, 503],
   },
   async handle(context, caller, { files, publicUrl }) {
-    expectUpload(context.request)
-    const idempotencyKey = readIdempotencyKey(context.request.headers)
-    const { file: row, isReplay } = await readUpload(context.request, {
-      take: (filename, content, given) =>
-        files.add({
-          ...{ accountId: caller.accountId, requestId: context.requestId, idempotencyKey },
-          filename,
-          content,
-          fields() {
-            const read = parse(fields, Object.fromEntries(given))
-            return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
-          },
-        }),
-    })
+    const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
     const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
     sendJson(context, 200, describeFile(row, publicUrl), isReplay ? replayed : {})
   },

@@ -3,78 +3,15 @@
  * two shelves of the same kind of entry (spec 3.1, 4.5).
  */
 import { z } from 'zod'
-import type { AssetRow } from '../assets/asset-store.ts'
 import type { AssetKind } from '../assets/collect-assets.ts'
-import type { Library } from '../assets/library.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { commonHeaders, sendJson } from '../http/reply.ts'
 import type { AccountEndpoint } from './endpoint.ts'
+import { describeLibraryEntry, libraryEntry } from './library-entry.ts'
 
 const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 200
-const HOUR_MS = 3_600_000
-/** Spec part 8: only videos made less than 23 hours ago can lose their subtitles. */
-const ERASE_MS = 23 * HOUR_MS
 const TAG = 'Library'
-
-const entry = z.object({
-  id: z.string(),
-  object: z.enum(['image', 'asset']),
-  kind: z.enum(['image', 'video', 'last_frame', 'erased']),
-  url: z
-    .string()
-    .nullable()
-    .describe('Ours once it is stored; before, the vendor’s while that lives, then null.'),
-  copy: z.object({
-    state: z.enum(['waiting', 'stored', 'failed']),
-    expires_at: z.iso.datetime().optional().describe('Until when the vendor’s link lives.'),
-    error: z.string().optional().describe('Why the last try to copy it failed.'),
-  }),
-  task_id: z.string(),
-  request_id: z.string().describe('What it cost: GET /v1/usage/{request_id}.'),
-  model: z.string(),
-  prompt: z.string().optional().describe('Of images, until the entry is deleted.'),
-  original_id: z.string().optional().describe('Of an erased copy: the entry of its original.'),
-  content_type: z.string().optional(),
-  bytes: z.int().optional(),
-  width: z.int().optional(),
-  height: z.int().optional(),
-  duration: z.number().optional().describe('Seconds.'),
-  erase_until: z.iso.datetime().optional().describe('Until when its subtitles can be erased.'),
-  created_at: z.iso.datetime(),
-})
-
-function present<T>(name: string, value: T | null): Record<string, T> {
-  return value === null ? {} : { [name]: value }
-}
-
-function describeEntry(row: AssetRow, library: Library): z.infer<typeof entry> {
-  const isStored = row.state === 'stored'
-  const eraseUntil = new Date(row.created_at.getTime() + ERASE_MS).toISOString()
-  return {
-    id: row.id,
-    object: row.kind === 'image' ? 'image' : 'asset',
-    kind: row.kind,
-    url: library.linkOf(row) ?? null,
-    copy: {
-      state: row.state,
-      ...(isStored ? {} : { expires_at: row.source_expires_at.toISOString() }),
-      ...(isStored ? {} : present('error', row.failure)),
-    },
-    task_id: row.task_id,
-    request_id: row.request_id,
-    model: row.model,
-    ...present('prompt', row.prompt),
-    ...present('original_id', row.original_id),
-    ...present('content_type', row.content_type),
-    ...present('bytes', row.bytes === null ? null : Number(row.bytes)),
-    ...present('width', row.width),
-    ...present('height', row.height),
-    ...present('duration', row.seconds),
-    ...(row.kind === 'video' ? { erase_until: eraseUntil } : {}),
-    created_at: row.created_at.toISOString(),
-  }
-}
 
 /** The database refuses text with NUL characters. */
 const filterText = z
@@ -103,7 +40,7 @@ interface Shelf {
   readonly path: string
   readonly kinds: readonly AssetKind[]
   readonly query: z.ZodType<z.output<typeof assetsQuery>>
-  readonly example: z.infer<typeof entry>
+  readonly example: z.infer<typeof libraryEntry>
   /** As in "no such …". */
   readonly one: string
 }
@@ -123,7 +60,7 @@ const EXAMPLE_IMAGE = {
   width: 2048,
   height: 2048,
   created_at: '2026-11-21T09:31:24.000Z',
-} satisfies z.input<typeof entry>
+} satisfies z.input<typeof libraryEntry>
 
 const EXAMPLE_VIDEO = {
   id: 'asset_2LcWkZs9TfRm1D7Hn2VbQx',
@@ -139,7 +76,7 @@ const EXAMPLE_VIDEO = {
   duration: 5,
   erase_until: '2026-11-22T08:31:24.000Z',
   created_at: '2026-11-21T09:31:24.000Z',
-} satisfies z.input<typeof entry>
+} satisfies z.input<typeof libraryEntry>
 
 const GALLERY: Shelf = {
   path: '/v1/gallery',
@@ -168,7 +105,7 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
       description: 'Newest first.',
       tag: TAG,
       query: shelf.query,
-      answer: z.object({ data: z.array(entry), next_cursor: z.string().nullable() }),
+      answer: z.object({ data: z.array(libraryEntry), next_cursor: z.string().nullable() }),
       example: () => ({
         path: `${shelf.path}?limit=2`,
         answer: { data: [shelf.example], next_cursor: null },
@@ -192,7 +129,7 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
       })
       const page = rows.slice(0, limit)
       const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
-      const data = page.map((row) => describeEntry(row, library))
+      const data = page.map((row) => describeLibraryEntry(row, library))
       sendJson(context, 200, { data, next_cursor: nextCursor })
     },
   }
@@ -212,14 +149,14 @@ function getOf(shelf: Shelf, summary: string): AccountEndpoint {
     documentation: {
       summary,
       tag: TAG,
-      answer: entry,
+      answer: libraryEntry,
       example: () => ({ path: `${shelf.path}/${shelf.example.id}`, answer: shelf.example }),
       errors: [403, 404, 503],
     },
     async handle(context, { accountId }, { library }) {
       const row = await library.find(accountId, shelf.kinds, context.params.asset_id ?? '')
       if (!row) throw missing(shelf)
-      sendJson(context, 200, describeEntry(row, library))
+      sendJson(context, 200, describeLibraryEntry(row, library))
     },
   }
 }

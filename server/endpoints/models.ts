@@ -1,7 +1,7 @@
 /** GET /v1/models and /v1/models/{id}: OpenAI's list, with types, prices and endpoints added. */
 import { z } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
-import { MODEL_TYPES, type Model } from '../catalog/catalog.ts'
+import { MODEL_TYPES, type Model, type PriceEntry } from '../catalog/catalog.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
 import { formatAmount } from '../lib/money.ts'
@@ -9,7 +9,7 @@ import type { Services } from '../pipeline/services.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 
-const price = z.object({
+export const modelPrice = z.object({
   unit: z.string().describe('What is counted, for example input_token.'),
   per: z.int().describe('The amount buys this many units.'),
   amount: z.string().describe('Decimal, in the account’s currency.'),
@@ -24,7 +24,7 @@ const modelAnswer = z.object({
   display_name: z.string(),
   type: z.literal('model'),
   model_type: z.enum(MODEL_TYPES),
-  prices: z.array(price),
+  prices: z.array(modelPrice),
   free: z.boolean().describe('Calls to it cost nothing.'),
   endpoints: z.array(z.string()).describe('Paths that take this model.'),
 })
@@ -37,6 +37,15 @@ const ENDPOINTS: Readonly<Partial<Record<Model['type'], readonly string[]>>> = {
   minutes: ['/v1/audio/minutes'],
   image: ['/v1/images/generations', '/v1/images/async'],
   ast: ['/v1/audio/translations'],
+}
+
+export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof modelPrice>[] {
+  return prices.map(({ unit, per, amountNanos, when }) => ({
+    unit,
+    per,
+    amount: formatAmount(amountNanos),
+    ...(when ? { when: { ...when } } : {}),
+  }))
 }
 
 const VIDEO_ENDPOINTS: Readonly<Partial<Record<TaskKind, readonly string[]>>> = {
@@ -57,7 +66,7 @@ function endpointsOf(model: Model, { catalog, upstreams }: Services): readonly s
   )
 }
 
-function describeModel(model: Model, services: Services): z.infer<typeof modelAnswer> {
+export function describeModel(model: Model, services: Services): z.infer<typeof modelAnswer> {
   const { display_name: displayName, owned_by: ownedBy } = model.details
   return {
     id: model.id,
@@ -67,12 +76,7 @@ function describeModel(model: Model, services: Services): z.infer<typeof modelAn
     display_name: typeof displayName === 'string' ? displayName : model.id,
     type: 'model',
     model_type: model.type,
-    prices: model.prices.map(({ unit, per, amountNanos, when }) => ({
-      unit,
-      per,
-      amount: formatAmount(amountNanos),
-      ...(when ? { when: { ...when } } : {}),
-    })),
+    prices: describePrices(model.prices),
     free: model.free,
     endpoints: [...endpointsOf(model, services)],
   }

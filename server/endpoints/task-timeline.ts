@@ -2,11 +2,21 @@
 import { z } from 'zod'
 import { GatewayError } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
+import type { TaskEvent } from '../tasks/task.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 
 const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
 
 const event = z.looseObject({ at: z.iso.datetime(), event: z.string() })
+
+/** Events as callers may see them. */
+export function showTimeline(events: readonly TaskEvent[]): z.infer<typeof event>[] {
+  return events.map(({ at, kind, detail }) => {
+    // Which account of ours at which vendor serves a task is the operator's business.
+    const { channel: _channel, ...shown } = detail
+    return { at: at.toISOString(), event: kind, ...shown }
+  })
+}
 
 export const taskTimeline: AccountEndpoint = {
   kind: 'account',
@@ -53,11 +63,7 @@ export const taskTimeline: AccountEndpoint = {
       kind: task.kind,
       model: task.model,
       status: task.state === 'submitting' ? 'queued' : task.state,
-      events: events.map(({ at, kind, detail }) => {
-        // Which account of ours at which vendor serves a task is the operator's business.
-        const { channel: _channel, ...shown } = detail
-        return { at: at.toISOString(), event: kind, ...shown }
-      }),
+      events: showTimeline(events),
     })
   },
 }

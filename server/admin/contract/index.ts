@@ -1,19 +1,27 @@
 /** The admin API's table of contents: one contract an area. */
 import { balanceContract } from './balance.ts'
 import { keysContract } from './keys.ts'
+import { libraryContract } from './library.ts'
+import { modelsContract } from './models.ts'
 import { operatorAccountsContract } from './operator-accounts.ts'
 import { operatorChannelsContract } from './operator-channels.ts'
 import { operatorModelsContract } from './operator-models.ts'
 import { operatorProofContract } from './operator-proof.ts'
 import { operatorSystemContract } from './operator-system.ts'
 import { operatorWorkContract } from './operator-work.ts'
+import { overviewContract } from './overview.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
+import { tasksContract } from './tasks.ts'
 import { usageContract } from './usage.ts'
 
 export const ADMIN_CONTRACT = {
   ...balanceContract,
+  ...overviewContract,
   ...keysContract,
   ...usageContract,
+  ...tasksContract,
+  ...libraryContract,
+  ...modelsContract,
   ...operatorAccountsContract,
   ...operatorChannelsContract,
   ...operatorModelsContract,

@@ -17,18 +17,18 @@ const filters = {
   charged_at_least: decimal.optional(),
 }
 
-const figures = {
+export const figures = {
   calls: z.int(),
   errors: z.int().describe('Failed and lost.'),
   cancelled: z.int(),
   charged: amount,
 }
 
-const latency = z
+export const latency = z
   .object({ p50_ms: z.int().nullable(), p95_ms: z.int().nullable() })
   .describe('Of successful calls, tasks left out; within a tenth. Null: there were none.')
 
-const bucket = z.object({ at: time.describe('Its beginning.'), ...figures, latency })
+export const bucket = z.object({ at: time.describe('Its beginning.'), ...figures, latency })
 
 export const usageContract = {
   'GET /accounts/:account_id/usage': {

@@ -3,18 +3,26 @@ import type { ADMIN_CONTRACT } from '../contract/index.ts'
 import type { HandlersOf } from '../handler.ts'
 import { balanceHandlers } from './balance.ts'
 import { keysHandlers } from './keys.ts'
+import { libraryHandlers } from './library.ts'
+import { modelsHandlers } from './models.ts'
 import { operatorAccountsHandlers } from './operator-accounts.ts'
 import { operatorChannelsHandlers } from './operator-channels.ts'
 import { operatorModelsHandlers } from './operator-models.ts'
 import { operatorProofHandlers } from './operator-proof.ts'
 import { operatorSystemHandlers } from './operator-system.ts'
 import { operatorWorkHandlers } from './operator-work.ts'
+import { overviewHandlers } from './overview.ts'
+import { tasksHandlers } from './tasks.ts'
 import { usageHandlers } from './usage.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...balanceHandlers,
+  ...overviewHandlers,
   ...keysHandlers,
   ...usageHandlers,
+  ...tasksHandlers,
+  ...libraryHandlers,
+  ...modelsHandlers,
   ...operatorAccountsHandlers,
   ...operatorChannelsHandlers,
   ...operatorModelsHandlers,

@@ -1,0 +1,103 @@
+/** Gallery, asset library and files, over the stores of the public API. */
+
+import type { AssetFilter } from '../../assets/asset-store.ts'
+import type { AssetKind } from '../../assets/collect-assets.ts'
+import type { FileRow } from '../../assets/file-store.ts'
+import { fileUrl, receiveFile } from '../../endpoints/files.ts'
+import { describeLibraryEntry } from '../../endpoints/library-entry.ts'
+import { formatAmount } from '../../lib/money.ts'
+import type { libraryContract } from '../contract/library.ts'
+import type { ReadQuery } from '../contract/route.ts'
+import type { HandlersOf } from '../handler.ts'
+import { toPage } from '../page.ts'
+import { noSuch } from '../refusal.ts'
+import type { AdminServices } from '../services.ts'
+import { readCharges } from '../stores/library-store.ts'
+
+const IMAGES = ['image'] as const
+const ASSETS = ['video', 'last_frame', 'erased'] as const
+
+type Query = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/gallery']>
+
+async function listShelf(
+  { library, sql }: AdminServices,
+  accountId: string,
+  kinds: readonly AssetKind[],
+  { limit, cursor, from, to, model, task_id: taskId }: Query,
+) {
+  const filter: AssetFilter = {
+    ...{ accountId, kinds, limit: limit + 1 },
+    ...(cursor ? { after: cursor } : {}),
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(model ? { model } : {}),
+    ...(taskId ? { taskId } : {}),
+  }
+  const rows = await library.list(filter)
+  const requests = rows.map((row) => row.request_id)
+  const charges = await readCharges(sql, accountId, requests)
+  return toPage(
+    rows,
+    limit,
+    ({ id }) => id,
+    (row) => {
+      const charged = charges.get(row.request_id)
+      const cost = charged === undefined ? null : formatAmount(charged)
+      return { ...describeLibraryEntry(row, library), charged: cost }
+    },
+  )
+}
+
+async function removeEntry(
+  { library }: AdminServices,
+  params: { readonly account_id: string; readonly asset_id: string },
+  kinds: readonly AssetKind[],
+): Promise<undefined> {
+  const { account_id: accountId, asset_id: id } = params
+  if (!(await library.remove(accountId, kinds, id))) throw noSuch('asset')
+}
+
+function describeFile(row: FileRow, publicUrl: string) {
+  return {
+    id: row.id,
+    filename: row.filename,
+    purpose: row.purpose,
+    bytes: Number(row.bytes),
+    content_type: row.content_type,
+    url: fileUrl(row, publicUrl),
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+  }
+}
+
+export const libraryHandlers: HandlersOf<typeof libraryContract> = {
+  'GET /accounts/:account_id/gallery': ({ params, query }, services) =>
+    listShelf(services, params.account_id, IMAGES, query),
+  'DELETE /accounts/:account_id/gallery/:asset_id': ({ params }, services) =>
+    removeEntry(services, params, IMAGES),
+  'GET /accounts/:account_id/assets': ({ params, query }, services) =>
+    listShelf(services, params.account_id, query.kind ? [query.kind] : ASSETS, query),
+  'DELETE /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
+    removeEntry(services, params, ASSETS),
+  async 'GET /accounts/:account_id/files'({ params, query }, { files, publicUrl }) {
+    const accountId = params.account_id
+    const { limit, cursor, purpose } = query
+    const after = cursor === undefined ? undefined : await files.find(accountId, cursor)
+    if (cursor !== undefined && !after) return { data: [], next_cursor: null }
+    const page = { accountId, newestFirst: true, purpose, after, limit: limit + 1 }
+    const rows = await files.list(page)
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => id,
+      (row) => describeFile(row, publicUrl),
+    )
+  },
+  async 'POST /accounts/:account_id/files'({ context, params }, { files, publicUrl }) {
+    const { file } = await receiveFile(context, params.account_id, files)
+    return describeFile(file, publicUrl)
+  },
+  async 'DELETE /accounts/:account_id/files/:file_id'({ params }, { files }) {
+    if (!(await files.remove(params.account_id, params.file_id))) throw noSuch('file')
+  },
+}

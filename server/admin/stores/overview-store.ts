@@ -1,0 +1,49 @@
+/** The overview's small questions, in one statement. */
+import type { Sql } from 'postgres'
+
+export interface OverviewRow {
+  readonly currency: string
+  readonly available: bigint
+  readonly held: bigint
+  readonly debt: bigint
+  readonly low_balance_at: bigint | null
+  readonly now: Date
+  /** The last midnight of the time zone. */
+  readonly midnight: Date
+  readonly yesterday: Date
+  readonly queued: number
+  readonly processing: number
+  readonly pending: number
+  readonly dropped: number
+  readonly has_credit: boolean
+  readonly has_key: boolean
+  readonly has_call: boolean
+}
+
+/** Open tasks and waiting deliveries are found by indexes that hold nothing else. */
+export async function readOverview(
+  sql: Sql,
+  accountId: string,
+  timeZone: string,
+): Promise<OverviewRow | undefined> {
+  const [row] = await sql<OverviewRow[]>`
+    select b.currency, b.available, b.held, b.debt, a.low_balance_at, now() as now,
+      date_trunc('day', now(), ${timeZone}) as midnight,
+      date_trunc('day', now() - interval '1 day', ${timeZone}) as yesterday,
+      open.queued, open.processing, sending.pending,
+      (select count(*)::int from delivery d where d.account_id = a.id and d.state = 'dropped'
+        and d.created_at > now() - interval '7 days') as dropped,
+      exists (select 1 from credit c where c.account_id = a.id) as has_credit,
+      exists (select 1 from api_key k where k.account_id = a.id and k.purpose = 'calls') as has_key,
+      exists (select 1 from call c where c.account_id = a.id) as has_call
+    from account a join balance b on b.account_id = a.id
+    cross join lateral (
+      select count(*) filter (where state <> 'processing')::int as queued,
+        count(*) filter (where state = 'processing')::int as processing
+      from task t where t.account_id = a.id and t.due_at is not null) open
+    cross join lateral (
+      select count(*)::int as pending from delivery d
+      where d.account_id = a.id and d.state = 'pending') sending
+    where a.id = ${accountId}`
+  return row
+}
