@@ -10,6 +10,7 @@ import { type CopyLimits, nextCopyMs } from './copy-schedule.ts'
 import { type ClaimedCopy, failCopy, renewCopy, storeCopy } from './copy-store.ts'
 import type { Quota } from './quota.ts'
 import { readPictureSize } from './read-picture-size.ts'
+import { readVideoFacts, type VideoFacts } from './read-video-facts.ts'
 import { sniffType } from './sniff-type.ts'
 import { StorageTrouble, TooManyBytes } from './storage.ts'
 
@@ -108,7 +109,7 @@ async function keep(
   blob: Blob,
   { sql, blobs, quota }: CopyContext,
 ): Promise<void> {
-  const size = readPictureSize(blob.head)
+  const facts: VideoFacts = readPictureSize(blob.head) ?? readVideoFacts(blob.head)
   try {
     await withTransaction(sql, async (transaction) => {
       await quota.claim(transaction, claim.account_id, blob.bytes)
@@ -116,9 +117,9 @@ async function keep(
         storageKey: blob.key,
         contentType: sniffType(blob.head),
         bytes: blob.bytes,
-        width: size?.width,
-        height: size?.height,
-        seconds: undefined,
+        width: facts.width,
+        height: facts.height,
+        seconds: facts.seconds,
       })
       if (!kept) throw new CopyFailure('the copy was taken over, or its entry deleted')
       await blobs.adopt(transaction, blob.key)

@@ -1,0 +1,79 @@
+/** What is old leaves the database, what is not stays, and the books still agree: `stop` audits. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { type Chore, startHousekeeping } from '../server/housekeeping.ts'
+import { createLog } from '../server/log.ts'
+import { MP4, type Origin, startOrigin } from './assets/origin.ts'
+import { until } from './support/processes.ts'
+import { BODY, startTaskStage, type TaskStage } from './tasks/stage.ts'
+
+const SETTINGS = { DELIVERY_DAYS: '30', TIMELINE_DAYS: '40', HOUSEKEEPING_MS: '100' }
+let stage: TaskStage
+let receiver: Origin
+
+before(async () => {
+  receiver = await startOrigin(MP4)
+  stage = await startTaskStage(SETTINGS)
+})
+after(async () => {
+  await stage.stop()
+  await receiver.stop()
+})
+
+const count = async (rows: Promise<readonly { count: number }[]>) => (await rows)[0]?.count ?? 0
+
+test('deliveries and timelines go when they are old; tasks and charges never', async () => {
+  const { sql } = stage.gateway
+  const tenant = await stage.gateway.tenant()
+  stage.vendor.begin = 'succeeded'
+  const ids: string[] = []
+  for (let number = 0; number < 3; number += 1) {
+    const { json } = await stage.create(tenant, { ...BODY, callback_url: `${receiver.url}/hook` })
+    await stage.until(tenant, json.id, 'succeeded')
+    ids.push(json.id)
+  }
+  const delivered = () => count(sql`select count(*)::int from delivery where state = 'delivered'`)
+  await until('three deliveries', async () => (await delivered()) === 3 || undefined, 10_000)
+  const [old = '', older = '', young = ''] = ids
+  await sql`
+    update delivery set finished_at = finished_at - interval '31 days'
+    where task_id in (${old}, ${older})`
+  await sql`
+    update task_event set at = at - interval '41 days' where task_id in (${old}, ${older})`
+  const left = async () => [
+    await delivered(),
+    await count(sql`select count(*)::int from delivery_attempt`),
+    await count(sql`select count(distinct task_id)::int from task_event`),
+  ]
+  await until('the old to go', async () => (await left()).join() === '1,1,1' || undefined, 10_000)
+  assert.notDeepEqual(await stage.timeline(tenant, young), [])
+  assert.equal((await stage.gateway.get(`/v1/videos/generations/${old}`, tenant.key)).status, 200)
+  const { data } = (await stage.gateway.get('/v1/usage', tenant.key)).json
+  assert.equal(data.length, 3)
+})
+
+test('a chore that fails, or never ends, holds up no other', async () => {
+  const done: string[] = []
+  const note = (name: string, run: Chore['run']): Chore => ({
+    name,
+    run() {
+      done.push(name)
+      return run()
+    },
+  })
+  let pieces = 3
+  const chores = [
+    note('broken', () => Promise.reject(new Error('broken'))),
+    note('pieces', async () => {
+      pieces -= 1
+      return Math.max(0, pieces)
+    }),
+    note('nothing', async () => 0),
+  ]
+  const log = createLog({ level: 'silent', format: 'json' })
+  const housekeeping = startHousekeeping({ chores, everyMs: 20, log })
+  const rounds = () => done.filter((one) => one === 'nothing').length
+  await until('two rounds', async () => rounds() >= 2 || undefined, 5_000)
+  await housekeeping.stop()
+  assert.deepEqual(done.slice(0, 5), ['broken', 'pieces', 'pieces', 'pieces', 'nothing'])
+})
