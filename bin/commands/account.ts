@@ -1,17 +1,18 @@
 /** `tributary account …`: who may call, and how much money is theirs. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   type AccountRow,
   createAccount,
   listAccounts,
   mergeLimits,
   setAccountLimits,
+  setAccountMedia,
   setAccountStatus,
   showAccount,
 } from '../../server/accounts/manage-accounts.ts'
 import { formatAmount, type Nanos } from '../../server/lib/money.ts'
 import { addLimitOptions, describeLimits, type LimitOptions, limitsChange } from '../lib/limits.ts'
-import { positiveAmount } from '../lib/parse.ts'
+import { type None, orNone, positiveAmount, whole } from '../lib/parse.ts'
 import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
 import { actor, withSession } from '../lib/session.ts'
 
@@ -39,6 +40,35 @@ export function addAccountCommands(program: Command): void {
   addStatus(account, 'suspend', 'suspended', 'refuse all new calls of an account within 5 seconds')
   addStatus(account, 'resume', 'active', 'let a suspended account call again')
   addLimits(account)
+  addMedia(account)
+}
+
+interface MediaOptions extends JsonOption {
+  readonly storedGb?: number | None
+  readonly prompts?: 'keep' | 'drop'
+}
+
+const GIGABYTE = 1_000_000_000
+
+function addMedia(account: Command): void {
+  account
+    .command('media <account>')
+    .description('what an account may keep of files and media')
+    .option('--stored-gb <n>', 'gigabytes, or none for the limit of the gateway', orNone(whole))
+    .addOption(new Option('--prompts <what>', 'of images in the gallery').choices(['keep', 'drop']))
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary account media acct_… --stored-gb 100')
+    .action((id: string, options: MediaOptions) =>
+      withSession(async ({ sql }) => {
+        const { storedGb, prompts } = options
+        const bytes = storedGb === 'none' ? null : (storedGb ?? 0) * GIGABYTE
+        const change = {
+          ...(storedGb === undefined ? {} : { storedBytesMax: bytes }),
+          ...(prompts === undefined ? {} : { keepsPrompts: prompts === 'keep' }),
+        }
+        show(await setAccountMedia(sql, id, change), options)
+      }),
+    )
 }
 
 interface CreateOptions extends JsonOption, LimitOptions {
@@ -131,6 +161,8 @@ function show(row: AccountRow, options: JsonOption): void {
     held: `${formatAmount(row.held)} ${row.currency}`,
     debt: row.debt > 0n ? `${formatAmount(row.debt)} ${row.currency}` : null,
     limits: describeLimits(row.limits),
+    storage: row.stored_bytes_max === null ? null : `${row.stored_bytes_max / GIGABYTE} GB`,
+    prompts: row.keeps_prompts ? null : 'not kept',
     keys: row.keys,
     created: formatTime(row.created_at),
   })

@@ -10,6 +10,10 @@ export interface AccountRow {
   readonly status: 'active' | 'suspended'
   readonly currency: string
   readonly limits: CallLimits
+  /** What it may keep of files and media; null for the gateway's own limit. */
+  readonly stored_bytes_max: number | null
+  /** Whether the gallery keeps the prompts of its images. */
+  readonly keeps_prompts: boolean
   readonly created_at: Date
   readonly available: bigint
   readonly held: bigint
@@ -49,8 +53,8 @@ export function selectAccounts(
   filter: { readonly id?: string; readonly limit: number },
 ): Promise<AccountRow[]> {
   return sql<AccountRow[]>`
-    select a.id, a.name, a.status, a.currency, a.limits, a.created_at,
-      b.available, b.held, b.debt,
+    select a.id, a.name, a.status, a.currency, a.limits, a.keeps_prompts, a.created_at,
+      a.stored_bytes_max::float8 as stored_bytes_max, b.available, b.held, b.debt,
       (select count(*)::int from api_key k where k.account_id = a.id) as keys
     from account a join balance b on b.account_id = a.id
     ${filter.id === undefined ? sql`` : sql`where a.id = ${filter.id}`}
@@ -71,6 +75,23 @@ export async function updateStatus(
 export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Promise<boolean> {
   const updated = await sql`
     update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
+  return updated.count > 0
+}
+
+/** An absent member stays as it is. */
+export interface MediaChange {
+  readonly storedBytesMax?: number | null
+  readonly keepsPrompts?: boolean
+}
+
+/** Returns false when there is no such account. */
+export async function updateMedia(sql: Sql, id: string, change: MediaChange): Promise<boolean> {
+  const { storedBytesMax, keepsPrompts = null } = change
+  const updated = await sql`
+    update account set keeps_prompts = coalesce(${keepsPrompts}, keeps_prompts),
+      stored_bytes_max = case when ${storedBytesMax === undefined} then stored_bytes_max
+        else ${storedBytesMax ?? null}::bigint end
+    where id = ${id}`
   return updated.count > 0
 }
 

@@ -6,9 +6,11 @@ import { OperatorError } from '../lib/operator-error.ts'
 import {
   type AccountRow,
   insertAccount,
+  type MediaChange,
   postOpeningBalance,
   selectAccounts,
   updateLimits,
+  updateMedia,
   updateStatus,
 } from './account-store.ts'
 import type { CallLimits } from './accounts.ts'
@@ -77,6 +79,16 @@ export async function setAccountLimits(
 ): Promise<AccountRow> {
   const { limits } = await showAccount(sql, id)
   if (!(await updateLimits(sql, id, mergeLimits(limits, change)))) noAccount(id)
+  return await showAccount(sql, id)
+}
+
+/** Changes what an account may keep of files and media; prompts that are kept stay. */
+export async function setAccountMedia(
+  sql: Sql,
+  id: string,
+  change: MediaChange,
+): Promise<AccountRow> {
+  if (!(await updateMedia(sql, id, change))) noAccount(id)
   return await showAccount(sql, id)
 }
 

@@ -56,7 +56,9 @@ export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise
       insert into asset (id, account_id, kind, task_id, position, request_id, model, prompt,
         original_id, source_url, source_expires_at, token, width, height, seconds)
       values (${asset.id}, ${asset.accountId}, ${asset.kind}, ${asset.taskId}, ${asset.position},
-        ${asset.requestId}, ${asset.model}, ${asset.prompt},
+        ${asset.requestId}, ${asset.model},
+        case when (select keeps_prompts from account where id = ${asset.accountId}) is not false
+          then ${asset.prompt} end,
         (select id from asset where task_id = ${asset.originalTaskId}
           and account_id = ${asset.accountId} and kind = 'video' limit 1),
         ${asset.sourceUrl}, ${asset.sourceExpiresAt}, ${asset.token}, ${asset.width},

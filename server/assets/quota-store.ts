@@ -1,4 +1,4 @@
-/** What an account keeps in storage. */
+/** What an account keeps in storage, and may keep. */
 import type { Sql, TransactionSql } from 'postgres'
 
 /** Files that have expired are as good as gone. */
@@ -13,6 +13,16 @@ export async function sumStoredBytes(
       (select coalesce(sum(bytes), 0) from asset
         where account_id = ${accountId} and bytes is not null))::bigint as total`
   return row?.total ?? 0n
+}
+
+/** The account's own limit, or null for the gateway's. */
+export async function readStoredBytesMax(
+  sql: Sql | TransactionSql,
+  accountId: string,
+): Promise<bigint | null> {
+  const [row] = await sql<{ stored_bytes_max: bigint | null }[]>`
+    select stored_bytes_max from account where id = ${accountId}`
+  return row?.stored_bytes_max ?? null
 }
 
 /** An arbitrary but fixed number, beside a hash of the account. */

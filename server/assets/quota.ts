@@ -1,7 +1,7 @@
 /** How much an account may keep in storage: uploads and what its tasks made together. */
 import type { Sql, TransactionSql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { lockAccountStorage, sumStoredBytes } from './quota-store.ts'
+import { lockAccountStorage, readStoredBytesMax, sumStoredBytes } from './quota-store.ts'
 
 const GIGABYTE = 1_000_000_000
 
@@ -17,16 +17,22 @@ export interface Quota {
   claim(transaction: TransactionSql, accountId: string, bytes: number): Promise<void>
 }
 
+/** `bytesMax` is for accounts without a limit of their own. */
 export function createQuota(sql: Sql, bytesMax: number): Quota {
+  async function limitOf(one: Sql | TransactionSql, accountId: string): Promise<number> {
+    return Number((await readStoredBytesMax(one, accountId)) ?? bytesMax)
+  }
   return {
     async left(accountId) {
-      return Math.max(0, bytesMax - Number(await sumStoredBytes(sql, accountId)))
+      const stored = Number(await sumStoredBytes(sql, accountId))
+      return Math.max(0, (await limitOf(sql, accountId)) - stored)
     },
     enter: lockAccountStorage,
     async claim(transaction, accountId, bytes) {
       await lockAccountStorage(transaction, accountId)
       const stored = Number(await sumStoredBytes(transaction, accountId))
-      if (stored + bytes > bytesMax) throw storageFull(bytesMax)
+      const limit = await limitOf(transaction, accountId)
+      if (stored + bytes > limit) throw storageFull(limit)
     },
   }
 }

@@ -167,6 +167,16 @@ describe('what a task made', () => {
     assert.equal((await shelf.library.list(erased)).length, 1, 'once, though told twice')
   })
 
+  test('no prompt is kept for an account that does not want it', async () => {
+    await shelf.sql`
+      insert into account (id, name, currency, keeps_prompts) values ('acct_q', 'q', 'CNY', false)`
+    await shelf.succeed({
+      ...{ kind: 'image', id: 'task_q', account_id: 'acct_q', request: { prompt: 'a fox' } },
+      result: { data: [{ url: `${origin.url}/0.png` }] },
+    })
+    assert.equal((await shelf.row('task_q')).prompt, null)
+  })
+
   test('nothing comes of results of odd forms, and nothing breaks', async () => {
     const odd = [null, {}, { video_url: 7 }, { video_url: 'ftp://x/y' }, { data: 'x' }]
     for (const result of [...odd, { data: [null, 1, { url: null }] }]) {

@@ -23,6 +23,11 @@ test('accounts: create, list, show, limit, suspend, resume', async (t) => {
   assert.match(shown.out, /limits +60 calls per minute\n/)
   const change = ['--requests-per-minute', 'none', '--concurrent-calls', '3']
   assert.deepEqual((await json('account', 'limits', id, ...change)).limits, { concurrent_calls: 3 })
+  const media = await json('account', 'media', id, '--stored-gb', '100', '--prompts', 'drop')
+  assert.deepEqual([media.stored_bytes_max, media.keeps_prompts], [100_000_000_000, false])
+  assert.match((await run('account', 'show', id)).out, /storage +100 GB\nprompts +not kept\n/)
+  const lifted = await json('account', 'media', id, '--stored-gb', 'none')
+  assert.deepEqual([lifted.stored_bytes_max, lifted.keeps_prompts], [null, false])
   assert.equal((await json('account', 'suspend', id)).status, 'suspended')
   assert.equal((await json('account', 'resume', id)).status, 'active')
 })

@@ -94,6 +94,11 @@ test('413 when the account is full, also for many at once; a replay still works'
   const [sum] = await gateway.sql<{ bytes: bigint }[]>`
     select sum(bytes)::bigint as bytes from file where account_id = ${accountId}`
   assert.equal(sum?.bytes, 20_000_000_000n - 2n)
+  await gateway.sql`update account set stored_bytes_max = 30000000000 where id = ${accountId}`
+  assert.equal((await upload(key, undefined)).status, 200, 'an account may have its own limit')
+  await gateway.sql`update account set stored_bytes_max = 3 where id = ${accountId}`
+  assert.equal((await upload(key, undefined)).status, 413)
+  await gateway.sql`update account set stored_bytes_max = null where id = ${accountId}`
   await gateway.fetch(`${PATH}/${json.id}`, { method: 'DELETE', key })
   assert.equal((await upload(key, undefined)).status, 200)
 })
