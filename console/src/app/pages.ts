@@ -34,7 +34,56 @@ const customer: readonly Line[] = [
   },
 ]
 
-const operator: readonly Line[] = []
+const operator: readonly Line[] = [
+  {
+    path: '/operator/accounts',
+    label: 'accounts',
+    icon: 'users',
+    load: () => import('../features/operator-accounts/page.tsx'),
+  },
+  {
+    path: '/operator/channels',
+    label: 'channels',
+    icon: 'plug',
+    load: () => import('../features/operator-channels/page.tsx'),
+  },
+  {
+    path: '/operator/models',
+    label: 'prices',
+    icon: 'tag',
+    load: () => import('../features/operator-models/page.tsx'),
+  },
+  {
+    path: '/operator/calls',
+    label: 'calls',
+    icon: 'phone',
+    load: () => import('../features/operator-calls/page.tsx'),
+  },
+  {
+    path: '/operator/tasks',
+    label: 'tasks',
+    icon: 'clock',
+    load: () => import('../features/operator-tasks/page.tsx'),
+  },
+  {
+    path: '/operator/deliveries',
+    label: 'deliveries',
+    icon: 'send',
+    load: () => import('../features/operator-deliveries/page.tsx'),
+  },
+  {
+    path: '/operator/proof',
+    label: 'proof',
+    icon: 'shield',
+    load: () => import('../features/operator-proof/page.tsx'),
+  },
+  {
+    path: '/operator/system',
+    label: 'system',
+    icon: 'server',
+    load: () => import('../features/operator-system/page.tsx'),
+  },
+]
 
 export const PAGES: readonly PageEntry[] = [
   ...customer.map((line) => ({ ...line, area: 'customer' as const })),

@@ -80,6 +80,26 @@ export type AdminPages<Row> = Omit<ReturnType<typeof useAdminPages>, 'rows'> & {
   readonly rows: readonly Row[]
 }
 
+/** A list that comes whole, `{ data }`, as DataTable takes it. */
+export function asPages<Row>(query: {
+  readonly data: { readonly data: readonly Row[] } | undefined
+  readonly error: Error | null
+  readonly isPending: boolean
+  readonly isPlaceholderData: boolean
+  readonly refetch: () => unknown
+}): AdminPages<Row> {
+  return {
+    rows: query.data?.data ?? [],
+    error: query.error,
+    isPending: query.isPending,
+    isStale: query.isPlaceholderData,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore() {},
+    retry: () => void query.refetch(),
+  }
+}
+
 function withCursor<Request extends object>(request: Request, cursor: string): Request {
   if (!cursor) return request
   const query = 'query' in request ? request.query : undefined

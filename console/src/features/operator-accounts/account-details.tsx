@@ -1,0 +1,93 @@
+/** One account: its money, what operators can do with it, and what they did. */
+import { Button, Group, Stack } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyText } from '../../components/copy-button.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useSession } from '../../lib/session.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { Credits } from './credits.tsx'
+import { LimitsForm } from './limits-form.tsx'
+import { messages } from './messages.ts'
+import { SuspendDialog } from './suspend-dialog.tsx'
+
+export type Account = AdminAnswer<'GET /operator/accounts/:account_id'>
+
+export function AccountDetails({ account }: { readonly account: Account }) {
+  const t = useMessages(messages)
+  const { currency } = account
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} />
+  return (
+    <Stack gap="lg">
+      <KeyValue
+        facts={[
+          { label: t('id'), value: <CopyText value={account.id} /> },
+          { label: t('status'), value: <WorkStatus status={account.status} /> },
+          { label: t('available'), value: money(account.available) },
+          { label: t('held'), value: money(account.held) },
+          { label: t('debt'), value: money(account.debt) },
+          { label: t('keys'), value: account.keys },
+          { label: t('created'), value: <TimeText time={account.created_at} form="full" /> },
+        ]}
+      />
+      <Group gap="md">
+        <TextLink to="/operator/calls" search={{ account: account.id }}>
+          {t('calls')}
+        </TextLink>
+        <TextLink to="/operator/tasks" search={{ account: account.id }}>
+          {t('tasks')}
+        </TextLink>
+      </Group>
+      <Acts account={account} />
+      <LimitsForm account={account} />
+      <Credits account={account} />
+    </Stack>
+  )
+}
+
+function Acts({ account }: { readonly account: Account }) {
+  const t = useMessages(messages)
+  const { select } = useSession()
+  const navigate = useNavigate()
+  const [asking, setAsking] = useState(false)
+  const resume = useAdminChange('POST /operator/accounts/:account_id/resume')
+  const see = () => {
+    select({ id: account.id, name: account.name })
+    void navigate({ to: '/' })
+  }
+  const params = { account_id: account.id }
+  return (
+    <Group gap="xs">
+      <Button variant="default" onClick={see}>
+        {t('seeAs')}
+      </Button>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {account.status === 'active' ? t('suspend') : t('resume')}
+      </Button>
+      {account.status === 'active' ? (
+        <SuspendDialog account={account} isOpen={asking} onClose={() => setAsking(false)} />
+      ) : (
+        <ConfirmDialog
+          isOpen={asking}
+          title={t('resume')}
+          act={t('resume')}
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            await resume.mutateAsync({ params })
+            notifyDone(t('resumed', { name: account.name }))
+          }}
+        >
+          {account.name}
+        </ConfirmDialog>
+      )}
+    </Group>
+  )
+}

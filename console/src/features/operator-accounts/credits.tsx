@@ -1,0 +1,123 @@
+/** Money that people put in or took back, and the form that does it. */
+import { Box, Button, Group, Select, Stack, Table, Text, TextInput, Title } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ErrorState } from '../../components/error-state.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TimeText } from '../../components/time-text.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import type { Account } from './account-details.tsx'
+import { messages } from './messages.ts'
+
+const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
+type Kind = (typeof KINDS)[number]
+
+const isKind = (text: string | null): text is Kind => KINDS.some((kind) => kind === text)
+
+export function Credits({ account }: { readonly account: Account }) {
+  return (
+    <Stack gap="lg">
+      <CreditForm account={account} />
+      <History account={account} />
+    </Stack>
+  )
+}
+
+function CreditForm({ account }: { readonly account: Account }) {
+  const t = useMessages(messages)
+  const change = useAdminChange('POST /operator/accounts/:account_id/credits')
+  const [amount, setAmount] = useState('')
+  const [kind, setKind] = useState<Kind>('top_up')
+  const [reason, setReason] = useState('')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const body = { amount: amount.trim(), kind, reason }
+    const request = { params: { account_id: account.id }, body }
+    const posted = await change.mutateAsync(request).catch(() => undefined)
+    if (!posted) return
+    setAmount('')
+    setReason('')
+    notifyDone(t('posted', { name: account.name }))
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Title order={3} size="h4" mb={6}>
+        {t('creditTitle')}
+      </Title>
+      <Stack gap="xs">
+        <Group gap="xs" grow>
+          <TextInput
+            label={`${t('amount')} (${account.currency})`}
+            required
+            inputMode="decimal"
+            value={amount}
+            onChange={({ currentTarget }) => setAmount(currentTarget.value)}
+          />
+          <Select
+            label={t('kind')}
+            allowDeselect={false}
+            data={KINDS.map((value) => ({ value, label: t(value) }))}
+            value={kind}
+            onChange={(chosen) => {
+              if (isKind(chosen)) setKind(chosen)
+            }}
+          />
+        </Group>
+        <TextInput
+          label={t('reason')}
+          description={t('reasonNote')}
+          required
+          maxLength={500}
+          value={reason}
+          onChange={({ currentTarget }) => setReason(currentTarget.value)}
+        />
+        {change.error ? <ErrorState error={change.error} /> : null}
+        <Group justify="flex-end">
+          <Button type="submit" loading={change.isPending}>
+            {t('post')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function History({ account }: { readonly account: Account }) {
+  const t = useMessages(messages)
+  const params = { account_id: account.id }
+  const { rows } = useAdminPages('GET /operator/accounts/:account_id/credits', { params })
+  return (
+    <Box>
+      <Title order={3} size="h4" mb={6}>
+        {t('history')}
+      </Title>
+      {rows.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          {t('historyEmpty')}
+        </Text>
+      ) : (
+        <Table aria-label={t('history')}>
+          <Table.Tbody>
+            {rows.map((row) => (
+              <Table.Tr key={row.id}>
+                <Table.Td valign="top">
+                  <TimeText time={row.created_at} />
+                </Table.Td>
+                <Table.Td>
+                  {t(row.kind)}
+                  <Text size="xs" c="dimmed">
+                    {row.reason} · {t('by')} {row.actor}
+                  </Text>
+                </Table.Td>
+                <Table.Td ta="right" valign="top">
+                  <MoneyText amount={row.amount} currency={account.currency} places={2} />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      )}
+    </Box>
+  )
+}

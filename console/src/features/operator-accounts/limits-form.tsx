@@ -1,0 +1,53 @@
+/** The limits of an account; an empty field means none. */
+import { Button, Group, NumberInput, Title } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ErrorState } from '../../components/error-state.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import type { Account } from './account-details.tsx'
+import { messages } from './messages.ts'
+
+export function LimitsForm({ account }: { readonly account: Account }) {
+  const t = useMessages(messages)
+  const change = useAdminChange('PATCH /operator/accounts/:account_id')
+  const [requests, setRequests] = useState<number | string>(
+    account.limits.requests_per_minute ?? '',
+  )
+  const [calls, setCalls] = useState<number | string>(account.limits.concurrent_calls ?? '')
+  const read = (value: number | string) => (value === '' ? null : Number(value))
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    const limits = { requests_per_minute: read(requests), concurrent_calls: read(calls) }
+    const request = { params: { account_id: account.id }, body: { limits } }
+    const saved = await change.mutateAsync(request).catch(() => undefined)
+    if (saved) notifyDone(t('saved'))
+  }
+  const field = (label: string, value: number | string, set: (value: number | string) => void) => (
+    <NumberInput
+      label={label}
+      size="xs"
+      w={160}
+      min={1}
+      allowDecimal={false}
+      placeholder={t('noLimit')}
+      value={value}
+      onChange={set}
+    />
+  )
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Title order={3} size="h4" mb={6}>
+        {t('limits')}
+      </Title>
+      <Group gap="xs" align="flex-end">
+        {field(t('requestsPerMinute'), requests, setRequests)}
+        {field(t('concurrentCalls'), calls, setCalls)}
+        <Button type="submit" variant="default" size="xs" loading={change.isPending}>
+          {t('save')}
+        </Button>
+      </Group>
+      {change.error ? <ErrorState error={change.error} /> : null}
+    </form>
+  )
+}

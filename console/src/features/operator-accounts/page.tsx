@@ -1,0 +1,132 @@
+/** All accounts with their balances; one beside the list. */
+import { Button } from '@mantine/core'
+import { useState } from 'react'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { AccountDetails } from './account-details.tsx'
+import { messages } from './messages.ts'
+import { NewAccount } from './new-account.tsx'
+
+const KEY = 'GET /operator/accounts'
+type Account = RowOf<typeof KEY>
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState(['search', 'status', 'in_debt', 'id'])
+  const { id: openId, ...filters } = url.values
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const [isCreating, setCreating] = useState(false)
+  const states = useStatusOptions(['active', 'suspended'])
+  const create = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>
+      {t('newAccount')}
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} actions={create} />
+      <Filters>
+        <TextFilter
+          label={t('search')}
+          value={filters.search}
+          onChange={(search) => url.set({ search })}
+        />
+        <SelectFilter
+          label={t('status')}
+          value={filters.status}
+          options={states}
+          onChange={(status) => url.set({ status })}
+        />
+        <SelectFilter
+          label={t('debt')}
+          value={filters.in_debt}
+          options={[{ value: 'true', label: t('inDebt') }]}
+          onChange={(value) => url.set({ in_debt: value })}
+        />
+      </Filters>
+      <DataTable
+        label={t('title')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={openId}
+        empty={
+          <FilteredEmpty
+            icon="users"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set({ search: '', status: '', in_debt: '' })}
+            title={t('emptyTitle')}
+            action={create}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <OpenAccount id={openId} onClose={() => url.push({ id: '' })} />
+      <NewAccount
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={(id) => url.push({ id })}
+      />
+    </>
+  )
+}
+
+/** Fetched by its id, so that a link to an account works wherever it stands in the list. */
+function OpenAccount({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const account = useAdmin(
+    'GET /operator/accounts/:account_id',
+    { params: { account_id: id } },
+    { enabled: id !== '' },
+  )
+  const shown = id === '' ? undefined : account.data
+  return (
+    <DetailDrawer isOpen={id !== ''} title={shown?.name ?? id} onClose={onClose}>
+      {shown ? <AccountDetails key={shown.id} account={shown} /> : null}
+    </DetailDrawer>
+  )
+}
+
+function useColumns(): Column<Account>[] {
+  const t = useMessages(messages)
+  const money = (amount: string, { currency }: Account) => (
+    <MoneyText amount={amount} currency={currency} places={2} />
+  )
+  return [
+    { key: 'name', header: t('name'), render: (row) => row.name },
+    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
+    {
+      key: 'available',
+      header: t('available'),
+      render: (row) => money(row.available, row),
+      align: 'right',
+    },
+    {
+      key: 'held',
+      header: t('held'),
+      render: (row) => money(row.held, row),
+      align: 'right',
+      minor: true,
+    },
+    { key: 'debt', header: t('debt'), render: (row) => money(row.debt, row), align: 'right' },
+    { key: 'keys', header: t('keys'), render: (row) => row.keys, align: 'right', minor: true },
+    {
+      key: 'created',
+      header: t('created'),
+      render: (row) => <TimeText time={row.created_at} />,
+      minor: true,
+    },
+  ]
+}

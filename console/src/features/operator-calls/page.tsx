@@ -1,0 +1,170 @@
+/** The calls of all accounts, the newest first. */
+import { Stack, Text } from '@mantine/core'
+import { CopyText } from '../../components/copy-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const KEY = 'GET /operator/calls'
+type Call = RowOf<typeof KEY>
+const FILTERS = ['account', 'model', 'endpoint', 'status', 'review', 'request_id'] as const
+const NO_FILTERS = { account: '', model: '', endpoint: '', status: '', review: '', request_id: '' }
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState([...FILTERS, 'id'])
+  const { id, ...filters } = url.values
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const open = pages.rows.find((row) => row.request_id === id)
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} />
+      <CallFilters values={filters} onChange={url.set} />
+      <DataTable
+        label={t('title')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.request_id}
+        onOpen={(row) => url.push({ id: row.request_id })}
+        openId={id}
+        empty={
+          <FilteredEmpty
+            icon="phone"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set(NO_FILTERS)}
+            title={t('emptyTitle')}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <DetailDrawer
+        isOpen={open !== undefined}
+        title={open?.model ?? ''}
+        onClose={() => url.push({ id: '' })}
+      >
+        {open ? <CallDetails call={open} /> : null}
+      </DetailDrawer>
+    </>
+  )
+}
+
+type Filter = (typeof FILTERS)[number]
+
+interface CallFiltersProps {
+  readonly values: Readonly<Record<Filter, string>>
+  readonly onChange: (changes: Partial<Record<Filter, string>>) => void
+}
+
+function CallFilters({ values, onChange }: CallFiltersProps) {
+  const t = useMessages(messages)
+  const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
+  const text = (name: Filter, label: string) => (
+    <TextFilter
+      label={label}
+      value={values[name]}
+      onChange={(value) => onChange({ [name]: value })}
+    />
+  )
+  return (
+    <Filters>
+      {text('request_id', t('request'))}
+      {text('account', t('filterAccount'))}
+      {text('model', t('model'))}
+      <SelectFilter
+        label={t('status')}
+        value={values.status}
+        options={states}
+        onChange={(status) => onChange({ status })}
+      />
+      <SelectFilter
+        label={t('onlyReview')}
+        value={values.review}
+        options={[{ value: 'true', label: t('onlyReview') }]}
+        onChange={(review) => onChange({ review })}
+      />
+    </Filters>
+  )
+}
+
+function useColumns(): Column<Call>[] {
+  const t = useMessages(messages)
+  const money = (amount: string, { currency }: Call) => (
+    <MoneyText amount={amount} currency={currency} />
+  )
+  return [
+    { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
+    { key: 'account', header: t('account'), render: (row) => row.account_name },
+    { key: 'model', header: t('model'), render: (row) => row.model },
+    { key: 'endpoint', header: t('endpoint'), render: (row) => row.endpoint, minor: true },
+    {
+      key: 'status',
+      header: t('status'),
+      render: (row) => <WorkStatus status={row.review ? 'review' : row.status} />,
+    },
+    { key: 'channel', header: t('channel'), render: (row) => row.channel ?? '–', minor: true },
+    {
+      key: 'held',
+      header: t('held'),
+      render: (row) => money(row.held, row),
+      align: 'right',
+      minor: true,
+    },
+    {
+      key: 'charged',
+      header: t('charged'),
+      render: (row) => money(row.charged, row),
+      align: 'right',
+    },
+  ]
+}
+
+function CallDetails({ call }: { readonly call: Call }) {
+  const t = useMessages(messages)
+  const milliseconds = Date.parse(call.finished_at) - Date.parse(call.created_at)
+  const explained = { account: call.account_id, id: call.request_id }
+  return (
+    <Stack gap="md">
+      <KeyValue
+        facts={[
+          { label: t('request'), value: <CopyText value={call.request_id} /> },
+          { label: t('status'), value: <WorkStatus status={call.status} /> },
+          { label: t('account'), value: `${call.account_name} · ${call.account_id}` },
+          { label: t('endpoint'), value: call.endpoint },
+          { label: t('channel'), value: call.channel ?? undefined },
+          { label: t('attempts'), value: call.attempts },
+          { label: t('key'), value: <CopyText value={call.key_id} /> },
+          { label: t('task'), value: call.task_id ? <CopyText value={call.task_id} /> : undefined },
+          { label: t('time'), value: <TimeText time={call.created_at} form="full" /> },
+          { label: t('duration'), value: formatDuration(milliseconds) },
+          { label: t('held'), value: <MoneyText amount={call.held} currency={call.currency} /> },
+          {
+            label: t('charged'),
+            value: <MoneyText amount={call.charged} currency={call.currency} />,
+          },
+          { label: t('basis'), value: call.basis },
+          {
+            label: t('error'),
+            value: call.error ? <Text size="sm">{call.error}</Text> : undefined,
+          },
+        ]}
+      />
+      <TextLink to="/usage" search={explained}>
+        {t('explain')}
+      </TextLink>
+    </Stack>
+  )
+}

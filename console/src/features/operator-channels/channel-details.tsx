@@ -1,0 +1,85 @@
+/** One channel: its health, its settings, and what can be done with it. */
+import { Button, Group, Stack, Title } from '@mantine/core'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { type Channel, ChannelForm, type Upstream } from './channel-form.tsx'
+import { messages } from './messages.ts'
+import { TestChannel } from './test-channel.tsx'
+
+interface ChannelDetailsProps {
+  readonly channel: Channel
+  readonly upstreams: readonly Upstream[]
+  readonly onClose: () => void
+}
+
+export function ChannelDetails({ channel, upstreams, onClose }: ChannelDetailsProps) {
+  const t = useMessages(messages)
+  const { id, health, models } = channel
+  return (
+    <Stack gap="lg">
+      <KeyValue
+        facts={[
+          { label: t('health'), value: <WorkStatus status={health.state} /> },
+          { label: '', value: health.reason ?? undefined },
+          { label: t('upstream'), value: channel.upstream },
+          { label: t('version'), value: channel.version },
+          { label: t('source'), value: channel.source },
+          { label: t('changed'), value: <TimeText time={channel.updated_at} form="full" /> },
+          {
+            label: t('openTasks'),
+            value: (
+              <TextLink to="/operator/tasks" search={{ channel: id, status: 'open' }}>
+                {channel.open_tasks}
+              </TextLink>
+            ),
+          },
+          { label: t('models'), value: models.length > 0 ? models.join(', ') : t('none') },
+        ]}
+      />
+      <Group gap="xs" align="flex-start">
+        <TestChannel id={id} />
+        {channel.status === 'active' ? <Retire id={id} onRetired={onClose} /> : null}
+      </Group>
+      <section>
+        <Title order={3} size="h4" mb={6}>
+          {t('edit')}
+        </Title>
+        <ChannelForm upstreams={upstreams} channel={channel} onSaved={() => undefined} />
+      </section>
+    </Stack>
+  )
+}
+
+function Retire({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
+  const t = useMessages(messages)
+  const [asking, setAsking] = useState(false)
+  const retire = useAdminChange('DELETE /operator/channels/:channel_id')
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {t('retire')}
+      </Button>
+      <ConfirmDialog
+        isOpen={asking}
+        title={`${t('retire')}: ${id}`}
+        act={t('retire')}
+        isDangerous
+        onClose={() => setAsking(false)}
+        onConfirm={async () => {
+          await retire.mutateAsync({ params: { channel_id: id } })
+          notifyDone(t('retired', { id }))
+          onRetired()
+        }}
+      >
+        {t('retireText')}
+      </ConfirmDialog>
+    </>
+  )
+}

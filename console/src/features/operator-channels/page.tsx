@@ -1,0 +1,146 @@
+/** The configured accounts at upstreams, and how they are. */
+import { Button, Switch, Text } from '@mantine/core'
+import { useState } from 'react'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Filters } from '../../components/filters.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { asPages, useAdmin } from '../../lib/use-admin.ts'
+import { ChannelDetails } from './channel-details.tsx'
+import { ChannelForm, type Upstream } from './channel-form.tsx'
+import { messages } from './messages.ts'
+
+const REFRESH_MS = 5_000
+type Row = AdminAnswer<'GET /operator/channels'>['data'][number]
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState(['id', 'retired'])
+  const { id, retired } = url.values
+  const upstreams = useAdmin('GET /operator/upstreams', {})
+  const channels = useAdmin(
+    'GET /operator/channels',
+    { query: { retired: retired === 'true' ? 'true' : 'false' } },
+    { refetchEveryMs: REFRESH_MS, keepPrevious: true },
+  )
+  const [isAdding, setAdding] = useState(false)
+  const add = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+      {t('newChannel')}
+    </Button>
+  )
+  const known = upstreams.data?.data ?? []
+  const opened = (channel: string) => {
+    setAdding(false)
+    url.push({ id: channel })
+  }
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} actions={add} />
+      <Filters>
+        <Switch
+          size="xs"
+          label={t('showRetired')}
+          checked={retired === 'true'}
+          onChange={({ currentTarget }) =>
+            url.set({ retired: currentTarget.checked ? 'true' : '' })
+          }
+        />
+      </Filters>
+      <DataTable
+        label={t('title')}
+        pages={asPages(channels)}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={id}
+        empty={
+          <EmptyState icon="plug" title={t('emptyTitle')} action={add}>
+            {t('emptyText')}
+          </EmptyState>
+        }
+      />
+      <OpenChannel id={id} upstreams={known} onClose={() => url.push({ id: '' })} />
+      <DetailDrawer isOpen={isAdding} title={t('newChannel')} onClose={() => setAdding(false)}>
+        {known.length > 0 ? <ChannelForm upstreams={known} onSaved={opened} /> : null}
+      </DetailDrawer>
+    </>
+  )
+}
+
+interface OpenChannelProps {
+  readonly id: string
+  readonly upstreams: readonly Upstream[]
+  readonly onClose: () => void
+}
+
+function OpenChannel({ id, upstreams, onClose }: OpenChannelProps) {
+  const channel = useAdmin(
+    'GET /operator/channels/:channel_id',
+    { params: { channel_id: id } },
+    { enabled: id !== '' },
+  )
+  const shown = id === '' ? undefined : channel.data
+  return (
+    <DetailDrawer isOpen={id !== ''} title={id} onClose={onClose}>
+      {shown && upstreams.length > 0 ? (
+        <ChannelDetails
+          key={`${shown.id} ${shown.version}`}
+          channel={shown}
+          upstreams={upstreams}
+          onClose={onClose}
+        />
+      ) : null}
+    </DetailDrawer>
+  )
+}
+
+function useColumns(): Column<Row>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'id', header: t('id'), render: (row) => row.id },
+    { key: 'upstream', header: t('upstream'), render: (row) => row.upstream },
+    {
+      key: 'health',
+      header: t('health'),
+      render: ({ status, health }) => (
+        <>
+          <WorkStatus status={status === 'retired' ? status : health.state} />
+          {health.resting_seconds === null ? null : (
+            <Text size="xs" c="dimmed" component="span">
+              {' '}
+              {t('forSeconds', { seconds: health.resting_seconds })}
+            </Text>
+          )}
+        </>
+      ),
+    },
+    {
+      key: 'models',
+      header: t('models'),
+      render: (row) => row.models.length,
+      align: 'right',
+      minor: true,
+    },
+    {
+      key: 'tasks',
+      header: t('openTasks'),
+      render: (row) => row.open_tasks,
+      align: 'right',
+      minor: true,
+    },
+    {
+      key: 'changed',
+      header: t('changed'),
+      render: (row) => <TimeText time={row.updated_at} />,
+      minor: true,
+    },
+  ]
+}

@@ -1,0 +1,79 @@
+/** From an upstream's JSON Schema of settings to the fields of a form, and back to settings. */
+
+export type FieldKind = 'text' | 'secret' | 'number' | 'switch' | 'choice' | 'json'
+
+export interface Field {
+  readonly name: string
+  readonly kind: FieldKind
+  readonly isRequired: boolean
+  readonly description: string
+  readonly choices: readonly string[]
+  readonly initial: string
+}
+
+/** Every value as the form holds it: text, `'true'` or `'false'` for a switch. */
+export type Values = Readonly<Record<string, string>>
+
+type Schema = Readonly<Record<string, unknown>>
+
+const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null
+
+export function listFields(schema: Schema, secrets: readonly string[]): Field[] {
+  const properties = isSchema(schema.properties) ? schema.properties : {}
+  const required = Array.isArray(schema.required) ? schema.required : []
+  return Object.entries(properties).map(([name, member]) => {
+    const one = isSchema(member) ? member : {}
+    return {
+      name,
+      kind: kindOf(one, secrets.includes(name)),
+      isRequired: required.includes(name) && one.default === undefined,
+      description: typeof one.description === 'string' ? one.description : '',
+      choices: Array.isArray(one.enum) ? one.enum.map(String) : [],
+      initial: one.default === undefined ? '' : toText(one.default),
+    }
+  })
+}
+
+function kindOf(schema: Schema, isSecret: boolean): FieldKind {
+  if (isSecret) return 'secret'
+  if (Array.isArray(schema.enum)) return 'choice'
+  if (schema.type === 'boolean') return 'switch'
+  if (schema.type === 'number' || schema.type === 'integer') return 'number'
+  return schema.type === 'string' ? 'text' : 'json'
+}
+
+function toText(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What the form begins with: the channel's settings, else the defaults. Secrets begin empty. */
+export function readValues(fields: readonly Field[], settings: Schema): Values {
+  const entries = fields.map(({ name, kind, initial }) => {
+    const current = settings[name]
+    if (kind === 'secret') return [name, ''] as const
+    return [name, current === undefined ? initial : toText(current)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** Empty fields are left out: the server has the defaults, and keeps secrets as they are. */
+export function toSettings(
+  fields: readonly Field[],
+  values: Values,
+): { readonly settings: Record<string, unknown> } | { readonly badJson: string } {
+  const settings: Record<string, unknown> = {}
+  for (const { name, kind } of fields) {
+    const text = (values[name] ?? '').trim()
+    if (text === '') continue
+    if (kind === 'number') settings[name] = Number(text)
+    else if (kind === 'switch') settings[name] = text === 'true'
+    else if (kind === 'json') {
+      try {
+        settings[name] = JSON.parse(text)
+      } catch {
+        return { badJson: name }
+      }
+    } else settings[name] = text
+  }
+  return { settings }
+}

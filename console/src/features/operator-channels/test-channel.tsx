@@ -1,0 +1,44 @@
+/** Tries whether a channel can be used, step by step. */
+import { Alert, Button, List, Stack } from '@mantine/core'
+import { ErrorState } from '../../components/error-state.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const isStep = (step: string): step is 'settings' | 'address' | 'connection' =>
+  ['settings', 'address', 'connection'].includes(step)
+
+export function TestChannel({ id }: { readonly id: string }) {
+  const t = useMessages(messages)
+  const test = useAdminChange('POST /operator/channels/:channel_id/test', { refreshes: [] })
+  const { data } = test
+  return (
+    <Stack gap="xs" align="flex-start">
+      <Button
+        variant="default"
+        loading={test.isPending}
+        onClick={() => test.mutate({ params: { channel_id: id } })}
+      >
+        {t('test')}
+      </Button>
+      {test.error ? <ErrorState error={test.error} /> : null}
+      {data ? (
+        <Alert
+          color={data.ok ? 'teal' : 'red'}
+          icon={<Icon name={data.ok ? 'check' : 'warning'} />}
+          title={data.ok ? t('testPassed') : t('testFailed')}
+          role="status"
+        >
+          <List size="sm">
+            {data.steps.map(({ step, ok, detail, milliseconds }) => (
+              <List.Item key={step}>
+                {isStep(step) ? t(step) : step}: {detail} {ok ? `(${milliseconds} ms)` : null}
+              </List.Item>
+            ))}
+          </List>
+        </Alert>
+      ) : null}
+    </Stack>
+  )
+}

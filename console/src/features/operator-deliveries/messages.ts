@@ -1,0 +1,41 @@
+/** Texts of the webhook deliveries of all accounts. */
+import { defineMessages } from '../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    title: 'Deliveries',
+    description: 'Every webhook: four attempts at most, after 5 seconds, 30 seconds and 5 minutes.',
+    created: 'Created',
+    account: 'Account',
+    kind: 'Kind',
+    url: 'Receiver',
+    state: 'State',
+    attempts: 'Attempts',
+    lastAnswer: 'Last answer',
+    finished: 'Ended',
+    id: 'Delivery id',
+    task: 'Task',
+    taskId: 'Task id',
+    filterAccount: 'Account id',
+    emptyTitle: 'No deliveries yet',
+    emptyText: 'They are made when a task with a callback_url ends.',
+  },
+  {
+    title: '投递',
+    description: '每个 Webhook 最多尝试四次，间隔为 5 秒、30 秒和 5 分钟。',
+    created: '创建时间',
+    account: '账户',
+    kind: '类型',
+    url: '接收地址',
+    state: '状态',
+    attempts: '尝试次数',
+    lastAnswer: '最近响应',
+    finished: '结束时间',
+    id: '投递 ID',
+    task: '任务',
+    taskId: '任务 ID',
+    filterAccount: '账户 ID',
+    emptyTitle: '还没有投递',
+    emptyText: '带 callback_url 的任务结束时会产生投递。',
+  },
+)

@@ -1,0 +1,122 @@
+/** The webhook deliveries of all accounts, the newest first. */
+import { Text } from '@mantine/core'
+import { CopyText } from '../../components/copy-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const KEY = 'GET /operator/deliveries'
+type Delivery = RowOf<typeof KEY>
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState(['account', 'state', 'task_id', 'id'])
+  const { id: openId, ...filters } = url.values
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const open = pages.rows.find(({ id }) => id === openId)
+  const states = useStatusOptions(['pending', 'delivered', 'dropped'])
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} />
+      <Filters>
+        <TextFilter
+          label={t('taskId')}
+          value={filters.task_id}
+          onChange={(value) => url.set({ task_id: value })}
+        />
+        <TextFilter
+          label={t('filterAccount')}
+          value={filters.account}
+          onChange={(account) => url.set({ account })}
+        />
+        <SelectFilter
+          label={t('state')}
+          value={filters.state}
+          options={states}
+          onChange={(state) => url.set({ state })}
+        />
+      </Filters>
+      <DataTable
+        label={t('title')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={openId}
+        empty={
+          <FilteredEmpty
+            icon="send"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set({ account: '', state: '', task_id: '' })}
+            title={t('emptyTitle')}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <DetailDrawer
+        isOpen={open !== undefined}
+        title={open?.kind ?? ''}
+        onClose={() => url.push({ id: '' })}
+      >
+        {open ? <DeliveryDetails delivery={open} /> : null}
+      </DetailDrawer>
+    </>
+  )
+}
+
+function useColumns(): Column<Delivery>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    { key: 'account', header: t('account'), render: (row) => row.account_name },
+    { key: 'kind', header: t('kind'), render: (row) => row.kind, minor: true },
+    {
+      key: 'url',
+      header: t('url'),
+      render: (row) => (
+        <Text size="sm" truncate maw={320} title={row.url}>
+          {row.url}
+        </Text>
+      ),
+    },
+    { key: 'state', header: t('state'), render: (row) => <WorkStatus status={row.state} /> },
+    { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },
+    {
+      key: 'last',
+      header: t('lastAnswer'),
+      render: (row) => row.last_status ?? row.last_error ?? '–',
+      minor: true,
+    },
+  ]
+}
+
+function DeliveryDetails({ delivery }: { readonly delivery: Delivery }) {
+  const t = useMessages(messages)
+  const { task_id: taskId } = delivery
+  return (
+    <KeyValue
+      facts={[
+        { label: t('id'), value: <CopyText value={delivery.id} /> },
+        { label: t('state'), value: <WorkStatus status={delivery.state} /> },
+        { label: t('account'), value: `${delivery.account_name} · ${delivery.account_id}` },
+        { label: t('url'), value: <CopyText value={delivery.url} /> },
+        { label: t('task'), value: taskId ? <CopyText value={taskId} /> : undefined },
+        { label: t('attempts'), value: delivery.attempts },
+        { label: t('lastAnswer'), value: delivery.last_error ?? delivery.last_status },
+        { label: t('created'), value: <TimeText time={delivery.created_at} form="full" /> },
+        { label: t('finished'), value: <TimeText time={delivery.finished_at} form="full" /> },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,126 @@
+/** A model as the form holds it: all text, and what the form sends. */
+
+export interface PriceDraft {
+  readonly unit: string
+  readonly per: string
+  readonly amount: string
+  readonly when: string
+}
+
+export interface RouteDraft {
+  readonly channel: string
+  readonly upstreamModel: string
+  readonly priority: string
+  readonly weight: string
+}
+
+export interface Draft {
+  readonly id: string
+  readonly type: string
+  readonly currency: string
+  readonly isFree: boolean
+  readonly prices: readonly PriceDraft[]
+  readonly routes: readonly RouteDraft[]
+  readonly limits: string
+  readonly details: string
+}
+
+export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: '' }
+export const NEW_ROUTE: RouteDraft = { channel: '', upstreamModel: '', priority: '0', weight: '1' }
+
+export const NEW_DRAFT: Draft = {
+  id: '',
+  type: 'chat',
+  currency: 'CNY',
+  isFree: false,
+  prices: [NEW_PRICE, { ...NEW_PRICE, unit: 'output_token' }],
+  routes: [NEW_ROUTE],
+  limits: '',
+  details: '',
+}
+
+interface StoredModel {
+  readonly id: string
+  readonly type: string
+  readonly currency: string | null
+  readonly free: boolean
+  readonly prices: readonly {
+    readonly unit: string
+    readonly per: number
+    readonly amount: string
+    readonly when?: Readonly<Record<string, unknown>> | undefined
+  }[]
+  readonly routes: readonly {
+    readonly channel: string
+    readonly upstream_model: string
+    readonly priority: number
+    readonly weight: number
+  }[]
+  readonly limits: object
+  readonly details: object
+}
+
+export function toDraft(model: StoredModel): Draft {
+  return {
+    id: model.id,
+    type: model.type,
+    currency: model.currency ?? 'CNY',
+    isFree: model.free,
+    prices: model.prices.map(({ unit, per, amount, when }) => {
+      return { unit, per: String(per), amount, when: when ? JSON.stringify(when) : '' }
+    }),
+    routes: model.routes.map((route) => ({
+      channel: route.channel,
+      upstreamModel: route.upstream_model,
+      priority: String(route.priority),
+      weight: String(route.weight),
+    })),
+    limits: toJson(model.limits),
+    details: toJson(model.details),
+  }
+}
+
+function toJson(value: object): string {
+  return Object.keys(value).length === 0 ? '' : JSON.stringify(value, null, 2)
+}
+
+/** Thrown with the name of the field that is no JSON. */
+export class BadJson extends Error {}
+
+/** The body of PUT /operator/models/:model_id. Throws BadJson. */
+export function toBody(draft: Draft) {
+  return {
+    type: draft.type,
+    currency: draft.currency,
+    ...(draft.isFree
+      ? { free: true }
+      : {
+          prices: draft.prices.map(({ unit, per, amount, when }) => ({
+            ...{ unit, per: Number(per), amount: amount.trim() },
+            ...(when.trim() === '' ? {} : { when: readJson('when', when) }),
+          })),
+        }),
+    routes: draft.routes.map(({ channel, upstreamModel, priority, weight }) => ({
+      channel,
+      ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
+      ...{ priority: Number(priority), weight: Number(weight) },
+    })),
+    limits: readObject('limits', draft.limits),
+    details: readObject('details', draft.details),
+  }
+}
+
+function readObject(field: string, text: string): Record<string, unknown> {
+  if (text.trim() === '') return {}
+  const value = readJson(field, text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new BadJson(field)
+  return { ...value }
+}
+
+function readJson(field: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new BadJson(field)
+  }
+}

@@ -1,0 +1,135 @@
+/** One model: what it costs now and cost before, where it leads, and how to change it. */
+import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TextLink } from '../../components/text-link.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { toDraft } from './draft.ts'
+import { messages } from './messages.ts'
+import { ModelForm } from './model-form.tsx'
+import { PriceList } from './price-list.tsx'
+
+type Model = AdminAnswer<'GET /operator/models/:model_id'>
+
+interface ModelDetailsProps {
+  readonly model: Model
+  readonly onClose: () => void
+}
+
+export function ModelDetails({ model, onClose }: ModelDetailsProps) {
+  const t = useMessages(messages)
+  const [isEditing, setEditing] = useState(false)
+  if (isEditing) {
+    return <ModelForm initial={toDraft(model)} isNew={false} onSaved={() => setEditing(false)} />
+  }
+  return (
+    <Stack gap="lg">
+      {model.warnings.map((warning) => (
+        <Alert key={warning} color="yellow" icon={<Icon name="warning" />}>
+          {warning}
+        </Alert>
+      ))}
+      <Facts model={model} />
+      <Group gap="xs">
+        <Button variant="default" onClick={() => setEditing(true)}>
+          {t('edit')}
+        </Button>
+        {model.status === 'active' ? <Retire id={model.id} onRetired={onClose} /> : null}
+      </Group>
+      <History model={model} />
+    </Stack>
+  )
+}
+
+function Facts({ model }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  const { currency, prices, free, routes } = model
+  return (
+    <KeyValue
+      facts={[
+        { label: t('type'), value: model.type },
+        { label: t('status'), value: <WorkStatus status={model.status} /> },
+        {
+          label: t('prices'),
+          value: free ? t('free') : <PriceList currency={currency ?? 'CNY'} prices={prices} />,
+        },
+        {
+          label: t('routes'),
+          value: routes.map((route) => (
+            <div key={`${route.channel} ${route.upstream_model}`}>
+              <TextLink to="/operator/channels" search={{ id: route.channel }}>
+                {route.channel}
+              </TextLink>{' '}
+              <Text component="span" size="xs" c="dimmed">
+                {route.upstream_model} · {t('priority')} {route.priority} · {t('weight')}{' '}
+                {route.weight}
+              </Text>
+            </div>
+          )),
+        },
+        { label: t('source'), value: model.source },
+        { label: t('changed'), value: <TimeText time={model.updated_at} form="full" /> },
+      ]}
+    />
+  )
+}
+
+function History({ model }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  if (model.price_history.length === 0) return null
+  return (
+    <section>
+      <Title order={3} size="h4">
+        {t('history')}
+      </Title>
+      <Text size="xs" c="dimmed" mb="xs">
+        {t('historyText')}
+      </Text>
+      <Stack gap="sm">
+        {model.price_history.map((one) => (
+          <div key={one.version}>
+            <Text size="xs" c="dimmed">
+              {t('from')} <TimeText time={one.effective_from} form="full" /> ·{' '}
+              {t('version', { version: one.version })}
+            </Text>
+            <PriceList currency={one.currency} prices={one.prices} />
+          </div>
+        ))}
+      </Stack>
+    </section>
+  )
+}
+
+function Retire({ id, onRetired }: { readonly id: string; readonly onRetired: () => void }) {
+  const t = useMessages(messages)
+  const [asking, setAsking] = useState(false)
+  const retire = useAdminChange('DELETE /operator/models/:model_id')
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsking(true)}>
+        {t('retire')}
+      </Button>
+      <ConfirmDialog
+        isOpen={asking}
+        title={`${t('retire')}: ${id}`}
+        act={t('retire')}
+        isDangerous
+        onClose={() => setAsking(false)}
+        onConfirm={async () => {
+          await retire.mutateAsync({ params: { model_id: id } })
+          notifyDone(t('retired', { id }))
+          onRetired()
+        }}
+      >
+        {t('retireText')}
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,141 @@
+/** Every model with its prices and routes. */
+import { Button, Switch, Text } from '@mantine/core'
+import { useState } from 'react'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { asPages, useAdmin } from '../../lib/use-admin.ts'
+import { NEW_DRAFT } from './draft.ts'
+import { messages } from './messages.ts'
+import { ModelDetails } from './model-details.tsx'
+import { ModelForm } from './model-form.tsx'
+import { PriceList } from './price-list.tsx'
+
+const KEY = 'GET /operator/models'
+const TYPES = ['chat', 'embedding', 'speech', 'search', 'minutes', 'video', 'image', 'ast']
+type Row = AdminAnswer<typeof KEY>['data'][number]
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState(['search', 'type', 'retired', 'id'])
+  const { id, ...filters } = url.values
+  const models = useAdmin(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const [isAdding, setAdding] = useState(false)
+  const add = (
+    <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setAdding(true)}>
+      {t('newModel')}
+    </Button>
+  )
+  const added = (model: string) => {
+    setAdding(false)
+    url.push({ id: model })
+  }
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} actions={add} />
+      <Filters>
+        <TextFilter
+          label={t('search')}
+          value={filters.search}
+          onChange={(search) => url.set({ search })}
+        />
+        <SelectFilter
+          label={t('type')}
+          value={filters.type}
+          options={TYPES.map((value) => ({ value, label: value }))}
+          onChange={(type) => url.set({ type })}
+        />
+        <Switch
+          size="xs"
+          label={t('showRetired')}
+          checked={filters.retired === 'true'}
+          onChange={({ currentTarget }) =>
+            url.set({ retired: currentTarget.checked ? 'true' : '' })
+          }
+        />
+      </Filters>
+      <DataTable
+        label={t('title')}
+        pages={asPages(models)}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={id}
+        empty={
+          <FilteredEmpty
+            icon="tag"
+            isFiltered={filters.search !== '' || filters.type !== ''}
+            onClear={() => url.set({ search: '', type: '' })}
+            title={t('emptyTitle')}
+            action={add}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <OpenModel id={id} onClose={() => url.push({ id: '' })} />
+      <DetailDrawer isOpen={isAdding} title={t('newModel')} onClose={() => setAdding(false)}>
+        <ModelForm initial={NEW_DRAFT} isNew onSaved={added} />
+      </DetailDrawer>
+    </>
+  )
+}
+
+function OpenModel({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const model = useAdmin(
+    'GET /operator/models/:model_id',
+    { params: { model_id: id } },
+    { enabled: id !== '' },
+  )
+  const shown = id === '' ? undefined : model.data
+  return (
+    <DetailDrawer isOpen={id !== ''} title={id} onClose={onClose}>
+      {shown ? <ModelDetails key={shown.id} model={shown} onClose={onClose} /> : null}
+    </DetailDrawer>
+  )
+}
+
+function useColumns(): Column<Row>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'id', header: t('id'), render: (row) => row.id },
+    { key: 'type', header: t('type'), render: (row) => row.type },
+    {
+      key: 'prices',
+      header: t('prices'),
+      render: ({ free, currency, prices }) =>
+        free ? (
+          <Text size="sm" c="dimmed">
+            {t('free')}
+          </Text>
+        ) : (
+          <PriceList currency={currency ?? 'CNY'} prices={prices.slice(0, 3)} />
+        ),
+    },
+    {
+      key: 'routes',
+      header: t('routes'),
+      render: ({ routes }) => [...new Set(routes.map(({ channel }) => channel))].join(', '),
+      minor: true,
+    },
+    {
+      key: 'status',
+      header: t('status'),
+      render: ({ status, warnings }) =>
+        warnings.length > 0 ? (
+          <StatusBadge tone="warning" label={warnings[0] ?? ''} />
+        ) : (
+          <WorkStatus status={status} />
+        ),
+    },
+  ]
+}

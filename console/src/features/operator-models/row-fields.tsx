@@ -1,0 +1,160 @@
+/** The rows of the form: prices and routes, each added and removed. */
+import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Icon } from '../../components/icon.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
+import { messages } from './messages.ts'
+
+const UNITS = [
+  ...['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'character'],
+  ...['call', 'second', 'image', 'task'],
+]
+const EXAMPLE = '{"resolution": "720p"}'
+
+function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
+  return items.map((one, at) => (at === index ? item : one))
+}
+
+interface RowsProps<Row> {
+  readonly rows: readonly Row[]
+  readonly onChange: (rows: readonly Row[]) => void
+}
+
+function RemoveRow({ onRemove }: { readonly onRemove: () => void }) {
+  const t = useMessages(messages)
+  return (
+    <ActionIcon variant="subtle" color="gray" aria-label={t('remove')} onClick={onRemove} mb={2}>
+      <Icon name="trash" size={15} />
+    </ActionIcon>
+  )
+}
+
+export function PriceRows({ rows, onChange }: RowsProps<PriceDraft>) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="xs">
+      <Text fw={600} size="sm">
+        {t('prices')}
+      </Text>
+      {rows.map((row, index) => {
+        const set = (change: Partial<PriceDraft>) =>
+          onChange(replaceAt(rows, index, { ...row, ...change }))
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
+          <Group key={index} gap={6} align="flex-end" wrap="wrap">
+            <Select
+              label={t('unit')}
+              size="xs"
+              w={150}
+              data={UNITS}
+              allowDeselect={false}
+              value={row.unit}
+              onChange={(unit) => set({ unit: unit ?? row.unit })}
+            />
+            <Field label={t('amount')} value={row.amount} onChange={(amount) => set({ amount })} />
+            <Field label={t('per')} value={row.per} onChange={(per) => set({ per })} />
+            <Field
+              label={t('when')}
+              value={row.when}
+              width={190}
+              placeholder={t('whenNote', { example: EXAMPLE })}
+              onChange={(when) => set({ when })}
+            />
+            <RemoveRow onRemove={() => onChange(rows.filter((_, at) => at !== index))} />
+          </Group>
+        )
+      })}
+      <AddRow label={t('addPrice')} onAdd={() => onChange([...rows, NEW_PRICE])} />
+    </Stack>
+  )
+}
+
+interface RouteRowsProps extends RowsProps<RouteDraft> {
+  readonly channels: readonly string[]
+}
+
+export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="xs">
+      <Text fw={600} size="sm">
+        {t('routes')}
+      </Text>
+      {rows.map((row, index) => {
+        const set = (change: Partial<RouteDraft>) =>
+          onChange(replaceAt(rows, index, { ...row, ...change }))
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
+          <Group key={index} gap={6} align="flex-end" wrap="wrap">
+            <Select
+              label={t('channel')}
+              size="xs"
+              w={150}
+              data={[...channels]}
+              searchable
+              required
+              value={row.channel || null}
+              onChange={(channel) => set({ channel: channel ?? '' })}
+            />
+            <Field
+              label={t('upstreamModel')}
+              value={row.upstreamModel}
+              width={190}
+              onChange={(upstreamModel) => set({ upstreamModel })}
+            />
+            <Field
+              label={t('priority')}
+              value={row.priority}
+              width={70}
+              onChange={(priority) => set({ priority })}
+            />
+            <Field
+              label={t('weight')}
+              value={row.weight}
+              width={70}
+              onChange={(weight) => set({ weight })}
+            />
+            <RemoveRow onRemove={() => onChange(rows.filter((_, at) => at !== index))} />
+          </Group>
+        )
+      })}
+      <AddRow label={t('addRoute')} onAdd={() => onChange([...rows, NEW_ROUTE])} />
+    </Stack>
+  )
+}
+
+interface FieldProps {
+  readonly label: string
+  readonly value: string
+  readonly width?: number
+  readonly placeholder?: string
+  readonly onChange: (value: string) => void
+}
+
+function Field({ label, value, width = 90, placeholder = '', onChange }: FieldProps) {
+  return (
+    <TextInput
+      label={label}
+      size="xs"
+      w={width}
+      placeholder={placeholder}
+      value={value}
+      onChange={({ currentTarget }) => onChange(currentTarget.value)}
+    />
+  )
+}
+
+function AddRow({ label, onAdd }: { readonly label: string; readonly onAdd: () => void }) {
+  return (
+    <Group>
+      <Button
+        variant="subtle"
+        size="compact-xs"
+        leftSection={<Icon name="plus" size={13} />}
+        onClick={onAdd}
+      >
+        {label}
+      </Button>
+    </Group>
+  )
+}

@@ -1,0 +1,126 @@
+/** Whether the books agree, live: figures at once, the whole audit on demand. */
+import { Stack } from '@mantine/core'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
+import { Audit } from './audit.tsx'
+import { messages } from './messages.ts'
+import { OpenHolds } from './open-holds.tsx'
+
+const REFRESH_MS = 5_000
+type Proof = AdminAnswer<'GET /operator/proof'>
+
+export function Page() {
+  const t = useMessages(messages)
+  const proof = useAdmin('GET /operator/proof', {}, { refetchEveryMs: REFRESH_MS })
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} />
+      <Stack gap="lg">
+        {proof.error ? (
+          <ErrorState error={proof.error} onRetry={() => void proof.refetch()} />
+        ) : null}
+        {(proof.data?.totals ?? []).map((totals) => (
+          <Totals key={totals.currency} totals={totals} />
+        ))}
+        {proof.data ? <Attention proof={proof.data} /> : null}
+        <Audit last={proof.data?.last_audit} />
+        {proof.data ? <OpenHolds proof={proof.data} /> : null}
+        <Orphans />
+      </Stack>
+    </>
+  )
+}
+
+function Totals({ totals }: { readonly totals: Proof['totals'][number] }) {
+  const t = useMessages(messages)
+  const { currency, available, held, debt, revenue, topped_up: toppedUp } = totals
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={2} />
+  return (
+    <section aria-label={t('inCurrency', { currency })}>
+      <StatTiles>
+        <StatTile label={t('toppedUp')} value={money(toppedUp)} />
+        <StatTile label={t('revenue')} value={money(revenue)} to="/operator/calls" />
+        <StatTile label={t('available')} value={money(available)} to="/operator/accounts" />
+        <StatTile label={t('held')} value={money(held)} />
+        <StatTile
+          label={t('debt')}
+          value={money(debt)}
+          to="/operator/accounts"
+          search={{ in_debt: 'true' }}
+        />
+      </StatTiles>
+    </section>
+  )
+}
+
+function Attention({ proof }: { readonly proof: Proof }) {
+  const t = useMessages(messages)
+  return (
+    <section aria-label={t('attention')}>
+      <StatTiles>
+        <StatTile
+          label={t('inReview')}
+          value={proof.in_review}
+          note={t('inReviewNote')}
+          to="/operator/calls"
+          search={{ review: 'true' }}
+        />
+        <StatTile
+          label={t('lost')}
+          value={proof.lost_calls}
+          note={t('lostNote')}
+          to="/operator/calls"
+          search={{ status: 'lost' }}
+        />
+        <StatTile label={t('orphans')} value={proof.orphan_costs} note={t('orphansNote')} />
+        <StatTile
+          label={t('dropped')}
+          value={proof.dropped_deliveries}
+          note={t('droppedNote')}
+          to="/operator/deliveries"
+          search={{ state: 'dropped' }}
+        />
+      </StatTiles>
+    </section>
+  )
+}
+
+const ORPHANS = 'GET /operator/proof/orphans'
+type Orphan = RowOf<typeof ORPHANS>
+
+function Orphans() {
+  const t = useMessages(messages)
+  const pages = useAdminPages(ORPHANS, {})
+  const columns: Column<Orphan>[] = [
+    { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
+    { key: 'reason', header: t('reason'), render: (row) => row.reason },
+    { key: 'channel', header: t('channel'), render: (row) => row.channel },
+    { key: 'model', header: t('model'), render: (row) => row.upstream_model, minor: true },
+    { key: 'task', header: t('task'), render: (row) => row.task_id, minor: true },
+  ]
+  if (!pages.isPending && pages.rows.length === 0) {
+    return (
+      <Panel title={t('orphans')}>
+        <EmptyState icon="check" title={t('orphansEmpty')} />
+      </Panel>
+    )
+  }
+  return (
+    <DataTable
+      label={t('orphans')}
+      pages={pages}
+      columns={columns}
+      rowId={(row) => row.attempt_id}
+      empty={null}
+    />
+  )
+}
