@@ -17,7 +17,7 @@ export function compressOutput(): Plugin {
     configResolved({ root, build }) {
       folder = resolve(root, build.outDir)
     },
-    closeBundle() {
+    writeBundle() {
       for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
         if (TEXT.test(name)) compress(join(folder, name))
       }

@@ -3,7 +3,7 @@ import type { Language } from './i18n.tsx'
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-US', zh: 'zh-CN' }
 
-function localeOf(language: Language): string {
+export function localeOf(language: Language): string {
   return LOCALES[language]
 }
 

@@ -25,3 +25,10 @@ export function useUrlState<const Name extends string>(names: readonly Name[]) {
 function prune(search: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ''))
 }
+
+/** Opens another page: `goTo('/usage', { key: id })`. A link is better where there is one. */
+export function useGoTo() {
+  const navigate = useNavigate()
+  return (to: string, search: Readonly<Record<string, string>> = {}) =>
+    void navigate({ to, search })
+}

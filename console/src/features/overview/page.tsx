@@ -1,41 +1,47 @@
-/** The first page of an account: its money, at a glance and live. */
+/** The first page of an account: its money, what needs attention, what its calls were and cost. */
+import { Skeleton, Stack } from '@mantine/core'
 import { ErrorState } from '../../components/error-state.tsx'
-import { MoneyText } from '../../components/money-text.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
+import { Figures } from './figures.tsx'
+import { FirstSteps } from './first-steps.tsx'
 import { messages } from './messages.ts'
+import { MoneyTiles } from './money-tiles.tsx'
+import { Notices } from './notices.tsx'
+import { RecentCalls } from './recent-calls.tsx'
+
+export type Overview = AdminAnswer<'GET /accounts/:account_id/overview'>
 
 export function Page() {
   const t = useMessages(messages)
   const account = useAccount()
+  const query = { time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone }
+  const overview = useAdmin(
+    'GET /accounts/:account_id/overview',
+    { params: { account_id: account.id }, query },
+    { live: ['balance', 'tasks', 'deliveries', 'usage'] },
+  )
   return (
     <>
-      <PageHeader title={t('title')} description={t('description', { account: account.name })} />
-      <Balance accountId={account.id} />
+      <PageHeader title={t('title')} />
+      <Stack gap="md">
+        {overview.error ? (
+          <ErrorState error={overview.error} onRetry={() => void overview.refetch()} />
+        ) : null}
+        {overview.isPending ? <Skeleton height={88} /> : null}
+        {overview.data ? (
+          <>
+            <Notices overview={overview.data} />
+            <MoneyTiles overview={overview.data} />
+            <FirstSteps steps={overview.data.first_steps} />
+          </>
+        ) : null}
+        <Figures />
+        {overview.data ? <RecentCalls calls={overview.data.recent_calls} /> : null}
+      </Stack>
     </>
-  )
-}
-
-function Balance({ accountId }: { readonly accountId: string }) {
-  const t = useMessages(messages)
-  const balance = useAdmin(
-    'GET /accounts/:account_id/balance',
-    { params: { account_id: accountId } },
-    { live: ['balance'] },
-  )
-  if (balance.error) {
-    return <ErrorState error={balance.error} onRetry={() => void balance.refetch()} />
-  }
-  const { currency = 'USD', available = '0', held = '0', debt = '0' } = balance.data ?? {}
-  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={2} />
-  return (
-    <StatTiles>
-      <StatTile label={t('available')} value={money(available)} />
-      <StatTile label={t('held')} value={money(held)} note={t('heldNote')} />
-      <StatTile label={t('debt')} value={money(debt)} note={t('debtNote')} />
-    </StatTiles>
   )
 }

@@ -1,0 +1,22 @@
+/** Round numbers for an axis. */
+
+const STEPS = [1, 2, 2.5, 5, 10] as const
+
+/** Up to about `count` marks from zero to at least `max`. */
+export function axisMarks(max: number, count = 3): readonly number[] {
+  if (!(max > 0)) return [0]
+  const rough = max / count
+  const magnitude = 10 ** Math.floor(Math.log10(rough))
+  const step = magnitude * (STEPS.find((one) => one * magnitude >= rough) ?? 10)
+  const marks = [0]
+  while ((marks.at(-1) ?? 0) < max) marks.push(Number((marks.length * step).toPrecision(12)))
+  return marks
+}
+
+/** Which of `count` slots get a label, so that at most `room` of them do; the last one does. */
+export function labelledSlots(count: number, room: number): ReadonlySet<number> {
+  const every = Math.max(1, Math.ceil(count / Math.max(1, room)))
+  const slots = new Set<number>()
+  for (let slot = count - 1; slot >= 0; slot -= every) slots.add(slot)
+  return slots
+}

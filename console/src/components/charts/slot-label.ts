@@ -1,0 +1,21 @@
+/** The name of an hour or a day, below a chart or in its tip. */
+import { localeOf } from '../../lib/format.ts'
+import type { Language } from '../../lib/i18n.tsx'
+import type { Step } from './fill-buckets.ts'
+
+const HOUR = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const DAY = { month: 'short', day: 'numeric' } as const
+
+export function slotLabel(
+  at: string,
+  step: Step,
+  language: Language,
+  form: 'short' | 'long',
+): string {
+  const fields = {
+    ...(step === 'day' || form === 'long' ? DAY : {}),
+    ...(step === 'hour' ? HOUR : {}),
+    ...(step === 'day' && form === 'long' ? { weekday: 'short' as const } : {}),
+  }
+  return new Intl.DateTimeFormat(localeOf(language), fields).format(new Date(at))
+}

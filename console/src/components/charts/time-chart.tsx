@@ -1,0 +1,178 @@
+/**
+ * Figures over time, as columns on top of each other or as lines. Pointer and arrow keys walk
+ * through the slots; a table says the same to those who do not see it. Drawn here: what a chart
+ * of ours needs weighs less than any library.
+ */
+import { Text } from '@mantine/core'
+import { useElementSize } from '@mantine/hooks'
+import { type KeyboardEvent, type PointerEvent, useState } from 'react'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
+import { Axes, type Frame, Marks } from './chart-marks.tsx'
+import { ChartTable } from './chart-table.tsx'
+import type { Step } from './fill-buckets.ts'
+import { axisMarks } from './scale.ts'
+import { slotLabel } from './slot-label.ts'
+import classes from './time-chart.module.css'
+
+export interface Series {
+  readonly label: string
+  /** A CSS colour. */
+  readonly color: string
+}
+
+export interface Point {
+  /** The beginning of its slot. */
+  readonly at: string
+  /** One for each series; null where there is nothing to say. */
+  readonly values: readonly (number | null)[]
+  /** The same, exactly, for people. */
+  readonly texts: readonly string[]
+}
+
+interface TimeChartProps {
+  readonly label: string
+  readonly kind: 'columns' | 'lines'
+  readonly step: Step
+  readonly series: readonly Series[]
+  readonly points: readonly Point[]
+  /** Of the marks at the side. */
+  readonly format: (value: number) => string
+  /** Opens what a slot is made of. */
+  readonly onPick?: (point: Point) => void
+  readonly height?: number
+}
+
+const MARGIN = { left: 52, right: 4, top: 8, bottom: 22 } as const
+
+export function TimeChart(props: TimeChartProps) {
+  const { label, kind, series, points, height = 160, onPick } = props
+  const t = useMessages(messages)
+  const { ref, width } = useElementSize<HTMLDivElement>()
+  const [slot, setSlot] = useState<number>()
+  const frame = measure(props, width, height)
+  const isEmpty = points.every(({ values }) => values.every((value) => !value))
+  const point = slot === undefined ? undefined : points[slot]
+  const pick = () => point && onPick?.(point)
+  const { language } = useLanguage()
+  const describe = ({ at, texts }: Point) =>
+    [
+      slotLabel(at, props.step, language, 'long'),
+      ...series.map((one, index) => `${one.label} ${texts[index]}`),
+    ].join(', ')
+  return (
+    <figure className={classes.chart} aria-label={label}>
+      <div
+        ref={ref}
+        className={classes.plot}
+        style={{ height, cursor: onPick && point ? 'pointer' : undefined }}
+        // Arrow keys walk through the slots; screen readers say what stands in each.
+        tabIndex={0}
+        role="slider"
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, points.length - 1)}
+        aria-valuenow={slot ?? 0}
+        aria-valuetext={point ? describe(point) : ''}
+        onPointerMove={(event) => setSlot(slotAt(event, frame))}
+        onPointerLeave={() => setSlot(undefined)}
+        onBlur={() => setSlot(undefined)}
+        onClick={pick}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') pick()
+          setSlot((at) => walk(event, at, points.length))
+        }}
+      >
+        {width > 0 ? (
+          <svg width={width} height={height} aria-hidden="true">
+            <Axes frame={frame} points={points} step={props.step} format={props.format} />
+            {slot === undefined ? null : <Cursor frame={frame} slot={slot} height={height} />}
+            <Marks frame={frame} points={points} series={series} kind={kind} />
+          </svg>
+        ) : null}
+        {isEmpty ? <Text className={classes.empty}>{t('noFigures')}</Text> : null}
+        {point && slot !== undefined ? (
+          <Tip point={point} slot={slot} frame={frame} series={series} step={props.step} />
+        ) : null}
+      </div>
+      <ChartTable label={label} points={points} series={series} step={props.step} />
+    </figure>
+  )
+}
+
+function measure({ kind, points }: TimeChartProps, width: number, height: number): Frame {
+  const heights = points.map(({ values }) => {
+    const known = values.map((value) => value ?? 0)
+    return kind === 'columns' ? known.reduce((sum, one) => sum + one, 0) : Math.max(0, ...known)
+  })
+  const marks = axisMarks(Math.max(0, ...heights))
+  const top = marks.at(-1) || 1
+  const inner = Math.max(0, width - MARGIN.left - MARGIN.right)
+  const tall = height - MARGIN.top - MARGIN.bottom
+  const slotWidth = inner / Math.max(1, points.length)
+  return {
+    ...{ left: MARGIN.left, right: width - MARGIN.right, slotWidth, marks },
+    bottom: height - MARGIN.bottom,
+    x: (slot) => MARGIN.left + (slot + 0.5) * slotWidth,
+    y: (value) => MARGIN.top + tall * (1 - value / top),
+  }
+}
+
+function slotAt(event: PointerEvent<HTMLElement>, frame: Frame): number | undefined {
+  const x = event.clientX - event.currentTarget.getBoundingClientRect().left
+  if (x < frame.left || x >= frame.right) return undefined
+  return Math.floor((x - frame.left) / frame.slotWidth)
+}
+
+function walk({ key }: KeyboardEvent, at: number | undefined, count: number): number | undefined {
+  if (key === 'ArrowRight') return Math.min(count - 1, (at ?? -1) + 1)
+  if (key === 'ArrowLeft') return Math.max(0, (at ?? count) - 1)
+  return key === 'Escape' ? undefined : at
+}
+
+interface CursorProps {
+  readonly frame: Frame
+  readonly slot: number
+  readonly height: number
+}
+
+function Cursor({ frame, slot }: CursorProps) {
+  const { slotWidth, bottom, x, y, marks } = frame
+  const top = y(marks.at(-1) ?? 0)
+  return (
+    <rect
+      x={x(slot) - slotWidth / 2}
+      y={top}
+      width={slotWidth}
+      height={bottom - top}
+      className={classes.cursor}
+    />
+  )
+}
+
+interface TipProps extends Pick<TimeChartProps, 'series' | 'step'> {
+  readonly point: Point
+  readonly slot: number
+  readonly frame: Frame
+}
+
+/** On the side of the slot where there is room. */
+function Tip({ point, slot, frame, series, step }: TipProps) {
+  const { language } = useLanguage()
+  const x = frame.x(slot)
+  const isRight = x > (frame.left + frame.right) / 2
+  const edge = frame.slotWidth / 2 + 8
+  const side = isRight ? { right: `calc(100% - ${x - edge}px)` } : { left: x + edge }
+  return (
+    <div className={classes.tip} style={side}>
+      <div className={classes.tipTime}>{slotLabel(point.at, step, language, 'long')}</div>
+      {series.map(({ label, color }, index) => (
+        <div key={label} className={classes.tipRow}>
+          <span className={classes.swatch} style={{ background: color }} />
+          <span>{label}</span>
+          <strong>{point.texts[index]}</strong>
+        </div>
+      ))}
+    </div>
+  )
+}

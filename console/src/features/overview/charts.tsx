@@ -1,0 +1,114 @@
+/** The period over time: spend, calls by outcome, latency. A slot leads to its calls. */
+import { SimpleGrid } from '@mantine/core'
+import { fillBuckets } from '../../components/charts/fill-buckets.ts'
+import { type Point, type Series, TimeChart } from '../../components/charts/time-chart.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { formatCompact, formatDuration, formatMoney, formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useGoTo } from '../../lib/url-state.ts'
+import type { Summary } from './figures.tsx'
+import { messages } from './messages.ts'
+
+const HOUR_MS = 3_600_000
+const STEP_MS = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
+
+type Filled = ReturnType<typeof fillBuckets<Summary['series'][number]>>
+
+export function Charts({ summary }: { readonly summary: Summary }) {
+  const filled = fillBuckets(summary.series, summary)
+  const goTo = useGoTo()
+  const open = ({ at }: Point) => {
+    const to = new Date(new Date(at).getTime() + STEP_MS[summary.step]).toISOString()
+    goTo('/usage', { from: at, to })
+  }
+  const props = { summary, filled, open }
+  return (
+    <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="md">
+      <SpendChart {...props} />
+      <CallsChart {...props} />
+      <LatencyChart {...props} />
+    </SimpleGrid>
+  )
+}
+
+interface ChartProps {
+  readonly summary: Summary
+  readonly filled: Filled
+  readonly open: (point: Point) => void
+}
+
+function SpendChart({ summary, filled, open }: ChartProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { currency, step } = summary
+  const money = (amount: string, places: number) =>
+    formatMoney(amount, { currency, language, places })
+  const points = filled.map(({ at, row }) => ({
+    at,
+    values: [Number(row?.charged ?? 0)],
+    texts: [money(row?.charged ?? '0', 6)],
+  }))
+  return (
+    <Panel title={t('spend')}>
+      <TimeChart
+        {...{ points, step }}
+        kind="columns"
+        label={t('spend')}
+        series={[{ label: t('spend'), color: 'var(--mantine-color-river-6)' }]}
+        format={(value) => money(String(value), 3)}
+        onPick={open}
+      />
+    </Panel>
+  )
+}
+
+function CallsChart({ summary, filled, open }: ChartProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const series: Series[] = [
+    { label: t('succeeded'), color: 'var(--mantine-color-river-6)' },
+    { label: t('cancelled'), color: 'var(--mantine-color-gray-5)' },
+    { label: t('failed'), color: 'var(--mantine-color-red-6)' },
+  ]
+  const points = filled.map(({ at, row }) => {
+    const { calls = 0, errors = 0, cancelled = 0 } = row ?? {}
+    const values = [calls - errors - cancelled, cancelled, errors]
+    return { at, values, texts: values.map((value) => formatNumber(value, language)) }
+  })
+  return (
+    <Panel title={t('calls')}>
+      <TimeChart
+        {...{ points, series }}
+        step={summary.step}
+        kind="columns"
+        label={t('calls')}
+        format={(value) => formatCompact(value, language)}
+        onPick={open}
+      />
+    </Panel>
+  )
+}
+
+function LatencyChart({ summary, filled, open }: ChartProps) {
+  const t = useMessages(messages)
+  const series: Series[] = [
+    { label: t('typical'), color: 'var(--mantine-color-river-6)' },
+    { label: t('slow'), color: 'var(--mantine-color-yellow-7)' },
+  ]
+  const points = filled.map(({ at, row }) => {
+    const values = [row?.latency.p50_ms ?? null, row?.latency.p95_ms ?? null]
+    return { at, values, texts: values.map((ms) => (ms === null ? '–' : formatDuration(ms))) }
+  })
+  return (
+    <Panel title={t('latency')}>
+      <TimeChart
+        {...{ points, series }}
+        step={summary.step}
+        kind="lines"
+        label={t('latency')}
+        format={formatDuration}
+        onPick={open}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,57 @@
+/** What there is, what is frozen, what is owed and what today cost: kept up to date. */
+import { MoneyText } from '../../components/money-text.tsx'
+import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+import type { Overview } from './page.tsx'
+
+export function MoneyTiles({ overview }: { readonly overview: Overview }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { balance, currency, low_balance: low, tasks, spend } = overview
+  const money = (amount: string, places = 2) => (
+    <MoneyText amount={amount} currency={currency} places={places} />
+  )
+  const days = low.days_left
+  const underWay = formatNumber(tasks.queued + tasks.processing, language)
+  return (
+    <StatTiles>
+      <StatTile
+        label={t('available')}
+        value={money(balance.available)}
+        note={days === null ? undefined : t('daysLeft', { count: Math.floor(days) })}
+        to="/billing"
+      />
+      <StatTile
+        label={t('held')}
+        value={money(balance.held)}
+        note={t('heldNote', { count: underWay })}
+        to="/tasks"
+      />
+      <StatTile
+        label={t('debt')}
+        value={money(balance.debt)}
+        note={isZero(balance.debt) ? undefined : t('debtNote')}
+        to="/billing"
+      />
+      <StatTile
+        label={t('today')}
+        value={money(spend.today.charged, 4)}
+        note={useComparison(spend)}
+        to="/usage"
+      />
+    </StatTiles>
+  )
+}
+
+/** Shares need no cents: a float is good enough for a comparison in percent. */
+function useComparison({ today, yesterday_by_now: before }: Overview['spend']): string {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const past = Number(before.charged)
+  if (past === 0) return t('noYesterday', { count: formatNumber(today.calls, language) })
+  const change = (Number(today.charged) - past) / past
+  const share = formatShare(Math.abs(change), language)
+  return t(change < 0 ? 'lessThanYesterday' : 'moreThanYesterday', { share })
+}

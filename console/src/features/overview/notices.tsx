@@ -1,0 +1,43 @@
+/** What needs somebody's attention, each with the way to where it is mended. */
+import { ButtonLink } from '../../components/links.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { formatMoney, formatNumber, isZero } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+import type { Overview } from './page.tsx'
+
+export function Notices({ overview }: { readonly overview: Overview }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { balance, currency, low_balance: low, deliveries } = overview
+  const owes = !isZero(balance.debt)
+  const debt = formatMoney(balance.debt, { currency, language })
+  const toBilling = (
+    <ButtonLink to="/billing" variant="default" size="compact-sm">
+      {t('toBilling')}
+    </ButtonLink>
+  )
+  const toDeliveries = (
+    <ButtonLink to="/webhooks" search={{ state: 'dropped' }} variant="default" size="compact-sm">
+      {t('toDeliveries')}
+    </ButtonLink>
+  )
+  const count = formatNumber(deliveries.dropped, language)
+  return (
+    <>
+      {owes ? (
+        <Notice tone="bad" title={t('debtTitle')} action={toBilling}>
+          {t('debtText', { debt })}
+        </Notice>
+      ) : null}
+      {low.is_low && !owes ? (
+        <Notice tone="warning" title={t('lowTitle')} action={toBilling}>
+          {t('lowText')}
+        </Notice>
+      ) : null}
+      {deliveries.dropped > 0 ? (
+        <Notice tone="warning" title={t('droppedTitle', { count })} action={toDeliveries} />
+      ) : null}
+    </>
+  )
+}

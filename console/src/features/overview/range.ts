@@ -1,0 +1,26 @@
+/** The periods that the overview knows. */
+
+export const RANGES = {
+  day: { hours: 24, step: 'hour' },
+  week: { hours: 7 * 24, step: 'hour' },
+  month: { hours: 30 * 24, step: 'day' },
+} as const
+
+export type RangeName = keyof typeof RANGES
+
+export function readRange(text: string): RangeName {
+  return text === 'week' || text === 'month' ? text : 'day'
+}
+
+const HOUR_MS = 3_600_000
+
+/** Whole hours, so that what is asked changes once an hour and is kept in between. */
+export function spanOf(name: RangeName, nowMs: number) {
+  const { hours, step } = RANGES[name]
+  const end = Math.ceil(nowMs / HOUR_MS) * HOUR_MS
+  return {
+    from: new Date(end - hours * HOUR_MS).toISOString(),
+    to: new Date(end).toISOString(),
+    step,
+  }
+}

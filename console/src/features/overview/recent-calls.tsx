@@ -1,0 +1,66 @@
+/** The latest calls; each leads to the arithmetic of its charge. */
+import { Table, Text } from '@mantine/core'
+import { TextLink } from '../../components/links.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { StatusBadge, type Tone } from '../../components/status-badge.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+import type { Overview } from './page.tsx'
+
+type Call = Overview['recent_calls'][number]
+
+const TONES: Readonly<Record<Call['status'], Tone>> = {
+  running: 'busy',
+  succeeded: 'good',
+  failed: 'bad',
+  cancelled: 'quiet',
+  lost: 'warning',
+}
+
+export function RecentCalls({ calls }: { readonly calls: readonly Call[] }) {
+  const t = useMessages(messages)
+  if (calls.length === 0) return null
+  return (
+    <Panel
+      flush
+      title={t('recent')}
+      aside={
+        <TextLink to="/usage" size="sm">
+          {t('allCalls')}
+        </TextLink>
+      }
+    >
+      <Table.ScrollContainer minWidth={300} type="native">
+        <Table aria-label={t('recent')} fz="sm" horizontalSpacing="md">
+          <Table.Tbody>
+            {calls.map((call) => (
+              <Table.Tr key={call.request_id}>
+                <Table.Td>
+                  <TextLink to="/usage" search={{ id: call.request_id }} inherit>
+                    {call.model || call.endpoint}
+                  </TextLink>
+                </Table.Td>
+                <Table.Td visibleFrom="sm">
+                  <Text inherit c="dimmed" ff="monospace" fz="xs">
+                    {call.endpoint}
+                  </Text>
+                </Table.Td>
+                <Table.Td>
+                  <StatusBadge tone={TONES[call.status]} label={t(call.status)} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <MoneyText amount={call.charged} currency={call.currency} />
+                </Table.Td>
+                <Table.Td ta="right">
+                  <TimeText time={call.created_at} form="relative" />
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+    </Panel>
+  )
+}

@@ -1,0 +1,39 @@
+/** The period's sums. */
+import { MoneyText } from '../../components/money-text.tsx'
+import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+import { formatDuration, formatNumber, formatShare } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { Summary } from './figures.tsx'
+import { messages } from './messages.ts'
+
+export function Totals({ summary }: { readonly summary: Summary }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { totals, currency, from, to } = summary
+  const { calls, errors, charged, latency } = totals
+  const proof = { to: '/usage', search: { from, to } }
+  const slow = latency.p95_ms
+  return (
+    <StatTiles>
+      <StatTile
+        label={t('spend')}
+        value={<MoneyText amount={charged} currency={currency} places={4} />}
+        {...proof}
+      />
+      <StatTile label={t('calls')} value={formatNumber(calls, language)} {...proof} />
+      <StatTile
+        label={t('errorRate')}
+        value={calls > 0 ? formatShare(errors / calls, language) : '–'}
+        note={t('failedCount', { count: formatNumber(errors, language) })}
+        to="/usage"
+        search={{ from, to, status: 'failed' }}
+      />
+      <StatTile
+        label={t('latency')}
+        value={latency.p50_ms === null ? '–' : formatDuration(latency.p50_ms)}
+        note={slow === null ? undefined : `${t('slow')}: ${formatDuration(slow)}`}
+        {...proof}
+      />
+    </StatTiles>
+  )
+}
