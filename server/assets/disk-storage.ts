@@ -10,11 +10,16 @@ const KEY = /^[A-Za-z0-9]{32}$/
 /** The disk, not the content, is at fault. */
 const TROUBLES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EACCES'])
 
+export const isDiskKey = (key: string): boolean => KEY.test(key)
+
+/** Throws for a key that is not one: it would lead elsewhere. */
+export function pathOfContent(folder: string, key: string): string {
+  if (!isDiskKey(key)) throw new Error('not a key of this storage')
+  return join(folder, key.slice(0, 2), key)
+}
+
 export function createDiskStorage(folder: string): Storage {
-  const pathOf = (key: string): string => {
-    if (!KEY.test(key)) throw new Error('not a key of this storage')
-    return join(folder, key.slice(0, 2), key)
-  }
+  const pathOf = (key: string) => pathOfContent(folder, key)
   return {
     newKey: () => randomText(32),
     async write(key, content, limitBytes) {

@@ -1,0 +1,71 @@
+/**
+ * Copies the content on the local disk from one folder to another, for backups and restores: what
+ * the database names, and nothing else.
+ */
+import { constants } from 'node:fs'
+import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import type { Sql } from 'postgres'
+import { readErrorCode } from '../database/unavailable.ts'
+import { selectContentKeys } from './content-store.ts'
+import { isDiskKey, pathOfContent } from './disk-storage.ts'
+
+export interface CopiedContent {
+  readonly files: number
+  readonly bytes: number
+  /** Named by the database, but not in the folder: deleted meanwhile, or lost. */
+  readonly missing: number
+  /** In an object store, which has backups of its own. */
+  readonly elsewhere: number
+}
+
+const KEYS_AT_ONCE = 1_000
+
+/** Content that is there already is left as it is. Throws what the disk throws. */
+export async function copyContent(sql: Sql, from: string, to: string): Promise<CopiedContent> {
+  const total = { files: 0, bytes: 0, missing: 0, elsewhere: 0 }
+  let after = ''
+  for (;;) {
+    const keys = await selectContentKeys(sql, after, KEYS_AT_ONCE)
+    for (const key of keys) {
+      if (!isDiskKey(key)) total.elsewhere += 1
+      else {
+        const bytes = await copyOne(pathOfContent(from, key), pathOfContent(to, key))
+        if (bytes === undefined) total.missing += 1
+        else {
+          total.files += 1
+          total.bytes += bytes
+        }
+      }
+    }
+    const last = keys.at(-1)
+    if (last === undefined) return total
+    after = last
+  }
+}
+
+/** How many bytes it has; undefined when it is not there. */
+async function copyOne(source: string, target: string): Promise<number | undefined> {
+  const size = await sizeOf(source)
+  if (size === undefined || (await sizeOf(target)) === size) return size
+  const aside = `${target}.part`
+  await mkdir(dirname(target), { recursive: true, mode: 0o700 })
+  try {
+    await copyFile(source, aside, constants.COPYFILE_FICLONE)
+    await rename(aside, target)
+    return size
+  } catch (error) {
+    await rm(aside, { force: true })
+    if (readErrorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (readErrorCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
