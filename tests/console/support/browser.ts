@@ -1,0 +1,97 @@
+/** A real browser without a window, and what every page is held to. */
+import assert from 'node:assert/strict'
+import { accessSync, constants, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const executablePath = findProgramme('chromium')
+
+/** For `describe(name, { skip: noBrowser })`. */
+export const noBrowser = executablePath === undefined && 'chromium is not installed'
+
+function findProgramme(name: string): string | undefined {
+  const candidates = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name))
+  return candidates.find((path) => {
+    try {
+      accessSync(path, constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: executablePath ?? '',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+  })
+}
+
+export interface Look {
+  readonly width?: number
+  readonly height?: number
+  readonly colorScheme?: 'light' | 'dark'
+  readonly locale?: 'en-US' | 'zh-CN'
+}
+
+export const PHONE: Look = { width: 360, height: 740 }
+
+export interface WatchedPage {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the browser refused or logged: a page is expected to be silent. */
+  readonly complaints: string[]
+}
+
+/** A page of a person's own: nothing of another test is in it. */
+export async function openPage(browser: Browser, look: Look = {}): Promise<WatchedPage> {
+  const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = look
+  const context = await browser.newContext({
+    viewport: { width, height },
+    ...{ colorScheme, locale, timezoneId: 'UTC', reducedMotion: 'reduce' },
+  })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    const isGrave = message.type() === 'error' || message.type() === 'warning'
+    // Chromium reports each answer of 4xx; the pages speak of those themselves.
+    const isAnswer = message.text().startsWith('Failed to load resource')
+    if (isGrave && !isAnswer) complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+  return { page, context, complaints }
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  readonly id: string
+  readonly impact: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+/** No serious issue that axe-core knows, WCAG 2.2 AA. */
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(AXE)
+  const violations = await page.evaluate<Violation[]>(`
+    axe.run(document, {
+      resultTypes: ['violations'],
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }).then(({ violations }) => violations)
+  `)
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  const told = serious.flatMap(({ id, nodes }) =>
+    nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+  )
+  assert.deepEqual(told, [])
+}
+
+/** Nothing sticks out to the side. */
+export async function expectFits(page: Page): Promise<void> {
+  const [reach, width] = await page.evaluate<[number, number]>(
+    '[document.documentElement.scrollWidth, innerWidth]',
+  )
+  assert.ok(reach <= width, `the page is ${reach} wide in a window of ${width}`)
+}

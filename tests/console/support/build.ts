@@ -1,0 +1,37 @@
+/** The console as `npm start` builds it: once for all test files that want it. */
+import { spawnSync } from 'node:child_process'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const LOCK = join(tmpdir(), `tributary-console-build-${process.getuid?.() ?? 0}.lock`)
+const LOCK_STALE_MS = 120_000
+const PAUSE_MS = 100
+
+/** Builds when the sources have changed since the last build. Throws with what the build said. */
+export async function ensureConsole(): Promise<void> {
+  const lock = await takeLock()
+  try {
+    const script = join(ROOT, 'scripts', 'build-console.mjs')
+    const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+    if (status !== 0) throw new Error(`the console does not build:\n${stderr}`)
+  } finally {
+    closeSync(lock)
+    rmSync(LOCK, { force: true })
+  }
+}
+
+/** Test files run beside each other: one builds, the others wait. */
+async function takeLock(): Promise<number> {
+  for (;;) {
+    try {
+      return openSync(LOCK, 'wx')
+    } catch {
+      const age = Date.now() - (statSync(LOCK, { throwIfNoEntry: false })?.mtimeMs ?? Date.now())
+      if (age > LOCK_STALE_MS) rmSync(LOCK, { force: true })
+      await sleep(PAUSE_MS)
+    }
+  }
+}
