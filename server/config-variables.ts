@@ -179,6 +179,9 @@ export const VARIABLES = {
     .default(20_000_000_000)
     .describe('Files and media that one account may keep; more get 413, or are not copied.'),
 
+  UPLOADS_MAX: whole(2, 10_000)
+    .default(64)
+    .describe('Uploads of files at once, half of them for one account; then 503 or 429.'),
   HOUSEKEEPING_MS: milliseconds
     .default(60_000)
     .describe('Between two rounds of clearing away what has expired.'),

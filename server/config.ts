@@ -131,7 +131,7 @@ function assemble(values: Values) {
       connectTimeoutMs: values.UPSTREAM_CONNECT_TIMEOUT_MS,
       connectionsMax: values.UPSTREAM_CONNECTIONS_MAX,
     },
-    storage: { accountBytesMax: values.STORED_BYTES_MAX },
+    storage: { accountBytesMax: values.STORED_BYTES_MAX, uploadsMax: values.UPLOADS_MAX },
     housekeeping: {
       everyMs: values.HOUSEKEEPING_MS,
       deliveryDays: values.DELIVERY_DAYS,

@@ -9,6 +9,7 @@ import { type FileRow, findFileByKey, freeKey, insertFile } from './file-store.t
 import type { Quota } from './quota.ts'
 import { sniffType } from './sniff-type.ts'
 import { measure, StorageTrouble, TooManyBytes } from './storage.ts'
+import type { UploadSlots } from './upload-slots.ts'
 
 /** Spec part 8: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
@@ -35,13 +36,24 @@ export interface AddParts {
   readonly sql: Sql
   readonly blobs: Blobs
   readonly quota: Quota
+  readonly slots: UploadSlots
 }
 
 /**
  * Writes a file. Throws GatewayError: 413 beyond the limits, 400 for an upload that broke off or
- * is empty, 422 for another one than was made under its key, 503 when storage is away.
+ * is empty, 422 for another one than was made under its key, 429 and 503 when too many go on, 503
+ * when storage is away.
  */
 export async function addFile(parts: AddParts, upload: Upload): Promise<Uploaded> {
+  const leave = parts.slots.take(upload.accountId)
+  try {
+    return await add(parts, upload)
+  } finally {
+    leave()
+  }
+}
+
+async function add(parts: AddParts, upload: Upload): Promise<Uploaded> {
   const { accountId, idempotencyKey: key } = upload
   const earlier = key === undefined ? undefined : await findFileByKey(parts.sql, accountId, key)
   if (!earlier) return store(parts, upload)

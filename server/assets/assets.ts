@@ -8,6 +8,7 @@ import { createFiles, type Files } from './files.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createQuota } from './quota.ts'
 import type { Storage } from './storage.ts'
+import { createUploadSlots } from './upload-slots.ts'
 
 export interface Assets {
   readonly files: Files
@@ -24,12 +25,14 @@ export function openAssets(parts: {
   readonly guard: Guard
   readonly publicUrl: string
   readonly accountBytesMax: number
+  readonly uploadsMax: number
   readonly log: Log
 }): Assets {
-  const { sql, storage, guard, publicUrl, accountBytesMax, log } = parts
+  const { sql, storage, guard, publicUrl, accountBytesMax, uploadsMax, log } = parts
   const blobs = createBlobs({ sql, storage, log })
   const quota = createQuota(sql, accountBytesMax)
-  const files = createFiles({ sql, blobs, quota })
+  const slots = createUploadSlots(uploadsMax)
+  const files = createFiles({ sql, blobs, quota, slots })
   return {
     files,
     library: createLibrary({ sql, blobs, publicUrl }),

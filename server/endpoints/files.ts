@@ -108,7 +108,7 @@ export const uploadFile: AccountEndpoint = {
     }),
     answer: file,
     example: () => ({ form: { file: '@meeting.mp3', purpose: 'user_data' }, answer: EXAMPLE }),
-    errors: [400, 408, 413, 415, 422, 503],
+    errors: [400, 408, 413, 415, 422, 429, 503],
   },
   async handle(context, caller, { files, publicUrl }) {
     const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
@@ -252,6 +252,7 @@ async function sendFile(context: Context, row: FileRow, { files }: PlainServices
     id: `${row.token.slice(0, 12)}-${row.bytes}`,
     length: Number(row.bytes),
     contentType: row.content_type,
+    filename: row.filename,
     modifiedAt: row.created_at,
     read: (range) => files.read(row, range),
   })

@@ -25,6 +25,8 @@ export const getMedia: PlainEndpoint = {
       id: `${asset.token.slice(0, 12)}-${asset.bytes}`,
       length: Number(asset.bytes),
       contentType: asset.content_type ?? 'application/octet-stream',
+      // As in our own link, whatever the one that was asked for says.
+      filename: library.linkOf(asset)?.split('/').at(-1) ?? asset.kind,
       modifiedAt: asset.stored_at ?? asset.created_at,
       read: (range) => library.read(asset, range),
     })

@@ -12,6 +12,8 @@ export interface Content {
   readonly id: string
   readonly length: number
   readonly contentType: string
+  /** Under which it is saved. */
+  readonly filename: string
   readonly modifiedAt: Date
   read(range: ByteRange): Promise<Readable>
 }
@@ -51,7 +53,8 @@ export async function sendContent(context: Context, content: Content): Promise<v
   await pipeline(body, response).catch(() => response.destroy())
 }
 
-function headersOf({ id, contentType, modifiedAt }: Content) {
+function headersOf({ id, contentType, filename, modifiedAt }: Content) {
+  const isShown = SHOWN.test(contentType)
   return {
     'content-type': contentType,
     'accept-ranges': 'bytes',
@@ -59,8 +62,19 @@ function headersOf({ id, contentType, modifiedAt }: Content) {
     'last-modified': modifiedAt.toUTCString(),
     'cache-control': 'private, max-age=3600',
     'content-security-policy': "sandbox; default-src 'none'",
-    'content-disposition': SHOWN.test(contentType) ? 'inline' : 'attachment',
+    'content-disposition': `${isShown ? 'inline' : 'attachment'}; ${nameOf(filename)}`,
   }
+}
+
+/** In ASCII for everybody, and as it is for those who read RFC 8187. */
+function nameOf(filename: string): string {
+  const plain = filename.replaceAll(/[^\w .()-]/g, '_')
+  const marks = /['()*]/g
+  const whole = encodeURIComponent(filename).replaceAll(
+    marks,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `filename="${plain}"; filename*=UTF-8''${whole}`
 }
 
 function rangeOf(

@@ -54,6 +54,8 @@ test('200: uploaded, described, fetched whole and in part, public, deleted', asy
   const content = await gateway.fetch(`${PATH}/${json.id}/content`, { key })
   assert.equal(content.headers.get('content-type'), 'image/png', 'not what the caller claims')
   assert.deepEqual(Buffer.from(await content.arrayBuffer()), PNG)
+  const disposition = `inline; filename="_.png"; filename*=UTF-8''%E5%B8%BD.png`
+  assert.equal(content.headers.get('content-disposition'), disposition)
   const part = await fetchPublic(json.url, { headers: { range: 'bytes=8-11' } })
   assert.deepEqual([part.status, await part.text()], [206, '0123'])
   assert.equal(part.headers.get('content-range'), `bytes 8-11/${PNG.length}`)

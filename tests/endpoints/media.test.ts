@@ -54,7 +54,8 @@ test('200: the whole, with what keeps a browser safe', async () => {
   const { headers } = answer
   assert.equal(headers.get('content-type'), 'video/mp4')
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
-  assert.equal(headers.get('content-disposition'), 'inline')
+  const disposition = `inline; filename="video.mp4"; filename*=UTF-8''video.mp4`
+  assert.equal(headers.get('content-disposition'), disposition)
   assert.match(headers.get('content-security-policy') ?? '', /sandbox/)
   assert.equal(headers.get('accept-ranges'), 'bytes')
 })
