@@ -1,6 +1,7 @@
 /**
  * Texts in English and Chinese. Each folder has its own catalogue beside its pages; a text that
- * is missing in one language, or a placeholder that is not filled, does not compile.
+ * is missing in one language, a placeholder that one of them lacks or that is not filled, does
+ * not compile.
  */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 
@@ -22,10 +23,23 @@ export interface Catalogue<Texts extends Readonly<Record<string, string>>> {
   readonly zh: Readonly<Record<keyof Texts, string>>
 }
 
-export function defineMessages<const Texts extends Readonly<Record<string, string>>>(
-  en: Texts,
-  zh: Readonly<Record<keyof Texts, string>>,
-): Catalogue<Texts> {
+type Same<One, Other> = [One, Other] extends [Other, One] ? string : never
+
+/** Chinese texts that name exactly the English texts' placeholders; others are `never`. */
+type Matching<Texts, Chinese> = {
+  readonly [Key in keyof Texts]: Texts[Key] extends string
+    ? Key extends keyof Chinese
+      ? Chinese[Key] extends string
+        ? Same<Placeholders<Texts[Key]>, Placeholders<Chinese[Key]>>
+        : never
+      : never
+    : never
+}
+
+export function defineMessages<
+  const Texts extends Readonly<Record<string, string>>,
+  const Chinese extends Readonly<Record<keyof Texts, string>>,
+>(en: Texts, zh: Chinese & Matching<Texts, Chinese>): Catalogue<Texts> {
   return { en, zh }
 }
 
