@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
+import type { Metrics } from './metrics.ts'
 import type { Guard } from './outbound/guard.ts'
 import { deleteOldEvents } from './tasks/retention-store.ts'
 import { type Rollup, startRollup } from './usage/rollup.ts'
@@ -22,18 +23,21 @@ export interface Crew {
   readonly housekeeping: Housekeeping
 }
 
+/** Undefined in a process that only answers calls. */
 export function startCrew(parts: {
   readonly config: Config
   readonly sql: Sql
   readonly assets: Assets
   readonly secrets: SecretBox
   readonly guard: Guard
+  readonly metrics: Metrics
   readonly log: Log
-}): Crew {
-  const { config, sql, assets, secrets, guard, log } = parts
+}): Crew | undefined {
+  const { config, sql, assets, secrets, guard, metrics, log } = parts
+  if (config.role === 'api') return undefined
   return {
     sender: startSender({ sql, secrets, guard, log }),
-    copier: assets.copy(),
+    copier: assets.copy(metrics.copied),
     rollup: startRollup({ sql, log }),
     housekeeping: openHousekeeping(config, sql, assets, log),
   }

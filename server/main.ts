@@ -149,8 +149,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, signIn 
     outbound.allowLoopback()
     await catalog.refresh()
   }
-  const crew =
-    config.role === 'api' ? undefined : startCrew({ config, sql, assets, secrets, guard, log })
+  const crew = startCrew({ config, sql, assets, secrets, guard, metrics, log })
   await readiness.begin()
   const worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')

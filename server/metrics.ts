@@ -11,6 +11,8 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export interface Metrics extends PipelineMetrics {
   readonly registry: Registry
+  /** A try to copy a result has ended. */
+  copied(outcome: string): void
 }
 
 export interface Gauges {
@@ -49,8 +51,15 @@ export function createMetrics(gauges: Gauges): Metrics {
     labelNames: ['channel', 'outcome'],
     registers,
   })
+  const copies = new Counter({
+    name: 'tributary_copies_total',
+    help: 'Tries to copy results into our storage, by what came of them.',
+    labelNames: ['outcome'],
+    registers,
+  })
   return {
     registry,
+    copied: (outcome) => copies.inc({ outcome }),
     call({ endpoint, outcome, status, seconds }) {
       requests.inc({ route: endpoint, status, outcome })
       durations.observe({ route: endpoint }, seconds)

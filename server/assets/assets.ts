@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { createBlobs } from './blobs.ts'
-import { type Copier, startCopier } from './copier.ts'
+import { type Copier, type CopierOptions, startCopier } from './copier.ts'
 import { createFiles, type Files } from './files.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createQuota } from './quota.ts'
@@ -13,8 +13,8 @@ import { createUploadSlots } from './upload-slots.ts'
 export interface Assets {
   readonly files: Files
   readonly library: Library
-  /** Begins to copy what tasks make. */
-  copy(): Copier
+  /** Begins to copy what tasks make, and tells what comes of each try. */
+  copy(onEnd: CopierOptions['onEnd']): Copier
   /** To be done now and then. */
   readonly chores: readonly { readonly name: string; run(): Promise<number> }[]
 }
@@ -36,7 +36,7 @@ export function openAssets(parts: {
   return {
     files,
     library: createLibrary({ sql, blobs, publicUrl }),
-    copy: () => startCopier({ sql, blobs, quota, guard, log }),
+    copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
     chores: [
       { name: 'expired files', run: files.removeExpired },
       { name: 'loose content', run: blobs.clearDue },

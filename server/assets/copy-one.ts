@@ -21,9 +21,13 @@ export interface CopyContext {
   readonly guard: Guard
   readonly log: Log
   readonly limits: CopyLimits
+  /** Told what came of every try. */
+  readonly onEnd?: (outcome: CopyOutcome) => void
   /** Cuts it; another process copies when the lease has ended. */
   readonly signal: AbortSignal
 }
+
+export type CopyOutcome = 'stored' | 'retried' | 'failed'
 
 /** In words for the account's owner. `final`: another try would end in the same way. */
 class CopyFailure extends Error {
@@ -46,11 +50,13 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
     const blob = await bring(claim, context, lease.signal)
     failpoint('copy-written')
     await keep(claim, blob, context)
+    context.onEnd?.('stored')
   } catch (error) {
     if (lease.signal.aborted) return
     const failure = error instanceof CopyFailure ? error : describe(error)
     const waitMs = failure.final ? null : nextCopyMs(claim.attempts, claim.left_ms, limits)
     await failCopy(sql, claim, failure.message, waitMs)
+    context.onEnd?.(waitMs === null ? 'failed' : 'retried')
     const fields = { asset_id: claim.id, attempt: claim.attempts, error }
     if (waitMs === null) log.error(fields, 'a result was not copied before its link expired')
     else log.debug(fields, 'a copy failed and will be tried again')

@@ -1,5 +1,6 @@
 /** `audit`: recomputes the books from the entries and names every difference. */
 import type { Sql } from 'postgres'
+import { contentHasOneOwner } from './audit-content-store.ts'
 import { type Invariant, LEDGER_INVARIANTS, type Violation, withFrozenView } from './audit-store.ts'
 import { TASK_INVARIANTS } from './audit-tasks-store.ts'
 
@@ -19,7 +20,7 @@ export interface AuditResult {
 /** Checks every invariant at one instant; safe beside a busy gateway. */
 export function audit(
   sql: Sql,
-  invariants: readonly Invariant[] = [...LEDGER_INVARIANTS, ...TASK_INVARIANTS],
+  invariants: readonly Invariant[] = [...LEDGER_INVARIANTS, ...TASK_INVARIANTS, contentHasOneOwner],
 ): Promise<AuditResult> {
   return withFrozenView(sql, async (view) => {
     const checks: AuditCheck[] = []

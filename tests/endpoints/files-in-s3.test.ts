@@ -71,6 +71,22 @@ test('a result is copied into the store', async () => {
   assert.equal((await fetch(gateway.url + new URL(url).pathname)).status, 503)
 })
 
+test('a result is copied once the store is back', async () => {
+  const { accountId, key } = await gateway.tenant()
+  for (let times = 0; times < 3; times += 1) store.faults.push({ kind: 'PUT', status: 503 })
+  const task = {
+    ...{ id: 'task_d', kind: 'video', account_id: accountId, request_id: 'req_d', model: 'm' },
+    ...{ request: {}, result: { video_url: `${origin.url}/v.mp4` } },
+  }
+  await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
+  const entry = async () => (await gateway.get('/v1/assets', key)).json.data[0]
+  const told = async () => (await entry()).copy.error
+  assert.equal(await until('a failure', told, 10_000), 'storage is not available')
+  await gateway.sql`update asset set due_at = now() where task_id = 'task_d'`
+  const isStored = async () => (await entry()).copy.state === 'stored' || undefined
+  await until('the copy', isStored, 10_000)
+})
+
 test('503 for an upload while the store is away, and nothing stays', async () => {
   const { key } = await gateway.tenant()
   for (let times = 0; times < 3; times += 1) store.faults.push({ kind: 'PUT', status: 500 })

@@ -12,7 +12,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'ready.ts': ['lib'],
   'housekeeping.ts': ['lib'],
   'crew.ts': [
-    ...['lib', 'config.ts', 'housekeeping.ts', 'assets', 'outbound', 'tasks', 'usage', 'webhooks'],
+    ...[
+      'lib',
+      'config.ts',
+      'housekeeping.ts',
+      'metrics.ts',
+      'assets',
+      'outbound',
+      'tasks',
+      'usage',
+      'webhooks',
+    ],
   ],
   'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
   'config-variables.ts': ['lib'],
