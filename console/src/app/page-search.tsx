@@ -1,13 +1,15 @@
-/** Ctrl+K: any page by its name. */
+/** Ctrl+K: any page by its name, anything that has an id by its id. */
 import { Kbd, Text, UnstyledButton } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
-import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import { Icon } from '../components/icon.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { useSession } from '../lib/session.tsx'
+import { useGoTo } from '../lib/url-state.ts'
+import { placesOfId } from './find-by-id.ts'
 import { messages } from './messages.ts'
 import classes from './page-search.module.css'
-import { PAGES } from './pages.ts'
+import { PAGES, type PageEntry } from './pages.ts'
 
 export function SearchButton() {
   const t = useMessages(messages)
@@ -26,26 +28,52 @@ export function SearchButton() {
 
 export function PageSearch() {
   const t = useMessages(messages)
-  const navigate = useNavigate()
-  const { session } = useSession()
-  const actions = PAGES.filter(({ area }) => area === 'customer' || session.user.operator).map(
-    ({ path, area, label, icon }) => ({
-      id: path,
-      label: t(label),
-      description: t(area === 'customer' ? 'customerArea' : 'operatorArea'),
-      leftSection: <Icon name={icon} />,
-      // The English name finds a page in every language.
-      keywords: [path, messages.en[label]],
-      onClick: () => void navigate({ to: path }),
-    }),
-  )
+  const [query, setQuery] = useState('')
+  const actions = useActions(query.trim())
   return (
     <Spotlight
       actions={actions}
+      query={query}
+      onQueryChange={setQuery}
       nothingFound={t('searchEmpty')}
       highlightQuery
       shortcut="mod + K"
-      searchProps={{ placeholder: t('search'), 'aria-label': t('search') }}
+      scrollable
+      maxHeight={420}
+      overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
+      transitionProps={{ duration: 80 }}
+      searchProps={{ placeholder: t('searchHint'), 'aria-label': t('search') }}
     />
   )
+}
+
+function useActions(query: string) {
+  const t = useMessages(messages)
+  const goTo = useGoTo()
+  const { session } = useSession()
+  const { operator: isOperator } = session.user
+  const byPath = new Map(PAGES.map((page) => [page.path, page]))
+  const describe = ({ area, label, icon }: PageEntry) => ({
+    label: t(label),
+    leftSection: <Icon name={icon} />,
+    rightSection: (
+      <Text size="xs" c="dimmed" component="span">
+        {t(area === 'customer' ? 'customerArea' : 'operatorArea')}
+      </Text>
+    ),
+  })
+  const found = placesOfId(query, isOperator).flatMap(({ path, parameter }) => {
+    const page = byPath.get(path)
+    if (!page) return []
+    const action = { ...describe(page), id: `${path} id`, description: query, keywords: [query] }
+    return [{ ...action, onClick: () => goTo(path, { [parameter]: query }) }]
+  })
+  const pages = PAGES.filter(({ area }) => area === 'customer' || isOperator).map((page) => ({
+    ...describe(page),
+    id: page.path,
+    // The English name finds a page in every language.
+    keywords: [page.path, messages.en[page.label]],
+    onClick: () => goTo(page.path),
+  }))
+  return [...found, ...pages]
 }

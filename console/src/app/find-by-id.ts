@@ -1,0 +1,32 @@
+/** An id that somebody was told, from a log or a customer, leads to what it names. */
+
+interface Place {
+  readonly path: string
+  /** The page's parameter that opens what it names. */
+  readonly parameter: string
+}
+
+interface Places {
+  readonly customer?: Place
+  readonly operator?: Place
+}
+
+const at = (path: string, parameter = 'id'): Place => ({ path, parameter })
+
+/** By the id's own prefix. */
+const PLACES: Readonly<Record<string, Places>> = {
+  req: { customer: at('/usage'), operator: at('/operator/calls') },
+  task: { customer: at('/tasks'), operator: at('/operator/tasks', 'task') },
+  key: { customer: at('/keys') },
+  whd: { customer: at('/webhooks'), operator: at('/operator/deliveries') },
+  acct: { operator: at('/operator/accounts') },
+}
+
+const ID = /^([a-z]+)_[\w-]{6,}$/i
+
+/** Operators look among everybody's first. */
+export function placesOfId(text: string, isOperator: boolean): readonly Place[] {
+  const prefix = ID.exec(text)?.[1]
+  const { customer, operator } = (prefix && PLACES[prefix]) || {}
+  return [isOperator ? operator : undefined, customer].filter((place) => place !== undefined)
+}
