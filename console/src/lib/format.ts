@@ -1,5 +1,5 @@
 /** Numbers for people. Amounts stay decimal strings: no cent is lost in a float on the way. */
-import type { Language } from './i18n.tsx'
+import type { Language } from './language.ts'
 
 const LOCALES: Readonly<Record<Language, string>> = { en: 'en-US', zh: 'zh-CN' }
 

@@ -4,9 +4,8 @@
  * not compile.
  */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
+import type { Language } from './language.ts'
 
-export type Language = 'en' | 'zh'
-export const LANGUAGES: Readonly<Record<Language, string>> = { en: 'English', zh: '中文' }
 const STORED = 'tributary.language'
 
 /** `'{count} keys'` → `count`. */

@@ -1,6 +1,6 @@
 /** The name of an hour or a day, below a chart or in its tip. */
 import { localeOf } from '../../lib/format.ts'
-import type { Language } from '../../lib/i18n.tsx'
+import type { Language } from '../../lib/language.ts'
 import type { Step } from './fill-buckets.ts'
 
 const HOUR = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const

@@ -1,6 +1,8 @@
 /** The fields of a key, for creating and for changing one. */
 import { Group, NumberInput, TagsInput, TextInput } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
 import { messages } from './messages.ts'
 
@@ -77,6 +79,8 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
         label={t('models')}
         description={t('modelsHint')}
         placeholder={draft.models.length === 0 ? t('everyModel') : ''}
+        data={useModelIds()}
+        maxDropdownHeight={200}
         value={[...draft.models]}
         onChange={(models) => change({ models })}
       />
@@ -114,4 +118,16 @@ export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
       />
     </>
   )
+}
+
+const MODELS_SUGGESTED = 200
+
+/** For choosing from; an id that is not among them can be typed as well. */
+function useModelIds(): string[] {
+  const account = useAccount()
+  const { data } = useAdmin('GET /accounts/:account_id/models', {
+    params: { account_id: account.id },
+    query: { limit: MODELS_SUGGESTED },
+  })
+  return data?.data.map(({ id }) => id) ?? []
 }

@@ -1,7 +1,8 @@
 /** The sheet that all pages outside of the shell share. */
 import { Box, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
-import { LANGUAGES, useLanguage } from '../../lib/i18n.tsx'
+import { useLanguage } from '../../lib/i18n.tsx'
+import { LANGUAGES } from '../../lib/language.ts'
 import classes from './frame.module.css'
 
 interface FrameProps {

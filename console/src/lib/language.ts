@@ -1,0 +1,5 @@
+/** The languages of the console, by their own names. */
+
+export const LANGUAGES = { en: 'English', zh: '中文' } as const
+
+export type Language = keyof typeof LANGUAGES

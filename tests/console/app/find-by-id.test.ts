@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { placesOfId } from '../../../console/src/app/find-by-id.ts'
+
+test('an id leads to the page that opens it, an operator’s first', () => {
+  const paths = (text: string, isOperator: boolean) =>
+    placesOfId(text, isOperator).map(({ path }) => path)
+  assert.deepEqual(paths('req_Z12Tl9KupNVO74', false), ['/usage'])
+  assert.deepEqual(paths('req_Z12Tl9KupNVO74', true), ['/operator/calls', '/usage'])
+  assert.deepEqual(paths('acct_Z12Tl9KupNVO74', false), [])
+})
+
+test('what is no id leads nowhere', () => {
+  for (const text of ['', 'req_', 'usage', 'constructor_abcdefgh', 'toString_abcdefgh']) {
+    assert.deepEqual(placesOfId(text, true), [], text)
+  }
+})

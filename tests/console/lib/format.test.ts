@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  formatBytes,
+  formatDuration,
+  formatMoney,
+  formatRelative,
+  isZero,
+} from '../../../console/src/lib/format.ts'
+
+const USD = { currency: 'USD', language: 'en' } as const
+
+test('amounts are shown to the last digit, without a float on the way', () => {
+  assert.equal(formatMoney('0.000000001', USD), '$0.000000001')
+  assert.equal(formatMoney('9007199254740993.123456789', USD), '$9,007,199,254,740,993.123456789')
+  assert.equal(formatMoney('-3', USD), '-$3.00')
+  assert.equal(formatMoney('12.345678', { ...USD, places: 2 }), '$12.35')
+})
+
+test('currencies have their sign; an operator’s own keep their name', () => {
+  assert.equal(formatMoney('5', { currency: 'CNY', language: 'zh' }), '¥5.00')
+  assert.equal(formatMoney('5', { currency: 'CREDITS', language: 'en' }), '5.00 CREDITS')
+})
+
+test('what is no amount is shown as it came', () => {
+  for (const text of ['', 'NaN', '1e3', '0x10', '1,5']) assert.equal(formatMoney(text, USD), text)
+})
+
+test('zero is zero however it is written', () => {
+  for (const text of ['0', '0.00', '-0', '0.000000000']) assert.ok(isZero(text), text)
+  for (const text of ['0.000000001', '10', '-0.1', '']) assert.ok(!isZero(text), text)
+})
+
+test('durations and sizes are as short as they can be told apart', () => {
+  const durations = [0, 999, 1_500, 59_400, 61_000, 3_600_000, 49 * 3_600_000]
+  assert.deepEqual(durations.map(formatDuration), [
+    ...['0 ms', '999 ms', '1.5 s', '59 s', '1m 1s', '1h 0m', '2d 1h'],
+  ])
+  const sizes = [0, 999, 1_000, 1_500_000, 2_000_000_000_000_000]
+  assert.deepEqual(
+    sizes.map((size) => formatBytes(size, 'en')),
+    ['0 bytes', '999 bytes', '1 kB', '1.5 MB', '2,000 TB'],
+  )
+})
+
+test('times are told from now, in both directions and languages', () => {
+  const now = Date.parse('2026-11-21T06:00:00Z')
+  assert.equal(formatRelative('2026-11-21T05:57:01Z', now, 'en'), '2 minutes ago')
+  assert.equal(formatRelative('2026-11-21T08:00:00Z', now, 'en'), 'in 2 hours')
+  assert.equal(formatRelative('2026-11-19T06:00:00Z', now, 'zh'), '前天')
+  assert.equal(formatRelative('2026-11-21T06:00:00Z', now, 'en'), 'now')
+})
