@@ -65,6 +65,11 @@ const ports = z
   .transform((text) => text.split(',').map((port) => port.trim()))
   .pipe(z.array(whole(1, 65_535)))
 
+const networks = z
+  .string()
+  .transform((text) => text.split(',').map((network) => network.trim()))
+  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], 'must be like 10.0.0.0/8')))
+
 export const VARIABLES = {
   ROLE: z
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
@@ -75,6 +80,13 @@ export const VARIABLES = {
   PUBLIC_URL: webUrl
     .optional()
     .describe('How callers reach the gateway; http://HOST:PORT when absent.'),
+  TRUSTED_PROXIES: networks
+    .default([])
+    .describe('Proxies whose X-Forwarded-For is believed: addresses or networks, with commas.'),
+  OPERATOR_SECOND_FACTOR: z
+    .enum(['required', 'optional'], 'must be required or optional')
+    .default('required')
+    .describe('Whether operators need one to see secrets and to change prices and balances.'),
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host/database')
     .optional()
     .describe('Your own PostgreSQL 14 or newer; the embedded one when absent.'),

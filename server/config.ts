@@ -83,6 +83,9 @@ function assemble(values: Values) {
     host: values.HOST,
     port: values.PORT,
     publicUrl: values.PUBLIC_URL ?? localUrl(values.HOST, values.PORT),
+    isPublicUrlSet: values.PUBLIC_URL !== undefined,
+    trustedProxies: values.TRUSTED_PROXIES,
+    operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
     databaseUrl: values.DATABASE_URL,
     /** Absolute. */
     dataDir: resolve(values.DATA_DIR),
@@ -155,7 +158,8 @@ function requireStoreCredentials(values: Values): void {
   throw new ConfigError(missing.map((name) => `${name}: is required with S3_ENDPOINT`).join('\n'))
 }
 
-function localUrl(host: string, port: number): string {
+/** How this machine reaches a gateway that listens there. */
+export function localUrl(host: string, port: number): string {
   const anywhere = host === '0.0.0.0' || host === '::'
   const name = anywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`

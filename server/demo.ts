@@ -12,14 +12,20 @@ import { applyCatalog } from './catalog/apply.ts'
 import type { KnownUpstreams } from './catalog/channel-settings.ts'
 import { type NamedCatalogFile, parseCatalogFile } from './catalog/file.ts'
 import { isWellFormedApiKey } from './lib/api-key.ts'
+import { randomText } from './lib/ids.ts'
 import { asString, member, tryParseJson } from './lib/json.ts'
 import { parseAmount } from './lib/money.ts'
 import type { SecretBox } from './lib/secrets.ts'
+import { createPerson } from './sign-in/people.ts'
+import { findByEmail, putMembership, updatePassword } from './sign-in/person-store.ts'
+import type { SignIn } from './sign-in/sign-in.ts'
 import { viewSecret } from './webhooks/secrets.ts'
 
 const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
 const ACCOUNT_NAME = 'Demo'
 const BALANCE = '1000'
+const EMAIL = 'demo@example.com'
+const PASSWORD_LENGTH = 20
 const SPEAKER = 'zh_female_vv_uranus_bigtts'
 
 export interface Demo {
@@ -37,7 +43,7 @@ export interface DemoFile {
     readonly url: string
     readonly email: string
     readonly password: string
-  } | null
+  }
   readonly simulators: { readonly url: string }
 }
 
@@ -47,6 +53,7 @@ export interface DemoOptions {
   readonly secrets: SecretBox
   readonly dataDir: string
   readonly baseUrl: string
+  readonly signIn: SignIn
   /** Where the simulators should listen; another port is taken when it is not free. */
   readonly simulatorsPort: number
 }
@@ -62,11 +69,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const files = [withoutUnknown(parsed, upstreams)]
   await applyCatalog({ sql, files, upstreams, secrets, environment })
   const identity = readDemoFile(dataDir) ?? (await createIdentity(sql))
+  const user = await ensureUser(options, identity.account_id)
   const file: DemoFile = {
     base_url: options.baseUrl,
     ...identity,
     webhook_secret: (await viewSecret(sql, secrets, identity.account_id)).current,
-    console: null,
+    console: user,
     simulators: { url: simulators.url },
   }
   writePrivately(join(dataDir, 'demo.json'), `${JSON.stringify(file, null, 2)}\n`)
@@ -119,6 +127,35 @@ async function createIdentity(sql: Sql): Promise<Identity> {
   return { api_key: key, account_id: account.id }
 }
 
+/**
+ * The operator and owner of the demo, with a random password that stands only in this file. A
+ * password that was changed in the console stays: the file then tells an old one.
+ */
+async function ensureUser(
+  { sql, signIn, dataDir, baseUrl }: DemoOptions,
+  accountId: string,
+): Promise<DemoFile['console']> {
+  const url = `${baseUrl}/console/`
+  const known = await findByEmail(sql, EMAIL)
+  const kept = readPassword(dataDir)
+  if (known && kept) return { url, email: EMAIL, password: kept }
+  const password = kept ?? randomText(PASSWORD_LENGTH)
+  if (known) await updatePassword(sql, known.id, await signIn.parts.passwords.hash(password))
+  const wanted = { email: EMAIL, name: ACCOUNT_NAME, isOperator: true, password }
+  const { id: personId } = known ?? (await createPerson(signIn.parts, wanted))
+  await putMembership(sql, { personId, accountId, role: 'owner' })
+  return { url, email: EMAIL, password }
+}
+
+function readPassword(dataDir: string): string | undefined {
+  try {
+    const found = tryParseJson(readFileSync(join(dataDir, 'demo.json')))
+    return asString(member(member(found, 'console'), 'password')) || undefined
+  } catch {
+    return undefined
+  }
+}
+
 function writePrivately(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode: 0o600 })
   renameSync(`${path}.new`, path)
@@ -139,6 +176,9 @@ export function demoLines(file: DemoFile): string[] {
     `    -d '{"req_params":{"text":"Hello","speaker":"${SPEAKER}","audio_params":{}}}'`,
     `  curl ${base}/v1/search ${auth} -d '{"Type":"web","Query":"rivers"}'`,
     `  curl ${base}/v1/usage ${auth}`,
+    '',
+    `Console: ${file.console.url}`,
+    `  ${file.console.email}  ${file.console.password}`,
     '',
   ]
 }

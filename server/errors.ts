@@ -41,6 +41,11 @@ export const ERRORS = {
     type: 'step_up_required',
     message: 'prove that it is you: this needs a fresh sign-in',
   },
+  second_factor_required: {
+    status: 403,
+    type: 'second_factor_required',
+    message: 'set up an authenticator app or a passkey in your profile first',
+  },
   not_found: { status: 404, type: 'not_found_error', message: 'not found' },
   method_not_allowed: {
     status: 405,

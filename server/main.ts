@@ -33,6 +33,7 @@ import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, serveMetrics } from './metrics.ts'
+import { type Door, openSignIn } from './open-sign-in.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
 import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
@@ -62,14 +63,19 @@ export interface Gateway {
   readonly url: string
   readonly port: number
   readonly demo: Demo | undefined
+  /** Makes the first operator; undefined when there is one. */
+  readonly setUpLink: string | undefined
   /** Reads the catalog now instead of within seconds. */
   refreshCatalog(): Promise<void>
   /** Drains for at most `drainMs`, settles everything, and closes. */
   stop(drainMs?: number): Promise<void>
 }
 
-/** Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. */
-export async function serve(config: Config, signIn: Sessions = NOBODY): Promise<Gateway> {
+/**
+ * Starts a gateway. Throws OperatorError or DatabaseProblem with what to do. `sessions` stand in
+ * for people's sign-ins in tests.
+ */
+export async function serve(config: Config, sessions?: Sessions): Promise<Gateway> {
   const log = createLog(config.log)
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
@@ -79,7 +85,7 @@ export async function serve(config: Config, signIn: Sessions = NOBODY): Promise<
     onTrouble: (error, message) => log.error({ error }, message),
   })
   try {
-    return await assemble(config, database, { log, signIn })
+    return await assemble(config, database, { log, sessions })
   } catch (error) {
     await database.stop()
     throw error
@@ -88,10 +94,10 @@ export async function serve(config: Config, signIn: Sessions = NOBODY): Promise<
 
 interface Given {
   readonly log: Log
-  readonly signIn: Sessions
+  readonly sessions: Sessions | undefined
 }
 
-async function assemble(config: Config, database: OpenedDatabase, { log, signIn }: Given) {
+async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: Given) {
   const { sql } = database
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
@@ -136,19 +142,18 @@ async function assemble(config: Config, database: OpenedDatabase, { log, signIn 
     publicUrl: config.publicUrl,
     endpoints: () => endpoints,
   }
+  const door = openSignIn({ config, sql, secrets, sessions, port: () => readPort(server) })
   const system = { ownerId, site: config.site, describeConfiguration: showConfig }
-  const admin = { ...services, sql, secrets, catalog, signIn, system }
+  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, system }
   const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config))
   await listen(server, config)
   const port = readPort(server)
   const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
   const metricsServer = await openMetrics(config, metrics.registry, log)
-  const demo = await maybeDemo({ config, database, secrets, settings, catalog, url, port })
-  if (demo) {
-    outbound.allowLoopback()
-    await catalog.refresh()
-  }
+  const about = { config, database, secrets, settings, catalog, url, port, door, outbound }
+  const demo = await maybeDemo(about)
+  const setUpLink = await door.offerSetUp()
   const crew = startCrew({ config, sql, assets, secrets, guard, metrics, log })
   await readiness.begin()
   const worker = config.role === 'api' ? undefined : tasks.work()
@@ -158,7 +163,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, signIn 
     ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
     ...{ accounts, catalog, sweeper, crew, database, worker, log },
   })
-  return { url, port, demo, refreshCatalog: catalog.refresh, stop }
+  return { url, port, demo, setUpLink, refreshCatalog: catalog.refresh, stop }
 }
 
 interface Parts {
@@ -267,13 +272,6 @@ function openTasks(parts: {
   })
 }
 
-/** Until people can sign in. */
-const NOBODY: Sessions = {
-  identifySession: async () => undefined,
-  requireCsrf() {},
-  async writeAudit() {},
-}
-
 function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentation']): boolean {
   return kind === 'plain' && documentation.credential === undefined
 }
@@ -348,6 +346,8 @@ async function maybeDemo(parts: {
   readonly catalog: Awaited<ReturnType<typeof createCatalog>>
   readonly url: string
   readonly port: number
+  readonly door: Door
+  readonly outbound: ReturnType<typeof openGuard>
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
   if (database.kind !== 'embedded') return undefined
@@ -359,8 +359,12 @@ async function maybeDemo(parts: {
     secrets: parts.secrets,
     dataDir: config.dataDir,
     baseUrl: parts.url,
+    signIn: parts.door.signIn,
     simulatorsPort: parts.port + 1,
   })
+  parts.door.markDemo()
+  parts.outbound.allowLoopback()
+  await catalog.refresh()
   if (config.log.level !== 'silent') {
     console.log(demoLines(demo.file).join('\n'))
   }

@@ -2,6 +2,7 @@
 import type { Command } from 'commander'
 import { rekeyCatalog } from '../../server/catalog/rekey.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'
+import { rekeyTotp } from '../../server/sign-in/factors.ts'
 import { rekeyWebhookSecrets } from '../../server/webhooks/secrets.ts'
 import { printJson } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'
@@ -21,10 +22,10 @@ the same value, then set SECRET_KEY=NEW.`,
       withSession(async ({ sql, config }) => {
         const box = openSecretBox(config)
         const channels = await rekeyCatalog(sql, box)
-        const webhooks = await rekeyWebhookSecrets(sql, box)
+        const all = [channels, await rekeyWebhookSecrets(sql, box), await rekeyTotp(sql, box)]
         const done = {
-          changed: channels.changed + webhooks.changed,
-          kept: channels.kept + webhooks.kept,
+          changed: all.reduce((sum, { changed }) => sum + changed, 0),
+          kept: all.reduce((sum, { kept }) => sum + kept, 0),
         }
         if (options.json) return printJson(done)
         console.log(`${done.changed} secrets encrypted again, ${done.kept} had the newest key.`)

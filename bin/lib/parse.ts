@@ -31,6 +31,16 @@ export function port(text: string): number {
   return number
 }
 
+export function language(text: string): 'en' | 'zh' {
+  if (text === 'en' || text === 'zh') return text
+  throw new InvalidArgumentError('Write en or zh.')
+}
+
+export function memberRole(text: string): 'owner' | 'member' {
+  if (text === 'owner' || text === 'member') return text
+  throw new InvalidArgumentError('Write owner or member.')
+}
+
 /** An option's word for "not any more". Not null: commander takes that for a mistake. */
 export type None = 'none'
 

@@ -15,6 +15,7 @@ import { addRoutesCommand } from '../commands/routes.ts'
 import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
 import { addUsageCommands } from '../commands/usage.ts'
+import { addUserCommands } from '../commands/user.ts'
 import { addWebhookCommands } from '../commands/webhook.ts'
 import { explainFailure } from './failure.ts'
 
@@ -47,6 +48,7 @@ function createProgram(): Command {
   addAccountCommands(program)
   addKeyCommands(program)
   addCreditCommand(program)
+  addUserCommands(program)
   addUsageCommands(program)
   addWebhookCommands(program)
   addChannelCommands(program)

@@ -5,8 +5,8 @@ import type { RouteDeclaration } from './contract/route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
- * that does not exist), 403 for one whose role is too small, and `step_up_required` when the
- * session has to prove itself again first.
+ * that does not exist), 403 for one whose role is too small, `second_factor_required` for an
+ * operator who has none, and `step_up_required` when the session has to prove itself again first.
  */
 export function authorise(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
@@ -17,6 +17,9 @@ export function authorise(
   if (role === 'public') return
   if (!session) throw new GatewayError('signed_out')
   judgeRole(role, session, accountId)
+  if (stepUp && session.secondFactorMissing && role !== 'user') {
+    throw new GatewayError('second_factor_required')
+  }
   if (stepUp && !(session.steppedUpUntil && session.steppedUpUntil > now)) {
     throw new GatewayError('step_up_required')
   }

@@ -3,13 +3,13 @@ import type { Sql } from 'postgres'
 import type { Catalog } from '../catalog/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
 import type { SecretBox } from '../lib/secrets.ts'
-import type { Sessions } from '../sign-in/session.ts'
+import type { SignIn } from '../sign-in/sign-in.ts'
 
 export interface AdminServices extends PlainServices {
   readonly sql: Sql
   readonly catalog: Catalog
   readonly secrets: SecretBox
-  readonly signIn: Sessions
+  readonly signIn: SignIn
   readonly system: {
     /** This process among the gateways. */
     readonly ownerId: string

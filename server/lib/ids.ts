@@ -13,6 +13,10 @@ export type IdPrefix =
   | 'whd'
   | 'cred'
   | 'own'
+  | 'user'
+  | 'ses'
+  | 'pky'
+  | 'link'
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 22

@@ -1,5 +1,6 @@
 /** Who is signed in, and what the admin API needs to know and to have done about it. */
 import type { IncomingMessage } from 'node:http'
+import type { Language } from './person-store.ts'
 
 export interface Membership {
   readonly accountId: string
@@ -13,12 +14,14 @@ export interface Session {
     readonly id: string
     readonly email: string
     readonly name: string
-    readonly language: string
+    readonly language: Language
     readonly operator: boolean
   }
   readonly memberships: readonly Membership[]
   /** Until then the session counts as having proved itself again. */
   readonly steppedUpUntil: Date | undefined
+  /** An operator who must set up a second factor before anything that asks for a step-up. */
+  readonly secondFactorMissing: boolean
 }
 
 /** One line of the audit log. `details` never hold a secret. */

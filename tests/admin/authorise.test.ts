@@ -17,6 +17,7 @@ function makeSession(operator: boolean, role?: 'owner' | 'member', fresh = true)
     user: { id: 'usr_1', email: 'a@example.com', name: 'A', language: 'en', operator },
     memberships: role ? [{ accountId: ACCOUNT, accountName: 'Mine', role }] : [],
     steppedUpUntil: fresh ? LATER : undefined,
+    secondFactorMissing: false,
   }
 }
 

@@ -53,6 +53,7 @@ export async function startAdmin(
       },
       memberships: [],
       steppedUpUntil: undefined,
+      secondFactorMissing: false,
       ...session,
     })
   }

@@ -2,6 +2,7 @@
 import { balanceContract } from './balance.ts'
 import { keysContract } from './keys.ts'
 import { libraryContract } from './library.ts'
+import { membersContract } from './members.ts'
 import { modelsContract } from './models.ts'
 import { operatorAccountsContract } from './operator-accounts.ts'
 import { operatorChannelsContract } from './operator-channels.ts'
@@ -10,11 +11,16 @@ import { operatorProofContract } from './operator-proof.ts'
 import { operatorSystemContract } from './operator-system.ts'
 import { operatorWorkContract } from './operator-work.ts'
 import { overviewContract } from './overview.ts'
+import { profileContract } from './profile.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
+import { signInContract } from './sign-in.ts'
 import { tasksContract } from './tasks.ts'
 import { usageContract } from './usage.ts'
 
 export const ADMIN_CONTRACT = {
+  ...signInContract,
+  ...profileContract,
+  ...membersContract,
   ...balanceContract,
   ...overviewContract,
   ...keysContract,

@@ -4,6 +4,7 @@ import type { HandlersOf } from '../handler.ts'
 import { balanceHandlers } from './balance.ts'
 import { keysHandlers } from './keys.ts'
 import { libraryHandlers } from './library.ts'
+import { membersHandlers } from './members.ts'
 import { modelsHandlers } from './models.ts'
 import { operatorAccountsHandlers } from './operator-accounts.ts'
 import { operatorChannelsHandlers } from './operator-channels.ts'
@@ -12,10 +13,15 @@ import { operatorProofHandlers } from './operator-proof.ts'
 import { operatorSystemHandlers } from './operator-system.ts'
 import { operatorWorkHandlers } from './operator-work.ts'
 import { overviewHandlers } from './overview.ts'
+import { profileHandlers } from './profile.ts'
+import { signInHandlers } from './sign-in.ts'
 import { tasksHandlers } from './tasks.ts'
 import { usageHandlers } from './usage.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
+  ...signInHandlers,
+  ...profileHandlers,
+  ...membersHandlers,
   ...balanceHandlers,
   ...overviewHandlers,
   ...keysHandlers,

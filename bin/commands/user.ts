@@ -1,0 +1,196 @@
+/** `tributary user …`: who may sign in to the console, when the console itself cannot be used. */
+import type { Command } from 'commander'
+import type { Sql } from 'postgres'
+import { showAccount } from '../../server/accounts/manage-accounts.ts'
+import { openSignIn } from '../../server/open-sign-in.ts'
+import { openSecretBox } from '../../server/secret-key-file.ts'
+import { writeAudit } from '../../server/sign-in/audit-log.ts'
+import { invite, type MadeLink, offerReset } from '../../server/sign-in/links.ts'
+import {
+  createPerson,
+  dropFactors,
+  requirePerson,
+  setDisabled,
+} from '../../server/sign-in/people.ts'
+import {
+  type Language,
+  type MemberRole,
+  type PersonRow,
+  putMembership,
+  selectPeople,
+} from '../../server/sign-in/person-store.ts'
+import type { SignIn } from '../../server/sign-in/sign-in.ts'
+import { language, memberRole } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { actor, withSession } from '../lib/session.ts'
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+const LIST_MAX = 10_000
+
+export function addUserCommands(program: Command): void {
+  const user = program.command('user').description('who may sign in to the console')
+  addCreate(user)
+  user
+    .command('list')
+    .description('everybody who may sign in, the newest first')
+    .option('--json', 'as JSON')
+    .action((options: JsonOption) =>
+      withSignIn(async ({ sql }) => list(await selectPeople(sql, { limit: LIST_MAX }), options)),
+    )
+  addDisable(user, 'disable', true, 'lock somebody out and end their sessions')
+  addDisable(user, 'enable', false, 'let somebody in again')
+  addReset(user)
+  addInvite(user)
+}
+
+interface CreateOptions extends JsonOption {
+  readonly email: string
+  readonly name: string
+  readonly language: Language
+  readonly operator?: boolean
+  readonly account?: string
+  readonly role: MemberRole
+}
+
+function addCreate(user: Command): void {
+  user
+    .command('create')
+    .description('a new user, who chooses a password by the link that this prints')
+    .requiredOption('--email <address>', 'what they sign in with')
+    .requiredOption('--name <name>', 'how people call them')
+    .option('--language <code>', 'en or zh', language, 'en')
+    .option('--operator', 'may see and change everything')
+    .option('--account <account>', 'an account that they belong to')
+    .option('--role <role>', 'owner or member of it', memberRole, 'owner')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  tributary user create --email kim@example.com --name Kim --operator',
+    )
+    .action((options: CreateOptions) =>
+      withSignIn(async ({ sql, signIn }) => {
+        const { account: accountId, operator: isOperator = false, role, ...rest } = options
+        if (accountId) await showAccount(sql, accountId)
+        const person = await createPerson(signIn.parts, { ...rest, isOperator, password: null })
+        if (accountId) await putMembership(sql, { personId: person.id, accountId, role })
+        const made = await offerReset(signIn.parts, person.id, actor())
+        await note(sql, 'user created', person.id, { operator: isOperator, account: accountId })
+        showLink({ user: person.id, email: person.email }, made, options)
+      }),
+    )
+}
+
+function addDisable(user: Command, name: string, isDisabled: boolean, description: string): void {
+  user
+    .command(`${name} <user>`)
+    .description(description)
+    .action((idOrEmail: string) =>
+      withSignIn(async ({ sql }) => {
+        const person = await requirePerson(sql, idOrEmail)
+        await setDisabled(sql, person.id, isDisabled)
+        await note(sql, `user ${name}d`, person.id)
+        console.log(`${person.email} ${isDisabled ? 'is locked out' : 'may sign in again'}.`)
+      }),
+    )
+}
+
+function addReset(user: Command): void {
+  user
+    .command('reset-password <user>')
+    .description('a link for a new password, good for half an hour')
+    .option('--factors', 'also remove their authenticator app, passkeys and recovery codes')
+    .option('--json', 'as JSON')
+    .action((idOrEmail: string, options: JsonOption & { readonly factors?: boolean }) =>
+      withSignIn(async ({ sql, signIn }) => {
+        const { id, email } = await requirePerson(sql, idOrEmail)
+        if (options.factors) await dropFactors(sql, id)
+        const made = await offerReset(signIn.parts, id, actor())
+        await note(sql, 'password reset offered', id, { factors_removed: !!options.factors })
+        showLink({ user: id, email }, made, options)
+      }),
+    )
+}
+
+interface InviteOptions extends JsonOption {
+  readonly email: string
+  readonly account: string
+  readonly role: MemberRole
+}
+
+function addInvite(user: Command): void {
+  user
+    .command('invite')
+    .description('a link that lets somebody into an account, good for three days')
+    .requiredOption('--email <address>', 'whom')
+    .requiredOption('--account <account>', 'into which account')
+    .option('--role <role>', 'owner or member', memberRole, 'member')
+    .option('--json', 'as JSON')
+    .action(({ email, account: accountId, role, ...options }: InviteOptions) =>
+      withSignIn(async ({ sql, signIn }) => {
+        await showAccount(sql, accountId)
+        const to = { accountId, role }
+        const made = await invite(signIn.parts, { email, to, createdBy: actor() })
+        await note(sql, 'invited', accountId, { email, role })
+        showLink({ email, account: accountId }, made, options)
+      }),
+    )
+}
+
+function withSignIn<T>(work: (given: { sql: Sql; signIn: SignIn }) => Promise<T>): Promise<T> {
+  return withSession(({ sql, config }) => {
+    const secrets = openSecretBox(config)
+    const { signIn } = openSignIn({ config, sql, secrets, port: () => config.port })
+    return work({ sql, signIn })
+  })
+}
+
+function note(
+  sql: Sql,
+  action: string,
+  target: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  return writeAudit(sql, { actor: actor(), action, target, details })
+}
+
+function list(rows: readonly PersonRow[], options: JsonOption): void {
+  const shown = rows.map(({ id, email, name, created_at, ...row }) => ({
+    ...{ id, email, name, created_at },
+    operator: row.is_operator,
+    second_factor: row.totp_secret !== null || row.passkeys > 0,
+    disabled: row.disabled_at !== null,
+  }))
+  if (options.json) {
+    printJson(shown)
+    return
+  }
+  printTable(
+    shown,
+    [
+      { title: 'id', cell: ({ id }) => id },
+      { title: 'e-mail', cell: ({ email }) => email },
+      { title: 'name', cell: ({ name }) => name },
+      { title: 'operator', cell: ({ operator }) => (operator ? 'yes' : '') },
+      { title: 'second factor', cell: (row) => (row.second_factor ? 'yes' : '') },
+      { title: 'state', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
+      { title: 'created', cell: (row) => formatTime(row.created_at) },
+    ],
+    'Nobody can sign in yet: start the gateway, it prints a link',
+  )
+}
+
+function showLink(
+  about: Readonly<Record<string, string>>,
+  { link, expiresAt }: MadeLink,
+  options: JsonOption,
+): void {
+  if (options.json) {
+    printJson({ ...about, link, expires_at: expiresAt })
+    return
+  }
+  printFields({ ...about, link, expires: `${formatTime(expiresAt)} UTC` })
+  console.log('\nHand the link on: it works once.')
+}

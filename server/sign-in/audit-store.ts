@@ -1,0 +1,19 @@
+/** The audit log as rows: they are only ever added. */
+import type { Sql, TransactionSql } from 'postgres'
+
+export async function insertAudit(
+  sql: Sql | TransactionSql,
+  row: {
+    readonly actor: string | null
+    readonly accountId: string | null
+    readonly ip: string
+    readonly action: string
+    readonly target: string
+    readonly details: Readonly<Record<string, unknown>>
+  },
+): Promise<void> {
+  await sql`
+    insert into audit_log (actor, account_id, ip, action, target, details)
+    values (${row.actor}, ${row.accountId}, ${row.ip}, ${row.action.slice(0, 200)},
+      ${row.target.slice(0, 500)}, ${JSON.stringify(row.details)}::text::jsonb)`
+}

@@ -1,0 +1,78 @@
+/** Second factors as rows: authenticator secrets, recovery codes. */
+import type { Sql, TransactionSql } from 'postgres'
+
+export async function putPendingTotp(sql: Sql, personId: string, sealed: Buffer): Promise<void> {
+  await sql`update person set totp_pending = ${sealed} where id = ${personId}`
+}
+
+/** The confirmed secret takes the place of an older one; its first code is used up. */
+export async function confirmTotp(
+  sql: TransactionSql,
+  personId: string,
+  step: number,
+): Promise<void> {
+  await sql`
+    update person set totp_secret = totp_pending, totp_pending = null, totp_last_step = ${step}
+    where id = ${personId} and totp_pending is not null`
+}
+
+export async function deleteTotp(sql: TransactionSql, personId: string): Promise<void> {
+  await sql`
+    update person set totp_secret = null, totp_pending = null where id = ${personId}`
+}
+
+/** Returns false when this code, or a later one, was used already. */
+export async function spendTotpStep(sql: Sql, personId: string, step: number): Promise<boolean> {
+  const updated = await sql`
+    update person set totp_last_step = ${step}
+    where id = ${personId} and totp_last_step < ${step}`
+  return updated.count > 0
+}
+
+/** New ones; those before are worth nothing any more. */
+export async function replaceRecoveryCodes(
+  sql: TransactionSql,
+  personId: string,
+  hashes: readonly Buffer[],
+): Promise<void> {
+  await sql`delete from recovery_code where person_id = ${personId}`
+  for (const hash of hashes) {
+    await sql`insert into recovery_code (person_id, code_hash) values (${personId}, ${hash})`
+  }
+}
+
+/** Returns false when there is no such code, or it was used. */
+export async function spendRecoveryCode(
+  sql: Sql,
+  personId: string,
+  hash: Buffer,
+): Promise<boolean> {
+  const deleted = await sql`
+    delete from recovery_code where person_id = ${personId} and code_hash = ${hash}`
+  return deleted.count > 0
+}
+
+export async function countRecoveryCodes(sql: Sql, personId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from recovery_code where person_id = ${personId}`
+  return row?.count ?? 0
+}
+
+export interface SealedTotp {
+  readonly id: string
+  readonly totp_secret: Buffer | null
+  readonly totp_pending: Buffer | null
+}
+
+/** Everything sealed, locked, for a new SECRET_KEY. */
+export function lockSealedTotp(sql: TransactionSql): Promise<SealedTotp[]> {
+  return sql<SealedTotp[]>`
+    select id, totp_secret, totp_pending from person
+    where totp_secret is not null or totp_pending is not null order by id for update`
+}
+
+export async function resealTotp(sql: TransactionSql, row: SealedTotp): Promise<void> {
+  await sql`
+    update person set totp_secret = ${row.totp_secret}, totp_pending = ${row.totp_pending}
+    where id = ${row.id}`
+}

@@ -1,0 +1,170 @@
+/** Codes as second factors: of an authenticator app, or of the list for the day it is lost. */
+import { hash } from 'node:crypto'
+import type { Sql, TransactionSql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
+import { GatewayError, invalidField } from '../errors.ts'
+import { randomText } from '../lib/ids.ts'
+import { type SecretBox, sealedWith } from '../lib/secrets.ts'
+import {
+  confirmTotp,
+  countRecoveryCodes,
+  deleteTotp,
+  lockSealedTotp,
+  putPendingTotp,
+  replaceRecoveryCodes,
+  resealTotp,
+  spendRecoveryCode,
+  spendTotpStep,
+} from './factor-store.ts'
+import type { Parts } from './parts.ts'
+import { findPerson, type PersonRow } from './person-store.ts'
+import { wrongCode } from './refusals.ts'
+import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
+
+export type Factor = 'totp' | 'passkey' | 'recovery_code'
+
+/** Exactly one of the two. */
+export interface GivenCode {
+  readonly code?: string | undefined
+  readonly recovery_code?: string | undefined
+}
+
+const RECOVERY_CODES = 10
+/** Lower-case base 62 folded to 36 letters and digits: 16 of them carry over 80 bits. */
+const RECOVERY_LENGTH = 16
+
+/** How this person can prove a second factor; none when they have set up none. */
+export async function listFactors({ sql }: Parts, person: PersonRow): Promise<Factor[]> {
+  const own: Factor[] = [
+    ...(person.totp_secret ? (['totp'] as const) : []),
+    ...(person.passkeys > 0 ? (['passkey'] as const) : []),
+  ]
+  if (own.length === 0) return []
+  return (await countRecoveryCodes(sql, person.id)) > 0 ? [...own, 'recovery_code'] : own
+}
+
+/** Throws 401 when the code is wrong or was used, 429 after too many. */
+export async function proveCode(
+  parts: Parts,
+  person: PersonRow,
+  given: GivenCode,
+): Promise<'totp' | 'recovery_code'> {
+  await parts.throttle.take('factor', person.id)
+  const proof = given.recovery_code === undefined ? 'totp' : 'recovery_code'
+  const isRight =
+    given.recovery_code === undefined
+      ? await isRightTotp(parts, person, given.code ?? '')
+      : await spendRecoveryCode(parts.sql, person.id, hashRecoveryCode(given.recovery_code))
+  if (!isRight) throw wrongCode()
+  await parts.throttle.giveBack('factor', person.id)
+  return proof
+}
+
+async function isRightTotp(parts: Parts, person: PersonRow, code: string): Promise<boolean> {
+  if (!person.totp_secret) return false
+  const secret = parts.secrets.open(person.totp_secret, totpPlace(person.id))
+  const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
+  return step !== undefined && (await spendTotpStep(parts.sql, person.id, step))
+}
+
+/** A secret that counts only after its first code. */
+export async function beginTotp(
+  { sql, secrets }: Parts,
+  person: { readonly id: string; readonly email: string },
+): Promise<{ secret: string; uri: string }> {
+  const secret = createTotpSecret()
+  await putPendingTotp(sql, person.id, secrets.seal(secret, totpPlace(person.id)))
+  return { secret, uri: totpUri(secret, person.email) }
+}
+
+/** Returns new recovery codes. Throws 400 for a wrong code, 409 when nothing was begun. */
+export async function finishTotp(parts: Parts, personId: string, code: string): Promise<string[]> {
+  const { sql, secrets, throttle } = parts
+  const person = await findPerson(sql, personId)
+  if (!person?.totp_pending) {
+    throw new GatewayError('conflict', { message: 'begin to add an authenticator app first' })
+  }
+  await throttle.take('factor', personId)
+  const secret = secrets.open(person.totp_pending, totpPlace(personId))
+  const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
+  if (step === undefined) {
+    throw invalidField('code', 'is wrong: does the clock of your device go right?')
+  }
+  await throttle.giveBack('factor', personId)
+  return await withTransaction(sql, async (transaction) => {
+    await confirmTotp(transaction, personId, step)
+    return await putRecoveryCodes(transaction, personId)
+  })
+}
+
+/** Recovery codes go with the last factor that they stand in for. */
+export async function removeTotp({ sql }: Parts, personId: string): Promise<void> {
+  await withTransaction(sql, async (transaction) => {
+    await deleteTotp(transaction, personId)
+    await dropUnneededCodes(transaction, personId)
+  })
+}
+
+export async function dropUnneededCodes(
+  transaction: TransactionSql,
+  personId: string,
+): Promise<void> {
+  const person = await findPerson(transaction, personId)
+  if (person && !person.totp_secret && person.passkeys === 0) {
+    await replaceRecoveryCodes(transaction, personId, [])
+  }
+}
+
+/** Throws 409 without a factor: there would be nothing to recover. */
+export async function renewRecoveryCodes({ sql }: Parts, personId: string): Promise<string[]> {
+  return await withTransaction(sql, async (transaction) => {
+    const person = await findPerson(transaction, personId)
+    if (!person?.totp_secret && !person?.passkeys) {
+      throw new GatewayError('conflict', { message: 'add an authenticator app or a passkey first' })
+    }
+    return await putRecoveryCodes(transaction, personId)
+  })
+}
+
+export async function putRecoveryCodes(
+  transaction: TransactionSql,
+  personId: string,
+): Promise<string[]> {
+  const codes = Array.from({ length: RECOVERY_CODES }, createRecoveryCode)
+  await replaceRecoveryCodes(transaction, personId, codes.map(hashRecoveryCode))
+  return codes
+}
+
+/** `k3f9-…`: four groups that a person can read aloud. */
+function createRecoveryCode(): string {
+  const text = randomText(RECOVERY_LENGTH).toLowerCase()
+  return text.match(/.{4}/g)?.join('-') ?? text
+}
+
+/** What was typed from paper: signs, spaces and capitals do not matter. */
+function hashRecoveryCode(code: string): Buffer {
+  return hash('sha256', code.toLowerCase().replace(/[^0-9a-z]/g, ''), 'buffer')
+}
+
+function totpPlace(personId: string): string {
+  return `totp:${personId}`
+}
+
+/** Seals all authenticator secrets with the newest key, all or none. */
+export function rekeyTotp(
+  sql: Sql,
+  box: SecretBox,
+): Promise<{ readonly changed: number; readonly kept: number }> {
+  return sql.begin(async (transaction) => {
+    const rows = await lockSealedTotp(transaction)
+    const isOld = (sealed: Buffer | null) => sealed !== null && sealedWith(sealed) !== box.keyId
+    const old = rows.filter((row) => isOld(row.totp_secret) || isOld(row.totp_pending))
+    for (const { id, totp_secret, totp_pending } of old) {
+      const again = (sealed: Buffer | null) =>
+        sealed && box.seal(box.open(sealed, totpPlace(id)), totpPlace(id))
+      const resealed = { totp_secret: again(totp_secret), totp_pending: again(totp_pending) }
+      await resealTotp(transaction, { id, ...resealed })
+    }
+    return { changed: old.length, kept: rows.length - old.length }
+  })
+}

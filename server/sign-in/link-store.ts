@@ -1,0 +1,91 @@
+/** One-use links as rows. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { MemberRole } from './person-store.ts'
+
+export interface LinkRow {
+  readonly id: string
+  readonly kind: 'setup' | 'invitation' | 'reset'
+  readonly email: string | null
+  readonly account_id: string | null
+  readonly account_name: string | null
+  readonly role: MemberRole | null
+  readonly is_operator: boolean
+  readonly person_id: string | null
+  readonly created_by: string
+  readonly created_at: Date
+  readonly expires_at: Date
+}
+
+type Stored = Pick<
+  LinkRow,
+  'id' | 'kind' | 'email' | 'account_id' | 'role' | 'is_operator' | 'person_id' | 'created_by'
+>
+
+export async function insertLink(
+  sql: Sql | TransactionSql,
+  link: Stored & { readonly tokenHash: Buffer; readonly seconds: number },
+): Promise<void> {
+  await sql`
+    insert into console_link (id, kind, token_hash, email, account_id, role, is_operator, person_id,
+      created_by, expires_at)
+    values (${link.id}, ${link.kind}, ${link.tokenHash}, ${link.email}, ${link.account_id},
+      ${link.role}, ${link.is_operator}, ${link.person_id}, ${link.created_by},
+      now() + make_interval(secs => ${link.seconds}))`
+}
+
+const open = (sql: Sql | TransactionSql) => sql`
+  select l.id, l.kind, l.email, l.account_id, a.name as account_name, l.role, l.is_operator,
+    l.person_id, l.created_by, l.created_at, l.expires_at
+  from console_link l left join account a on a.id = l.account_id
+  where l.used_at is null and l.expires_at > now()`
+
+/** An unused link that has not run out. */
+export async function findLink(
+  sql: Sql | TransactionSql,
+  kind: LinkRow['kind'],
+  tokenHash: Buffer,
+): Promise<LinkRow | undefined> {
+  const [row] = await sql<LinkRow[]>`
+    ${open(sql)} and l.kind = ${kind} and l.token_hash = ${tokenHash}`
+  return row
+}
+
+export function selectInvitations(
+  sql: Sql,
+  filter: { readonly accountId: string | null },
+): Promise<LinkRow[]> {
+  return sql<LinkRow[]>`
+    ${open(sql)} and l.kind = 'invitation' and l.account_id is not distinct from ${filter.accountId}
+    order by l.created_at desc, l.id limit 200`
+}
+
+/** Returns false when somebody was faster: a link works once. */
+export async function spendLink(sql: TransactionSql, id: string): Promise<boolean> {
+  const used = await sql`
+    update console_link set used_at = now()
+    where id = ${id} and used_at is null and expires_at > now()`
+  return used.count > 0
+}
+
+export async function deleteInvitation(
+  sql: Sql,
+  accountId: string | null,
+  id: string,
+): Promise<boolean> {
+  const deleted = await sql`
+    delete from console_link where id = ${id} and kind = 'invitation' and used_at is null
+      and account_id is not distinct from ${accountId}`
+  return deleted.count > 0
+}
+
+/** A new link of this kind makes those before it worthless. */
+export async function deleteUnused(
+  sql: Sql | TransactionSql,
+  filter: { readonly kind: 'setup' } | { readonly kind: 'reset'; readonly personId: string },
+): Promise<void> {
+  const { kind } = filter
+  const personId = filter.kind === 'reset' ? filter.personId : null
+  await sql`
+    delete from console_link where kind = ${kind} and used_at is null
+      and person_id is not distinct from ${personId}`
+}

@@ -1,0 +1,248 @@
+/** Links that work once: the first set-up, invitations, a new password. */
+import type { TransactionSql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
+import { GatewayError, invalidField } from '../errors.ts'
+import { newId } from '../lib/ids.ts'
+import { writeAudit } from './audit-log.ts'
+import { deleteUnused, findLink, insertLink, type LinkRow, spendLink } from './link-store.ts'
+import type { Exchange, Parts } from './parts.ts'
+import { checkPassword } from './password-rules.ts'
+import { type Outcome, SIGNED_IN } from './password-sign-in.ts'
+import {
+  anyoneExists,
+  findByEmail,
+  findPerson,
+  insertPerson,
+  type Language,
+  type MemberRole,
+  makeOperator,
+  putMembership,
+  updatePassword,
+} from './person-store.ts'
+import { noLink } from './refusals.ts'
+import { deleteSessions } from './session-store.ts'
+import { identifySession, openSession } from './sessions.ts'
+import { createToken, hashToken } from './token.ts'
+
+/** A link to hand on, and how long it works. */
+export interface MadeLink {
+  readonly link: string
+  readonly expiresAt: Date
+}
+
+const HOUR_SECONDS = 3600
+const SETUP_SECONDS = 24 * HOUR_SECONDS
+const RESET_SECONDS = HOUR_SECONDS / 2
+/** Half an hour would not do: there is no mail server, people pass these on by hand. */
+const INVITATION_SECONDS = 72 * HOUR_SECONDS
+
+interface Wanted {
+  readonly kind: LinkRow['kind']
+  readonly seconds: number
+  readonly createdBy: string
+  readonly email?: string
+  readonly accountId?: string | undefined
+  readonly role?: MemberRole | undefined
+  readonly isOperator?: boolean
+  readonly personId?: string
+}
+
+async function makeLink(
+  parts: Pick<Parts, 'sql' | 'place'>,
+  wanted: Wanted,
+  sql: TransactionSql | Parts['sql'] = parts.sql,
+): Promise<MadeLink> {
+  const { token, tokenHash } = createToken()
+  const { kind, seconds } = wanted
+  await insertLink(sql, {
+    ...{ id: newId('link'), kind, tokenHash, seconds },
+    email: wanted.email ?? null,
+    account_id: wanted.accountId ?? null,
+    role: wanted.role ?? null,
+    is_operator: wanted.isOperator ?? false,
+    person_id: wanted.personId ?? null,
+    created_by: wanted.createdBy,
+  })
+  const expiresAt = new Date(Date.now() + seconds * 1000)
+  return { link: parts.place.link(kind, token), expiresAt }
+}
+
+/**
+ * The link of the first set-up, made anew at each start until somebody exists: then undefined. A
+ * link of an earlier start works no more.
+ */
+export async function openSetUp(
+  parts: Pick<Parts, 'sql' | 'place'>,
+): Promise<MadeLink | undefined> {
+  if (await anyoneExists(parts.sql)) return undefined
+  await deleteUnused(parts.sql, { kind: 'setup' })
+  return await makeLink(parts, { kind: 'setup', seconds: SETUP_SECONDS, createdBy: 'start' })
+}
+
+/** Makes a link that lets somebody in: to an account, or as an operator. */
+export async function invite(
+  parts: Pick<Parts, 'sql' | 'place'>,
+  invitation: {
+    readonly email: string
+    readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
+    readonly createdBy: string
+  },
+): Promise<MadeLink> {
+  const { email, to, createdBy } = invitation
+  const place = to === 'operators' ? { isOperator: true } : to
+  const wanted = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
+  return await makeLink(parts, { ...wanted, ...place })
+}
+
+/** Makes a link for a new password; those before work no more. */
+export async function offerReset(
+  parts: Pick<Parts, 'sql' | 'place'>,
+  personId: string,
+  createdBy: string,
+): Promise<MadeLink> {
+  return await withTransaction(parts.sql, async (transaction) => {
+    await deleteUnused(transaction, { kind: 'reset', personId })
+    const wanted = { kind: 'reset', seconds: RESET_SECONDS, personId, createdBy } as const
+    return await makeLink(parts, wanted, transaction)
+  })
+}
+
+export interface Newcomer {
+  readonly name: string
+  readonly language: Language
+  readonly password: string
+}
+
+/** Makes the first operator and signs them in. Throws 400 and 404. */
+export async function setUp(
+  parts: Parts,
+  given: Newcomer & { readonly token: string; readonly email: string },
+  exchange: Exchange,
+): Promise<Outcome> {
+  const link = await readLink(parts, 'setup', given.token, exchange)
+  checkPassword(given.password, given.email)
+  const passwordHash = await parts.passwords.hash(given.password)
+  const id = newId('user')
+  const { email, name, language } = given
+  const person = { id, email, name, language, is_operator: true, password_hash: passwordHash }
+  // Serializable: of two who are first at the same moment, one is.
+  const mode = 'isolation level serializable'
+  const work = async (transaction: TransactionSql) => {
+    if ((await anyoneExists(transaction)) || !(await spendLink(transaction, link.id)))
+      throw noLink()
+    await insertPerson(transaction, person)
+  }
+  await withTransaction(parts.sql, work, { mode })
+  await openSession(parts, id, exchange, 'set-up')
+  return SIGNED_IN
+}
+
+/** What an invitation says, and whether its person exists. Throws 404. */
+export async function viewInvitation(
+  parts: Parts,
+  token: string,
+  exchange: Exchange,
+): Promise<LinkRow & { readonly isKnown: boolean }> {
+  const link = await readLink(parts, 'invitation', token, exchange)
+  return { ...link, isKnown: (await findByEmail(parts.sql, link.email ?? '')) !== undefined }
+}
+
+/**
+ * Lets the invited person in. Who exists already must be signed in as themselves: whoever holds
+ * the link alone must not become them. Throws 400, 404 and 409.
+ */
+export async function acceptInvitation(
+  parts: Parts,
+  given: Partial<Newcomer> & { readonly token: string; readonly language: Language },
+  exchange: Exchange,
+): Promise<Outcome> {
+  const link = await readLink(parts, 'invitation', given.token, exchange)
+  const known = await findByEmail(parts.sql, link.email ?? '')
+  if (known) {
+    const session = await identifySession(parts, exchange.request)
+    if (session?.user.id !== known.id) {
+      throw new GatewayError('conflict', {
+        message: `sign in as ${link.email}, then open the invitation again`,
+      })
+    }
+    await withTransaction(parts.sql, (transaction) => letIn(transaction, link, known.id))
+    return SIGNED_IN
+  }
+  const id = await createInvited(parts, link, given)
+  await openSession(parts, id, exchange, 'invitation')
+  return SIGNED_IN
+}
+
+async function createInvited(
+  parts: Parts,
+  link: LinkRow,
+  { name, password, language }: Partial<Newcomer> & { readonly language: Language },
+): Promise<string> {
+  const { email } = link
+  if (!email) throw noLink()
+  if (name === undefined) throw invalidField('name', 'is needed')
+  if (password === undefined) throw invalidField('password', 'is needed')
+  checkPassword(password, email)
+  const passwordHash = await parts.passwords.hash(password)
+  const id = newId('user')
+  await withTransaction(parts.sql, async (transaction) => {
+    const person = { id, email, name, language, is_operator: false, password_hash: passwordHash }
+    if (!(await insertPerson(transaction, person))) throw noLink()
+    await letIn(transaction, link, id)
+  })
+  return id
+}
+
+async function letIn(transaction: TransactionSql, link: LinkRow, personId: string): Promise<void> {
+  if (!(await spendLink(transaction, link.id))) throw noLink()
+  if (link.is_operator) await makeOperator(transaction, personId)
+  if (link.account_id && link.role) {
+    const { account_id: accountId, role } = link
+    await putMembership(transaction, { personId, accountId, role })
+  }
+  await writeAudit(transaction, {
+    actor: personId,
+    accountId: link.account_id ?? undefined,
+    action: 'invitation accepted',
+    target: link.id,
+    details: { role: link.is_operator ? 'operator' : link.role, invited_by: link.created_by },
+  })
+}
+
+/**
+ * Sets a new password and ends every session. It opens none: a second factor stays asked for.
+ * Throws 400 and 404.
+ */
+export async function resetPassword(
+  parts: Parts,
+  given: { readonly token: string; readonly password: string },
+  exchange: Exchange,
+): Promise<void> {
+  const link = await readLink(parts, 'reset', given.token, exchange)
+  const person = link.person_id ? await findPerson(parts.sql, link.person_id) : undefined
+  if (!person) throw noLink()
+  checkPassword(given.password, person.email)
+  const hash = await parts.passwords.hash(given.password)
+  const ip = parts.addresses.of(exchange.request)
+  await withTransaction(parts.sql, async (transaction) => {
+    if (!(await spendLink(transaction, link.id))) throw noLink()
+    await updatePassword(transaction, person.id, hash)
+    await deleteSessions(transaction, person.id)
+    const details = { link_by: link.created_by }
+    const action = 'password reset'
+    await writeAudit(transaction, { actor: person.id, ip, action, target: link.id, details })
+  })
+}
+
+async function readLink(
+  parts: Parts,
+  kind: LinkRow['kind'],
+  token: string,
+  { request }: Exchange,
+): Promise<LinkRow> {
+  await parts.throttle.take('anonymous', parts.addresses.lineOf(request))
+  const tokenHash = hashToken(token)
+  const link = tokenHash && (await findLink(parts.sql, kind, tokenHash))
+  if (!link) throw noLink()
+  return link
+}

@@ -1,0 +1,27 @@
+/** What the parts of signing in share. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Sql } from 'postgres'
+import type { SecretBox } from '../lib/secrets.ts'
+import type { Addresses } from './client-address.ts'
+import type { Passwords } from './password.ts'
+import type { Place } from './place.ts'
+import type { Throttle } from './throttle.ts'
+
+export interface Parts {
+  readonly sql: Sql
+  readonly secrets: SecretBox
+  readonly place: Place
+  readonly passwords: Passwords
+  readonly throttle: Throttle
+  readonly addresses: Addresses
+  /** Unix milliseconds: what authenticator apps count in. */
+  readonly nowMs: () => number
+  /** Whether operators have to prove a second factor before anything that asks for a step-up. */
+  readonly operatorsNeedFactor: () => boolean
+}
+
+/** The request that is answered: cookies are read from the one and set on the other. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+}

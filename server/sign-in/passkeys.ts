@@ -1,0 +1,241 @@
+/** Passkeys: to sign in without a password, as a second factor, and to prove a session again. */
+import { randomBytes } from 'node:crypto'
+import { withTransaction } from '../database/transaction.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../lib/ids.ts'
+import { writeAudit } from './audit-log.ts'
+import { dropUnneededCodes, putRecoveryCodes } from './factors.ts'
+import type { Exchange, Parts } from './parts.ts'
+import {
+  deletePasskey,
+  findPasskey,
+  insertPasskey,
+  notePasskeyUse,
+  type PasskeyRow,
+  selectPasskeys,
+} from './passkey-store.ts'
+import { type Outcome, SIGNED_IN } from './password-sign-in.ts'
+import { findPerson } from './person-store.ts'
+import { noStep, wrongPasskey } from './refusals.ts'
+import type { Session } from './session.ts'
+import { putChallenge, takeChallenge } from './session-store.ts'
+import { markSteppedUp, openSession, renewSession } from './sessions.ts'
+import { putStepChallenge, takeStepChallenge } from './step-store.ts'
+import { beginStep, endStep, readStep } from './steps.ts'
+import {
+  ALGORITHMS,
+  type CreatedCredential,
+  PasskeyRefusal,
+  readCreated,
+  readSigned,
+  type SignedCredential,
+} from './webauthn.ts'
+
+const CHALLENGE_BYTES = 32
+const TIMEOUT_MS = 300_000
+const PASSKEYS_MAX = 20
+
+/** Throws 409 where browsers would refuse. */
+function domainOf({ place }: Parts): string {
+  const domain = place.passkeyDomain()
+  if (domain) return domain
+  throw new GatewayError('conflict', {
+    message: 'passkeys need PUBLIC_URL to have a name, not a bare address',
+  })
+}
+
+function expect(parts: Parts, challenge: Buffer) {
+  return { challenge, domain: domainOf(parts), isOrigin: parts.place.isPasskeyOrigin }
+}
+
+/** Begins a sign-in, or goes on with one whose password was right. */
+export async function beginPasskeySignIn(parts: Parts, exchange: Exchange) {
+  await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
+  const challenge = randomBytes(CHALLENGE_BYTES)
+  const step = await readStep(parts, exchange)
+  if (step) await putStepChallenge(parts.sql, step.tokenHash, challenge)
+  else await beginStep(parts, exchange, { personId: null, challenge })
+  const known = step?.person_id ? await selectPasskeys(parts.sql, step.person_id) : []
+  return requestOptions(parts, challenge, known)
+}
+
+/** Signs in. Throws the same 401 whatever was wrong with the answer. */
+export async function finishPasskeySignIn(
+  parts: Parts,
+  credential: SignedCredential,
+  exchange: Exchange,
+): Promise<Outcome> {
+  await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
+  const begun = await readStep(parts, exchange)
+  const step = begun && (await takeStepChallenge(parts.sql, begun.tokenHash))
+  if (!begun || !step?.challenge) throw noStep()
+  const personId = await provePasskey(parts, credential, {
+    challenge: step.challenge,
+    personId: step.person_id ?? undefined,
+  })
+  if (!(await endStep(parts, exchange, begun.tokenHash))) throw noStep()
+  await openSession(parts, personId, exchange, 'passkey')
+  return SIGNED_IN
+}
+
+export async function beginPasskeyStepUp(parts: Parts, session: Session) {
+  const challenge = randomBytes(CHALLENGE_BYTES)
+  const known = await selectPasskeys(parts.sql, session.user.id)
+  if (known.length === 0) throw new GatewayError('conflict', { message: 'you have no passkey' })
+  await putChallenge(parts.sql, session.sessionId, challenge)
+  return requestOptions(parts, challenge, known)
+}
+
+/** Throws the same 401 whatever was wrong with the answer. */
+export async function finishPasskeyStepUp(
+  parts: Parts,
+  session: Session,
+  credential: SignedCredential,
+): Promise<Date> {
+  const challenge = await takeChallenge(parts.sql, session.sessionId)
+  if (!challenge) throw wrongPasskey()
+  await provePasskey(parts, credential, { challenge, personId: session.user.id })
+  return await markSteppedUp(parts, session)
+}
+
+/** Returns whose passkey it is. A count that does not grow is a copied authenticator. */
+async function provePasskey(
+  parts: Parts,
+  credential: SignedCredential,
+  asked: { readonly challenge: Buffer; readonly personId: string | undefined },
+): Promise<string> {
+  const { sql } = parts
+  const passkey = await findPasskey(sql, Buffer.from(credential.id, 'base64url'))
+  if (!passkey || !isOf(passkey, credential, asked.personId)) throw wrongPasskey()
+  const person = await findPerson(sql, passkey.person_id)
+  if (!person || person.disabled_at) throw wrongPasskey()
+  const expected = expect(parts, asked.challenge)
+  const signed = refuseWith401(() => readSigned(credential, expected, passkey.public_key))
+  if (!(await notePasskeyUse(sql, passkey.id, signed))) {
+    const copied = { actor: undefined, action: 'passkey copied', target: passkey.id }
+    await writeAudit(sql, { ...copied, details: { user: person.id } })
+    throw wrongPasskey()
+  }
+  return person.id
+}
+
+function isOf(
+  passkey: PasskeyRow,
+  { response }: SignedCredential,
+  personId: string | undefined,
+): boolean {
+  if (personId !== undefined && passkey.person_id !== personId) return false
+  if (!response.userHandle) return personId !== undefined
+  return Buffer.from(response.userHandle, 'base64url').toString() === passkey.person_id
+}
+
+/** What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`. */
+export async function beginPasskey(parts: Parts, session: Session) {
+  const { id, email, name } = session.user
+  const domain = domainOf(parts)
+  const known = await selectPasskeys(parts.sql, id)
+  if (known.length >= PASSKEYS_MAX) {
+    throw new GatewayError('conflict', { message: `${PASSKEYS_MAX} passkeys are enough` })
+  }
+  const challenge = randomBytes(CHALLENGE_BYTES)
+  await putChallenge(parts.sql, session.sessionId, challenge)
+  return {
+    rp: { id: domain, name: 'Tributary' },
+    user: { id: Buffer.from(id).toString('base64url'), name: email, displayName: name },
+    challenge: challenge.toString('base64url'),
+    pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
+    timeout: TIMEOUT_MS,
+    excludeCredentials: known.map(describeCredential),
+    authenticatorSelection: {
+      residentKey: 'preferred' as const,
+      userVerification: 'required' as const,
+    },
+    attestation: 'none' as const,
+  }
+}
+
+/**
+ * Adds a passkey and ends the person's other sessions. Recovery codes come with a first factor.
+ * Throws 400 for an answer that does not fit, 409 for a passkey that is registered already.
+ */
+export async function addPasskey(
+  parts: Parts,
+  session: Session,
+  given: { readonly name: string; readonly credential: CreatedCredential },
+  exchange: Exchange,
+): Promise<{ id: string; recovery_codes: string[] | null }> {
+  const challenge = await takeChallenge(parts.sql, session.sessionId)
+  if (!challenge) throw new GatewayError('conflict', { message: 'begin to add a passkey first' })
+  const created = refuseWith400(() => readCreated(given.credential, expect(parts, challenge)))
+  const id = newId('pky')
+  const codes = await withTransaction(parts.sql, async (transaction) => {
+    const before = await findPerson(transaction, session.user.id)
+    const isNew = await insertPasskey(transaction, {
+      ...{ id, person_id: session.user.id, name: given.name },
+      credential_id: created.credentialId,
+      public_key: created.publicKey,
+      sign_count: BigInt(created.signCount),
+      transports: [...created.transports],
+      backed_up: created.backedUp,
+    })
+    if (!isNew)
+      throw new GatewayError('conflict', { message: 'this passkey is registered already' })
+    const isFirst = !before?.totp_secret && !before?.passkeys
+    return isFirst ? await putRecoveryCodes(transaction, session.user.id) : null
+  })
+  await renewSession(parts, session, exchange)
+  return { id, recovery_codes: codes }
+}
+
+/** Ends the person's other sessions. Throws 404. */
+export async function removePasskey(
+  parts: Parts,
+  session: Session,
+  id: string,
+  exchange: Exchange,
+): Promise<void> {
+  await withTransaction(parts.sql, async (transaction) => {
+    if (!(await deletePasskey(transaction, session.user.id, id))) {
+      throw new GatewayError('not_found', { message: 'no such passkey' })
+    }
+    await dropUnneededCodes(transaction, session.user.id)
+  })
+  await renewSession(parts, session, exchange)
+}
+
+function requestOptions(parts: Parts, challenge: Buffer, known: readonly PasskeyRow[]) {
+  return {
+    challenge: challenge.toString('base64url'),
+    rpId: domainOf(parts),
+    timeout: TIMEOUT_MS,
+    userVerification: 'required' as const,
+    allowCredentials: known.map((one) => ({
+      ...describeCredential(one),
+      transports: one.transports,
+    })),
+  }
+}
+
+function describeCredential({ credential_id }: PasskeyRow) {
+  return { type: 'public-key' as const, id: credential_id.toString('base64url') }
+}
+
+function refuseWith401<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof PasskeyRefusal ? wrongPasskey(error) : error
+  }
+}
+
+function refuseWith400<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof PasskeyRefusal)) throw error
+    throw new GatewayError('invalid_request', {
+      message: `credential: ${error.message}`,
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Passwords at rest: argon2id in its own notation, so that costs can rise and old hashes are seen.
+ * The derivation is slow and large on purpose; a queue keeps a flood from taking the machine.
+ */
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { promisify } from 'node:util'
+import { GatewayError } from '../errors.ts'
+
+interface Cost {
+  readonly memoryKb: number
+  readonly passes: number
+  readonly lanes: number
+}
+
+export type Derive = (password: string, salt: Buffer, cost: Cost) => Promise<Buffer>
+
+export interface Passwords {
+  /** Throws 429 when too many wait already. */
+  hash(password: string): Promise<string>
+  /** Takes the same time when there is no hash. `isStale`: hash it again, the costs have risen. */
+  verify(
+    password: string,
+    hash: string | null,
+  ): Promise<{ readonly isRight: boolean; readonly isStale: boolean }>
+}
+
+/** The memory of RFC 9106's second recommended choice, about 0.2 s of one core. */
+const COST: Cost = { memoryKb: 65_536, passes: 3, lanes: 1 }
+const SALT_BYTES = 16
+const HASH_BYTES = 32
+const PARALLEL_MAX = 2
+const WAITING_MAX = 40
+const NOTATION = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/
+
+const deriveArgon2 = promisify(argon2)
+
+const derive: Derive = (password, salt, { memoryKb, passes, lanes }) =>
+  deriveArgon2('argon2id', {
+    message: Buffer.from(password.normalize('NFC')),
+    nonce: salt,
+    memory: memoryKb,
+    passes,
+    parallelism: lanes,
+    tagLength: HASH_BYTES,
+  })
+
+/** `using` stands in for the derivation in tests. */
+export function createPasswords(using: Derive = derive): Passwords {
+  const inTurn = createTurns()
+  const run: Derive = (...given) => inTurn(() => using(...given))
+  return {
+    async hash(password) {
+      const salt = randomBytes(SALT_BYTES)
+      return notate(COST, salt, await run(password, salt, COST))
+    },
+    async verify(password, hash) {
+      const known = hash === null ? undefined : read(hash)
+      const { cost, salt, bytes } = known ?? NOBODY
+      const found = await run(password, salt, cost)
+      const isRight = found.length === bytes.length && timingSafeEqual(found, bytes)
+      const isStale = notate(cost, salt, bytes) !== notate(COST, salt, bytes)
+      return { isRight: known !== undefined && isRight, isStale }
+    },
+  }
+}
+
+/** What is compared with when there is nobody of that name: nothing hashes to it. */
+const NOBODY = { cost: COST, salt: randomBytes(SALT_BYTES), bytes: randomBytes(HASH_BYTES) }
+
+function notate({ memoryKb, passes, lanes }: Cost, salt: Buffer, bytes: Buffer): string {
+  const text = (part: Buffer) => part.toString('base64').replace(/=+$/, '')
+  return `$argon2id$v=19$m=${memoryKb},t=${passes},p=${lanes}$${text(salt)}$${text(bytes)}`
+}
+
+function read(hash: string) {
+  const [, memory, passes, lanes, salt = '', bytes = ''] = NOTATION.exec(hash) ?? []
+  if (memory === undefined) return undefined
+  return {
+    cost: { memoryKb: Number(memory), passes: Number(passes), lanes: Number(lanes) },
+    salt: Buffer.from(salt, 'base64'),
+    bytes: Buffer.from(bytes, 'base64'),
+  }
+}
+
+/** At most two derivations run at once; who comes when the queue is full is sent away. */
+function createTurns() {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (running >= PARALLEL_MAX) {
+      if (waiting.length >= WAITING_MAX) {
+        throw new GatewayError('rate_limited', { retryAfterSeconds: 5 })
+      }
+      await new Promise<void>((resolve) => waiting.push(resolve))
+    } else {
+      running += 1
+    }
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+}

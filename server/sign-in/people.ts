@@ -1,0 +1,113 @@
+/** Who may sign in and who belongs to which account, as owners and operators manage it. */
+import type { Sql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
+import { GatewayError } from '../errors.ts'
+import { newId } from '../lib/ids.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { deleteTotp, replaceRecoveryCodes } from './factor-store.ts'
+import type { Parts } from './parts.ts'
+import { deletePasskeys } from './passkey-store.ts'
+import { checkPassword } from './password-rules.ts'
+import {
+  deleteMembership,
+  findByEmail,
+  findPerson,
+  insertPerson,
+  type Language,
+  lockMembers,
+  type MemberRole,
+  type PersonRow,
+  putMembership,
+  selectMembers,
+  updateDisabled,
+} from './person-store.ts'
+import { deleteSessions } from './session-store.ts'
+
+/** Throws 404 for somebody who is no member, 409 when nobody would own the account any more. */
+export async function changeMember(
+  sql: Sql,
+  accountId: string,
+  personId: string,
+  role: MemberRole | 'none',
+): Promise<void> {
+  await withTransaction(sql, async (transaction) => {
+    await lockMembers(transaction, accountId)
+    const members = await selectMembers(transaction, accountId)
+    const member = members.find((one) => one.person_id === personId)
+    if (!member) throw new GatewayError('not_found', { message: 'no such member' })
+    const owners = members.filter((one) => one.role === 'owner')
+    if (role !== 'owner' && member.role === 'owner' && owners.length === 1) {
+      throw new GatewayError('conflict', {
+        message: 'an account needs an owner: name another first',
+      })
+    }
+    if (role === 'none') await deleteMembership(transaction, accountId, personId)
+    else await putMembership(transaction, { personId, accountId, role })
+  })
+}
+
+/** Locks somebody out and ends their sessions at once, or lets them in again. */
+export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
+  await withTransaction(sql, async (transaction) => {
+    await updateDisabled(transaction, personId, isDisabled)
+    if (isDisabled) await deleteSessions(transaction, personId)
+  })
+}
+
+/** For a person who has lost all of them: on the operator's machine only. Ends their sessions. */
+export async function dropFactors(sql: Sql, personId: string): Promise<void> {
+  await withTransaction(sql, async (transaction) => {
+    await deleteTotp(transaction, personId)
+    await deletePasskeys(transaction, personId)
+    await replaceRecoveryCodes(transaction, personId, [])
+    await deleteSessions(transaction, personId)
+  })
+}
+
+/** Somebody whom an operator may manage. Throws 404, and 403 for another operator. */
+export async function findManaged(sql: Sql, personId: string): Promise<PersonRow> {
+  const person = await findPerson(sql, personId)
+  if (!person) throw new GatewayError('not_found', { message: 'no such user' })
+  if (person.is_operator) {
+    throw new GatewayError('forbidden', {
+      message: 'operators are managed on the command line: tributary user',
+    })
+  }
+  return person
+}
+
+export interface NewPerson {
+  readonly email: string
+  readonly name: string
+  readonly language?: Language
+  readonly isOperator?: boolean
+  /** Null when they choose it by a link. */
+  readonly password: string | null
+}
+
+/** Makes somebody on the operator's machine. Throws OperatorError. */
+export async function createPerson(
+  { sql, passwords }: Pick<Parts, 'sql' | 'passwords'>,
+  person: NewPerson,
+): Promise<PersonRow> {
+  const { email, name, language = 'en', isOperator = false, password } = person
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) {
+    throw new OperatorError(`${email} is no e-mail address`)
+  }
+  if (password !== null) checkPassword(password, email)
+  const id = newId('user')
+  const inserted = await insertPerson(sql, {
+    ...{ id, email, name, language, is_operator: isOperator },
+    password_hash: password === null ? null : await passwords.hash(password),
+  })
+  if (!inserted) throw new OperatorError(`${email} has a user already`)
+  return await requirePerson(sql, email)
+}
+
+/** By id or e-mail address. Throws OperatorError. */
+export async function requirePerson(sql: Sql, idOrEmail: string): Promise<PersonRow> {
+  const byEmail = idOrEmail.includes('@')
+  const person = byEmail ? await findByEmail(sql, idOrEmail) : await findPerson(sql, idOrEmail)
+  if (!person) throw new OperatorError(`there is no user ${idOrEmail}: tributary user list`)
+  return person
+}

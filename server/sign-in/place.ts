@@ -1,0 +1,80 @@
+/**
+ * Where the console stands, as browsers see it. Links, cookies and passkeys are made from the
+ * configured address, never from a request's Host header.
+ */
+import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../errors.ts'
+
+export interface PlaceOptions {
+  /** The configured address, or the one that is listened on; known after the start. */
+  readonly baseUrl: () => string
+  /** Whether the operator has set it: then no other origin is ever right. */
+  readonly isFixed: boolean
+}
+
+export interface Place {
+  /** Whether cookies can be `__Host-` and Secure. */
+  isSecure(): boolean
+  /** The relying party of passkeys; undefined where browsers know no passkeys: a bare address. */
+  passkeyDomain(): string | undefined
+  /** Whether a page of this origin is the console. */
+  isOwnOrigin(origin: string, request: IncomingMessage): boolean
+  /** Whether a passkey may have been used on a page of this origin. */
+  isPasskeyOrigin(origin: string): boolean
+  /** A link to a page of the console; the token stands in the fragment, which is never sent. */
+  link(page: string, token: string): string
+}
+
+const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/
+
+export function createPlace({ baseUrl, isFixed }: PlaceOptions): Place {
+  const base = () => new URL(baseUrl())
+
+  /** Browsers have passkeys for names only: `localhost` stands for this machine's addresses. */
+  function passkeyDomain(): string | undefined {
+    const { hostname } = base()
+    if (LOOPBACK.has(hostname)) return 'localhost'
+    return ADDRESS.test(hostname) ? undefined : hostname
+  }
+
+  function passkeyOrigin(): string {
+    const url = base()
+    if (LOOPBACK.has(url.hostname)) url.hostname = 'localhost'
+    return url.origin
+  }
+
+  return {
+    isSecure: () => base().protocol === 'https:',
+    passkeyDomain,
+    isOwnOrigin(origin, request) {
+      if (origin === base().origin) return true
+      // Unset, the gateway cannot know its names; a foreign page still cannot match its Host.
+      return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
+    },
+    isPasskeyOrigin: (origin) => origin === passkeyOrigin(),
+    link: (page, token) => `${baseUrl().replace(/\/+$/, '')}/console/${page}#token=${token}`,
+  }
+}
+
+/**
+ * Throws 403 for an unsafe request that a page of another origin may have made. The header of our
+ * own cannot be sent across origins without a preflight, which nothing here answers; the browser's
+ * own words about where the request comes from must agree.
+ */
+export function requireCsrf(request: IncomingMessage, place: Place): void {
+  const { origin, 'sec-fetch-site': site, 'x-tributary-console': own } = request.headers
+  if (own !== '1') {
+    throw refused('send the header x-tributary-console: 1')
+  }
+  if (site !== undefined && site !== 'same-origin') {
+    throw refused('this request comes from another site')
+  }
+  if (origin !== undefined && !place.isOwnOrigin(origin, request)) {
+    throw refused('this request comes from another origin: is PUBLIC_URL right?')
+  }
+}
+
+function refused(message: string): GatewayError {
+  return new GatewayError('forbidden', { message })
+}

@@ -1,0 +1,76 @@
+/** What people see and change of their own sign-in, beside passwords and factors themselves. */
+import { GatewayError } from '../errors.ts'
+import { countRecoveryCodes } from './factor-store.ts'
+import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from './factors.ts'
+import type { Exchange, Parts } from './parts.ts'
+import { findPerson, updateProfile } from './person-store.ts'
+import type { Session } from './session.ts'
+import { deleteSession, deleteSessions, selectSessions } from './session-store.ts'
+import { renewSession } from './sessions.ts'
+
+export async function describeFactors({ sql }: Parts, personId: string) {
+  const [person, left] = await Promise.all([
+    findPerson(sql, personId),
+    countRecoveryCodes(sql, personId),
+  ])
+  return {
+    totp: person?.totp_secret !== null && person !== undefined,
+    passkeys: person?.passkeys ?? 0,
+    recovery_codes_left: left,
+  }
+}
+
+export async function changeProfile(
+  { sql }: Parts,
+  { user }: Session,
+  change: { readonly name?: string | undefined; readonly language?: 'en' | 'zh' | undefined },
+): Promise<void> {
+  const { name = user.name, language = user.language } = change
+  await updateProfile(sql, user.id, { name, language })
+}
+
+export async function listSessions({ sql }: Parts, session: Session) {
+  const rows = await selectSessions(sql, session.user.id)
+  return rows.map((row) => ({ ...row, current: row.id === session.sessionId }))
+}
+
+/** Throws 404 for a session that is not this person's, or has ended. */
+export async function endSession({ sql }: Parts, session: Session, id: string): Promise<void> {
+  if (await deleteSession(sql, session.user.id, id)) return
+  throw new GatewayError('not_found', { message: 'no such session' })
+}
+
+export async function endOtherSessions({ sql }: Parts, session: Session): Promise<void> {
+  await deleteSessions(sql, session.user.id, session.sessionId)
+}
+
+export function startTotp(parts: Parts, { user }: Session) {
+  return beginTotp(parts, user)
+}
+
+/** Returns recovery codes; ends the person's other sessions, as all changes of factors do. */
+export async function confirmTotp(
+  parts: Parts,
+  session: Session,
+  code: string,
+  exchange: Exchange,
+): Promise<string[]> {
+  const codes = await finishTotp(parts, session.user.id, code)
+  await renewSession(parts, session, exchange)
+  return codes
+}
+
+export async function dropTotp(parts: Parts, session: Session, exchange: Exchange): Promise<void> {
+  await removeTotp(parts, session.user.id)
+  await renewSession(parts, session, exchange)
+}
+
+export async function replaceCodes(
+  parts: Parts,
+  session: Session,
+  exchange: Exchange,
+): Promise<string[]> {
+  const codes = await renewRecoveryCodes(parts, session.user.id)
+  await renewSession(parts, session, exchange)
+  return codes
+}

@@ -1,0 +1,29 @@
+/** What people are told whose sign-in is refused: never which part of it was wrong. */
+import { GatewayError } from '../errors.ts'
+
+export function wrongPassword(): GatewayError {
+  return new GatewayError('unauthenticated', { message: 'wrong e-mail address or password' })
+}
+
+export function wrongCode(): GatewayError {
+  return new GatewayError('unauthenticated', { message: 'wrong or used code' })
+}
+
+export function wrongPasskey(cause?: unknown): GatewayError {
+  return new GatewayError('unauthenticated', {
+    message: 'this passkey was not accepted: try again',
+    cause,
+  })
+}
+
+/** The sign-in under way has run out, or was finished. */
+export function noStep(): GatewayError {
+  return new GatewayError('unauthenticated', { message: 'this took too long: sign in again' })
+}
+
+/** Used, run out and never made look alike. */
+export function noLink(): GatewayError {
+  return new GatewayError('not_found', {
+    message: 'this link is not valid any more: it works once, and only for a while',
+  })
+}

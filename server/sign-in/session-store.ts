@@ -1,0 +1,138 @@
+/** Sessions as rows. Which of them still live, PostgreSQL's clock decides. */
+import type { Sql, TransactionSql } from 'postgres'
+import type { Language, MemberRole } from './person-store.ts'
+
+/** What ends a session: half an hour without a request, and twelve hours in any case. */
+const lives = (sql: Sql | TransactionSql) => sql`
+  s.seen_at > now() - interval '30 minutes' and s.created_at > now() - interval '12 hours'`
+
+export interface SessionRow {
+  readonly id: string
+  readonly person_id: string
+  readonly email: string
+  readonly name: string
+  readonly language: Language
+  readonly is_operator: boolean
+  readonly has_factor: boolean
+  readonly stepped_up_until: Date | null
+  readonly memberships: readonly {
+    readonly account_id: string
+    readonly account_name: string
+    readonly role: MemberRole
+  }[]
+  /** Whether `seen_at` is older than a minute. */
+  readonly is_stale: boolean
+}
+
+/** The session of this token, with its person, if both are alive. */
+export async function findSession(sql: Sql, tokenHash: Buffer): Promise<SessionRow | undefined> {
+  const [row] = await sql<SessionRow[]>`
+    select s.id, s.person_id, p.email, p.name, p.language, p.is_operator,
+      p.totp_secret is not null
+        or exists (select 1 from passkey k where k.person_id = p.id) as has_factor,
+      s.stepped_up_until, s.seen_at < now() - interval '1 minute' as is_stale,
+      coalesce((
+        select json_agg(json_build_object('account_id', m.account_id, 'account_name', a.name,
+          'role', m.role) order by a.created_at, a.id)
+        from membership m join account a on a.id = m.account_id
+        where m.person_id = p.id), '[]') as memberships
+    from console_session s join person p on p.id = s.person_id
+    where s.token_hash = ${tokenHash} and p.disabled_at is null and ${lives(sql)}`
+  return row
+}
+
+export async function touchSession(sql: Sql, id: string): Promise<void> {
+  await sql`update console_session set seen_at = now() where id = ${id}`
+}
+
+/** A session that has just proved itself counts as stepped up. */
+export async function insertSession(
+  sql: Sql | TransactionSql,
+  session: {
+    readonly id: string
+    readonly personId: string
+    readonly tokenHash: Buffer
+    readonly steppedUpSeconds: number
+    readonly ip: string
+    readonly userAgent: string
+  },
+): Promise<void> {
+  const { id, personId, tokenHash, steppedUpSeconds, ip, userAgent } = session
+  await sql`
+    insert into console_session (id, person_id, token_hash, stepped_up_until, ip, user_agent)
+    values (${id}, ${personId}, ${tokenHash},
+      now() + make_interval(secs => ${steppedUpSeconds}), ${ip}, ${userAgent})`
+}
+
+export interface SessionView {
+  readonly id: string
+  readonly created_at: Date
+  readonly seen_at: Date
+  readonly ip: string
+  readonly user_agent: string
+}
+
+export function selectSessions(sql: Sql, personId: string): Promise<SessionView[]> {
+  return sql<SessionView[]>`
+    select s.id, s.created_at, s.seen_at, s.ip, s.user_agent from console_session s
+    where s.person_id = ${personId} and ${lives(sql)} order by s.seen_at desc, s.id limit 200`
+}
+
+/** Returns whether this person had such a session. */
+export async function deleteSession(sql: Sql, personId: string, id: string): Promise<boolean> {
+  const deleted = await sql`
+    delete from console_session where id = ${id} and person_id = ${personId}`
+  return deleted.count > 0
+}
+
+/** All sessions of a person, but the one that is kept. Returns how many there were. */
+export async function deleteSessions(
+  sql: Sql | TransactionSql,
+  personId: string,
+  keptId?: string,
+): Promise<number> {
+  const deleted = await sql`
+    delete from console_session where person_id = ${personId} and id <> ${keptId ?? ''}`
+  return deleted.count
+}
+
+export async function replaceToken(
+  sql: Sql | TransactionSql,
+  id: string,
+  tokenHash: Buffer,
+): Promise<void> {
+  await sql`update console_session set token_hash = ${tokenHash} where id = ${id}`
+}
+
+export async function stepUp(sql: Sql, id: string, seconds: number): Promise<Date | undefined> {
+  const [row] = await sql<{ until: Date }[]>`
+    update console_session set stepped_up_until = now() + make_interval(secs => ${seconds})
+    where id = ${id} returning stepped_up_until as until`
+  return row?.until
+}
+
+/** What a passkey has to sign within five minutes; the one before is forgotten. */
+export async function putChallenge(sql: Sql, id: string, challenge: Buffer): Promise<void> {
+  await sql`
+    update console_session set challenge = ${challenge},
+      challenge_until = now() + interval '5 minutes'
+    where id = ${id}`
+}
+
+/** Uses the challenge up. */
+export async function takeChallenge(sql: Sql, id: string): Promise<Buffer | undefined> {
+  const [row] = await sql<{ challenge: Buffer }[]>`
+    with asked as (
+      select id, challenge from console_session
+      where id = ${id} and challenge_until > now() for update
+    )
+    update console_session s set challenge = null, challenge_until = null
+    from asked where s.id = asked.id returning asked.challenge`
+  return row?.challenge
+}
+
+/** What can end no more, as it has ended. */
+export async function forgetEnded(sql: Sql): Promise<void> {
+  await sql`delete from console_session s where not (${lives(sql)})`
+  await sql`delete from sign_in_step where expires_at < now()`
+}

@@ -1,0 +1,115 @@
+/** Sessions: opened with a new token by whatever proved a person, and ended from many sides. */
+import type { IncomingMessage } from 'node:http'
+import { newId } from '../lib/ids.ts'
+import { writeAudit } from './audit-log.ts'
+import { readCookie, setCookie } from './cookies.ts'
+import type { Exchange, Parts } from './parts.ts'
+import type { Session } from './session.ts'
+import {
+  deleteSession,
+  deleteSessions,
+  findSession,
+  forgetEnded,
+  insertSession,
+  replaceToken,
+  type SessionRow,
+  stepUp,
+  touchSession,
+} from './session-store.ts'
+import { forgetFull } from './throttle-store.ts'
+import { createToken, hashToken } from './token.ts'
+
+/** How a person was proved: for the audit log. */
+export type Proof = 'password' | 'totp' | 'recovery_code' | 'passkey' | 'set-up' | 'invitation'
+
+const STEP_UP_SECONDS = 600
+const USER_AGENT_MAX = 300
+
+/** The session of the request's cookie, if it and its person are alive. */
+export async function identifySession(
+  parts: Parts,
+  request: IncomingMessage,
+): Promise<Session | undefined> {
+  const tokenHash = hashToken(readCookie(request, 'session', parts.place))
+  const row = tokenHash && (await findSession(parts.sql, tokenHash))
+  if (!row) return undefined
+  if (row.is_stale) await touchSession(parts.sql, row.id)
+  return describe(row, parts.operatorsNeedFactor())
+}
+
+function describe(row: SessionRow, operatorsNeedFactor: boolean): Session {
+  return {
+    sessionId: row.id,
+    user: {
+      id: row.person_id,
+      email: row.email,
+      name: row.name,
+      language: row.language,
+      operator: row.is_operator,
+    },
+    memberships: row.memberships.map((one) => ({
+      accountId: one.account_id,
+      accountName: one.account_name,
+      role: one.role,
+    })),
+    steppedUpUntil: row.stepped_up_until ?? undefined,
+    secondFactorMissing: row.is_operator && !row.has_factor && operatorsNeedFactor,
+  }
+}
+
+/**
+ * Signs a person in. The token is always a new one, so that nobody can have planted it; a session
+ * that the browser had before is ended.
+ */
+export async function openSession(
+  parts: Parts,
+  personId: string,
+  { request, response }: Exchange,
+  proof: Proof,
+): Promise<void> {
+  const { sql, place, addresses } = parts
+  const before = await identifySession(parts, request)
+  if (before) await deleteSession(sql, before.user.id, before.sessionId)
+  const id = newId('ses')
+  const { token, tokenHash } = createToken()
+  await insertSession(sql, {
+    id,
+    personId,
+    tokenHash,
+    steppedUpSeconds: STEP_UP_SECONDS,
+    ip: addresses.of(request),
+    userAgent: String(request.headers['user-agent'] ?? '').slice(0, USER_AGENT_MAX),
+  })
+  const ip = addresses.of(request)
+  await writeAudit(sql, { actor: personId, ip, action: 'sign-in', target: id, details: { proof } })
+  setCookie(response, 'session', token, place)
+  await Promise.all([forgetEnded(sql), forgetFull(sql)])
+}
+
+/** After a change of a password or factor: every other session ends, this one gets a new token. */
+export async function renewSession(
+  { sql, place }: Parts,
+  session: Session,
+  { response }: Exchange,
+): Promise<void> {
+  await deleteSessions(sql, session.user.id, session.sessionId)
+  const { token, tokenHash } = createToken()
+  await replaceToken(sql, session.sessionId, tokenHash)
+  setCookie(response, 'session', token, place)
+}
+
+export async function signOut(
+  { sql, place }: Parts,
+  session: Session,
+  { response }: Exchange,
+): Promise<void> {
+  await deleteSession(sql, session.user.id, session.sessionId)
+  setCookie(response, 'session', undefined, place)
+}
+
+/** For ten minutes the session may do what asks for a fresh proof. */
+export async function markSteppedUp({ sql }: Parts, session: Session): Promise<Date> {
+  const until = await stepUp(sql, session.sessionId, STEP_UP_SECONDS)
+  if (!until) throw new Error(`the session ${session.sessionId} is gone`)
+  return until
+}

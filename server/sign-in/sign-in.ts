@@ -1,0 +1,59 @@
+/**
+ * Signing in, put together: what the admin API, the command line and the start of the gateway use.
+ * The steps of each way in stand in files of their own.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Sql } from 'postgres'
+import type { SecretBox } from '../lib/secrets.ts'
+import { writeAudit } from './audit-log.ts'
+import { createAddresses } from './client-address.ts'
+import type { Parts } from './parts.ts'
+import { createPasswords, type Derive } from './password.ts'
+import { createPlace, requireCsrf } from './place.ts'
+import type { AuditRow, Session, Sessions } from './session.ts'
+import { identifySession } from './sessions.ts'
+import { createThrottle } from './throttle.ts'
+
+export interface SignInOptions {
+  readonly sql: Sql
+  readonly secrets: SecretBox
+  /** The address of the console: PUBLIC_URL, or where the gateway listens; without a final `/`. */
+  readonly baseUrl: () => string
+  /** Whether PUBLIC_URL was set: then requests of any other origin are refused. */
+  readonly isBaseUrlFixed: boolean
+  /** Addresses or networks whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[]
+  readonly operatorsNeedFactor: () => boolean
+  /** Stand-ins of tests. */
+  readonly derive?: Derive
+  readonly nowMs?: () => number
+}
+
+export interface SignIn extends Sessions {
+  /** For the functions of this folder. */
+  readonly parts: Parts
+}
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const parts = createParts(options)
+  return {
+    parts,
+    identifySession: (request: IncomingMessage): Promise<Session | undefined> =>
+      identifySession(parts, request),
+    requireCsrf: (request) => requireCsrf(request, parts.place),
+    writeAudit: ({ request, userId, ...row }: AuditRow) =>
+      writeAudit(parts.sql, { ...row, actor: userId, ip: parts.addresses.of(request) }),
+  }
+}
+
+function createParts(options: SignInOptions): Parts {
+  const { sql, secrets, baseUrl, isBaseUrlFixed, operatorsNeedFactor } = options
+  return {
+    ...{ sql, secrets, operatorsNeedFactor },
+    place: createPlace({ baseUrl, isFixed: isBaseUrlFixed }),
+    passwords: createPasswords(options.derive),
+    throttle: createThrottle(sql, () => performance.now()),
+    addresses: createAddresses(options.trustedProxies),
+    nowMs: options.nowMs ?? Date.now,
+  }
+}

@@ -1,0 +1,57 @@
+/** Sign-ins under way as rows: each is good for a few minutes and for one success. */
+import type { Sql } from 'postgres'
+
+export interface StepRow {
+  readonly person_id: string | null
+  readonly challenge: Buffer | null
+}
+
+const SECONDS = 600
+
+export async function insertStep(
+  sql: Sql,
+  step: {
+    readonly tokenHash: Buffer
+    readonly personId: string | null
+    readonly challenge: Buffer | null
+  },
+): Promise<void> {
+  await sql`
+    insert into sign_in_step (token_hash, person_id, challenge, expires_at)
+    values (${step.tokenHash}, ${step.personId}, ${step.challenge},
+      now() + make_interval(secs => ${SECONDS}))`
+}
+
+export async function findStep(sql: Sql, tokenHash: Buffer): Promise<StepRow | undefined> {
+  const [row] = await sql<StepRow[]>`
+    select person_id, challenge from sign_in_step
+    where token_hash = ${tokenHash} and expires_at > now()`
+  return row
+}
+
+export async function putStepChallenge(
+  sql: Sql,
+  tokenHash: Buffer,
+  challenge: Buffer,
+): Promise<void> {
+  await sql`update sign_in_step set challenge = ${challenge} where token_hash = ${tokenHash}`
+}
+
+/** A challenge is signed once: it is forgotten, right or wrong. */
+export async function takeStepChallenge(sql: Sql, tokenHash: Buffer): Promise<StepRow | undefined> {
+  const [row] = await sql<StepRow[]>`
+    with asked as (
+      select token_hash, person_id, challenge from sign_in_step
+      where token_hash = ${tokenHash} and expires_at > now() and challenge is not null for update
+    )
+    update sign_in_step s set challenge = null
+    from asked where s.token_hash = asked.token_hash returning asked.person_id, asked.challenge`
+  return row
+}
+
+/** Returns whether it was still there: of two that finish at once, one succeeds. */
+export async function deleteStep(sql: Sql, tokenHash: Buffer): Promise<boolean> {
+  const deleted = await sql`
+    delete from sign_in_step where token_hash = ${tokenHash} and expires_at > now()`
+  return deleted.count > 0
+}

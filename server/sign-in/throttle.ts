@@ -1,0 +1,80 @@
+/**
+ * How often somebody may try. A guess costs one of the name's and one of the address's rate before
+ * anything is compared; what proved right is given back. At most 20 guesses for one name reach the
+ * comparison within any 15 minutes: 10 at once, and 10 that come back one by one. A refusal is
+ * remembered in the process, so that a flood costs the database nothing.
+ */
+import { createHash } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { GatewayError } from '../errors.ts'
+import { giveBack, type Rate, takeOne } from './throttle-store.ts'
+
+const MINUTE_SECONDS = 60
+const RATES = {
+  /** Passwords for one e-mail address, whether anybody has it or not. */
+  name: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
+  /** Passwords from one network address. */
+  address: { burst: 50, everySeconds: 10 },
+  /** Second factors of one person. */
+  factor: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
+  /** Anything else without a session from one network address: links, passkeys. */
+  anonymous: { burst: 60, everySeconds: 5 },
+} as const satisfies Record<string, Rate>
+
+export type Subject = keyof typeof RATES
+
+export interface Throttle {
+  /** Throws 429 with the time to wait. */
+  take(subject: Subject, name: string): Promise<void>
+  giveBack(subject: Subject, name: string): Promise<void>
+}
+
+const REMEMBERED_MAX = 10_000
+
+export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
+  /** Until when a key is refused, newest last. */
+  const refusedUntil = new Map<string, number>()
+  /** The newest attempt of each key: of thousands at once, one asks the database at a time. */
+  const last = new Map<string, Promise<void>>()
+
+  function remember(key: string, seconds: number): void {
+    refusedUntil.delete(key)
+    refusedUntil.set(key, nowMs() + seconds * 1000)
+    const [oldest] = refusedUntil.keys()
+    if (refusedUntil.size > REMEMBERED_MAX && oldest) refusedUntil.delete(oldest)
+  }
+
+  async function takeNow(key: string, rate: Rate): Promise<void> {
+    const waitMs = (refusedUntil.get(key) ?? 0) - nowMs()
+    if (waitMs > 0) throw tooMany(waitMs / 1000)
+    const seconds = await takeOne(sql, key, rate)
+    if (seconds === undefined) return
+    remember(key, seconds)
+    throw tooMany(seconds)
+  }
+
+  return {
+    async take(subject, name) {
+      const key = keyOf(subject, name)
+      const before = last.get(key)?.catch(() => undefined) ?? Promise.resolve()
+      const own = before.then(() => takeNow(key, RATES[subject]))
+      last.set(key, own)
+      await own.finally(() => {
+        if (last.get(key) === own) last.delete(key)
+      })
+    },
+    giveBack: (subject, name) => giveBack(sql, keyOf(subject, name), RATES[subject]),
+  }
+}
+
+/** What people typed as their e-mail address may be their password: it is not kept. */
+function keyOf(subject: Subject, name: string): string {
+  return `${subject}:${createHash('sha256').update(name).digest('base64url')}`
+}
+
+function tooMany(seconds: number): GatewayError {
+  return new GatewayError('rate_limited', {
+    message: 'too many attempts: wait a little, or sign in with a passkey',
+    retryAfterSeconds: seconds,
+  })
+}

@@ -1,0 +1,160 @@
+/**
+ * The console's API over real sockets, with a derivation that is quick and counted, and browsers
+ * that keep cookies as browsers do.
+ */
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Sql } from 'postgres'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { createAdminEndpoints } from '../../server/admin/endpoints.ts'
+import type { AdminServices } from '../../server/admin/services.ts'
+import type { PlainEndpoint } from '../../server/endpoints/endpoint.ts'
+import { createListener } from '../../server/http/listener.ts'
+import { createRoutes } from '../../server/http/router.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createPerson, type NewPerson } from '../../server/sign-in/people.ts'
+import { putMembership } from '../../server/sign-in/person-store.ts'
+import { createSignIn, type SignIn, type SignInOptions } from '../../server/sign-in/sign-in.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+export const PASSWORD = 'a river runs through 7 hills'
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: answers of any shape are looked into by tests.
+  readonly json: any
+}
+
+export interface Browser {
+  /** Sends what the console would: JSON, its own header, the cookies it has. */
+  send(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer>
+  cookie(name: string): string | undefined
+  setCookie(name: string, value: string): void
+}
+
+export interface ConsoleUnderTest {
+  readonly url: string
+  readonly sql: Sql
+  readonly signIn: SignIn
+  /** How many passwords were derived so far. */
+  derivations(): number
+  /** Moves the clock of authenticator apps. */
+  setNowMs(nowMs: number | undefined): void
+  browser(): Browser
+  person(person?: Partial<NewPerson>): Promise<{ id: string; email: string }>
+  account(name?: string): Promise<string>
+  join(personId: string, accountId: string, role: 'owner' | 'member'): Promise<void>
+  /** A browser that is signed in as this person. */
+  signedIn(email: string): Promise<Browser>
+  stop(): Promise<void>
+}
+
+export async function startConsole(
+  options: Partial<SignInOptions> = {},
+): Promise<ConsoleUnderTest> {
+  const database = await createTestDatabase()
+  const { sql } = database
+  let derivations = 0
+  let nowMs: number | undefined
+  let people = 0
+  const secrets = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
+  const signIn = createSignIn({
+    ...{ sql, secrets, baseUrl: () => url, isBaseUrlFixed: false, trustedProxies: [] },
+    operatorsNeedFactor: () => true,
+    derive: async (password, salt) => {
+      derivations += 1
+      return createHash('sha256').update(salt).update(password).digest()
+    },
+    nowMs: () => nowMs ?? Date.now(),
+    ...options,
+  })
+  const server = createServer(createApi({ sql, secrets, signIn }))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  return {
+    ...{ url, sql, signIn },
+    derivations: () => derivations,
+    setNowMs: (value) => {
+      nowMs = value
+    },
+    browser: () => createBrowser(url),
+    person(person = {}) {
+      people += 1
+      const email = `person${people}@example.com`
+      return createPerson(signIn.parts, { email, name: 'Kim', password: PASSWORD, ...person })
+    },
+    account: async (name = 'Acme') => (await createAccount(sql, { name, actor: 'test' })).id,
+    join: (personId, accountId, role) => putMembership(sql, { personId, accountId, role }),
+    async signedIn(email) {
+      const browser = createBrowser(url)
+      const { status } = await browser.send('POST', '/session', { email, password: PASSWORD })
+      if (status !== 200) throw new Error(`${email} could not sign in: ${status}`)
+      return browser
+    },
+    async stop() {
+      server.close()
+      server.closeAllConnections()
+      await database.drop()
+    },
+  }
+}
+
+/** The admin API alone; of its services, only those that signing in needs. */
+function createApi(services: Pick<AdminServices, 'sql' | 'secrets' | 'signIn'>) {
+  const endpoints = createAdminEndpoints(services as AdminServices)
+  const match = createRoutes<PlainEndpoint>(
+    endpoints.flatMap((endpoint) =>
+      endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
+    ),
+  )
+  return createListener<PlainEndpoint>({
+    match,
+    envelopeOf: (endpoint) => endpoint.envelope,
+    run: (endpoint, context) => endpoint.handle(context, services as AdminServices),
+    done(_context, error) {
+      if (error?.status === 500) console.error(error.details.cause)
+    },
+  })
+}
+
+function createBrowser(url: string): Browser {
+  const jar = new Map<string, string>()
+  return {
+    cookie: (name) => jar.get(name),
+    setCookie: (name, value) => void jar.set(name, value),
+    async send(method, path, body, headers) {
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+      const response = await fetch(`${url}/admin/v1${path}`, {
+        method,
+        headers: {
+          'x-tributary-console': '1',
+          ...(cookie ? { cookie } : {}),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      for (const line of response.headers.getSetCookie()) keep(jar, line)
+      const text = await response.text()
+      const json = text === '' ? undefined : JSON.parse(text)
+      return { status: response.status, headers: response.headers, json }
+    },
+  }
+}
+
+function keep(jar: Map<string, string>, line: string): void {
+  const [pair = ''] = line.split(';')
+  const [name = '', value = ''] = pair.split('=')
+  if (/Max-Age=0(;|$)/.test(line)) jar.delete(name)
+  else jar.set(name, value)
+}
