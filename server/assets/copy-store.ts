@@ -18,16 +18,15 @@ export interface ClaimedCopy {
 /** How much of the queue is looked at to let accounts take turns. */
 const WINDOW = 500
 
-/** Takes up to `limit` due copies, the accounts in turn. */
+/** Takes up to `limit` due copies: one of each account by chance, before a second of any. */
 export function claimCopies(sql: Sql, limit: number, leaseMs: number): Promise<ClaimedCopy[]> {
   return sql<ClaimedCopy[]>`
     with due as (
       select id, account_id, due_at from asset where due_at <= now()
       order by due_at limit ${WINDOW}),
     ranked as (
-      select id, due_at, row_number() over (partition by account_id order by due_at) as turn
-      from due),
-    chosen as (select id from ranked order by turn, due_at limit ${limit}),
+      select id, row_number() over (partition by account_id order by due_at) as turn from due),
+    chosen as (select id from ranked order by turn, random() limit ${limit}),
     locked as (
       select id from asset where id in (select id from chosen) and due_at <= now()
       for update skip locked)

@@ -59,6 +59,16 @@ describe('a copy', () => {
     shelf.copy()
     await shelf.untilState('task_a', 'stored')
     assert.deepEqual(origin.asked, ['/v.mp4', '/elsewhere.mp4'])
+    for (let times = 0; times < 9; times += 1) {
+      origin.faults.push(answering(302, { location: '/round' }))
+    }
+    await shelf.succeed({ id: 'task_r', ...video() })
+    await until(
+      'an end of going round',
+      async () => ((await shelf.row('task_r')).failure?.includes('redirects') ? true : undefined),
+      5_000,
+    )
+    await shelf.untilState('task_r', 'stored')
     origin.faults.push(answering(302, { location: 'http://169.254.169.254/latest' }))
     await shelf.succeed({ id: 'task_b', ...video() })
     const failed = await until(
@@ -121,7 +131,8 @@ describe('a copy', () => {
     assert.equal(shelf.stored().length, 20)
   })
 
-  test('of an entry that is deleted meanwhile leaves nothing', async () => {
+  /** A copy of which some bytes have arrived; it goes on when told so. */
+  async function holdCopy(): Promise<() => void> {
     const waiting = Promise.withResolvers<() => void>()
     origin.faults.push((response, content) => {
       response.writeHead(200, { 'content-length': content.length })
@@ -129,14 +140,40 @@ describe('a copy', () => {
       waiting.resolve(() => response.end(content.subarray(1000)))
     })
     await shelf.succeed(video())
-    const copier = shelf.copy({ limits: { idleMs: 5_000 } })
+    shelf.copy({ limits: { idleMs: 20_000, leaseMs: 60_000 } })
     const goOn = await waiting.promise
+    await until('its first bytes', async () => (await looseCount()) === 1 || undefined, 5_000)
+    return goOn
+  }
+
+  test('that another process has taken over writes nothing', async () => {
+    const goOn = await holdCopy()
+    await shelf.sql`update asset set fence = fence + 1`
+    goOn()
+    await until('its remains to go', async () => (await looseCount()) === 0 || undefined, 5_000)
+    assert.deepEqual(shelf.stored(), [])
+    const { state, failure } = await shelf.row('task_a')
+    assert.deepEqual([state, failure], ['waiting', null])
+  })
+
+  test('of an account with much to copy does not hold up another’s', async () => {
+    for (let count = 0; count < 20; count += 1) {
+      await shelf.succeed({ id: `task_${count}`, ...video(`/${count}.mp4`) })
+    }
+    await shelf.succeed({ id: 'task_b', account_id: 'acct_b', ...video('/b.mp4') })
+    shelf.copy({ limits: { slots: 1 } })
+    await shelf.untilState('task_b', 'stored')
+    // By chance one of the two: the last place of all is as good as impossible.
+    assert.ok(origin.asked.indexOf('/b.mp4') < 20, origin.asked.join())
+  })
+
+  test('of an entry that is deleted meanwhile leaves nothing', async () => {
+    const goOn = await holdCopy()
     const { id } = await shelf.row('task_a')
     assert.equal(await shelf.library.remove('acct_a', ['video'], id), true)
     goOn()
     await until('its remains to go', async () => (await looseCount()) === 0 || undefined, 5_000)
     assert.deepEqual(shelf.stored(), [])
-    await copier.stop()
   })
 })
 

@@ -87,6 +87,9 @@ describe('an object store', () => {
     await assert.rejects(write(content), StorageTrouble)
     store.faults.push({ kind: 'POST complete', status: 400 })
     await assert.rejects(write(content), StorageTrouble)
+    // As real stores do: the status is sent before the parts are put together.
+    store.faults.push({ kind: 'POST complete', status: 200 })
+    await assert.rejects(write(content), StorageTrouble)
     await assert.rejects(write(content, storage.newKey(), 8.5 * MB), TooManyBytes)
     async function* breaking() {
       yield* cut(content)
