@@ -110,6 +110,11 @@ export const VARIABLES = {
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
   S3_SECRET_ACCESS_KEY: z.string().optional().describe('Credentials of the object store.'),
+  TOP_UP_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('Signs payments at POST /admin/v1/top-ups; empty takes none.'),
   ALLOW_PRIVATE_TARGETS: flag
     .default(false)
     .describe('Whether addresses that callers name may lead into private networks.'),
@@ -213,4 +218,6 @@ export const VARIABLES = {
 } satisfies Record<string, z.ZodType>
 
 /** Variables whose values are never printed. */
-export const SECRET_VARIABLES: ReadonlySet<string> = new Set(['SECRET_KEY', 'S3_SECRET_ACCESS_KEY'])
+export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
+  ...['SECRET_KEY', 'S3_SECRET_ACCESS_KEY', 'TOP_UP_SECRET'],
+])

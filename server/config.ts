@@ -92,6 +92,7 @@ function assemble(values: Values) {
     /** The first seals, all open; absent on the embedded default, where a file has it. */
     secretKeys: values.SECRET_KEY,
     site: values.SITE,
+    topUpSecret: values.TOP_UP_SECRET,
     valkeyUrl: values.VALKEY_URL,
     objectStore: objectStore(values),
     allowPrivateTargets: values.ALLOW_PRIVATE_TARGETS,

@@ -6,6 +6,7 @@ import { Agent } from 'undici'
 import { accountFor } from './access-log.ts'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
+import { createLive, type Live } from './admin/live/live.ts'
 import { openAssets } from './assets/assets.ts'
 import { addToLibrary } from './assets/library.ts'
 import { openStorage } from './assets/open-storage.ts'
@@ -143,8 +144,9 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     endpoints: () => endpoints,
   }
   const door = openSignIn({ config, sql, secrets, sessions, port: () => readPort(server) })
-  const system = { ownerId, site: config.site, describeConfiguration: showConfig }
-  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, system }
+  const system = systemOf(config, ownerId)
+  const live = createLive({ sql, log })
+  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, system, live }
   const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config))
   await listen(server, config)
@@ -161,9 +163,13 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
 
   const stop = createStop({
     ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ accounts, catalog, sweeper, crew, database, worker, log },
+    ...{ live, accounts, catalog, sweeper, crew, database, worker, log },
   })
   return { url, port, demo, setUpLink, refreshCatalog: catalog.refresh, stop }
+}
+
+function systemOf({ site, topUpSecret }: Config, ownerId: string) {
+  return { ownerId, site, topUpSecret, describeConfiguration: showConfig }
 }
 
 interface Parts {
@@ -175,6 +181,7 @@ interface Parts {
   readonly metricsServer: Server | undefined
   readonly dispatcher: Agent
   readonly demo: Demo | undefined
+  readonly live: Live
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly sweeper: Sweeper
@@ -189,6 +196,7 @@ function createStop(parts: Parts): Gateway['stop'] {
   const { config, server, inFlight, ledger, log } = parts
   return async (drainMs = config.drainMs) => {
     parts.readiness.stopping()
+    parts.live.stop()
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()

@@ -86,7 +86,7 @@ async function serveRoute(serving: Serving): Promise<void> {
   const { context, key, declared, services } = serving
   const { signIn } = services
   const isUnsafe = !key.startsWith('GET ')
-  if (isUnsafe) signIn.requireCsrf(context.request)
+  if (isUnsafe && !declared.isSigned) signIn.requireCsrf(context.request)
   const session = await signIn.identifySession(context.request)
   const details: Record<string, unknown> = {}
   try {

@@ -96,7 +96,10 @@ export async function writeCheckpoints(sql: Sql, rows: readonly CheckpointRow[])
     where hold.id = c.hold_id and hold.state = 'open'`
 }
 
-export async function readBalance(sql: Sql, accountId: string): Promise<BalanceRow | undefined> {
+export async function readBalance(
+  sql: Sql | TransactionSql,
+  accountId: string,
+): Promise<BalanceRow | undefined> {
   const [row] = await sql<BalanceRow[]>`
     select currency, available, held, debt from balance where account_id = ${accountId}`
   return row
@@ -108,7 +111,7 @@ export async function readBalance(sql: Sql, accountId: string): Promise<BalanceR
  * what is available.
  */
 export async function postCredit(
-  sql: Sql,
+  sql: Sql | TransactionSql,
   credit: {
     readonly id: string
     readonly accountId: string

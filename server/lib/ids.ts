@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'asset'
   | 'whd'
   | 'cred'
+  | 'code'
   | 'own'
   | 'user'
   | 'ses'

@@ -68,6 +68,7 @@ export async function startAdmin(
     const response = await fetch(`${gateway.url}/admin/v1${path}${search}`, {
       method,
       headers: {
+        'x-tributary-console': '1',
         ...(as ? { cookie: `session=${as}` } : {}),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },

@@ -1,5 +1,7 @@
 /** The admin API's table of contents: one contract an area. */
+import { accountContract } from './account.ts'
 import { balanceContract } from './balance.ts'
+import { billingContract } from './billing.ts'
 import { keysContract } from './keys.ts'
 import { libraryContract } from './library.ts'
 import { membersContract } from './members.ts'
@@ -16,11 +18,13 @@ import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 import { signInContract } from './sign-in.ts'
 import { tasksContract } from './tasks.ts'
 import { usageContract } from './usage.ts'
+import { webhooksContract } from './webhooks.ts'
 
 export const ADMIN_CONTRACT = {
   ...signInContract,
   ...profileContract,
   ...membersContract,
+  ...accountContract,
   ...balanceContract,
   ...overviewContract,
   ...keysContract,
@@ -28,6 +32,8 @@ export const ADMIN_CONTRACT = {
   ...tasksContract,
   ...libraryContract,
   ...modelsContract,
+  ...billingContract,
+  ...webhooksContract,
   ...operatorAccountsContract,
   ...operatorChannelsContract,
   ...operatorModelsContract,

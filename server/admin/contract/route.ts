@@ -20,6 +20,8 @@ export interface RouteDeclaration {
   readonly tag: string
   readonly summary: string
   readonly description?: string
+  /** It proves itself by a signature, not by a cookie: programs that are no browser call it. */
+  readonly isSigned?: true
   /** The session must have proved itself again within the last minutes. */
   readonly stepUp?: true
   readonly query?: ZodObject

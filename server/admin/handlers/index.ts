@@ -1,7 +1,9 @@
 /** Every handler of the admin API, area by area, in the order of the contract. */
 import type { ADMIN_CONTRACT } from '../contract/index.ts'
 import type { HandlersOf } from '../handler.ts'
+import { accountHandlers } from './account.ts'
 import { balanceHandlers } from './balance.ts'
+import { billingHandlers } from './billing.ts'
 import { keysHandlers } from './keys.ts'
 import { libraryHandlers } from './library.ts'
 import { membersHandlers } from './members.ts'
@@ -17,11 +19,13 @@ import { profileHandlers } from './profile.ts'
 import { signInHandlers } from './sign-in.ts'
 import { tasksHandlers } from './tasks.ts'
 import { usageHandlers } from './usage.ts'
+import { webhooksHandlers } from './webhooks.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...signInHandlers,
   ...profileHandlers,
   ...membersHandlers,
+  ...accountHandlers,
   ...balanceHandlers,
   ...overviewHandlers,
   ...keysHandlers,
@@ -29,6 +33,8 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...tasksHandlers,
   ...libraryHandlers,
   ...modelsHandlers,
+  ...billingHandlers,
+  ...webhooksHandlers,
   ...operatorAccountsHandlers,
   ...operatorChannelsHandlers,
   ...operatorModelsHandlers,

@@ -1,0 +1,21 @@
+/** The key with which the console calls the public API for whoever tries things out there. */
+import type { Sql } from 'postgres'
+import { createApiKey, displayApiKey, hashApiKey } from '../lib/api-key.ts'
+import { newId } from '../lib/ids.ts'
+import { type PlaygroundKey, renewPlaygroundKey } from './playground-store.ts'
+
+const LIFE_SECONDS = 3600
+const AT_ONCE = 5
+
+/** Undefined when there is no such account. */
+export async function createPlaygroundKey(
+  sql: Sql,
+  accountId: string,
+): Promise<(PlaygroundKey & { readonly key: string }) | undefined> {
+  const key = createApiKey()
+  const row = await renewPlaygroundKey(sql, {
+    ...{ accountId, id: newId('key'), hash: hashApiKey(key), display: displayApiKey(key) },
+    ...{ lifeSeconds: LIFE_SECONDS, atOnce: AT_ONCE },
+  })
+  return row && { ...row, key }
+}

@@ -1,0 +1,54 @@
+/**
+ * Keys of the playground: a few rows an account, used again and again, so that trying things out
+ * does not fill the table of keys.
+ */
+import type { Sql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
+
+export interface PlaygroundKey {
+  readonly id: string
+  readonly expires_at: Date
+}
+
+/**
+ * Gives the row that ends first, or a new one while there are fewer than `atOnce`, a new key.
+ * Undefined when there is no such account.
+ */
+export async function renewPlaygroundKey(
+  sql: Sql,
+  key: {
+    readonly accountId: string
+    readonly id: string
+    readonly hash: Buffer
+    readonly display: string
+    readonly lifeSeconds: number
+    readonly atOnce: number
+  },
+): Promise<PlaygroundKey | undefined> {
+  return await withTransaction(sql, async (transaction) => {
+    const [account] = await transaction`
+      select 1 from account where id = ${key.accountId} for no key update`
+    if (!account) return undefined
+    const [row] = await transaction<PlaygroundKey[]>`
+      with slots as (
+        select id, expires_at, count(*) over () as slots from api_key
+        where account_id = ${key.accountId} and purpose = 'playground'
+      ), oldest as (
+        select id from slots where slots >= ${key.atOnce} or expires_at <= now()
+        order by expires_at limit 1
+      ), renewed as (
+        update api_key set hash = ${key.hash}, display = ${key.display}, disabled_at = null,
+          expires_at = now() + make_interval(secs => ${key.lifeSeconds})
+        where id = (select id from oldest)
+        returning id, expires_at
+      ), inserted as (
+        insert into api_key (id, account_id, name, hash, display, purpose, expires_at)
+        select ${key.id}, ${key.accountId}, 'Playground', ${key.hash}, ${key.display},
+          'playground', now() + make_interval(secs => ${key.lifeSeconds})
+        where not exists (select 1 from oldest)
+        returning id, expires_at
+      )
+      select * from renewed union all select * from inserted`
+    return row
+  })
+}

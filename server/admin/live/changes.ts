@@ -1,0 +1,33 @@
+/** What to tell the viewers of an account, from how it was and how it is. */
+import { formatAmount } from '../../lib/money.ts'
+import type { LiveRow } from './live-store.ts'
+
+export interface LiveEvent {
+  readonly name: 'balance' | 'usage' | 'tasks' | 'deliveries'
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Nothing for an account that is seen for the first time: its pages were just loaded. */
+export function findChanges(before: LiveRow | undefined, now: LiveRow): LiveEvent[] {
+  if (!before) return []
+  const money = (row: LiveRow) => [row.available, row.held, row.debt].map(formatAmount)
+  const [available, held, debt] = money(now)
+  const events: readonly (LiveEvent | false)[] = [
+    String(money(before)) !== String(money(now)) && {
+      name: 'balance',
+      data: { available, held, debt },
+    },
+    now.last_end !== null &&
+      now.last_end !== before.last_end && { name: 'usage', data: { calls: now.calls } },
+    (before.tasks_mark !== now.tasks_mark || before.open_tasks !== now.open_tasks) && {
+      name: 'tasks',
+      data: { open: now.open_tasks },
+    },
+    (before.deliveries_mark !== now.deliveries_mark ||
+      before.pending_deliveries !== now.pending_deliveries) && {
+      name: 'deliveries',
+      data: { pending: now.pending_deliveries },
+    },
+  ]
+  return events.filter((event) => event !== false)
+}

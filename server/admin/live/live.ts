@@ -1,0 +1,70 @@
+/**
+ * Server-sent events for everybody who looks at an account. While anybody does, one look every
+ * two seconds serves all of them; without viewers nothing is asked.
+ */
+import type { Sql } from 'postgres'
+import { findChanges } from './changes.ts'
+import { type LiveRow, readLive } from './live-store.ts'
+import { createStreams, type Viewer } from './streams.ts'
+
+const LOOK_MS = 2_000
+const HEARTBEAT_MS = 15_000
+/** A call that ends is seen by more than one look, however late one comes. */
+const ENDED_SECONDS = 20
+
+export interface Live {
+  /** Begins to answer with events. Throws 429 beyond the limits. */
+  connect(viewer: Viewer): void
+  /** Ends every stream. */
+  stop(): void
+}
+
+export function createLive(options: {
+  readonly sql: Sql
+  readonly log: { warn(fields: object, message: string): void }
+}): Live {
+  const { sql, log } = options
+  const known = new Map<string, LiveRow>()
+  let timers: NodeJS.Timeout[] = []
+  let isLooking = false
+  const streams = createStreams(() => {
+    for (const timer of timers) clearInterval(timer)
+    timers = []
+    known.clear()
+  })
+
+  async function look(): Promise<void> {
+    const accountIds = streams.accountIds()
+    if (accountIds.length === 0) return
+    for (const row of await readLive(sql, accountIds, ENDED_SECONDS)) {
+      const events = findChanges(known.get(row.account_id), row)
+      known.set(row.account_id, row)
+      const lines = events.map(
+        ({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n`,
+      )
+      if (lines.length > 0) streams.send(row.account_id, `${lines.join('\n')}\n`)
+    }
+    for (const id of known.keys()) if (!accountIds.includes(id)) known.delete(id)
+  }
+
+  function lookOnce(): void {
+    if (isLooking) return
+    isLooking = true
+    look()
+      .catch((error: unknown) => log.warn({ error }, 'looking for news failed, will be repeated'))
+      .finally(() => {
+        isLooking = false
+      })
+  }
+
+  return {
+    connect(viewer) {
+      streams.open(viewer)
+      if (timers.length === 0) {
+        timers = [setInterval(lookOnce, LOOK_MS), setInterval(streams.beat, HEARTBEAT_MS)]
+      }
+      lookOnce()
+    },
+    stop: streams.end,
+  }
+}

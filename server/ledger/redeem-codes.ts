@@ -1,0 +1,132 @@
+/**
+ * Codes that are worth money, once. 20 characters of 5 bits cannot be guessed, and a code is
+ * stored as its SHA-256 only: whoever reads the table can redeem nothing.
+ */
+import { hash } from 'node:crypto'
+import type { Sql } from 'postgres'
+import { withTransaction } from '../database/transaction.ts'
+import { newId, randomText } from '../lib/ids.ts'
+import type { Nanos } from '../lib/money.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import {
+  insertCodes,
+  lockCode,
+  type RedeemCodeRow,
+  selectCodes,
+  useCode,
+  voidCode,
+} from './redeem-store.ts'
+import { postCredit, readBalance } from './store.ts'
+
+/** Without letters that look like digits. */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const LENGTH = 20
+const GROUP = 5
+const LOT_MAX = 1000
+
+export interface CreatedCode {
+  readonly id: string
+  /** Shown this once. */
+  readonly code: string
+}
+
+/** Makes a lot of codes. Throws OperatorError for what cannot be. */
+export async function createRedeemCodes(
+  sql: Sql,
+  lot: {
+    readonly count: number
+    readonly amountNanos: Nanos
+    readonly kind: RedeemCodeRow['kind']
+    readonly currency: string
+    readonly note: string
+    readonly expiresAt: Date | null
+    readonly actor: string
+  },
+): Promise<CreatedCode[]> {
+  const { count, amountNanos, expiresAt, currency } = lot
+  if (count < 1 || count > LOT_MAX) throw new OperatorError(`a lot has 1 to ${LOT_MAX} codes`)
+  if (amountNanos <= 0n) throw new OperatorError('a code is worth more than nothing')
+  if (!/^[A-Z]{3}$/.test(currency)) throw new OperatorError('a currency is three capital letters')
+  if (expiresAt && expiresAt.getTime() <= Date.now()) {
+    throw new OperatorError('the expiry must be in the future')
+  }
+  const made = Array.from({ length: count }, () => ({ id: newId('code'), code: drawCode() }))
+  const rows = made.map(({ id, code }) => ({ id, hash: hashCode(code), display: display(code) }))
+  await insertCodes(sql, rows, { ...lot, amount: amountNanos, createdBy: lot.actor })
+  return made
+}
+
+export interface Redeemed {
+  readonly creditId: string
+  readonly amountNanos: Nanos
+  readonly kind: RedeemCodeRow['kind']
+}
+
+/**
+ * Puts a code's worth into an account: exactly once, whoever else tries it at the same moment.
+ * Throws OperatorError when it is unknown, used, voided, expired or of another currency.
+ */
+export async function redeemCode(
+  sql: Sql,
+  use: { readonly code: string; readonly accountId: string; readonly actor: string },
+): Promise<Redeemed> {
+  const { code, accountId, actor } = use
+  return await withTransaction(sql, async (transaction) => {
+    const row = await lockCode(transaction, hashCode(code))
+    if (!row) throw new OperatorError('there is no such code: please check each character')
+    if (row.state !== 'open') throw new OperatorError(REFUSALS[row.state])
+    const balance = await readBalance(transaction, accountId)
+    if (balance?.currency !== row.currency) {
+      throw new OperatorError(`this code is for accounts in ${row.currency}`)
+    }
+    const creditId = newId('cred')
+    await useCode(transaction, { id: row.id, accountId, usedBy: actor })
+    const posted = await postCredit(transaction, {
+      ...{ id: creditId, accountId, kind: row.kind, amountNanos: row.amount, actor },
+      reason: `code ${row.display}`,
+      eventId: `redeem:${row.id}`,
+    })
+    if (!posted) throw new OperatorError(REFUSALS.used)
+    return { creditId, amountNanos: row.amount, kind: row.kind }
+  })
+}
+
+const REFUSALS: Readonly<Record<Exclude<RedeemCodeRow['state'], 'open'>, string>> = {
+  used: 'this code has been used already',
+  voided: 'this code is not valid any more',
+  expired: 'this code has expired',
+}
+
+/** Newest first. */
+export function listRedeemCodes(
+  sql: Sql,
+  filter: Parameters<typeof selectCodes>[1],
+): Promise<RedeemCodeRow[]> {
+  return selectCodes(sql, filter)
+}
+
+/** From now on it is worth nothing. Throws OperatorError when it cannot be taken back. */
+export async function voidRedeemCode(sql: Sql, id: string): Promise<void> {
+  if (await voidCode(sql, id)) return
+  throw new OperatorError(`${id} is no open code: it is unknown, used or voided`)
+}
+
+function drawCode(): string {
+  // Each base-62 character is drawn again until it is one of ours: no letter is favoured.
+  let text = ''
+  while (text.length < LENGTH) {
+    text += [...randomText(LENGTH)].filter((letter) => ALPHABET.includes(letter)).join('')
+  }
+  const groups = text.slice(0, LENGTH).match(new RegExp(`.{${GROUP}}`, 'g')) ?? []
+  return groups.join('-')
+}
+
+function display(code: string): string {
+  return `…${code.slice(-GROUP)}`
+}
+
+/** As people type it: in any case, with any separators, with O for 0 and I or L for 1. */
+function hashCode(code: string): Buffer {
+  const plain = code.toUpperCase().replace(/O/g, '0').replace(/[IL]/g, '1')
+  return hash('sha256', plain.replace(/[^0-9A-Z]/g, ''), 'buffer')
+}

@@ -1,0 +1,117 @@
+/** An account's settings, the key of its playground, and the events that keep pages fresh. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Tenant } from '../support/in-process.ts'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const ONE = 'GET /accounts/:account_id'
+const CHANGE = 'PATCH /accounts/:account_id'
+const PLAY = 'POST /accounts/:account_id/playground-key'
+const BODY = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+let stage: AdminStage
+let home: Tenant
+before(async () => {
+  stage = await startAdmin()
+  home = await stage.house('home')
+})
+after(() => stage.stop())
+
+const at = () => ({ account_id: home.accountId })
+
+test('settings are changed one by one, and nothing else', async () => {
+  const change = (body: object) => stage.ask(CHANGE, { as: 'home-owner', params: at(), body })
+  assert.equal((await change({ name: 'Acme' })).json.name, 'Acme')
+  const low = await change({ low_balance_at: '12.5' })
+  assert.deepEqual([low.json.name, low.json.low_balance_at], ['Acme', '12.5'])
+  assert.equal((await change({ low_balance_at: null })).json.low_balance_at, null)
+  for (const body of [{ status: 'active' }, { limits: {} }, { balance: '9' }, { name: '' }]) {
+    assert.equal((await change(body)).status, 400, JSON.stringify(body))
+  }
+  const { limits, status } = await stage.read(ONE, { as: 'home-member', params: at() })
+  assert.deepEqual([limits, status], [{}, 'active'])
+})
+
+describe('the playground', () => {
+  test('its key calls, is billed, and is not in the list', async () => {
+    const made = await stage.read(PLAY, { as: 'home-member', params: at() })
+    const answer = await stage.post('/v1/chat/completions', made.key, BODY)
+    assert.equal(answer.status, 200)
+    const usage = await stage.read('GET /accounts/:account_id/usage', {
+      ...{ as: 'home-member', params: at(), query: { key: made.key_id } },
+    })
+    assert.equal(usage.data.length, 1)
+    const keys = await stage.read('GET /accounts/:account_id/keys', {
+      ...{ as: 'home-member', params: at() },
+    })
+    assert.ok(keys.data.every(({ id }) => id !== made.key_id))
+  })
+
+  test('of many, five live; the oldest ends', async () => {
+    const made: { key: string; key_id: string }[] = []
+    for (let i = 0; i < 7; i++)
+      made.push(await stage.read(PLAY, { as: 'home-member', params: at() }))
+    const [row] = await stage.sql`select count(*)::int as keys from api_key
+      where account_id = ${home.accountId} and purpose = 'playground'`
+    assert.equal(row?.keys, 5)
+    assert.equal((await stage.get('/v1/models', made[0]?.key ?? '')).status, 401)
+    assert.equal((await stage.get('/v1/models', made[6]?.key ?? '')).status, 200)
+  })
+})
+
+describe('events', () => {
+  const path = () => `/admin/v1/accounts/${home.accountId}/events`
+  const open = (as: string, signal: AbortSignal) =>
+    stage.fetch(path(), { headers: { cookie: `session=${as}` }, signal })
+
+  async function readUntil(response: Response, wanted: RegExp): Promise<string> {
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true })
+      if (wanted.test(text)) return text
+    }
+    return text
+  }
+
+  test('a call is told with the balance after it', async () => {
+    const closing = new AbortController()
+    const stream = await open('home-member', closing.signal)
+    assert.equal(stream.headers.get('content-type'), 'text/event-stream')
+    const heard = readUntil(stream, /event: usage[\s\S]*\n\n/)
+    // The first look only remembers how things are.
+    const calls = setInterval(() => {
+      void stage.post('/v1/chat/completions', home.key, BODY)
+    }, 500)
+    const text = await heard
+    clearInterval(calls)
+    closing.abort()
+    assert.match(text, /event: balance\ndata: \{"available":"[\d.]+","held":/)
+  })
+
+  test('a session has six streams and no more', async () => {
+    const closing = new AbortController()
+    const streams = []
+    for (let i = 0; i < 7; i++) streams.push((await open('home-owner', closing.signal)).status)
+    closing.abort()
+    assert.deepEqual(streams, [200, 200, 200, 200, 200, 200, 429])
+  })
+
+  test('strangers hear nothing', async () => {
+    await stage.house('stranger')
+    const closing = new AbortController()
+    assert.equal((await open('stranger-owner', closing.signal)).status, 404)
+    assert.equal((await open('nobody', closing.signal)).status, 401)
+  })
+
+  test('a gateway that stops ends them', async () => {
+    const short = await startAdmin()
+    const tenant = await short.house('short')
+    const stream = await short.fetch(`/admin/v1/accounts/${tenant.accountId}/events`, {
+      headers: { cookie: 'session=short-owner' },
+    })
+    const ended = stream.text()
+    await short.stop()
+    assert.match(await ended, /^retry: 3000/)
+  })
+})

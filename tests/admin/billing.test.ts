@@ -1,0 +1,206 @@
+/** The books of an account as its owner reads them, and the ways to put money in. */
+import assert from 'node:assert/strict'
+import { createHmac } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import {
+  createRedeemCodes,
+  listRedeemCodes,
+  voidRedeemCode,
+} from '../../server/ledger/redeem-codes.ts'
+import { parseAmount } from '../../server/lib/money.ts'
+import type { Tenant } from '../support/in-process.ts'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const LEDGER = 'GET /accounts/:account_id/ledger'
+const REDEEM = 'POST /accounts/:account_id/redeem'
+const SECRET = 'a-secret-of-a-payment-provider-0123456789'
+const nanos = (text: string) => parseAmount(text) ?? 0n
+
+let stage: AdminStage
+let home: Tenant
+before(async () => {
+  stage = await startAdmin({ TOP_UP_SECRET: SECRET })
+  home = await stage.house('home')
+})
+after(() => stage.stop())
+
+const at = () => ({ account_id: home.accountId })
+
+async function makeCodes(count: number, more: object = {}) {
+  return await createRedeemCodes(stage.sql, {
+    ...{ count, amountNanos: nanos('5'), kind: 'promotion', currency: 'CNY', note: 'spring' },
+    ...{ expiresAt: null, actor: 'tester', ...more },
+  })
+}
+
+describe('the ledger', () => {
+  test('the balance after each movement is the one before plus the movement', async () => {
+    const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }
+    for (let i = 0; i < 6; i++) await stage.post('/v1/chat/completions', home.key, body)
+    const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
+    const { available, held, debt } = await stage.balance(home.accountId)
+    assert.equal(nanos(whole.data[0]?.balance_after ?? ''), available + held - debt)
+    assert.equal(whole.data.length, 7)
+    for (const [index, row] of whole.data.entries()) {
+      const before = whole.data[index + 1]?.balance_after ?? '0'
+      assert.equal(nanos(row.balance_after), nanos(before) + nanos(row.amount))
+    }
+    assert.equal(whole.data.at(-1)?.kind, 'top_up')
+  })
+
+  test('pages show the same, though calls go on in between', async () => {
+    const whole = await stage.read(LEDGER, { as: 'home-member', params: at() })
+    const rows: unknown[] = []
+    let cursor: string | null = null
+    do {
+      const query: Record<string, string> = cursor ? { limit: '2', cursor } : { limit: '2' }
+      const page = await stage.read(LEDGER, { as: 'home-member', params: at(), query })
+      rows.push(...page.data)
+      cursor = page.next_cursor
+      const body = { model: 'sim-chat', messages: [{ role: 'user', content: 'Again' }] }
+      await stage.post('/v1/chat/completions', home.key, body)
+    } while (cursor)
+    assert.deepEqual(rows, whole.data)
+  })
+
+  test('a cursor that is none is refused', async () => {
+    for (const cursor of ['x', 'bnVsbA', Buffer.from('["a","b","1","c"]').toString('base64url')]) {
+      const query = { cursor }
+      const answer = await stage.ask(LEDGER, { as: 'home-member', params: at(), query })
+      assert.equal(answer.status, 400, cursor)
+    }
+  })
+})
+
+describe('codes', () => {
+  test('of many who redeem one at once, one gets its worth', async () => {
+    const [made] = await makeCodes(1)
+    const rival = await stage.house('rival', '0')
+    const before = await stage.balance(home.accountId)
+    const tries = Array.from({ length: 12 }, (_, index) =>
+      stage.ask(REDEEM, {
+        as: index % 2 ? 'home-owner' : 'rival-owner',
+        params: { account_id: index % 2 ? home.accountId : rival.accountId },
+        body: { code: made?.code },
+      }),
+    )
+    const answers = await Promise.all(tries)
+    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    const refused = answers.filter(({ status }) => status !== 200)
+    assert.ok(refused.every(({ status, text }) => status === 400 && /used already/.test(text)))
+    const gained = (await stage.balance(home.accountId)).available - before.available
+    assert.equal(gained + (await stage.balance(rival.accountId)).available, nanos('5'))
+  })
+
+  test('it is read as people type it, and never stored', async () => {
+    const [made] = await makeCodes(1)
+    const typed = ` ${made?.code.toLowerCase().replaceAll('-', ' ')} `
+    const answer = await stage.read(REDEEM, {
+      ...{ as: 'home-owner', params: at(), body: { code: typed } },
+    })
+    assert.equal(answer.amount, '5')
+    const [dump] = await stage.sql`select string_agg(c::text, ' ') as text from redeem_code c`
+    assert.ok(!dump?.text.includes(made?.code))
+    const credits = await stage.read('GET /accounts/:account_id/credits', {
+      ...{ as: 'home-member', params: at() },
+    })
+    assert.equal(credits.data[0]?.id, answer.credit_id)
+  })
+
+  test('voided, expired, foreign money and unknown are refused', async () => {
+    const [voided] = await makeCodes(1)
+    await voidRedeemCode(stage.sql, voided?.id ?? '')
+    await assert.rejects(voidRedeemCode(stage.sql, voided?.id ?? ''), /no open code/)
+    const [old] = await makeCodes(1)
+    await stage.sql`update redeem_code set expires_at = now() where id = ${old?.id ?? ''}`
+    const [foreign] = await makeCodes(1, { currency: 'USD' })
+    const cases = [
+      [voided?.code, /not valid any more/],
+      [old?.code, /has expired/],
+      [foreign?.code, /accounts in USD/],
+      ['00000-00000-00000-00000', /no such code/],
+    ] as const
+    for (const [code, expected] of cases) {
+      const answer = await stage.ask(REDEEM, { as: 'home-owner', params: at(), body: { code } })
+      assert.equal(answer.status, 400)
+      assert.match(answer.text, expected)
+    }
+    const states = (await listRedeemCodes(stage.sql, { limit: 3 })).map(({ state }) => state)
+    assert.deepEqual(new Set(states), new Set(['open', 'expired', 'voided']))
+    await assert.rejects(makeCodes(0), /1 to 1000/)
+    await assert.rejects(makeCodes(1, { amountNanos: 0n }), /more than nothing/)
+  })
+})
+
+describe('payments', () => {
+  const seconds = () => Math.floor(Date.now() / 1000)
+  const sign = (body: string, t = seconds(), secret = SECRET) =>
+    `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`
+  async function pay(body: string, signature?: string) {
+    const answer = await stage.fetch('/admin/v1/top-ups', {
+      ...{ method: 'POST', body },
+      headers: {
+        'content-type': 'application/json',
+        ...(signature === undefined ? {} : { 'x-signature': signature }),
+      },
+    })
+    return { status: answer.status, json: (await answer.json()) as { posted?: boolean } }
+  }
+  const event = (more: object = {}) =>
+    JSON.stringify({
+      ...{ event_id: 'evt_1', account_id: home.accountId, amount: '7.5', currency: 'CNY' },
+      ...more,
+    })
+
+  test('an event credits once, however often it comes', async () => {
+    const before = await stage.balance(home.accountId)
+    const body = event()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => pay(body, sign(body))))
+    assert.ok(answers.every(({ status }) => status === 200))
+    assert.equal(answers.filter(({ json }) => json.posted).length, 1)
+    const { available } = await stage.balance(home.accountId)
+    assert.equal(available - before.available, nanos('7.5'))
+  })
+
+  test('what is not signed with the secret, now, moves nothing', async () => {
+    const before = await stage.balance(home.accountId)
+    const body = event({ event_id: 'evt_2' })
+    const signatures = [
+      undefined,
+      '',
+      sign(body, seconds(), ''),
+      sign(body, seconds(), 'another-secret'),
+      sign(body, seconds() - 600),
+      sign(body, seconds() + 600),
+      sign(`${body} `),
+      sign(body).slice(0, -1),
+    ]
+    for (const signature of signatures) {
+      assert.equal((await pay(body, signature)).status, 401)
+    }
+    assert.deepEqual(await stage.balance(home.accountId), before)
+  })
+
+  test('a signed body is checked all the same', async () => {
+    const bad: [object, number][] = [
+      [{ amount: '-1' }, 400],
+      [{ amount: '0' }, 400],
+      [{ currency: 'USD' }, 400],
+      [{ event_id: '' }, 400],
+      [{ account_id: 'acct_none' }, 404],
+    ]
+    for (const [more, status] of bad) {
+      const body = event({ event_id: 'evt_3', ...more })
+      assert.equal((await pay(body, sign(body))).status, status, JSON.stringify(more))
+    }
+    const large = event({ reason: 'x'.repeat(70_000) })
+    assert.equal((await pay(large, sign(large))).status, 413)
+  })
+})
+
+test('without a secret there is no such path', async () => {
+  const plain = await startAdmin()
+  const answer = await plain.fetch('/admin/v1/top-ups', { method: 'POST', body: '{}' })
+  assert.equal(answer.status, 404)
+  await plain.stop()
+})
