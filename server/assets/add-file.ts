@@ -14,12 +14,16 @@ import type { UploadSlots } from './upload-slots.ts'
 /** Spec part 8: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
 const TOKEN_CHARACTERS = 40
+/** What a form may add to the content of its file. */
+const FRAME_BYTES_MAX = 64 * 1024
 
 export interface Upload {
   readonly accountId: string
   readonly requestId: string
   readonly filename: string
   readonly content: Readable
+  /** What the caller says that it sends: believed only when it is too much. */
+  readonly declaredBytes: number
   /** Known once the content has been read, since fields may come after the file. */
   readonly fields: () => { readonly purpose: string; readonly lifeSeconds: number }
   /** Under which the same upload makes no second file for 24 hours. */
@@ -93,6 +97,7 @@ async function store(parts: AddParts, upload: Upload): Promise<Uploaded> {
   const { blobs, quota } = parts
   const left = await quota.left(upload.accountId)
   const limit = Math.min(FILE_BYTES_MAX, left)
+  if (upload.declaredBytes - FRAME_BYTES_MAX > limit) throw refusalOf(new TooManyBytes(), left)
   const blob = await blobs.write(upload.content, limit).catch((cause: unknown) => {
     throw refusalOf(cause, left)
   })

@@ -11,6 +11,7 @@ import {
   findFileByToken,
   listFiles,
 } from './file-store.ts'
+import type { Stored } from './quota.ts'
 import type { ByteRange } from './storage.ts'
 
 const EXPIRED_AT_ONCE = 100
@@ -27,6 +28,8 @@ export interface Files {
   remove(accountId: string, id: string): Promise<boolean>
   /** Rejects when the bytes are not there. */
   read(file: FileRow, range?: ByteRange): Promise<Readable>
+  /** What the account keeps, of files and media together. */
+  storage(accountId: string): Promise<Stored>
   /** Deletes files whose time is over, and says how many there were. */
   removeExpired(): Promise<number>
 }
@@ -54,6 +57,7 @@ export function createFiles(parts: AddParts): Files {
       return row !== undefined
     },
     read: (file, range) => blobs.read(file.storage_key, range),
+    storage: parts.quota.read,
     removeExpired: () => deleteExpiredFiles(sql, EXPIRED_AT_ONCE),
   }
 }

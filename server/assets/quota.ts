@@ -5,7 +5,13 @@ import { lockAccountStorage, readStoredBytesMax, sumStoredBytes } from './quota-
 
 const GIGABYTE = 1_000_000_000
 
+export interface Stored {
+  readonly storedBytes: number
+  readonly limitBytes: number
+}
+
 export interface Quota {
+  read(accountId: string): Promise<Stored>
   /** What may still be stored, at least 0. */
   left(accountId: string): Promise<number>
   /** Others who store for the same account wait until the transaction ends. */
@@ -19,20 +25,22 @@ export interface Quota {
 
 /** `bytesMax` is for accounts without a limit of their own. */
 export function createQuota(sql: Sql, bytesMax: number): Quota {
-  async function limitOf(one: Sql | TransactionSql, accountId: string): Promise<number> {
-    return Number((await readStoredBytesMax(one, accountId)) ?? bytesMax)
+  async function read(one: Sql | TransactionSql, accountId: string): Promise<Stored> {
+    const storedBytes = Number(await sumStoredBytes(one, accountId))
+    const limitBytes = Number((await readStoredBytesMax(one, accountId)) ?? bytesMax)
+    return { storedBytes, limitBytes }
   }
   return {
+    read: (accountId) => read(sql, accountId),
     async left(accountId) {
-      const stored = Number(await sumStoredBytes(sql, accountId))
-      return Math.max(0, (await limitOf(sql, accountId)) - stored)
+      const { storedBytes, limitBytes } = await read(sql, accountId)
+      return Math.max(0, limitBytes - storedBytes)
     },
     enter: lockAccountStorage,
     async claim(transaction, accountId, bytes) {
       await lockAccountStorage(transaction, accountId)
-      const stored = Number(await sumStoredBytes(transaction, accountId))
-      const limit = await limitOf(transaction, accountId)
-      if (stored + bytes > limit) throw storageFull(limit)
+      const { storedBytes, limitBytes } = await read(transaction, accountId)
+      if (storedBytes + bytes > limitBytes) throw storageFull(limitBytes)
     },
   }
 }

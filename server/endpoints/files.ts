@@ -83,6 +83,7 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
         ...{ accountId, requestId: context.requestId, idempotencyKey },
         filename,
         content,
+        declaredBytes: Number(context.request.headers['content-length'] ?? 0),
         fields() {
           const read = parse(fields, Object.fromEntries(given))
           return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }

@@ -31,6 +31,7 @@ import { openapi } from './openapi.ts'
 import { responses, upgradeResponses } from './responses.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
+import { getStorage } from './storage.ts'
 import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
 import { taskTimeline } from './task-timeline.ts'
 import { getUsage, listUsage } from './usage.ts'
@@ -75,6 +76,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   getFileContent,
   deleteUpload,
   getPublicFile,
+  getStorage,
   listGallery,
   getGalleryImage,
   deleteGalleryImage,

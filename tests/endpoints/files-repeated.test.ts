@@ -1,6 +1,8 @@
 /** POST /v1/files again and again: under one Idempotency-Key, and until an account is full. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -77,6 +79,20 @@ describe('an upload under an Idempotency-Key', () => {
     const { key } = await gateway.tenant()
     assert.equal((await upload(key, 'x'.repeat(256))).status, 400)
   })
+})
+
+test('413 at once for what is declared too large', async () => {
+  const { key } = await gateway.tenant()
+  const { hostname, port } = new URL(gateway.url)
+  const socket = connect(Number(port), hostname)
+  socket.write(
+    `POST ${PATH} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${key}\r\n` +
+      'content-type: multipart/form-data; boundary=x\r\ncontent-length: 1100000000\r\n\r\n' +
+      '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nsome',
+  )
+  const [data] = await once(socket, 'data')
+  assert.match(String(data), /^HTTP\/1\.1 413 [\s\S]*below 1 GB/)
+  socket.destroy()
 })
 
 test('413 when the account is full, also for many at once; a replay still works', async () => {
