@@ -36,6 +36,11 @@ const RESET_SECONDS = HOUR_SECONDS / 2
 /** Half an hour would not do: there is no mail server, people pass these on by hand. */
 const INVITATION_SECONDS = 72 * HOUR_SECONDS
 
+/** The console's page for each kind. */
+const PAGES: Readonly<Record<LinkRow['kind'], string>> = {
+  ...{ setup: 'setup', invitation: 'invite', reset: 'reset' },
+}
+
 interface Wanted {
   readonly kind: LinkRow['kind']
   readonly seconds: number
@@ -64,7 +69,7 @@ async function makeLink(
     created_by: wanted.createdBy,
   })
   const expiresAt = new Date(Date.now() + seconds * 1000)
-  return { link: parts.place.link(kind, token), expiresAt }
+  return { link: parts.place.link(PAGES[kind], token), expiresAt }
 }
 
 /**

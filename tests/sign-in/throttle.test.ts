@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createAddresses } from '../../server/sign-in/client-address.ts'
+import { giveBack, takeOne } from '../../server/sign-in/throttle-store.ts'
+import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
+
+const WRONG = 'certainly not the right one'
+/** One network address for each: the proxy in front is believed. */
+const from = (address: string) => ({ 'x-forwarded-for': address })
+
+describe('guessing passwords', () => {
+  let console: ConsoleUnderTest
+  before(async () => {
+    console = await startConsole({ trustedProxies: ['127.0.0.1'] })
+  })
+  after(() => console.stop())
+
+  test('10,000 logins against one account: 20 at most are compared, others sign in', async () => {
+    const { email } = await console.person()
+    const other = await console.person()
+    const before = console.derivations()
+    const browser = console.browser()
+    const statuses = new Map<number, number>()
+    let sent = 0
+    const guess = async () => {
+      while (sent < 10_000) {
+        sent += 1
+        const headers = from(`10.${sent >> 16}.${(sent >> 8) & 255}.${sent & 255}`)
+        const body = { email, password: `${WRONG} ${sent}` }
+        const { status } = await browser.send('POST', '/session', body, headers)
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+    }
+    const others = async () => {
+      for (let time = 0; time < 20; time += 1) {
+        const body = { email: other.email, password: PASSWORD }
+        const answer = await console
+          .browser()
+          .send('POST', '/session', body, from(`192.168.1.${time}`))
+        assert.equal(answer.status, 200)
+      }
+    }
+    await Promise.all([...Array.from({ length: 40 }, guess), others()])
+    const compared = console.derivations() - before - 20
+    assert.ok(compared <= 20, `${compared} compared`)
+    assert.equal(statuses.get(401), compared)
+    assert.equal(statuses.get(429), 10_000 - compared)
+    const right = await browser.send('POST', '/session', { email, password: PASSWORD })
+    assert.equal(right.status, 429)
+    assert.ok(Number(right.headers.get('retry-after')) > 0)
+    const [log] = await console.sql<{ rows: number }[]>`
+      select count(*)::int as rows from audit_log where action = 'sign-in failed'`
+    assert.equal(log?.rows, compared)
+  })
+
+  test('an address that tries many names runs out as well', async () => {
+    const before = console.derivations()
+    for (let guess = 0; guess < 70; guess += 1) {
+      const body = { email: `unknown${guess}@example.com`, password: WRONG }
+      await console.browser().send('POST', '/session', body, from('203.0.113.7'))
+    }
+    const compared = console.derivations() - before
+    assert.ok(compared >= 50 && compared <= 51, String(compared))
+  })
+
+  test('signing in often is no guessing', async () => {
+    const { email } = await console.person()
+    for (let time = 0; time < 30; time += 1) await console.signedIn(email)
+  })
+
+  test('second factors are guessed no oftener', async () => {
+    const { id, email } = await console.person()
+    const browser = await console.signedIn(email)
+    await browser.send('POST', '/profile/totp')
+    await console.sql`update person set totp_secret = totp_pending where id = ${id}`
+    const next = console.browser()
+    await next.send('POST', '/session', { email, password: PASSWORD })
+    const statuses: number[] = []
+    for (let guess = 0; guess < 15; guess += 1) {
+      const { status } = await next.send('POST', '/session/second-factor', { code: 'no code' })
+      statuses.push(status)
+    }
+    assert.equal(statuses.filter((status) => status === 401).length, 10)
+    assert.equal(statuses.filter((status) => status === 429).length, 5)
+  })
+})
+
+describe('a rate in the database', () => {
+  let console: ConsoleUnderTest
+  const rate = { burst: 10, everySeconds: 90 }
+  before(async () => {
+    console = await startConsole()
+  })
+  after(() => console.stop())
+
+  test('gives 20 in any 15 minutes, for all gateways together', async () => {
+    const { sql } = console
+    let taken = 0
+    for (let seconds = 0; seconds < 900; seconds += 15) {
+      while ((await takeOne(sql, 'k', rate)) === undefined) taken += 1
+      await sql`update throttle set full_at = full_at - interval '15 seconds' where key = 'k'`
+    }
+    assert.equal(taken, 19)
+  })
+
+  test('says when to come again, and takes back', async () => {
+    for (let time = 0; time < 10; time += 1) await takeOne(console.sql, 'again', rate)
+    const wait = (await takeOne(console.sql, 'again', rate)) ?? 0
+    assert.ok(wait > 85 && wait <= 90, String(wait))
+    await giveBack(console.sql, 'again', rate)
+    assert.equal(await takeOne(console.sql, 'again', rate), undefined)
+  })
+})
+
+describe('the address of a caller', () => {
+  const ask = (proxies: string[], remoteAddress: string, forwarded?: string) => {
+    const headers = forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }
+    return createAddresses(proxies).of({ headers, socket: { remoteAddress } } as never)
+  }
+
+  test('is the connection’s, unless a proxy is believed', () => {
+    assert.equal(ask([], '198.51.100.1', '203.0.113.9'), '198.51.100.1')
+    assert.equal(ask(['10.0.0.0/8'], '10.1.1.1', '203.0.113.9'), '203.0.113.9')
+    assert.equal(ask(['10.0.0.0/8'], '::ffff:10.1.1.1', '203.0.113.9'), '203.0.113.9')
+  })
+
+  test('is the right-most that no proxy has: what stands left of it, anybody can write', () => {
+    const proxies = ['10.0.0.0/8', '2001:db8::/32']
+    assert.equal(ask(proxies, '10.1.1.1', '1.2.3.4, 203.0.113.9, 10.2.2.2'), '203.0.113.9')
+    assert.equal(ask(proxies, '2001:db8::1', '1.2.3.4, 203.0.113.9'), '203.0.113.9')
+    assert.equal(ask(proxies, '10.1.1.1', 'rubbish'), '10.1.1.1')
+    assert.equal(ask(proxies, '10.1.1.1'), '10.1.1.1')
+  })
+
+  test('of IPv6, a whole line shares a limit', () => {
+    const line = (remoteAddress: string) =>
+      createAddresses([]).lineOf({ headers: {}, socket: { remoteAddress } } as never)
+    assert.equal(line('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
+    assert.equal(line('2001:db8:1:2::9'), '2001:db8:1:2::/64')
+    assert.equal(line('2001:db8::9'), '2001:db8:0:0::/64')
+    assert.equal(line('203.0.113.9'), '203.0.113.9')
+  })
+})
