@@ -74,6 +74,18 @@ describe('signing in with a password', () => {
     assert.equal((await console.browser().send('POST', '/session', fresh)).status, 200)
   })
 
+  test('a hash of lower costs is replaced at the next sign-in', async () => {
+    const { id, email } = await console.person()
+    await console.sql`
+      update person set password_hash = replace(password_hash, 'm=65536,t=3', 'm=1024,t=1')
+      where id = ${id}`
+    await console.signedIn(email)
+    const [row] = await console.sql<{ hash: string }[]>`
+      select password_hash as hash from person where id = ${id}`
+    assert.match(row?.hash ?? '', /^\$argon2id\$v=19\$m=65536,t=3,p=1\$/)
+    await console.signedIn(email)
+  })
+
   test('short, long, common and own passwords are refused, and say why', async () => {
     const { email } = await console.person({ email: 'marguerite-duras@example.com' })
     const browser = await console.signedIn(email)
