@@ -22,7 +22,7 @@ import { DatabaseProblem } from './database/problem.ts'
 import { isUnavailable } from './database/unavailable.ts'
 import { type Demo, demoLines, startDemo } from './demo.ts'
 import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
-import { ENDPOINTS } from './endpoints/index.ts'
+import { ENDPOINTS, listEndpoints } from './endpoints/index.ts'
 import { runEndpoint } from './endpoints/run-endpoint.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
@@ -37,6 +37,7 @@ import { createMetrics, serveMetrics } from './metrics.ts'
 import { type Door, openSignIn } from './open-sign-in.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
+import { measureUrl } from './outbound/measure.ts'
 import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
@@ -147,7 +148,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const system = systemOf(config, ownerId)
   const live = createLive({ sql, log })
   const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, system, live }
-  const endpoints = [...ENDPOINTS, ...createAdminEndpoints(admin)]
+  const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config))
   await listen(server, config)
   const port = readPort(server)
@@ -272,6 +273,7 @@ function openTasks(parts: {
     ports: {
       enqueueDelivery,
       judgeUrl: guard.checkUrl,
+      measureUrl: (url) => measureUrl(guard, url),
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
       onSucceeded: addToLibrary,

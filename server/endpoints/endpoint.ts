@@ -60,6 +60,8 @@ interface Declared {
   /** The first is the canonical one. */
   readonly paths: readonly [string, ...string[]]
   readonly envelope: Envelope
+  /** Where it exists; on other sites its paths are unknown. Everywhere when absent. */
+  readonly sites?: readonly string[]
   readonly documentation: Documentation
 }
 

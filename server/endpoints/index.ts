@@ -26,6 +26,7 @@ import {
 } from './library.ts'
 import { getMedia } from './media.ts'
 import { messages } from './messages.ts'
+import { createMinutes, getMinutes } from './minutes.ts'
 import { getModel, listModels } from './models.ts'
 import { openapi } from './openapi.ts'
 import { responses, upgradeResponses } from './responses.ts'
@@ -59,6 +60,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   speech,
   search,
   imageGenerations,
+  createMinutes,
+  getMinutes,
   createVideo,
   listVideos,
   getVideo,
@@ -100,3 +103,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   openapi,
   docs,
 ]
+
+/** Those that exist where this gateway stands. */
+export function listEndpoints(site: string): Endpoint[] {
+  return ENDPOINTS.filter(({ sites }) => sites?.includes(site) ?? true)
+}

@@ -64,6 +64,10 @@ const upstreamCostsAreExplained: Invariant = {
     from task_attempt a join task t on t.id = a.task_id
     where t.finished_at is not null and a.state in ('sending', 'unknown')
     union all
+    select c.id, 'under way though its task has ended', 'a known outcome'
+    from task_call c join task t on t.id = c.task_id
+    where t.finished_at is not null and c.state = 'sending'
+    union all
     select o.attempt_id, 'an orphaned cost', 'its attempt' from orphan_cost o
     where not exists (select 1 from task_attempt a where a.id = o.attempt_id)
     limit ${LIST_LIMIT}`,

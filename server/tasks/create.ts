@@ -53,9 +53,12 @@ export async function createTask(
   })
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
-  const parameters = await readParameters(submission, call, caller, engine)
-  const routes = planRoutes(kind, call, parameters, services)
-  await guardUrls(submission, parameters, engine)
+  const given = await readParameters(submission, call, caller, engine)
+  const [first, ...others] = planRoutes(kind, call, given, services)
+  await guardUrls(submission, given, engine)
+  const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
+  const inspected = (one: PlannedRoute) => ({ ...one, order: { ...one.order, parameters } })
+  const routes = [inspected(first), ...others.map(inspected)] as const
   const leave = admit(caller, call.model, services)
   const done = services.inFlight.add({ abort: () => undefined })
   try {

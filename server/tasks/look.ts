@@ -2,6 +2,7 @@
 import { failpoint } from '../lib/failpoint.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { TaskLook } from '../upstreams/task-driver.ts'
+import { askModel } from './ask-model.ts'
 import { type Engine, reach, referenceOf } from './engine.ts'
 import { finish } from './finish.ts'
 import { reconcile } from './reconcile.ts'
@@ -28,7 +29,9 @@ export async function lookAt(engine: Engine, task: ClaimedTask): Promise<LookOut
   } catch (error) {
     return lookAgain(engine, task, error)
   }
-  await applyLook(engine, task, look)
+  const complete = look.state === 'succeeded' ? await askModel(engine, task, look) : look
+  if (!complete) return lookAgain(engine, task, new UpstreamFailure('failed'))
+  await applyLook(engine, task, complete)
   return {}
 }
 

@@ -26,6 +26,12 @@ export interface CallbackAttempt {
   readonly status: number | null
 }
 
+/** What a HEAD request told of a URL. */
+export interface MeasuredUrl {
+  readonly bytes: number | undefined
+  readonly type: string | undefined
+}
+
 export interface TaskPorts {
   /** Writes the delivery inside the transaction that ends the task. */
   readonly enqueueDelivery?: (
@@ -34,6 +40,8 @@ export interface TaskPorts {
   ) => Promise<unknown>
   /** What is wrong with a URL that a caller named, or undefined when it may be used. */
   readonly judgeUrl?: (url: string) => Promise<string | undefined>
+  /** Size and type of what a URL leads to; undefined when nobody says. Never rejects. */
+  readonly measureUrl?: (url: string) => Promise<MeasuredUrl | undefined>
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
   readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../lib/json.ts'
 import type { Body, Reading } from '../pipeline/metering.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { TaskPorts } from './ports.ts'
 import type { TaskRow } from './task.ts'
 
 export interface TaskSubmission extends Reading {
@@ -14,6 +15,10 @@ export interface TaskSubmission extends Reading {
     /** The parameters with what it adds. Throws GatewayError when it cannot be used. */
     readonly use: (parameters: JsonObject, source: SourceTask) => JsonObject
   }
+  /** What a look at the caller's own files adds. Throws GatewayError when they cannot be used. */
+  readonly inspect?: (parameters: JsonObject, ports: TaskPorts) => Promise<JsonObject>
+  /** A question to a model when the upstream has succeeded. */
+  readonly afterwards?: Afterwards
   /** The part of the parameters that is kept with the task: never what the caller wrote or drew. */
   readonly keep: (parameters: JsonObject) => JsonObject
   /** URLs of the caller that somebody will connect to, by the field that named them. */
@@ -22,6 +27,16 @@ export interface TaskSubmission extends Reading {
   readonly answer: (task: TaskRow) => unknown
   /** The payload of the webhook at the task's end. */
   readonly announce: (task: TaskRow) => unknown
+}
+
+/** A part of the result that a chat model makes of the upstream's. */
+export interface Afterwards {
+  /** The member of the model's `details` that names the chat model; absent: nothing is asked. */
+  readonly setting: string
+  /** The question as a chat completion's body without its model; undefined: nothing to ask. */
+  readonly ask: (result: JsonObject, task: TaskRow) => JsonObject | undefined
+  /** What the answer adds to the result. */
+  readonly read: (text: string, result: JsonObject) => JsonObject
 }
 
 export interface SourceTask extends TaskRow {

@@ -1,6 +1,8 @@
 /** The vendor protocols that a catalog can name: one line each. */
 import { anthropic } from './anthropic/index.ts'
 import { ark } from './ark/index.ts'
+import { doubaoMinutes } from './doubao-minutes/index.ts'
+import { doubaoRecognition } from './doubao-recognition/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
 import { mediakit } from './mediakit/index.ts'
 import { minimax } from './minimax/index.ts'
@@ -15,6 +17,8 @@ const ALL: readonly Upstream[] = [
   minimax,
   mediakit,
   doubaoSpeech,
+  doubaoMinutes,
+  doubaoRecognition,
   volcSearch,
 ]
 

@@ -1,0 +1,82 @@
+/** The result files of the minutes product, in the neutral form (upstreams.md 2.5). */
+import type { JsonObject } from '../../lib/json.ts'
+import { member } from '../../lib/json.ts'
+import {
+  joinSentences,
+  lastEndMs,
+  listObjects,
+  readSentence,
+  readText,
+  readTimeMs,
+} from './read-sentences.ts'
+
+/** What each file held; one that was not asked for is undefined. */
+export interface MinutesDocuments {
+  readonly transcription: unknown
+  readonly summary: unknown
+  readonly chapters: unknown
+  readonly extraction: unknown
+  readonly translation: unknown
+}
+
+/** The neutral result; its `duration` is where the last sentence ends, in seconds. */
+export function readDocuments(documents: MinutesDocuments): JsonObject {
+  const sentences = listObjects(documents.transcription).map(readSentence)
+  const { summary, chapters, extraction, translation } = documents
+  return {
+    duration: lastEndMs(sentences) / 1000,
+    text: joinSentences(sentences),
+    sentences,
+    ...(summary === undefined ? {} : { summary: readSummary(summary) }),
+    ...(chapters === undefined ? {} : { chapters: readChapters(chapters) }),
+    ...(extraction === undefined ? {} : readExtraction(extraction)),
+    ...(translation === undefined ? {} : { translation: readTranslation(translation) }),
+  }
+}
+
+function readSummary(document: unknown): string {
+  const title = readText(member(document, 'title'))
+  const paragraph = readText(member(document, 'paragraph'))
+  return [title, paragraph].filter((part) => part !== '').join('\n')
+}
+
+function readChapters(document: unknown) {
+  return listObjects(member(document, 'chapter_summary')).map((chapter) => ({
+    start_ms: readTimeMs(chapter.start_time),
+    end_ms: readTimeMs(chapter.end_time),
+    title: readText(chapter.title),
+    summary: readText(chapter.summary),
+  }))
+}
+
+function readExtraction(document: unknown): JsonObject {
+  const todos = member(document, 'todo_list')
+  const questions = member(document, 'question_answer')
+  return {
+    ...(todos === undefined ? {} : { todos: listObjects(todos).map(readTodo) }),
+    ...(questions === undefined ? {} : { questions: listObjects(questions).map(readQuestion) }),
+  }
+}
+
+function readTodo(todo: JsonObject) {
+  const polished = member(todo.polished_res, 'content')
+  const executors = Array.isArray(todo.executor) ? todo.executor.map(readText) : []
+  const deadline = readText(todo.execution_ddl)
+  return {
+    content: readText(polished ?? todo.content),
+    executors: executors.filter((name) => name !== ''),
+    ...(deadline === '' ? {} : { deadline }),
+    start_ms: readTimeMs(todo.start_time),
+  }
+}
+
+function readQuestion(item: JsonObject) {
+  return { question: readText(item.question), answer: readText(item.answer) }
+}
+
+function readTranslation(document: unknown) {
+  return listObjects(document).map((item) => {
+    const { start_ms, end_ms, speaker, text } = readSentence(item)
+    return { start_ms, end_ms, speaker, text, translation: readText(item.translation_content) }
+  })
+}

@@ -1,0 +1,58 @@
+/** Sentences in the neutral form, from either service: who said what, from when to when. */
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+
+export interface Sentence {
+  readonly start_ms: number
+  readonly end_ms: number
+  readonly speaker: string
+  readonly text: string
+  readonly words?: readonly Word[]
+}
+
+interface Word {
+  readonly text: string
+  readonly start_ms: number
+  readonly end_ms: number
+}
+
+/** Times come as numbers or as numeric strings (upstreams.md 2.5); -1 is unknown. */
+export function readTimeMs(value: unknown): number {
+  const ms = typeof value === 'string' ? Number(value) : value
+  return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? Math.round(ms) : 0
+}
+
+export function readText(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+export function listObjects(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : []
+}
+
+/** A sentence of the minutes product (`content`, `speaker.id`) or of recognition (`text`). */
+export function readSentence(item: JsonObject): Sentence {
+  const words = listObjects(item.words).map((word) => ({
+    text: readText(word.text),
+    start_ms: readTimeMs(word.start_time),
+    end_ms: readTimeMs(word.end_time),
+  }))
+  return {
+    start_ms: readTimeMs(item.start_time),
+    end_ms: readTimeMs(item.end_time),
+    speaker: readText(member(item.speaker, 'id') ?? member(item.additions, 'speaker')),
+    text: readText(item.content ?? item.text),
+    ...(words.length > 0 ? { words } : {}),
+  }
+}
+
+/** Chinese needs no space between sentences. */
+export function joinSentences(sentences: readonly Sentence[]): string {
+  return sentences.reduce((text, sentence) => {
+    const gap = text === '' || /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$/.test(text) ? '' : ' '
+    return text + gap + sentence.text
+  }, '')
+}
+
+export function lastEndMs(sentences: readonly Sentence[]): number {
+  return sentences.reduce((most, { end_ms: endMs }) => Math.max(most, endMs), 0)
+}

@@ -1,0 +1,51 @@
+/** The calls that a worker makes for a task beside its submission. */
+import type { Sql } from 'postgres'
+
+export interface NewTaskCall {
+  readonly id: string
+  readonly taskId: string
+  readonly fence: bigint
+  readonly channelId: string
+  readonly upstreamModel: string
+}
+
+/**
+ * Commits that a call is about to be sent; what an earlier process left behind has an unknown
+ * outcome from now on. The number of this call, or undefined when the lease is lost.
+ */
+export async function beginTaskCall(sql: Sql, call: NewTaskCall): Promise<number | undefined> {
+  return await sql.begin(async (transaction) => {
+    const [held] = await transaction`
+      select 1 from task where id = ${call.taskId} and finished_at is null
+        and fence = ${call.fence.toString()}::bigint for update`
+    if (!held) return undefined
+    await transaction`
+      update task_call set state = 'unknown', failure = 'its process died', ended_at = now()
+      where task_id = ${call.taskId} and state = 'sending'`
+    const [row] = await transaction<{ number: number }[]>`
+      insert into task_call (id, task_id, number, channel_id, upstream_model)
+      select ${call.id}, ${call.taskId}, count(*)::int + 1, ${call.channelId},
+        ${call.upstreamModel}
+      from task_call where task_id = ${call.taskId}
+      returning number`
+    return row?.number
+  })
+}
+
+export async function countTaskCalls(sql: Sql, taskId: string): Promise<number> {
+  const [row] = await sql<{ made: number }[]>`
+    select count(*)::int as made from task_call where task_id = ${taskId}`
+  return row?.made ?? 0
+}
+
+export async function endTaskCall(
+  sql: Sql,
+  id: string,
+  state: 'answered' | 'refused' | 'unknown',
+  failure: string | null,
+): Promise<void> {
+  await sql`
+    update task_call set state = ${state}, failure = ${failure?.slice(0, 500) ?? null},
+      ended_at = now()
+    where id = ${id} and state = 'sending'`
+}

@@ -1,0 +1,124 @@
+/**
+ * The minutes product: transcription and at least one more ability, delivered as files whose links
+ * live for a day (upstreams.md 2). There is no list and no cancel, and the answer has no duration:
+ * the recording is as long as where its last sentence ends.
+ */
+import { randomUUID } from 'node:crypto'
+import { type MinutesDocuments, readDocuments } from '../../dialects/minutes/read-documents.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
+import { readJsonDocument } from '../read-json.ts'
+import { readOutcome, refuseRecording } from '../read-outcome.ts'
+import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
+import type {
+  PreparedTask,
+  SubmittedTask,
+  TaskDriver,
+  TaskLook,
+  TaskOrder,
+  TaskReference,
+} from '../task-driver.ts'
+import type { Wire } from '../upstream.ts'
+import { encodeSubmission, requireAbility } from './submission.ts'
+
+/** The longest recording that is taken: what the hold must cover. */
+const SECONDS_MAX = 7200
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+/** Says that the task's recording is at fault, in the body instead of the header. */
+const MESSAGES: Readonly<Record<number, string>> = {
+  4004: 'the file is too large',
+  4801: 'the recording is empty',
+  4803: 'the language is not supported',
+  4805: 'the file is empty',
+  4806: 'the recording has no usable duration',
+  4807: 'the recording is longer than two hours',
+  4808: 'the format of the recording is not supported',
+  4809: 'the file_url is not valid',
+  4810: 'the file could not be downloaded in time',
+  4811: 'the file could not be downloaded',
+  4812: 'the file is too large',
+  4813: 'the language is not supported',
+}
+
+function prepare({ parameters }: TaskOrder<RecordingSettings>): PreparedTask {
+  requireAbility(parameters)
+  return { quantities: { second: SECONDS_MAX }, facts: {} }
+}
+
+async function submit(
+  wire: Wire,
+  { settings, upstreamModel, parameters }: TaskOrder<RecordingSettings>,
+): Promise<SubmittedTask> {
+  const response = await wire.send({
+    method: 'POST',
+    url: recordingUrl(settings, '/api/v3/auc/lark/submit'),
+    headers: recordingHeaders(settings, upstreamModel, randomUUID()),
+    body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
+  })
+  const outcome = await readOutcome(response)
+  if (outcome.state === 'failed') throw refuseRecording(outcome)
+  const id = asString(member(outcome.document.Data, 'TaskID'))
+  if (id !== undefined && id !== '') return { upstreamId: id }
+  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+}
+
+async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
+  const { settings, upstreamModel, upstreamId } = reference
+  const response = await wire.send({
+    method: 'POST',
+    url: recordingUrl(settings, '/api/v3/auc/lark/query'),
+    headers: recordingHeaders(settings, upstreamModel, upstreamId),
+    body: Buffer.from(JSON.stringify({ TaskID: upstreamId })),
+  })
+  const outcome = await readOutcome(response)
+  if (outcome.state !== 'done') {
+    return outcome.state === 'failed' ? outcome : { state: outcome.state }
+  }
+  return await readTask(wire, outcome.document.Data)
+}
+
+/** A status that is missing is one of a task that still runs. */
+async function readTask(wire: Wire, data: unknown): Promise<TaskLook> {
+  switch (member(data, 'Status') ?? 'running') {
+    case 'running':
+      return { state: 'processing' }
+    case 'success':
+    case 'completed':
+      return await readSuccess(wire, member(data, 'Result'))
+    case 'failed': {
+      const code = Number(member(data, 'ErrCode'))
+      const words = asString(member(data, 'ErrMessage'))
+      return { state: 'failed', code: String(code), message: MESSAGES[code] ?? words ?? 'failed' }
+    }
+    default:
+      throw new UpstreamFailure('failed', { message: 'an unknown status of a task' })
+  }
+}
+
+async function readSuccess(wire: Wire, files: unknown): Promise<TaskLook> {
+  const fetchFile = (name: string) => readFile(wire, asString(member(files, name)))
+  const documents: MinutesDocuments = {
+    transcription: await fetchFile('AudioTranscriptionFile'),
+    summary: await fetchFile('SummarizationFile'),
+    chapters: await fetchFile('ChapterFile'),
+    extraction: await fetchFile('InformationExtractionFile'),
+    translation: await fetchFile('TranslationFile'),
+  }
+  const result: JsonObject = readDocuments(documents)
+  const seconds = Math.ceil(Number(result.duration))
+  return { state: 'succeeded', result, ...(seconds > 0 ? { usage: { second: seconds } } : {}) }
+}
+
+/** A signed link of the vendor's storage: no credentials are sent there. */
+async function readFile(wire: Wire, url: string | undefined): Promise<unknown> {
+  if (url === undefined || url === '') return undefined
+  const response = await wire.send({ method: 'GET', url, headers: {} })
+  if (response.status >= 400) {
+    await readErrorBody(response)
+    const message = `a result file answered ${response.status}`
+    throw new UpstreamFailure(classifyStatus(response.status), { status: response.status, message })
+  }
+  return await readJsonDocument(response, FILE_BYTES_MAX)
+}
+
+export const doubaoMinutesDriver: TaskDriver<RecordingSettings> = { prepare, submit, look }

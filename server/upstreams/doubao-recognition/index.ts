@@ -1,0 +1,12 @@
+/** Doubao's recognition of recordings, generation 2.0 (upstreams.md 3). */
+import { RECORDING_SECRETS, recordingSettings } from '../recording-settings.ts'
+import { defineUpstream } from '../upstream.ts'
+import { doubaoRecognitionDriver } from './recognition.ts'
+
+export const doubaoRecognition = defineUpstream({
+  name: 'doubao-recognition',
+  settings: recordingSettings('https://openspeech.bytedance.com'),
+  secrets: RECORDING_SECRETS,
+  calls: {},
+  tasks: { minutes: doubaoRecognitionDriver },
+})

@@ -1,0 +1,118 @@
+/**
+ * Recognition of a recording (upstreams.md 3): the id of a task is the id that its submission
+ * chose. Speakers are always told apart; the summary is made of the text afterwards, by a model.
+ */
+import { randomUUID } from 'node:crypto'
+import { readHotWords } from '../../dialects/minutes/hot-words.ts'
+import {
+  joinSentences,
+  lastEndMs,
+  listObjects,
+  readSentence,
+} from '../../dialects/minutes/read-sentences.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { readOutcome, refuseRecording } from '../read-outcome.ts'
+import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
+import type {
+  PreparedTask,
+  SubmittedTask,
+  TaskDriver,
+  TaskLook,
+  TaskOrder,
+  TaskReference,
+} from '../task-driver.ts'
+import type { Wire } from '../upstream.ts'
+
+const SECONDS_MAX = 7200
+/** Fast speech is six Chinese characters a second; a character is at most two tokens. */
+const TOKENS_PER_SECOND = 12
+const PROMPT_TOKENS = 2_000
+/** A summary with its chapters, and room for a model that thinks first. */
+const OUTPUT_TOKENS = 16_000
+
+/** By the suffix of the address; the vendor finds the codec of any other container by itself. */
+const FORMATS: Readonly<Record<string, string>> = {
+  wav: 'wav',
+  mp3: 'mp3',
+  ogg: 'ogg',
+  opus: 'ogg',
+  pcm: 'raw',
+}
+
+type Order = TaskOrder<RecordingSettings>
+
+function prepare({ details }: Order): PreparedTask {
+  const summary = {
+    input_token: SECONDS_MAX * TOKENS_PER_SECOND + PROMPT_TOKENS,
+    output_token: OUTPUT_TOKENS,
+  }
+  const isSummarised = asString(details.summary_model) !== undefined
+  return { quantities: { second: SECONDS_MAX, ...(isSummarised ? summary : {}) }, facts: {} }
+}
+
+async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
+  const id = randomUUID()
+  const response = await wire.send({
+    method: 'POST',
+    url: recordingUrl(order.settings, '/api/v3/auc/bigmodel/submit'),
+    headers: recordingHeaders(order.settings, order.upstreamModel, id),
+    body: Buffer.from(JSON.stringify(encodeSubmission(order.parameters))),
+  })
+  const outcome = await readOutcome(response)
+  if (outcome.state === 'failed') throw refuseRecording(outcome)
+  return { upstreamId: id }
+}
+
+function encodeSubmission(parameters: JsonObject): JsonObject {
+  const words = readHotWords(parameters.hot_words)
+  const suffix = /\.(\w{1,5})$/.exec(URL.parse(String(parameters.file_url))?.pathname ?? '')?.[1]
+  return {
+    audio: {
+      url: parameters.file_url,
+      format: FORMATS[suffix?.toLowerCase() ?? ''] ?? 'mp3',
+      // Without a language it knows Chinese, its dialects and English.
+      ...(parameters.source_lang === 'en_us' ? { language: 'en-US' } : {}),
+    },
+    request: {
+      model_name: 'bigmodel',
+      enable_itn: true,
+      enable_punc: true,
+      enable_speaker_info: true,
+      show_utterances: true,
+      ...(words ? { corpus: { context: JSON.stringify({ hotwords: words }) } } : {}),
+    },
+  }
+}
+
+async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
+  const { settings, upstreamModel, upstreamId } = reference
+  const response = await wire.send({
+    method: 'POST',
+    url: recordingUrl(settings, '/api/v3/auc/bigmodel/query'),
+    headers: recordingHeaders(settings, upstreamModel, upstreamId),
+    body: Buffer.from('{}'),
+  })
+  const outcome = await readOutcome(response)
+  if (outcome.state === 'failed') return outcome
+  if (outcome.state !== 'done') return { state: outcome.state }
+  return readSuccess(outcome.document)
+}
+
+function readSuccess(document: JsonObject): TaskLook {
+  const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
+  const stated = member(document.audio_info, 'duration')
+  const endMs = lastEndMs(sentences)
+  const durationMs = typeof stated === 'number' ? stated : endMs
+  return {
+    state: 'succeeded',
+    result: {
+      duration: durationMs / 1000,
+      text: asString(member(document.result, 'text')) ?? joinSentences(sentences),
+      sentences,
+    },
+    ...(stated === undefined ? {} : { usage: { second: Math.ceil(Number(stated) / 1000) } }),
+    ...(endMs > 0 ? { measured: { second: Math.ceil(endMs / 1000) } } : {}),
+  }
+}
+
+export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = { prepare, submit, look }

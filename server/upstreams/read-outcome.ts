@@ -1,0 +1,74 @@
+/**
+ * The services for recordings answer with HTTP 200 and put the outcome into two headers
+ * (upstreams.md 2.3, 2.4, 3.2, 3.3); what their gateway refuses has an HTTP status of its own.
+ */
+import { asString, isObject, type JsonObject, member, tryParseJson } from '../lib/json.ts'
+import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
+import { readJsonDocument } from './read-json.ts'
+import type { WireResponse } from './upstream.ts'
+
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+const OK = 20000000
+const RUNNING = 20000001
+const QUEUED = 20000002
+const SILENT = 20000003
+const NOT_GRANTED = 45000030
+const BUSY = 55000031
+const SERVER_FAULTS = 50000000
+
+/** Fit for the caller, in place of the vendor's own words where those say too little. */
+const MESSAGES: Readonly<Record<number, string>> = {
+  [SILENT]: 'no speech was found in the recording',
+  45000002: 'the recording is empty',
+  45000151: 'the format of the recording is not supported',
+}
+
+export type Outcome =
+  | { readonly state: 'queued' | 'processing'; readonly document: JsonObject }
+  | { readonly state: 'done'; readonly document: JsonObject }
+  /** The recording itself is at fault: asking again is useless. */
+  | { readonly state: 'failed'; readonly code: string; readonly message: string }
+
+/** Reads an answer of either service. Throws UpstreamFailure for what is no outcome of the task. */
+export async function readOutcome(response: WireResponse): Promise<Outcome> {
+  if (response.status >= 400) throw await readRefusal(response)
+  const body = await readJsonDocument(response, ANSWER_BYTES_MAX)
+  const document = isObject(body) ? body : {}
+  const code = Number(asString(response.headers['x-api-status-code']))
+  const words = asString(response.headers['x-api-message'])
+  if (code === OK) return { state: 'done', document }
+  if (code === RUNNING) return { state: 'processing', document }
+  if (code === QUEUED) return { state: 'queued', document }
+  if (!Number.isInteger(code)) {
+    const message = 'the answer has no outcome'
+    throw new UpstreamFailure('unknown', { status: response.status, message })
+  }
+  if (code === NOT_GRANTED || code >= SERVER_FAULTS) {
+    const kind = kindOf(code)
+    throw new UpstreamFailure(kind, { status: 200, code: String(code), message: words ?? kind })
+  }
+  return { state: 'failed', code: String(code), message: MESSAGES[code] ?? words ?? 'refused' }
+}
+
+function kindOf(code: number): FailureKind {
+  if (code === NOT_GRANTED) return 'channel_fault'
+  return code === BUSY ? 'busy' : 'failed'
+}
+
+/** A refusal before the product is reached: `{"header": {"code", "message"}}`. */
+async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
+  const header = member(tryParseJson(await readErrorBody(response)), 'header')
+  const message = asString(member(header, 'message'))
+  const code = member(header, 'code')
+  return new UpstreamFailure(classifyStatus(response.status), {
+    status: response.status,
+    ...(message === undefined ? {} : { message }),
+    ...(typeof code === 'number' ? { code: String(code) } : {}),
+  })
+}
+
+/** A recording that a submission refuses is the caller's: a 400 in the vendor's words. */
+export function refuseRecording(outcome: Extract<Outcome, { state: 'failed' }>): UpstreamFailure {
+  const { code, message } = outcome
+  return new UpstreamFailure('rejected', { status: 200, code, message })
+}
