@@ -49,10 +49,11 @@ export function checkManifest(): string[] {
 }
 
 /** A platform's binaries are allowed as a family: only one of them is ever installed. */
+/** Named with `false` it is installed and its script is not run. */
 function isAllowed(name: string, { allowScripts = {} }: Manifest): boolean {
   const family = (text: string) => text.replace(/[^/]*$/, '')
   return Object.entries(allowScripts).some(
-    ([allowed, yes]) => yes && (allowed === name || sameScope(family(allowed), family(name))),
+    ([named, yes]) => named === name || (yes && sameScope(family(named), family(name))),
   )
 }
 
