@@ -1,4 +1,7 @@
-/** Server-sent events: what changed on the server is fetched again, without a reload. */
+/**
+ * Server-sent events: what changed on the server is fetched again, without a reload. Only a tab
+ * that is looked at listens: browsers share six connections among all tabs of one address.
+ */
 import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { adminUrl } from './api.ts'
@@ -8,38 +11,77 @@ export type LiveTopic = (typeof LIVE_TOPICS)[number]
 
 /** Many things can happen in a moment; they are fetched once. */
 const GATHER_MS = 400
+/** After a refusal, which browsers take as the end. */
+const AGAIN_MS = 30_000
 
-/** Listens for as long as the component lives. A stream that breaks is opened again. */
+/** Listens for as long as the component lives and its tab is seen. */
 export function useLiveUpdates(accountId: string | undefined): void {
   const client = useQueryClient()
   useEffect(() => {
     if (accountId === undefined) return undefined
-    const source = new EventSource(
-      adminUrl('GET /accounts/:account_id/events', { params: { account_id: accountId } }),
-    )
-    const happened = new Set<LiveTopic>()
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const refetch = () => {
-      timer = undefined
-      const topics = new Set(happened)
-      happened.clear()
-      void client.invalidateQueries({
-        predicate: ({ meta }) => listens(meta?.live, topics),
-      })
-    }
-    for (const topic of LIVE_TOPICS) {
-      source.addEventListener(topic, () => {
-        happened.add(topic)
-        timer ??= setTimeout(refetch, GATHER_MS)
-      })
-    }
-    return () => {
-      source.close()
-      clearTimeout(timer)
-    }
+    const url = adminUrl('GET /accounts/:account_id/events', { params: { account_id: accountId } })
+    return listenWhileSeen(url, (topics) => {
+      void client.invalidateQueries({ predicate: ({ meta }) => concerns(meta?.live, topics) })
+    })
   }, [client, accountId])
 }
 
-function listens(live: unknown, topics: ReadonlySet<LiveTopic>): boolean {
+function concerns(live: unknown, topics: ReadonlySet<LiveTopic>): boolean {
   return Array.isArray(live) && live.some((topic) => topics.has(topic))
+}
+
+type OnNews = (topics: ReadonlySet<LiveTopic>) => void
+
+/** Returns how to stop. */
+function listenWhileSeen(url: string, onNews: OnNews): () => void {
+  let stop: (() => void) | undefined
+  const follow = () => {
+    const isSeen = document.visibilityState === 'visible'
+    if (isSeen) stop ??= listen(url, onNews)
+    else {
+      stop?.()
+      stop = undefined
+    }
+  }
+  follow()
+  document.addEventListener('visibilitychange', follow)
+  return () => {
+    document.removeEventListener('visibilitychange', follow)
+    stop?.()
+  }
+}
+
+function listen(url: string, onNews: OnNews): () => void {
+  const happened = new Set<LiveTopic>()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let again: ReturnType<typeof setTimeout> | undefined
+  let source = open()
+
+  function open(): EventSource {
+    const opened = new EventSource(url)
+    for (const topic of LIVE_TOPICS) opened.addEventListener(topic, () => gather(topic))
+    opened.addEventListener('error', () => {
+      // What breaks is opened again by the browser; what was refused is not.
+      if (opened.readyState !== EventSource.CLOSED) return
+      again = setTimeout(() => {
+        source = open()
+      }, AGAIN_MS)
+    })
+    return opened
+  }
+
+  function gather(topic: LiveTopic): void {
+    happened.add(topic)
+    timer ??= setTimeout(() => {
+      timer = undefined
+      onNews(new Set(happened))
+      happened.clear()
+    }, GATHER_MS)
+  }
+
+  return () => {
+    source.close()
+    clearTimeout(timer)
+    clearTimeout(again)
+  }
 }
