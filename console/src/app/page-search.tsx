@@ -14,11 +14,9 @@ import { PAGES, type PageEntry } from './pages.ts'
 export function SearchButton() {
   const t = useMessages(messages)
   return (
-    <UnstyledButton className={classes.button} onClick={spotlight.open} aria-label={t('search')}>
+    <UnstyledButton className={classes.button} onClick={spotlight.open}>
       <Icon name="search" size={16} />
-      <Text size="sm" c="dimmed" visibleFrom="sm" component="span">
-        {t('search')}
-      </Text>
+      <span className={classes.label}>{t('search')}</span>
       <Kbd size="xs" visibleFrom="sm">
         Ctrl K
       </Kbd>

@@ -3,6 +3,8 @@ import { AppShell, Box, Burger, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { ButtonLink } from '../components/links.tsx'
+import { Notice } from '../components/notice.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { useLiveUpdates } from '../lib/live.ts'
 import { useSession } from '../lib/session.tsx'
@@ -19,7 +21,7 @@ const HEADER_HEIGHT = 52
 export function Shell() {
   const t = useMessages(messages)
   const { pathname } = useLocation()
-  const { account } = useSession()
+  const { account, session } = useSession()
   const [isOpen, menu] = useDisclosure(false)
   const { close } = menu
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone a chosen page shows itself
@@ -55,10 +57,27 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="page" tabIndex={-1}>
         <Box p={{ base: 'md', sm: 'xl' }} maw={1240} mx="auto">
+          {session.second_factor.missing && pathname !== '/settings' ? <FactorNotice /> : null}
           {needsAccount && !account ? <NoAccount /> : <Outlet key={account?.id ?? 'none'} />}
         </Box>
       </AppShell.Main>
       <PageSearch />
     </AppShell>
+  )
+}
+
+function FactorNotice() {
+  const t = useMessages(messages)
+  const act = (
+    <ButtonLink to="/settings" variant="default" size="compact-sm">
+      {t('factorAct')}
+    </ButtonLink>
+  )
+  return (
+    <Box mb="md">
+      <Notice tone="warning" title={t('factorTitle')} action={act}>
+        {t('factorText')}
+      </Notice>
+    </Box>
   )
 }

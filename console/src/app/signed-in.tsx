@@ -1,21 +1,27 @@
 /** The gate: without a session to the sign-in page, with one into the shell. */
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Navigate, useLocation } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { ErrorState } from '../components/error-state.tsx'
 import { StepUpDialog } from '../features/sign-in/step-up-dialog.tsx'
-import { ApiError } from '../lib/api.ts'
+import { ApiError, callAdmin } from '../lib/api.ts'
+import { useLanguage } from '../lib/i18n.tsx'
 import { SessionProvider } from '../lib/session.tsx'
-import { fetchSession } from '../lib/session-api.ts'
 import { Shell } from './shell.tsx'
+import { ToSignIn } from './to-sign-in.tsx'
 
 export function SignedIn() {
   const session = useQuery({
     queryKey: ['GET /session'],
-    queryFn: ({ signal }) => fetchSession(signal),
+    queryFn: ({ signal }) => callAdmin('GET /session', {}, signal),
     staleTime: 60_000,
   })
-  const { href } = useLocation()
+  const { suggest } = useLanguage()
+  const language = session.data?.user.language
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when somebody else is signed in
+  useEffect(() => {
+    if (language) suggest(language)
+  }, [language])
   if (session.data) {
     return (
       <SessionProvider session={session.data}>
@@ -25,7 +31,7 @@ export function SignedIn() {
     )
   }
   if (session.error instanceof ApiError && session.error.status === 401) {
-    return <Navigate to="/sign-in" search={{ next: href }} replace />
+    return <ToSignIn />
   }
   return (
     <Center mih="100dvh">

@@ -3,10 +3,10 @@ import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Icon, type IconName } from '../components/icon.tsx'
+import { callAdmin } from '../lib/api.ts'
 import { useLanguage, useMessages } from '../lib/i18n.tsx'
 import { LANGUAGES, type Language } from '../lib/language.ts'
 import { useSession } from '../lib/session.tsx'
-import { endSession } from '../lib/session-api.ts'
 import { messages } from './messages.ts'
 
 const SCHEMES = [
@@ -54,7 +54,11 @@ export function UserMenu() {
             lang={one}
             leftSection={<Icon name="globe" size={16} />}
             rightSection={language === one ? <Icon name="check" size={14} /> : null}
-            onClick={() => choose(one)}
+            onClick={() => {
+              choose(one)
+              // A convenience: whether it is kept for other browsers does not matter here.
+              callAdmin('PATCH /profile', { body: { language: one } }).catch(() => undefined)
+            }}
           >
             {LANGUAGES[one]}
           </Menu.Item>
@@ -76,7 +80,7 @@ function useSignOut(): () => void {
   const navigate = useNavigate()
   return () => {
     const leave = async () => {
-      await endSession().catch(() => undefined)
+      await callAdmin('DELETE /session', {}).catch(() => undefined)
       // Nothing of the one who leaves is left for the next.
       client.clear()
       await navigate({ to: '/sign-in' })

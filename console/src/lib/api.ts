@@ -64,7 +64,7 @@ interface AnyRequest {
   readonly body?: unknown
 }
 
-export async function sendRequest(
+async function sendRequest(
   key: string,
   request: AnyRequest,
   signal?: AbortSignal,

@@ -45,9 +45,11 @@ export function defineMessages<
 interface Choice {
   readonly language: Language
   choose(language: Language): void
+  /** The language of whoever signs in, unless another was chosen in this browser. */
+  suggest(language: Language): void
 }
 
-const LanguageContext = createContext<Choice>({ language: 'en', choose() {} })
+const LanguageContext = createContext<Choice>({ language: 'en', choose() {}, suggest() {} })
 
 export function LanguageProvider({ children }: { readonly children: ReactNode }) {
   const [language, setLanguage] = useState<Language>(preferred)
@@ -58,7 +60,10 @@ export function LanguageProvider({ children }: { readonly children: ReactNode })
     localStorage.setItem(STORED, chosen)
     setLanguage(chosen)
   }
-  return <LanguageContext value={{ language, choose }}>{children}</LanguageContext>
+  const suggest = (suggested: Language) => {
+    if (localStorage.getItem(STORED) === null) setLanguage(suggested)
+  }
+  return <LanguageContext value={{ language, choose, suggest }}>{children}</LanguageContext>
 }
 
 export function useLanguage(): Choice {

@@ -1,6 +1,8 @@
 /** Who is signed in, and which account the customer pages show. */
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
-import type { SessionAnswer } from './session-api.ts'
+import type { AdminAnswer } from './api.ts'
+
+type SessionAnswer = AdminAnswer<'GET /session'>
 
 export interface Selected {
   readonly id: string

@@ -29,6 +29,8 @@ export function launchBrowser(): Promise<Browser> {
   })
 }
 
+const PATIENCE_MS = 15_000
+
 export interface Look {
   readonly width?: number
   readonly height?: number
@@ -52,6 +54,7 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
     viewport: { width, height },
     ...{ colorScheme, locale, timezoneId: 'UTC', reducedMotion: 'reduce' },
   })
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const complaints: string[] = []
   page.on('console', (message) => {

@@ -1,47 +1,36 @@
-/** The routes of signing in, and the browser's part of a passkey. */
-import { sendRequest } from '../../lib/api.ts'
+/** The browser's part of a passkey, and what the pages before the sign-in share. */
+import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
-export type Factor = 'totp' | 'passkey' | 'recovery_code'
+export type Outcome = AdminAnswer<'POST /session'>
+export type Factor = Outcome['methods'][number]
 
-export interface Outcome {
-  readonly status: 'signed_in' | 'second_factor'
-  readonly methods: readonly Factor[]
+/** Browsers have passkeys for names alone, and only at safe addresses. */
+export function hasPasskeys(): boolean {
+  const isBareAddress = /^[\d.]+$|^\[/.test(location.hostname)
+  return 'PublicKeyCredential' in window && !isBareAddress
 }
-
-export interface Invitation {
-  readonly email: string
-  readonly account_name: string | null
-  readonly operator: boolean
-  readonly known: boolean
-}
-
-const post = async <Answer>(path: string, body?: unknown) =>
-  (await sendRequest(`POST /session${path}`, body === undefined ? {} : { body })) as Answer
-
-export const signIn = (body: { email: string; password: string }) => post<Outcome>('', body)
-
-export const sendSecondFactor = (body: { code: string } | { recovery_code: string }) =>
-  post<Outcome>('/second-factor', body)
-
-export const setUp = (body: object) => post<Outcome>('/set-up', body)
-
-export const viewInvitation = (token: string) => post<Invitation>('/invitation/view', { token })
-
-export const acceptInvitation = (body: object) => post<Outcome>('/invitation', body)
-
-export const resetPassword = (body: { token: string; password: string }) =>
-  post<undefined>('/reset', body)
-
-export const stepUp = (body: { password: string; code?: string }) => post<unknown>('/step-up', body)
 
 /** Throws what the browser says when the user gives up. */
-export async function usePasskey(place: '/passkey' | '/step-up/passkey'): Promise<Outcome> {
-  const options = await post<PublicKeyCredentialRequestOptionsJSON>(`${place}/options`, {})
+export async function signInWithPasskey(): Promise<Outcome> {
+  const options = await callAdmin('POST /session/passkey/options', {})
+  return callAdmin('POST /session/passkey', { body: { credential: await sign(options) } })
+}
+
+export async function stepUpWithPasskey(): Promise<void> {
+  const options = await callAdmin('POST /session/step-up/passkey/options', {})
+  await callAdmin('POST /session/step-up/passkey', { body: { credential: await sign(options) } })
+}
+
+type RequestOptions = AdminAnswer<'POST /session/passkey/options'>
+
+async function sign(options: RequestOptions) {
   const credential = await navigator.credentials.get({
     publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options),
   })
-  if (!(credential instanceof PublicKeyCredential)) throw new Error('no passkey')
-  return post<Outcome>(place, { credential: credential.toJSON() })
+  const { id, response } = credential instanceof PublicKeyCredential ? credential.toJSON() : {}
+  if (!id || !response || !('signature' in response)) throw new Error('no passkey was used')
+  const { clientDataJSON, authenticatorData, signature, userHandle } = response
+  return { id, response: { clientDataJSON, authenticatorData, signature, userHandle } }
 }
 
 /** From the address's fragment, which never reaches a server or a log. */

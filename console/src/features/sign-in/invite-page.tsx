@@ -4,19 +4,22 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ErrorState } from '../../components/error-state.tsx'
 import { SubmitForm } from '../../components/submit-form.tsx'
+import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { acceptInvitation, type Invitation, readToken, viewInvitation } from './api.ts'
+import { readToken } from './api.ts'
 import { useEnter } from './enter.ts'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
+
+type Invitation = AdminAnswer<'POST /session/invitation/view'>
 
 export function Page() {
   const t = useMessages(messages)
   const [token] = useState(readToken)
   const invitation = useQuery({
     queryKey: ['invitation', token],
-    queryFn: () => viewInvitation(token),
+    queryFn: () => callAdmin('POST /session/invitation/view', { body: { token } }),
     enabled: token !== '',
   })
   if (!token) return <Frame title={t('join')}>{t('noToken')}</Frame>
@@ -42,8 +45,9 @@ function Accept({ invitation, token }: AcceptProps) {
     <Frame title={t('join')} text={describe(invitation)}>
       <SubmitForm
         act={t('joinNow')}
-        onSend={async (fields) => {
-          await acceptInvitation({ ...fields, token, language })
+        onSend={async ({ name = '', password = '' }) => {
+          const body = invitation.known ? { token } : { token, language, name, password }
+          await callAdmin('POST /session/invitation', { body })
           await enter()
         }}
       >

@@ -3,8 +3,9 @@
 import { useState } from 'react'
 import { ButtonLink } from '../../components/links.tsx'
 import { SubmitForm } from '../../components/submit-form.tsx'
+import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { readToken, resetPassword } from './api.ts'
+import { readToken } from './api.ts'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
@@ -28,7 +29,7 @@ export function Page() {
       <SubmitForm
         act={t('save')}
         onSend={async ({ password = '' }) => {
-          await resetPassword({ token, password })
+          await callAdmin('POST /session/reset', { body: { token, password } })
           setDone(true)
         }}
       >

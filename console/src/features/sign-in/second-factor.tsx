@@ -1,14 +1,13 @@
 /** After the password: a code, a recovery code or a passkey. */
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { Icon } from '../../components/icon.tsx'
-import { Refusal } from '../../components/refusal.tsx'
 import { SubmitForm } from '../../components/submit-form.tsx'
-import { useSubmit } from '../../components/use-submit.ts'
+import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { usePasskey as askPasskey, type Factor, type Outcome, sendSecondFactor } from './api.ts'
+import { type Factor, type Outcome, signInWithPasskey } from './api.ts'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
+import { PasskeyButton } from './passkey-button.tsx'
 
 interface SecondFactorProps {
   readonly methods: readonly Factor[]
@@ -22,13 +21,16 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
   const hasCodes = methods.includes('totp') || methods.includes('recovery_code')
   return (
     <Frame title={t('secondFactor')} text={t('secondFactorText')}>
-      {methods.includes('passkey') ? <Passkey onDone={onDone} /> : null}
+      {methods.includes('passkey') ? (
+        <PasskeyButton onUse={async () => onDone(await signInWithPasskey())} />
+      ) : null}
       {hasCodes ? (
         <SubmitForm
           act={t('continue')}
-          onSend={async ({ code = '' }) =>
-            onDone(await sendSecondFactor(isRecovery ? { recovery_code: code } : { code }))
-          }
+          onSend={async ({ code = '' }) => {
+            const body = isRecovery ? { recovery_code: code } : { code }
+            await onDone(await callAdmin('POST /session/second-factor', { body }))
+          }}
         >
           <TextInput
             key={String(isRecovery)}
@@ -53,23 +55,5 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
         </Button>
       </Stack>
     </Frame>
-  )
-}
-
-function Passkey({ onDone }: Pick<SecondFactorProps, 'onDone'>) {
-  const t = useMessages(messages)
-  const { isBusy, failure, submit } = useSubmit(async () => onDone(await askPasskey('/passkey')))
-  return (
-    <Stack gap="sm" mb="md">
-      <Button
-        variant="default"
-        leftSection={<Icon name="key" size={16} />}
-        loading={isBusy}
-        onClick={() => submit(undefined)}
-      >
-        {t('withPasskey')}
-      </Button>
-      <Refusal failure={failure} />
-    </Stack>
   )
 }

@@ -2,8 +2,9 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { SubmitForm } from '../../components/submit-form.tsx'
+import { callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { readToken, setUp } from './api.ts'
+import { readToken } from './api.ts'
 import { useEnter } from './enter.ts'
 import { Frame } from './frame.tsx'
 import { messages } from './messages.ts'
@@ -19,8 +20,9 @@ export function Page() {
     <Frame title={t('setUp')} text={t('setUpText')}>
       <SubmitForm
         act={t('create')}
-        onSend={async (fields) => {
-          await setUp({ ...fields, token, language })
+        onSend={async ({ email = '', name = '', password = '' }) => {
+          const body = { token, email, name, language, password }
+          await callAdmin('POST /session/set-up', { body })
           await enter()
         }}
       >

@@ -1,14 +1,13 @@
 /** Asks who it is once more, whenever a call was refused for want of it. */
-import { Button, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { Icon } from '../../components/icon.tsx'
-import { Refusal } from '../../components/refusal.tsx'
 import { SubmitForm } from '../../components/submit-form.tsx'
-import { useSubmit } from '../../components/use-submit.ts'
+import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { registerStepUp } from '../../lib/step-up.ts'
-import { usePasskey as askPasskey, stepUp } from './api.ts'
+import { stepUpWithPasskey } from './api.ts'
 import { messages } from './messages.ts'
+import { PasskeyButton } from './passkey-button.tsx'
 
 /** Mounted once. The call that is refused waits for `finish`. */
 export function StepUpDialog() {
@@ -30,7 +29,7 @@ export function StepUpDialog() {
     answer.current?.(isProven)
   }
   const prove = async ({ password = '', code = '' }: Readonly<Record<string, string>>) => {
-    await stepUp(code ? { password, code } : { password })
+    await callAdmin('POST /session/step-up', { body: code ? { password, code } : { password } })
     finish(true)
   }
   return (
@@ -61,29 +60,12 @@ export function StepUpDialog() {
           inputMode="numeric"
         />
       </SubmitForm>
-      <PasskeyProof onDone={() => finish(true)} />
+      <PasskeyButton
+        onUse={async () => {
+          await stepUpWithPasskey()
+          finish(true)
+        }}
+      />
     </Modal>
-  )
-}
-
-function PasskeyProof({ onDone }: { readonly onDone: () => void }) {
-  const t = useMessages(messages)
-  const { isBusy, failure, submit } = useSubmit(async () => {
-    await askPasskey('/step-up/passkey')
-    onDone()
-  })
-  if (!('PublicKeyCredential' in window)) return null
-  return (
-    <Stack gap="sm" mt="sm">
-      <Button
-        variant="default"
-        leftSection={<Icon name="key" size={16} />}
-        loading={isBusy}
-        onClick={() => submit(undefined)}
-      >
-        {t('withPasskey')}
-      </Button>
-      <Refusal failure={failure} />
-    </Stack>
   )
 }

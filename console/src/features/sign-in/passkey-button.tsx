@@ -1,0 +1,27 @@
+/** A passkey instead of what is typed; absent where browsers have none. */
+import { Button, Stack } from '@mantine/core'
+import { Icon } from '../../components/icon.tsx'
+import { Refusal } from '../../components/refusal.tsx'
+import { useSubmit } from '../../components/use-submit.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { hasPasskeys } from './api.ts'
+import { messages } from './messages.ts'
+
+export function PasskeyButton({ onUse }: { readonly onUse: () => Promise<void> }) {
+  const t = useMessages(messages)
+  const { isBusy, failure, submit } = useSubmit(onUse)
+  if (!hasPasskeys()) return null
+  return (
+    <Stack gap="sm" my="sm">
+      <Button
+        variant="default"
+        leftSection={<Icon name="key" size={16} />}
+        loading={isBusy}
+        onClick={() => submit(undefined)}
+      >
+        {t('withPasskey')}
+      </Button>
+      <Refusal failure={failure} />
+    </Stack>
+  )
+}

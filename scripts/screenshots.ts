@@ -1,0 +1,75 @@
+/**
+ * Pictures of the console's pages, to look at and for the documentation: wide and light, wide and
+ * dark, on a phone. `node scripts/screenshots.ts OUTPUT [PATH…]` signs in to the demo that runs
+ * beside (`DATA_DIR/demo.json`); without paths it takes every page of the navigation.
+ */
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+interface Demo {
+  readonly base_url: string
+  readonly account_id: string
+  readonly console: { readonly email: string; readonly password: string }
+}
+
+const LOOKS = [
+  { name: 'light', viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  { name: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+] as const
+/** Small enough to keep, sharp enough to judge. */
+const QUALITY = 70
+const SETTLE_MS = 700
+
+const [output, ...wanted] = process.argv.slice(2)
+if (!output) throw new Error('where should the pictures go?')
+const file = join(process.env.DATA_DIR ?? 'data', 'demo.json')
+const demo: Demo = JSON.parse(readFileSync(file, 'utf8'))
+mkdirSync(output, { recursive: true })
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+  args: ['--no-sandbox', '--disable-gpu'],
+})
+try {
+  for (const look of LOOKS) await takeAll(browser, look, output)
+} finally {
+  await browser.close()
+}
+
+async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: string) {
+  const context = await browser.newContext({ ...look, reducedMotion: 'reduce' })
+  const { email, password } = demo.console
+  await context.request.post(`${demo.base_url}/admin/v1/session`, {
+    headers: { 'x-tributary-console': '1' },
+    data: { email, password },
+  })
+  const page = await context.newPage()
+  page.on('pageerror', (error) => console.error(`${page.url()}: ${error.message}`))
+  for (const path of wanted.length > 0 ? wanted : await listPages(page)) {
+    await take(page, path, join(folder, `${nameOf(path)}-${look.name}.jpg`))
+  }
+  await context.close()
+}
+
+async function listPages(page: Page): Promise<string[]> {
+  await page.goto(`${demo.base_url}/console/`)
+  await page.locator('nav a').first().waitFor({ state: 'attached' })
+  const links = await page.locator('nav a').all()
+  const paths = await Promise.all(links.map((link) => link.getAttribute('href')))
+  return paths.map((path) => (path ?? '').replace(/^\/console/, '') || '/')
+}
+
+async function take(page: Page, path: string, to: string): Promise<void> {
+  const separator = path.includes('?') ? '&' : '?'
+  const address = `/console${path}${separator}account=${demo.account_id}`
+  await page.goto(demo.base_url + address, { waitUntil: 'load' })
+  await page.locator('h1').first().waitFor()
+  await page.waitForTimeout(SETTLE_MS)
+  await page.screenshot({ path: to, type: 'jpeg', quality: QUALITY })
+  console.log(to)
+}
+
+function nameOf(path: string): string {
+  return path.replace(/[^a-z0-9]+/gi, '-').replace(/^-|-$/g, '') || 'overview'
+}

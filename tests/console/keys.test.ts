@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+describe('API keys', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  const balanceWith = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    return (await fetch(`${stage.url}/v1/balance`, { headers })).status
+  }
+
+  test('a key’s life: shown once, used, changed, replaced, disabled', async () => {
+    const { page, complaints } = await stage.signedIn('/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('production')
+    await dialog.getByLabel('Spend limit').fill('12.5')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    const key = await dialog.getByText(/^tr-/).first().innerText()
+    assert.equal(await balanceWith(key), 200)
+    await dialog.getByRole('button', { name: 'I have saved it' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    assert.ok(!(await page.content()).includes(key), 'the key is nowhere any more')
+
+    await page.getByRole('button', { name: /^production/ }).click()
+    await page.getByRole('button', { name: 'Change' }).click()
+    await page.getByRole('textbox', { name: 'Spend limit' }).fill('99')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page
+      .getByText(/of .99\.00/)
+      .first()
+      .waitFor()
+
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Rotate' }).click()
+    const newer = await page
+      .getByText(/^tr-[^…]+$/)
+      .first()
+      .innerText()
+    assert.notEqual(newer, key)
+    assert.deepEqual([await balanceWith(newer), await balanceWith(key)], [200, 200])
+    await page.getByRole('button', { name: 'I have saved it' }).click()
+
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('dialog').last().getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('button', { name: 'Enable' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('a refused form says why and keeps what was typed', async () => {
+    const { page } = await stage.signedIn('/keys')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('typed')
+    await dialog.getByLabel('Spend limit').fill('a lot')
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await dialog
+      .getByRole('alert')
+      .getByText(/spend_limit: must be a decimal/)
+      .waitFor()
+    assert.equal(await dialog.getByLabel('Name').inputValue(), 'typed')
+    await page.context().close()
+  })
+
+  test('members look and change nothing', async () => {
+    const { page } = await stage.signedIn('/keys', { role: 'member' })
+    await page.getByRole('table', { name: 'API keys' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
+    await page.locator('tbody button').first().click()
+    await page.getByRole('link', { name: 'Show its calls' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
+    await page.context().close()
+  })
+
+  test('an address opens the key that it names; Back closes it', async () => {
+    const { page } = await stage.signedIn(`/keys`)
+    await page.locator('tbody button').first().click()
+    await page.getByRole('dialog').waitFor()
+    assert.match(page.url(), /\?id=key_/)
+    await page.goBack()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.goto(`${stage.console}/keys?id=${stage.key.id}`)
+    await page.getByRole('dialog').getByText(stage.key.id).waitFor()
+    await page.context().close()
+  })
+
+  test('keys alone reach everything', async () => {
+    const { page } = await stage.signedIn('/keys')
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await page.keyboard.press('Control+K')
+    await page.keyboard.type('overv')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+K')
+    await page.keyboard.type(stage.key.id)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText(stage.key.id).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await page.context().close()
+  })
+
+  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+      const { page, complaints } = await stage.signedIn('/keys', {}, look)
+      await page.locator('tbody button').first().waitFor()
+      await expectFits(page)
+      await expectAccessible(page)
+      await page.goto(`${stage.console}/keys?id=${stage.key.id}`)
+      await page.getByRole('dialog').getByText(stage.key.id).waitFor()
+      await expectFits(page)
+      await expectAccessible(page)
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    })
+  }
+})
