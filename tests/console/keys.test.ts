@@ -38,7 +38,10 @@ describe('API keys', { skip: noBrowser }, () => {
       .waitFor()
 
     await page.getByRole('button', { name: 'Rotate' }).click()
-    await page.getByRole('dialog').last().getByRole('button', { name: 'Rotate' }).click()
+    await page
+      .getByRole('dialog', { name: /^Replace/ })
+      .getByRole('button', { name: 'Rotate' })
+      .click()
     const newer = await page
       .getByText(/^tr-[^…]+$/)
       .first()
@@ -48,7 +51,10 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'I have saved it' }).click()
 
     await page.getByRole('button', { name: 'Disable' }).click()
-    await page.getByRole('dialog').last().getByRole('button', { name: 'Disable' }).click()
+    await page
+      .getByRole('dialog', { name: /^Disable/ })
+      .getByRole('button', { name: 'Disable' })
+      .click()
     await page.getByRole('button', { name: 'Enable' }).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()

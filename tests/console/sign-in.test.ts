@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from './support/browser.ts'
+import { noBrowser, openPage } from './support/browser.ts'
 import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
 
-describe('the pages before the sign-in', { skip: noBrowser }, () => {
+describe('signing in and out', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
     stage = await startConsoleStage()
@@ -50,32 +50,6 @@ describe('the pages before the sign-in', { skip: noBrowser }, () => {
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.goto(`${stage.console}/keys`)
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await page.context().close()
-  })
-
-  for (const path of ['sign-in', 'setup#token=abc', 'reset#token=abc', 'invite#token=abc', 'no']) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      test(`/${path} can be read by all, on a phone, ${colorScheme}`, async () => {
-        const { page, complaints } = await openPage(stage.browser, { ...PHONE, colorScheme })
-        await page.goto(`${stage.console}/${path}`)
-        await page.getByRole('heading').first().waitFor()
-        await expectFits(page)
-        await expectAccessible(page)
-        assert.deepEqual(complaints, [])
-        await page.context().close()
-      })
-    }
-  }
-
-  test('speaks the browser’s language, and the other one when asked', async () => {
-    const { page } = await openPage(stage.browser, { locale: 'zh-CN' })
-    await page.goto(`${stage.console}/sign-in`)
-    await page.getByRole('heading', { name: '登录' }).waitFor()
-    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
-    await page.getByRole('button', { name: 'English' }).click()
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await page.reload()
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.context().close()
   })

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+describe('the pages before the sign-in', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  for (const path of ['sign-in', 'setup#token=abc', 'reset#token=abc', 'invite#token=abc', 'no']) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      test(`/${path} can be read by all, on a phone, ${colorScheme}`, async () => {
+        const { page, complaints } = await openPage(stage.browser, { ...PHONE, colorScheme })
+        await page.goto(`${stage.console}/${path}`)
+        await page.getByRole('heading').first().waitFor()
+        await expectFits(page)
+        await expectAccessible(page)
+        assert.deepEqual(complaints, [])
+        await page.context().close()
+      })
+    }
+  }
+
+  test('speaks the browser’s language, and the other one when asked', async () => {
+    const { page } = await openPage(stage.browser, { locale: 'zh-CN' })
+    await page.goto(`${stage.console}/sign-in`)
+    await page.getByRole('heading', { name: '登录' }).waitFor()
+    assert.equal(await page.evaluate('document.documentElement.lang'), 'zh-CN')
+    await page.getByRole('button', { name: 'English' }).click()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await page.context().close()
+  })
+})
