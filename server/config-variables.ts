@@ -169,6 +169,9 @@ export const VARIABLES = {
   TASK_UNKNOWN_MS: milliseconds
     .default(600_000)
     .describe('A task that the upstream never confirmed is given up and paid back after this.'),
+  TASK_CALLS_PER_CHANNEL: whole(1, 10_000)
+    .default(16)
+    .describe('Calls that tasks make at once on one channel, in this process; others wait.'),
   TASK_AGE_MS_MAX: milliseconds
     .default(49 * 3_600_000)
     .describe('A task without an end is given up after this.'),

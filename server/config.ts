@@ -121,6 +121,7 @@ function assemble(values: Values) {
       jsonDepthMax: values.JSON_DEPTH_MAX,
       callsMax: values.CALLS_MAX,
     },
+    taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,
     tasks: {
       lookMsMin: values.TASK_LOOK_MS_MIN,
       lookMsMax: values.TASK_LOOK_MS_MAX,

@@ -7,7 +7,7 @@ import { accountFor } from './access-log.ts'
 import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
 import { createLive, type Live } from './admin/live/live.ts'
-import { openAssets } from './assets/assets.ts'
+import { type Assets, openAssets } from './assets/assets.ts'
 import { addToLibrary } from './assets/library.ts'
 import { openStorage } from './assets/open-storage.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
@@ -131,7 +131,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     storage: openStorage(config),
     ...config.storage,
   })
-  const tasks = openTasks({ config, sql, secrets, services: core, guard })
+  const tasks = openTasks({ config, sql, secrets, services: core, guard, assets })
   const services: PlainServices = {
     ...core,
     tasks,
@@ -202,10 +202,11 @@ function createStop(parts: Parts): Gateway['stop'] {
     server.close()
     server.closeIdleConnections()
     const sent = parts.crew?.sender.stop()
+    const worked = parts.worker?.stop()
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
-    await parts.worker?.stop()
+    await worked
     const { copier, housekeeping, rollup } = parts.crew ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
     await ledger.stop()
@@ -262,8 +263,9 @@ function openTasks(parts: {
   readonly secrets: SecretBox
   readonly services: Services
   readonly guard: Guard
+  readonly assets: Assets
 }) {
-  const { config, sql, secrets, services, guard } = parts
+  const { config, sql, secrets, services, guard, assets } = parts
   const upstreams = Object.fromEntries(UPSTREAMS)
   return createTasks({
     sql,
@@ -276,9 +278,15 @@ function openTasks(parts: {
       measureUrl: (url) => measureUrl(guard, url),
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
-      onSucceeded: addToLibrary,
+      keepContent: assets.keeper.keep,
+      discard: assets.keeper.discard,
+      async onSucceeded(transaction, task, kept) {
+        await addToLibrary(transaction, task)
+        for (const one of kept) await assets.keeper.adopt(transaction, task.id, one)
+      },
     },
     times: config.tasks,
+    slots: { callsPerChannel: config.taskCallsPerChannel },
   })
 }
 

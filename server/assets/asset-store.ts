@@ -23,6 +23,16 @@ export interface NewAsset {
   readonly seconds: number | null
 }
 
+export interface KeptRow {
+  readonly url: string
+  readonly token: string
+  readonly storageKey: string
+  readonly contentType: string
+  readonly bytes: number
+  readonly width: number | undefined
+  readonly height: number | undefined
+}
+
 export interface AssetRow {
   readonly id: string
   readonly account_id: string
@@ -66,6 +76,21 @@ export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise
       on conflict (task_id, kind, position) do nothing
       returning 1)
     select pg_notify(${NOTIFICATIONS}, '') from inserted`
+}
+
+/** The entry's content is in our storage already. False when there is no such entry. */
+export async function storeKept(
+  sql: TransactionSql,
+  taskId: string,
+  kept: KeptRow,
+): Promise<boolean> {
+  const stored = await sql`
+    update asset set state = 'stored', due_at = null, stored_at = now(), token = ${kept.token},
+      storage_key = ${kept.storageKey}, content_type = ${kept.contentType},
+      bytes = ${kept.bytes}, width = coalesce(${kept.width ?? null}, width),
+      height = coalesce(${kept.height ?? null}, height)
+    where task_id = ${taskId} and source_url = ${kept.url} and state = 'waiting'`
+  return stored.count === 1
 }
 
 function columns(sql: Sql) {

@@ -5,6 +5,7 @@ import type { Guard } from '../outbound/guard.ts'
 import { createBlobs } from './blobs.ts'
 import { type Copier, type CopierOptions, startCopier } from './copier.ts'
 import { createFiles, type Files } from './files.ts'
+import { createKeeper, type Keeper } from './keep-content.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createQuota } from './quota.ts'
 import type { Storage } from './storage.ts'
@@ -13,6 +14,8 @@ import { createUploadSlots } from './upload-slots.ts'
 export interface Assets {
   readonly files: Files
   readonly library: Library
+  /** For results that come as bytes. */
+  readonly keeper: Keeper
   /** Begins to copy what tasks make, and tells what comes of each try. */
   copy(onEnd: CopierOptions['onEnd']): Copier
   /** To be done now and then. */
@@ -36,6 +39,7 @@ export function openAssets(parts: {
   return {
     files,
     library: createLibrary({ sql, blobs, publicUrl }),
+    keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
     chores: [
       { name: 'expired files', run: files.removeExpired },

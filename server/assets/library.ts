@@ -26,9 +26,9 @@ import {
   replaceLinks,
 } from './collect-assets.ts'
 import { readLinkExpiry } from './link-expiry.ts'
+import { linkTo, TOKEN_CHARACTERS } from './links.ts'
 import type { ByteRange } from './storage.ts'
 
-const TOKEN_CHARACTERS = 40
 const TOKEN = /^[A-Za-z0-9]{40}$/
 const ID = /^asset_[A-Za-z0-9]{1,64}$/
 
@@ -63,7 +63,7 @@ export function createLibrary(parts: {
   const { sql, blobs, publicUrl } = parts
 
   const ownLink = (asset: Pick<AssetRow, 'token' | 'kind' | 'content_type'>) =>
-    `${publicUrl}/media/${asset.token}/${filenameOf(asset)}`
+    linkTo(publicUrl, asset)
 
   return {
     list: (filter) =>
@@ -105,14 +105,6 @@ export function createLibrary(parts: {
 
 function ownResult(result: JsonObject | null, links: ReadonlyMap<string, string>) {
   return result === null ? null : (replaceLinks(result, links) as JsonObject)
-}
-
-/** For the last part of a link: the name under which a browser saves it. */
-function filenameOf(asset: Pick<AssetRow, 'kind' | 'content_type'>): string {
-  const names = { image: 'image', video: 'video', last_frame: 'last-frame', erased: 'erased' }
-  const [, subtype = ''] = /^[a-z]+\/(\w+)$/.exec(asset.content_type ?? '') ?? []
-  const ending = subtype === 'jpeg' ? '.jpg' : subtype === '' ? '' : `.${subtype}`
-  return `${names[asset.kind]}${ending}`
 }
 
 /**

@@ -15,7 +15,7 @@ import { estimateInputTokens } from './text.ts'
 /** Reference images may come inside the request. */
 const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
 
-const imageRequest = z.looseObject({
+export const imageRequest = z.looseObject({
   model: z.string().min(1).describe('From GET /v1/models?type=image.'),
   prompt: z.string().min(1, 'required, and not empty'),
   n: z.int().min(1).max(IMAGES_MAX).nullish().describe('How many images; 1 when absent.'),

@@ -15,6 +15,7 @@ import {
   uploadFile,
 } from './files.ts'
 import { healthz, readyz } from './health.ts'
+import { createImageTask, getImageTask } from './image-async.ts'
 import { imageGenerations } from './image-generations.ts'
 import {
   deleteAsset,
@@ -60,6 +61,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
   speech,
   search,
   imageGenerations,
+  createImageTask,
+  getImageTask,
   createMinutes,
   getMinutes,
   createVideo,

@@ -131,7 +131,7 @@ export function orderRoutes(
 
 /** Tells metrics, channel health and the log how an attempt went. */
 export function note(
-  route: UsableRoute,
+  route: Pick<UsableRoute, 'channel'>,
   failure: UpstreamFailure | undefined,
   { health, metrics, log }: Services,
 ): void {

@@ -175,12 +175,7 @@ function usableRoutes(
   snapshot: CatalogSnapshot,
   services: Services,
 ): UsableRoute[] {
-  const usable: UsableRoute[] = []
-  for (const route of model.routes) {
-    const target = snapshot.channels.get(route.channel)
-    const upstream = target && services.upstreams.get(target.upstream)
-    if (target && upstream && speaks(upstream)) usable.push({ ...route, target })
-  }
+  const usable = findRoutes(model, speaks, snapshot, services)
   if (usable.length > 0) return usable
   if (model.routes.some((route) => snapshot.channels.has(route.channel))) {
     throw new GatewayError('invalid_request', {
@@ -190,6 +185,20 @@ function usableRoutes(
   }
   services.log.error({ model: model.id }, 'no channel of this model is configured')
   throw new GatewayError('upstream_failed')
+}
+
+/** The same without an opinion on there being none. */
+export function findRoutes(
+  model: Model,
+  speaks: (upstream: Upstream) => boolean,
+  snapshot: CatalogSnapshot,
+  { upstreams }: Pick<Services, 'upstreams'>,
+): UsableRoute[] {
+  return model.routes.flatMap((route) => {
+    const target = snapshot.channels.get(route.channel)
+    const upstream = target && upstreams.get(target.upstream)
+    return target && upstream && speaks(upstream) ? [{ ...route, target }] : []
+  })
 }
 
 /** What builds on an earlier answer goes where that lies; another account's does not exist. */

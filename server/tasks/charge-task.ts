@@ -52,6 +52,6 @@ function only(quantities: Quantities, units: readonly Unit[]): Quantities {
   )
 }
 
-function isStored(prices: unknown): prices is readonly StoredPrice[] {
+export function isStored(prices: unknown): prices is readonly StoredPrice[] {
   return Array.isArray(prices)
 }

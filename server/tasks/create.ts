@@ -2,6 +2,7 @@
  * Creating a task: the verbs of every metered call up to the hold, then a submission that does not
  * depend on the caller's connection. What the caller is told last is already in the books.
  */
+import type { TransactionSql } from 'postgres'
 import type { Caller } from '../accounts/accounts.ts'
 import { withTransaction } from '../database/transaction.ts'
 import { isUnavailable } from '../database/unavailable.ts'
@@ -9,7 +10,8 @@ import { GatewayError, invalidField } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { timed } from '../http/context.ts'
 import { sendJson } from '../http/reply.ts'
-import { holdForTask } from '../ledger/task-holds.ts'
+import { holdForTask, keepAnswer } from '../ledger/task-holds.ts'
+import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/ids.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { formatAmount } from '../lib/money.ts'
@@ -18,12 +20,15 @@ import { identify } from '../pipeline/identify.ts'
 import { sendReplay } from '../pipeline/meter.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import { type ResolvedCall, resolve } from '../pipeline/resolve.ts'
+import type { Services } from '../pipeline/services.ts'
 import { findReplay, refusedHold } from '../pipeline/take-hold.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import { insertBody } from './call-store.ts'
 import type { Engine } from './engine.ts'
 import { finish } from './finish.ts'
-import { type PlannedRoute, planRoutes, quoteTask } from './plan.ts'
-import { insertTask, readHeld } from './store.ts'
+import { type Plan, type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
+import { insertTask, type NewAttempt, type NewTask, readHeld } from './store.ts'
 import type { TaskSubmission } from './submission.ts'
 import { submitTask } from './submit.ts'
 import type { ClaimedTask } from './task.ts'
@@ -36,8 +41,10 @@ interface Order {
   readonly caller: Caller
   readonly call: ResolvedCall
   readonly parameters: JsonObject
-  readonly routes: readonly [PlannedRoute, ...PlannedRoute[]]
+  readonly plans: readonly [Plan, ...Plan[]]
 }
+
+type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
 
 /** Runs one creation. Throws GatewayError for every refusal; whatever was held is returned. */
 export async function createTask(
@@ -46,29 +53,50 @@ export async function createTask(
   engine: Engine,
 ): Promise<void> {
   const { services } = engine
-  const { kind } = submission
   const caller = await identify(context, services)
-  const call = await resolve(context, submission, caller, services, ({ tasks }) => {
-    return tasks?.[kind] !== undefined
+  const call = await resolve(context, submission, caller, services, (upstream) => {
+    return canServe(upstream, submission)
   })
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
   const given = await readParameters(submission, call, caller, engine)
-  const [first, ...others] = planRoutes(kind, call, given, services)
+  const planned = plan(submission, call, given, services)
   await guardUrls(submission, given, engine)
   const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
-  const inspected = (one: PlannedRoute) => ({ ...one, order: { ...one.order, parameters } })
-  const routes = [inspected(first), ...others.map(inspected)] as const
+  const routes = planned.routes && withParameters(planned.routes, parameters)
   const leave = admit(caller, call.model, services)
   const done = services.inFlight.add({ abort: () => undefined })
   try {
-    const order = { context, submission, caller, call, parameters, routes }
+    const order = { context, submission, caller, call, parameters, plans: planned.plans }
     const task = await begin(engine, order)
-    await carryOut(engine, order, task)
+    failpoint('task-begun')
+    if (routes) await carryOut(engine, order, routes, task)
+    else sendJson(context, 200, submission.answer(task))
   } finally {
     done()
     leave()
   }
+}
+
+function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmission): boolean {
+  return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
+}
+
+/** `routes` is undefined when a worker will do the work. */
+function plan(
+  { kind, call: deferred }: TaskSubmission,
+  call: ResolvedCall,
+  parameters: JsonObject,
+  services: Services,
+): Pick<Order, 'plans'> & { readonly routes: Routes | undefined } {
+  if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
+  const routes = planRoutes(kind, call, parameters, services)
+  return { plans: routes, routes }
+}
+
+function withParameters([first, ...others]: Routes, parameters: JsonObject): Routes {
+  const inspected = (one: PlannedRoute) => ({ ...one, order: { ...one.order, parameters } })
+  return [inspected(first), ...others.map(inspected)]
 }
 
 async function readParameters(
@@ -113,10 +141,9 @@ async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
 }
 
 function insert(engine: Engine, order: Order, taskId: string) {
-  const { context, submission, caller, call, parameters, routes } = order
-  const amountNanos = quoteTask(call, routes)
-  const [{ route, prepared }] = routes
-  const { callback_url: callbackUrl } = parameters
+  const { context, submission, caller, call, plans } = order
+  const amountNanos = quoteTask(call, plans)
+  const [{ prepared }] = plans
   return withTransaction(engine.sql, async (transaction) => {
     const held = await holdForTask(transaction, taskId, {
       requestId: context.requestId,
@@ -131,39 +158,70 @@ function insert(engine: Engine, order: Order, taskId: string) {
       idempotency: call.idempotency,
     })
     if ('refused' in held) return held
-    await insertTask(
-      transaction,
-      {
-        id: taskId,
-        kind: submission.kind,
-        accountId: caller.accountId,
-        keyId: caller.keyId,
-        requestId: context.requestId,
-        holdId: held.holdId,
-        endpoint: submission.endpoint,
-        model: call.model.id,
-        request: submission.keep(parameters),
-        prepared,
-        callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
-        ageMsMax: engine.times.ageMsMax,
-        leaseMs: engine.times.leaseMs,
-      },
-      {
-        id: newId('att'),
-        taskId,
-        number: 1,
-        channelId: route.channel,
-        channelVersion: route.target.version,
-        upstreamModel: route.upstreamModel,
-      },
-    )
+    const { task, attempt } = describe(engine, order, { taskId, holdId: held.holdId })
+    await insertTask(transaction, task, attempt)
     await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
+    if (submission.call) await leaveToWorker(transaction, submission, call, taskId)
     return held
   })
 }
 
-async function carryOut(engine: Engine, order: Order, task: ClaimedTask): Promise<void> {
-  const { context, submission, routes } = order
+function describe(
+  { times }: Engine,
+  { context, submission, caller, call, parameters, plans }: Order,
+  { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
+): { readonly task: NewTask; readonly attempt: NewAttempt } {
+  const [{ route, prepared }] = plans
+  const { callback_url: callbackUrl } = parameters
+  const task: NewTask = {
+    id: taskId,
+    kind: submission.kind,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    requestId: context.requestId,
+    holdId,
+    endpoint: submission.endpoint,
+    model: call.model.id,
+    request: submission.keep(parameters),
+    prepared,
+    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
+    ageMsMax: times.ageMsMax,
+    state: submission.call ? 'queued' : 'submitting',
+    dueInMs: submission.call ? 0 : times.leaseMs,
+  }
+  const attempt: NewAttempt = {
+    id: newId('att'),
+    taskId,
+    number: 1,
+    channelId: route.channel,
+    channelVersion: route.target.version,
+    upstreamModel: route.upstreamModel,
+  }
+  return { task, attempt }
+}
+
+/** What a worker needs, and the answer under which a repeated request knows the task. */
+async function leaveToWorker(
+  transaction: TransactionSql,
+  { call: deferred, answer }: TaskSubmission,
+  { request }: ResolvedCall,
+  taskId: string,
+): Promise<void> {
+  if (deferred) await insertBody(transaction, taskId, deferred.body(request))
+  const row = await readHeld(transaction, taskId)
+  if (!row) throw new Error(`task ${taskId} was not written`)
+  const body = Buffer.from(JSON.stringify(answer(row)))
+  await keepAnswer(transaction, row.hold_id, {
+    ...{ status: 200, contentType: 'application/json', body },
+  })
+}
+
+async function carryOut(
+  engine: Engine,
+  { context, submission }: Order,
+  routes: Routes,
+  task: ClaimedTask,
+): Promise<void> {
   const submitted = await timed(context, 'upstream', () => submitTask(engine, task, routes))
   if ('task' in submitted) {
     context.facts.channel = submitted.task.channel_id

@@ -1,12 +1,13 @@
 /** The parts that every step of the engine works with; put together in tasks.ts. */
 import type { Sql } from 'postgres'
+import type { Channel } from '../catalog/catalog.ts'
 import type { ChannelVersions } from '../catalog/channel-versions.ts'
 import { admitTaskHold } from '../ledger/task-holds.ts'
 import { asString } from '../lib/json.ts'
 import type { Services } from '../pipeline/services.ts'
 import { openWire } from '../pipeline/wire.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { TaskDriver, TaskReference } from '../upstreams/task-driver.ts'
+import type { TaskDriver, TaskKind, TaskReference } from '../upstreams/task-driver.ts'
 import type { Wire } from '../upstreams/upstream.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskTimes } from './schedule.ts'
@@ -21,6 +22,8 @@ export interface Engine {
   readonly times: TaskTimes
   /** By endpoint name: how its tasks are answered and announced. */
   readonly submissions: ReadonlyMap<string, TaskSubmission>
+  /** Kinds of tasks whose work is one call. */
+  readonly callKinds: readonly TaskKind[]
 }
 
 export interface Reach {
@@ -48,14 +51,20 @@ export function openTaskWire(
   })
 }
 
+/** The channel of a task's attempt, as it was then. Throws `channel_fault` if it is unusable. */
+export function openChannel(
+  { channels }: Pick<Engine, 'channels'>,
+  task: Pick<ClaimedTask, 'channel_id' | 'channel_version'>,
+): Promise<Channel> {
+  return channels.open(task.channel_id, task.channel_version).catch((cause: unknown) => {
+    const message = cause instanceof Error ? asString(cause.message) : undefined
+    throw new UpstreamFailure('channel_fault', { cause, ...(message ? { message } : {}) })
+  })
+}
+
 /** The upstream that has a task, with the credentials that submitted it. */
 export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
-  const { upstream, settings } = await engine.channels
-    .open(task.channel_id, task.channel_version)
-    .catch((cause: unknown) => {
-      const message = cause instanceof Error ? asString(cause.message) : undefined
-      throw new UpstreamFailure('channel_fault', { cause, ...(message ? { message } : {}) })
-    })
+  const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
   return { driver, settings, wire: openTaskWire(engine, task, engine.times.lookTimeoutMs) }

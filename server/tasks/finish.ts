@@ -3,13 +3,16 @@
  * its announcement and its timeline are one commit. Two workers cannot both pass it.
  */
 import type { TransactionSql } from 'postgres'
+import type { KeptContent } from '../assets/keep-content.ts'
 import { withTransaction } from '../database/transaction.ts'
 import { settleTask } from '../ledger/task-holds.ts'
 import { failpoint } from '../lib/failpoint.ts'
+import type { JsonObject } from '../lib/json.ts'
 import { formatAmount } from '../lib/money.ts'
+import { deleteBody } from './call-store.ts'
 import { chargeTask, type Ending, type TaskCharge } from './charge-task.ts'
 import type { Engine } from './engine.ts'
-import { closeTask } from './store.ts'
+import { closeTask, endAttempt } from './store.ts'
 import type { ClaimedTask, TaskRow } from './task.ts'
 import { addEvent, addOrphanCost, listAttempts } from './timeline-store.ts'
 
@@ -19,6 +22,12 @@ export interface FinishOptions {
   /** Why the upstream may bill what no caller pays. */
   readonly orphan?: string
   readonly upstreamId?: string
+  /** How the attempt under way ended, where that is known only now. */
+  readonly attempt?: Parameters<typeof endAttempt>[2]
+  /** Content of the result that is in storage already. */
+  readonly kept?: readonly KeptContent[]
+  /** What only the request says and whoever hears of the end may want. */
+  readonly remembered?: JsonObject
 }
 
 /** Ends a task. False when this process no longer had the right to. */
@@ -62,6 +71,7 @@ async function close(
     silent: options.silent ?? false,
   })
   if (!closed) return false
+  if (options.attempt) await endAttempt(transaction, task.attempt_id, options.attempt)
   await settleTask(transaction, task.hold_id, {
     chargeNanos: charge.nanos,
     status: succeeded ? 'succeeded' : ending.cancelled ? 'cancelled' : 'failed',
@@ -77,7 +87,11 @@ async function close(
     await addOrphanCost(transaction, task.attempt_id, orphan, upstreamId)
   }
   await announce(engine, transaction, closed)
-  if (succeeded) await engine.ports.onSucceeded?.(transaction, closed)
+  if (engine.submissions.get(task.endpoint)?.call) await deleteBody(transaction, task.id)
+  if (succeeded) {
+    const told = { ...closed, request: { ...closed.request, ...options.remembered } }
+    await engine.ports.onSucceeded?.(transaction, told, options.kept ?? [])
+  }
   return true
 }
 

@@ -5,6 +5,7 @@ import type { TaskLook } from '../upstreams/task-driver.ts'
 import { askModel } from './ask-model.ts'
 import { type Engine, reach, referenceOf } from './engine.ts'
 import { finish } from './finish.ts'
+import { makeCall } from './make-call.ts'
 import { reconcile } from './reconcile.ts'
 import { nextLookMs, retryLookMs } from './schedule.ts'
 import { rescheduleTask } from './store.ts'
@@ -18,6 +19,8 @@ export interface LookOutcome {
 
 export async function lookAt(engine: Engine, task: ClaimedTask): Promise<LookOutcome> {
   failpoint('task-look')
+  const call = engine.submissions.get(task.endpoint)?.call
+  if (call) return makeCall(engine, task, call)
   if (task.state === 'submitting' || task.upstream_id === null) {
     await reconcile(engine, task)
     return {}

@@ -1,19 +1,24 @@
 /** Which upstreams would take an order and what it can cost at most, before any money moves. */
 import { priceUpperBound } from '../catalog/price.ts'
+import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { Nanos } from '../lib/money.ts'
 import { orderRoutes } from '../pipeline/dispatch.ts'
+import type { Metering } from '../pipeline/metering.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import type { ResolvedCall, UsableRoute } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { PreparedTask, TaskDriver, TaskKind, TaskOrder } from '../upstreams/task-driver.ts'
 
-export interface PlannedRoute {
+export interface Plan {
   readonly route: UsableRoute
+  readonly prepared: PreparedTask
+}
+
+export interface PlannedRoute extends Plan {
   readonly driver: TaskDriver
   readonly order: TaskOrder<unknown>
-  readonly prepared: PreparedTask
 }
 
 /** The routes that take the order, in their turn. Throws the first refusal when none does. */
@@ -47,8 +52,24 @@ export function planRoutes(
   return [first, ...rest]
 }
 
+/** The routes of a call that a worker will make: all come to the same. */
+export function planCall(
+  { quote, facts }: Metering,
+  { request, model, routes }: ResolvedCall,
+  services: Services,
+): readonly [Plan, ...Plan[]] {
+  const { value, body, inputTokensEstimate: inputTokens } = request
+  const prepared = {
+    quantities: quote({ value, body, inputTokens, model }),
+    facts: facts?.(value) ?? {},
+  }
+  const [first, ...rest] = orderRoutes(routes, services).map((route) => ({ route, prepared }))
+  if (!first) throw new GatewayError('upstream_failed')
+  return [first, ...rest]
+}
+
 /** The most that any of the routes can come to: what the hold freezes. */
-export function quoteTask({ model }: ResolvedCall, routes: readonly PlannedRoute[]): Nanos {
+export function quoteTask({ model }: ResolvedCall, routes: readonly Plan[]): Nanos {
   if (model.free) return 0n
   return routes.reduce((most, { prepared }) => {
     const quantities = { task: 1, call: 1, ...prepared.quantities }

@@ -1,5 +1,6 @@
 /** What the task engine needs from parts that it does not know: deliveries and the URL guard. */
 import type { TransactionSql } from 'postgres'
+import type { KeptContent } from '../assets/keep-content.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { TaskRow } from './task.ts'
 
@@ -45,5 +46,13 @@ export interface TaskPorts {
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
   readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */
-  readonly onSucceeded?: (transaction: TransactionSql, task: TaskRow) => Promise<void>
+  readonly onSucceeded?: (
+    transaction: TransactionSql,
+    task: TaskRow,
+    kept: readonly KeptContent[],
+  ) => Promise<void>
+  /** Stores content of a result before the task ends; throws GatewayError when it cannot. */
+  readonly keepContent?: (accountId: string, content: Buffer) => Promise<KeptContent>
+  /** Removes such content again. Never rejects. */
+  readonly discard?: (kept: KeptContent) => Promise<void>
 }

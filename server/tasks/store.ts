@@ -23,7 +23,10 @@ export interface NewTask {
   readonly prepared: PreparedTask
   readonly callbackUrl: string | null
   readonly ageMsMax: number
-  readonly leaseMs: number
+  /** `queued`: a worker has to begin it; `submitting`: whoever creates it does. */
+  readonly state: 'submitting' | 'queued'
+  /** Until somebody else has to look. */
+  readonly dueInMs: number
 }
 
 export interface NewAttempt {
@@ -41,14 +44,14 @@ export async function insertTask(
   attempt: NewAttempt,
 ): Promise<void> {
   await sql`
-    insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, request,
-      quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
+    insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
+      request, quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
-      ${task.holdId}, ${task.endpoint}, ${task.model},
+      ${task.holdId}, ${task.endpoint}, ${task.model}, ${task.state},
       ${JSON.stringify(task.request)}::text::jsonb,
       ${JSON.stringify(task.prepared.quantities)}::text::jsonb,
       ${JSON.stringify(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
-      ${task.callbackUrl}, now() + ${task.leaseMs}::float8 * interval '1 millisecond',
+      ${task.callbackUrl}, now() + ${task.dueInMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
   await insertAttempt(sql, attempt)
 }
@@ -65,13 +68,13 @@ export async function moveToAttempt(
   sql: TransactionSql,
   fence: bigint,
   attempt: NewAttempt,
-  prepared: PreparedTask,
+  prepared: Pick<PreparedTask, 'quantities' | 'facts'>,
 ): Promise<boolean> {
   const moved = await sql`
     update task set attempt_id = ${attempt.id}, channel_id = ${attempt.channelId},
       quantities = ${JSON.stringify(prepared.quantities)}::text::jsonb,
       facts = ${JSON.stringify(prepared.facts)}::text::jsonb
-    where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and state = 'submitting'`
+    where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
   if (moved.count === 1) await insertAttempt(sql, attempt)
   return moved.count === 1
 }
@@ -95,13 +98,14 @@ export async function endAttempt(
   sql: AnySql,
   attemptId: string,
   outcome: {
-    readonly state: 'refused' | 'unknown' | 'given_up'
-    readonly failure: string
+    readonly state: 'answered' | 'refused' | 'unknown' | 'given_up'
+    readonly failure?: string
     readonly status?: number | undefined
   },
 ): Promise<void> {
+  const failure = outcome.failure?.slice(0, 500) ?? null
   await sql`
-    update task_attempt set state = ${outcome.state}, failure = ${outcome.failure.slice(0, 500)},
+    update task_attempt set state = ${outcome.state}, failure = ${failure},
       status = ${outcome.status ?? null}, ended_at = now()
     where id = ${attemptId} and state in ('prepared', 'sending', 'unknown')`
 }
@@ -193,31 +197,39 @@ export async function closeTask(
   return row
 }
 
-/** Channels with tasks that are due. */
-export async function dueChannels(sql: Sql): Promise<string[]> {
-  const rows = await sql<{ channel_id: string }[]>`
-    select distinct channel_id from task where due_at <= now()`
-  return rows.map((row) => row.channel_id)
+/** Tasks of one channel wait in two lines: looks are short, calls are not. */
+export interface Lane {
+  readonly channel_id: string
+  readonly calls: boolean
 }
 
-/** Milliseconds until the next task is due, or null when none is open. */
+/** Where tasks are due. */
+export function dueLanes(sql: Sql, callKinds: readonly TaskKind[]): Promise<Lane[]> {
+  return sql<Lane[]>`
+    select distinct channel_id, kind = any(${callKinds as string[]}::text[]) as calls
+    from task where due_at <= now()`
+}
+
+/** Milliseconds until the next task becomes due, or null when none will. */
 export async function nextDueMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
-    from task where due_at is not null`
+    from task where due_at > now()`
   return row?.wait_ms ?? null
 }
 
-/** Takes up to `limit` due tasks of a channel: their due time moves to the lease's end. */
+/** Takes up to `limit` due tasks of a lane: their due time moves to the lease's end. */
 export async function claimDue(
   sql: Sql,
-  channelId: string,
+  { channel_id: channelId, calls }: Lane,
+  callKinds: readonly TaskKind[],
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedTask[]> {
   return sql<ClaimedTask[]>`
     with due as (
       select id from task where channel_id = ${channelId} and due_at <= now()
+        and (kind = any(${callKinds as string[]}::text[])) = ${calls}
       order by due_at limit ${limit} for update skip locked
     ), t as (
       update task set fence = fence + 1,
@@ -266,7 +278,8 @@ export function columns(sql: AnySql) {
     t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.callback_url,
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
     t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at,
-    a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state, a.sent_at,
+    a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
+    a.number as attempt_number, a.sent_at,
     a.passes`
 }
 

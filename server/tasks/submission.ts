@@ -1,7 +1,8 @@
 /** What an endpoint that creates tasks declares; the engine does the rest. */
 import type { JsonObject } from '../lib/json.ts'
-import type { Body, Reading } from '../pipeline/metering.ts'
+import type { Body, Metering, Reading } from '../pipeline/metering.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
+import type { CallRequest } from '../upstreams/upstream.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskRow } from './task.ts'
 
@@ -23,6 +24,8 @@ export interface TaskSubmission extends Reading {
   readonly keep: (parameters: JsonObject) => JsonObject
   /** URLs of the caller that somebody will connect to, by the field that named them. */
   readonly urls: (parameters: JsonObject) => readonly NamedUrl[]
+  /** Set where the upstream's answer is the work itself: then a worker makes this call. */
+  readonly call?: DeferredCall
   /** The answer to the creation, with status 200. */
   readonly answer: (task: TaskRow) => unknown
   /** The payload of the webhook at the task's end. */
@@ -37,6 +40,27 @@ export interface Afterwards {
   readonly ask: (result: JsonObject, task: TaskRow) => JsonObject | undefined
   /** What the answer adds to the result. */
   readonly read: (text: string, result: JsonObject) => JsonObject
+}
+
+export interface DeferredCall {
+  readonly metering: Metering
+  /** The caller's body without what only the task needs. */
+  readonly body: (request: CallRequest) => Buffer
+  /** Of the request, for whoever hears of the end: it is not kept with the task. */
+  readonly remember: (value: Body) => JsonObject
+  /** From the upstream's document to a result, or to why there is none. */
+  readonly read: (document: unknown, tools: AnswerTools) => Promise<CallResult>
+}
+
+export type CallResult =
+  | { readonly result: JsonObject }
+  | { readonly code: string; readonly message: string }
+
+export interface AnswerTools {
+  /** Stores content that came as bytes, and says under which link it will be found. */
+  readonly keep: (content: Buffer) => Promise<string>
+  /** Whether the task is charged by the token. */
+  readonly byToken: boolean
 }
 
 export interface SourceTask extends TaskRow {

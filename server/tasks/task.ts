@@ -5,7 +5,14 @@ import type { TaskFacts, TaskKind } from '../upstreams/task-driver.ts'
 
 export type TaskState = 'submitting' | 'queued' | 'processing' | 'succeeded' | 'failed'
 
-export type AttemptState = 'prepared' | 'sending' | 'accepted' | 'refused' | 'unknown' | 'given_up'
+export type AttemptState =
+  | 'prepared'
+  | 'sending'
+  | 'accepted'
+  | 'answered'
+  | 'refused'
+  | 'unknown'
+  | 'given_up'
 
 export interface TaskRow {
   readonly id: string
@@ -39,6 +46,7 @@ export interface TaskRow {
   readonly upstream_model: string
   readonly upstream_id: string | null
   readonly attempt_state: AttemptState
+  readonly attempt_number: number
   readonly sent_at: Date | null
   readonly passes: number
 }

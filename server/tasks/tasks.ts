@@ -19,7 +19,7 @@ import {
   readTimeline,
   type TaskFilter,
 } from './view-store.ts'
-import { startWorker, type Worker } from './worker.ts'
+import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './worker.ts'
 
 export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */
@@ -44,11 +44,13 @@ export function createTasks(options: {
   readonly submissions: readonly TaskSubmission[]
   readonly ports?: TaskPorts
   readonly times?: Partial<TaskTimes>
+  readonly slots?: Partial<WorkerSlots>
 }): Tasks {
   const { sql, services, channels, ports = {} } = options
   const submissions = new Map(options.submissions.map((one) => [one.endpoint, one]))
   const times = { ...TASK_TIMES, ...options.times }
-  const engine: Engine = { sql, services, channels, ports, times, submissions }
+  const callKinds = options.submissions.flatMap(({ kind, call }) => (call ? [kind] : []))
+  const engine: Engine = { sql, services, channels, ports, times, submissions, callKinds }
 
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)
@@ -73,6 +75,6 @@ export function createTasks(options: {
     async callback(task) {
       return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
     },
-    work: () => startWorker(engine),
+    work: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
   }
 }

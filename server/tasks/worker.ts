@@ -4,11 +4,16 @@
  */
 import type { Engine } from './engine.ts'
 import { lookAt } from './look.ts'
-import { claimDue, dueChannels, nextDueMs } from './store.ts'
+import { claimDue, dueLanes, nextDueMs } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 
-/** Looks at one time on one channel: vendors allow some twenty requests a second. */
-const LOOKS_PER_CHANNEL = 16
+/** At one time: vendors allow some twenty looks a second, and fewer calls that take long. */
+export interface WorkerSlots {
+  readonly looksPerChannel: number
+  readonly callsPerChannel: number
+}
+
+export const WORKER_SLOTS: WorkerSlots = { looksPerChannel: 16, callsPerChannel: 16 }
 const IDLE_MS = 1_000
 const WAIT_MS_MIN = 20
 const NOTIFICATIONS = 'tributary_task'
@@ -18,34 +23,36 @@ export interface Worker {
   stop(): Promise<void>
 }
 
-export function startWorker(engine: Engine, perChannel = LOOKS_PER_CHANNEL): Worker {
-  const { sql, services } = engine
+export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): Worker {
+  const { sql, services, callKinds } = engine
+  const { looksPerChannel, callsPerChannel } = slots
   const busy = new Map<string, number>()
   const restUntilMs = new Map<string, number>()
   const running = new Set<Promise<void>>()
   const { pause, wake } = createPause()
   let stopped = false
 
-  async function look(task: ClaimedTask): Promise<void> {
-    const channel = task.channel_id
-    busy.set(channel, (busy.get(channel) ?? 0) + 1)
+  async function look(task: ClaimedTask, lane: string): Promise<void> {
+    busy.set(lane, (busy.get(lane) ?? 0) + 1)
     try {
       const { restMs } = await lookAt(engine, task)
-      if (restMs !== undefined) restUntilMs.set(channel, performance.now() + restMs)
+      if (restMs !== undefined) restUntilMs.set(lane, performance.now() + restMs)
     } catch (error) {
       services.log.warn({ task_id: task.id, error }, 'a look is left to the next lease')
     } finally {
-      busy.set(channel, (busy.get(channel) ?? 1) - 1)
+      busy.set(lane, (busy.get(lane) ?? 1) - 1)
       wake()
     }
   }
 
   async function round(): Promise<void> {
-    for (const channel of await dueChannels(sql)) {
-      const free = perChannel - (busy.get(channel) ?? 0)
-      if (stopped || free <= 0 || (restUntilMs.get(channel) ?? 0) > performance.now()) continue
-      for (const task of await claimDue(sql, channel, free, engine.times.leaseMs)) {
-        const work = look(task).finally(() => running.delete(work))
+    for (const lane of await dueLanes(sql, callKinds)) {
+      const name = `${lane.channel_id} ${lane.calls}`
+      const most = lane.calls ? callsPerChannel : looksPerChannel
+      const free = most - (busy.get(name) ?? 0)
+      if (stopped || free <= 0 || (restUntilMs.get(name) ?? 0) > performance.now()) continue
+      for (const task of await claimDue(sql, lane, callKinds, free, engine.times.leaseMs)) {
+        const work = look(task, name).finally(() => running.delete(work))
         running.add(work)
       }
     }

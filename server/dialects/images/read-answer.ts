@@ -2,7 +2,7 @@
  * What an answer with images says, whole or as the event that ends a stream. Two vendors' forms
  * differ little (upstreams.md 7): the one counts tokens, the other states how many succeeded.
  */
-import { asString, isObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -23,7 +23,7 @@ export function readImagesBody(document: unknown): BodyReading {
 }
 
 /** An entry may be the error of one image among others that succeeded. */
-export function isImage(entry: unknown): boolean {
+export function isImage(entry: unknown): entry is JsonObject {
   return countImageBytes(entry) > 0
 }
 

@@ -1,0 +1,45 @@
+/** A task of images as callers see it: its creation, its record and its webhook (spec 2.5). */
+import type { JsonObject } from '../../lib/json.ts'
+
+export interface ImageTask {
+  readonly id: string
+  readonly model: string
+  readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
+  readonly error: string | undefined
+  /** In the form of an answer with images, once it succeeded. */
+  readonly result: JsonObject | undefined
+  readonly createdAt: Date
+  readonly finishedAt: Date | undefined
+}
+
+/** Always `queued`, whatever has happened meanwhile. */
+export function encodeImageCreated(task: ImageTask): JsonObject {
+  return { id: task.id, status: 'queued', model: task.model, created_at: seconds(task.createdAt) }
+}
+
+export function encodeImageTask(task: ImageTask): JsonObject {
+  const { error, result } = task
+  return {
+    ...encodeImageCreated(task),
+    status: task.state,
+    ...(error === undefined ? {} : { error }),
+    ...(result === undefined ? {} : { result }),
+  }
+}
+
+export function encodeImageCallback(task: ImageTask): JsonObject {
+  const { state, result, error = 'the task failed' } = task
+  return {
+    task_id: task.id,
+    kind: 'image',
+    status: state,
+    model: task.model,
+    ...(state === 'succeeded' ? { result } : { error: { code: 'task_failed', message: error } }),
+    created_at: task.createdAt.toISOString(),
+    finished_at: (task.finishedAt ?? task.createdAt).toISOString(),
+  }
+}
+
+function seconds(date: Date): number {
+  return Math.floor(date.getTime() / 1000)
+}

@@ -1,0 +1,31 @@
+/** The SQL of tasks whose work is one call: their request until they end, and the call's start. */
+import type { Sql, TransactionSql } from 'postgres'
+
+export async function insertBody(sql: TransactionSql, taskId: string, body: Buffer): Promise<void> {
+  await sql`insert into task_body (task_id, body) values (${taskId}, ${body})`
+}
+
+export async function readBody(sql: Sql, taskId: string): Promise<Buffer | undefined> {
+  const [row] = await sql<{ body: Buffer }[]>`select body from task_body where task_id = ${taskId}`
+  return row?.body
+}
+
+export async function deleteBody(sql: TransactionSql, taskId: string): Promise<void> {
+  await sql`delete from task_body where task_id = ${taskId}`
+}
+
+/** Notes that the first byte may go out now. False when the lease is lost: then it must not. */
+export async function markCalling(
+  sql: TransactionSql,
+  task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
+): Promise<boolean> {
+  const marked = await sql`
+    with t as (
+      update task set state = 'processing',
+        updated_at = case when state <> 'processing' then now() else updated_at end
+      where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null
+      returning id)
+    update task_attempt a set state = 'sending', sent_at = now()
+    from t where a.task_id = t.id and a.id = ${task.attempt_id} and a.state = 'prepared'`
+  return marked.count === 1
+}

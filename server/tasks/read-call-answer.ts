@@ -1,0 +1,58 @@
+/** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
+import type { KeptContent } from '../assets/keep-content.ts'
+import { readPrices } from '../catalog/snapshot.ts'
+import type { JsonObject } from '../lib/json.ts'
+import { tryParseJson } from '../lib/json.ts'
+import type { WholeAnswer } from '../pipeline/open-answer.ts'
+import type { CallRequest } from '../upstreams/upstream.ts'
+import { type Ending, isStored } from './charge-task.ts'
+import type { Engine } from './engine.ts'
+import type { DeferredCall } from './submission.ts'
+import type { ClaimedTask } from './task.ts'
+
+export interface CallEnding {
+  readonly ending: Ending
+  readonly kept: readonly KeptContent[]
+  /** Of the request, for whoever hears of the end: it is not kept with the task. */
+  readonly remembered: JsonObject
+}
+
+/** Throws GatewayError when content could not be kept; then nothing of it stays. */
+export async function readCallAnswer(
+  engine: Engine,
+  task: ClaimedTask,
+  call: DeferredCall,
+  request: CallRequest,
+  { body, report }: WholeAnswer,
+): Promise<CallEnding> {
+  const kept: KeptContent[] = []
+  const { keepContent, discard } = engine.ports
+  async function keep(bytes: Buffer): Promise<string> {
+    if (!keepContent) throw new Error('there is no storage')
+    const one = await keepContent(task.account_id, bytes)
+    kept.push(one)
+    return one.url
+  }
+  const remembered = call.remember(request.value)
+  try {
+    const read = await call.read(tryParseJson(body), { keep, byToken: isByToken(task) })
+    if ('message' in read) return { ending: { state: 'failed', ...read }, kept, remembered }
+    const ending: Ending = {
+      state: 'succeeded',
+      result: read.result,
+      ...(report.usage ? { usage: report.usage } : {}),
+      measured: call.metering.fallback(request, report, true),
+      // A request's own words decide before the answer's: they are what the hold was priced by.
+      facts: { ...report.facts, ...task.facts },
+    }
+    return { ending, kept, remembered }
+  } catch (error) {
+    for (const one of kept) await discard?.(one)
+    throw error
+  }
+}
+
+function isByToken({ prices }: ClaimedTask): boolean {
+  const entries = readPrices(isStored(prices) ? prices : [])
+  return entries.some(({ unit }) => unit.endsWith('_token'))
+}

@@ -1,0 +1,142 @@
+/** Deferred calls that do not end well: refused, lost, not kept. Never twice, never overpaid. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import type { TestAnswer } from '../support/in-process.ts'
+import { until } from '../support/processes.ts'
+import { type ImageStage, startImageStage } from './image-stage.ts'
+
+describe('a deferred call', () => {
+  let stage: ImageStage
+  before(async () => {
+    stage = await startImageStage()
+  })
+  beforeEach(() => {
+    for (const vendor of [stage.vendor, stage.second]) vendor.faults.length = 0
+  })
+  after(() => stage.stop())
+
+  const made = (model: string) =>
+    [stage.vendor, stage.second].flatMap((vendor) => vendor.made.get(model) ?? []).length
+
+  async function orphans({ json }: TestAnswer) {
+    const rows = await stage.gateway.sql`
+      select reason from orphan_cost where task_id = ${json.id}`
+    return rows.map(({ reason }) => reason)
+  }
+
+  test('what one channel refuses, another one makes', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.faults.push(500)
+    const created = await stage.create(tenant, { model: 'two-routes' })
+    await stage.until(tenant, created.json.id, 'succeeded')
+    const record = await stage.gateway.record(created, tenant.key)
+    assert.deepEqual(
+      record.attempts.map(({ channel, outcome }) => [channel, outcome]),
+      [
+        ['first', 'refused'],
+        ['second', 'answered'],
+      ],
+    )
+  })
+
+  test('a request at fault is not tried again', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.faults.push(400, 400)
+    const created = await stage.create(tenant, { model: 'two-routes' })
+    await stage.until(tenant, created.json.id, 'failed')
+    assert.deepEqual(stage.vendor.faults, [400])
+  })
+
+  for (const status of [429, 503, 500, 401]) {
+    test(`${status} twice, then an image: three attempts, one charge`, async () => {
+      const tenant = await stage.gateway.tenant()
+      const before = made('p-1')
+      stage.vendor.faults.push(status, status)
+      const created = await stage.create(tenant)
+      await stage.until(tenant, created.json.id, 'succeeded')
+      assert.equal(made('p-1') - before, 1)
+      const record = await stage.gateway.record(created, tenant.key)
+      assert.equal(record.charged, '0.5')
+      assert.deepEqual(
+        record.attempts.map(({ outcome }) => outcome),
+        ['refused', 'refused', 'answered'],
+      )
+      const events = await stage.timeline(tenant, created.json.id)
+      const refusals = ['attempt_refused', 'attempt_refused']
+      assert.deepEqual(events, ['held', 'processing', ...refusals, 'succeeded', 'settled'])
+    })
+  }
+
+  test('never more than three attempts', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.faults.push(503, 503, 503, 503)
+    const created = await stage.create(tenant)
+    const done = await stage.until(tenant, created.json.id, 'failed')
+    assert.equal(done.error, 'upstream provider error')
+    assert.deepEqual(stage.vendor.faults, [503])
+    assert.deepEqual(await orphans(created), [], 'what was refused is not billed')
+  })
+
+  test('a lost answer: never sent again, paid back, the cost is noted', async () => {
+    const tenant = await stage.gateway.tenant()
+    const before = made('p-1')
+    stage.vendor.faults.push('lost')
+    const created = await stage.create(tenant)
+    const done = await stage.until(tenant, created.json.id, 'failed')
+    assert.equal(done.error, 'the upstream’s answer was lost')
+    assert.equal(made('p-1') - before, 1)
+    assert.deepEqual(await orphans(created), ['unknown_submit'])
+    const balance = await stage.gateway.balance(tenant.accountId)
+    assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
+    const events = await stage.timeline(tenant, created.json.id)
+    assert.deepEqual(events, ['held', 'processing', 'failed', 'released'])
+  })
+
+  test('a model whose last route is gone: failed and paid back', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    stage.vendor.faults.push(503)
+    const created = await stage.create(tenant, { model: 'free' })
+    await until('the refusal', async () => {
+      const events = await stage.timeline(tenant, created.json.id)
+      return events.includes('attempt_refused') || undefined
+    })
+    await sql`update task set model = 'gone' where id = ${created.json.id}`
+    const done = await stage.until(tenant, created.json.id, 'failed')
+    assert.equal(done.error, 'no upstream serves this model any more')
+  })
+
+  test('one that was never begun in its time: failed, and never sent', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    stage.vendor.faults.push(503)
+    const before = made('p-1')
+    const created = await stage.create(tenant)
+    await until('the refusal', async () => {
+      const events = await stage.timeline(tenant, created.json.id)
+      return events.includes('attempt_refused') || undefined
+    })
+    await sql`update task set expires_at = now() where id = ${created.json.id}`
+    const done = await stage.until(tenant, created.json.id, 'failed')
+    assert.equal(done.error, 'the task was not begun in time')
+    assert.equal(made('p-1'), before)
+  })
+
+  test('images that cannot be kept are not charged', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    await sql`
+      insert into file (id, account_id, token, storage_key, filename, purpose, content_type, bytes,
+        expires_at)
+      values ('file_full', ${tenant.accountId}, 'full', 'full', 'f', 'p', 't', 20000000000,
+        now() + interval '1 day')`
+    stage.vendor.base64 = true
+    const created = await stage.create(tenant, { n: 2 })
+    const done = await stage.until(tenant, created.json.id, 'failed')
+    stage.vendor.base64 = false
+    assert.equal(done.error, 'the storage of this account is full')
+    assert.equal((await stage.gateway.record(created, tenant.key)).charged, '0')
+    assert.deepEqual(await orphans(created), ['not_stored'])
+    assert.equal((await sql`select 1 from loose_blob`).length, 0)
+  })
+})

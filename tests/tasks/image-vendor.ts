@@ -1,0 +1,83 @@
+/**
+ * A tiny vendor of images for tests of deferred calls: its own book of what it made, answers that
+ * wait until a test lets them go, and the ways in which an answer can be lost.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { PNG } from '../assets/png.ts'
+
+export interface ImageVendor {
+  readonly url: string
+  /** Bodies of the requests that it took, by model. */
+  readonly made: Map<string, Record<string, unknown>[]>
+  /** What the next answers are instead: a status, or a connection that ends. */
+  readonly faults: (number | 'lost')[]
+  /** Answers wait until `letGo` is called. */
+  waits: boolean
+  /** Bytes instead of links. */
+  base64: boolean
+  usage: object | undefined
+  letGo(): void
+  stop(): Promise<void>
+}
+
+type State = Omit<ImageVendor, 'url' | 'letGo' | 'stop'> & { readonly waiting: (() => void)[] }
+
+export async function startImageVendor(): Promise<ImageVendor> {
+  const state: State = {
+    ...{ made: new Map(), faults: [], waiting: [] },
+    ...{ waits: false, base64: false, usage: undefined },
+  }
+  const server = createServer((request, response) => {
+    answer(state, request, response).catch(() => request.socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${port}/v1`,
+    letGo() {
+      state.waits = false
+      for (const go of state.waiting.splice(0)) go()
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  })
+}
+
+async function answer(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = JSON.parse(Buffer.concat(chunks).toString())
+  const fault = state.faults.shift()
+  if (typeof fault === 'number') {
+    const error = { message: `refused with ${fault}`, code: 'refused' }
+    send(response, fault, { error })
+    return
+  }
+  state.made.set(body.model, [...(state.made.get(body.model) ?? []), body])
+  if (fault === 'lost') {
+    request.socket.destroy()
+    return
+  }
+  if (state.waits) await new Promise<void>((go) => state.waiting.push(go))
+  const image = state.base64
+    ? { b64_json: PNG.toString('base64') }
+    : { url: `https://media.example/${body.model}.png`, revised_prompt: body.prompt }
+  const data = Array.from({ length: body.n ?? 1 }, () => image)
+  const { usage } = state
+  send(response, 200, { created: 1_795_253_412, data, ...(usage ? { usage } : {}) })
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
