@@ -65,6 +65,13 @@ test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it wi
     body: JSON.stringify({ model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] }),
   })
   assert.equal(answer.status, 200, await answer.text())
+  const entered = await fetch(`${demo.base_url}/admin/v1/session`, {
+    method: 'POST',
+    headers: { 'x-tributary-console': '1', 'content-type': 'application/json' },
+    body: JSON.stringify({ email: demo.console.email, password: demo.console.password }),
+  })
+  assert.deepEqual(await entered.json(), { status: 'signed_in', methods: [] })
+  assert.equal(demo.console.url, `${demo.base_url}/console/`)
   const list = ['usage', 'list', '--account', demo.account_id, '--json']
   const { out, err } = await runWith(running.environment, list)
   const [record] = JSON.parse(out || err)
