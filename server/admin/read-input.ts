@@ -7,6 +7,8 @@ import type { RouteDeclaration } from './contract/route.ts'
 
 /** Prices, catalogs and settings are small; media go through the public API. */
 const BODY_BYTES_MAX = 1 << 20
+/** Of somebody unknown: a password or a passkey's answer. */
+const PUBLIC_BODY_BYTES_MAX = 1 << 16
 
 /** Throws 404 for an id that the database could not read, 400 with the field at fault, 413, 415. */
 export async function readInput(context: Context, declared: RouteDeclaration) {
@@ -15,13 +17,13 @@ export async function readInput(context: Context, declared: RouteDeclaration) {
   }
   return {
     query: declared.query && check(declared.query, Object.fromEntries(context.query), 'query'),
-    body: declared.body && check(declared.body, await readJson(context), 'body'),
+    body: declared.body && check(declared.body, await readJson(context, declared), 'body'),
   }
 }
 
-async function readJson({ request }: Context): Promise<unknown> {
+async function readJson({ request }: Context, { role }: RouteDeclaration): Promise<unknown> {
   expectJson(request)
-  const bytes = await readBody(request, BODY_BYTES_MAX)
+  const bytes = await readBody(request, role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX)
   if (bytes.length === 0) return {}
   try {
     return JSON.parse(bytes.toString('utf8'))

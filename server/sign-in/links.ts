@@ -21,7 +21,7 @@ import {
 } from './person-store.ts'
 import { noLink } from './refusals.ts'
 import { deleteSessions } from './session-store.ts'
-import { identifySession, openSession } from './sessions.ts'
+import { identifySession, openSession, renewSession } from './sessions.ts'
 import { createToken, hashToken } from './token.ts'
 
 /** A link to hand on, and how long it works. */
@@ -165,12 +165,13 @@ export async function acceptInvitation(
   const known = await findByEmail(parts.sql, link.email ?? '')
   if (known) {
     const session = await identifySession(parts, exchange.request)
-    if (session?.user.id !== known.id) {
+    if (!session || session.user.id !== known.id) {
       throw new GatewayError('conflict', {
         message: `sign in as ${link.email}, then open the invitation again`,
       })
     }
     await withTransaction(parts.sql, (transaction) => letIn(transaction, link, known.id))
+    if (link.is_operator) await renewSession(parts, session, exchange)
     return SIGNED_IN
   }
   const id = await createInvited(parts, link, given)

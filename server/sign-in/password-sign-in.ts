@@ -10,6 +10,7 @@ import { noStep, wrongCode, wrongPassword } from './refusals.ts'
 import type { Session } from './session.ts'
 import { markSteppedUp, openSession, renewSession } from './sessions.ts'
 import { beginStep, endStep, readStep } from './steps.ts'
+import type { Subject } from './throttle.ts'
 
 /** What came of one step of a sign-in. */
 export interface Outcome {
@@ -29,7 +30,8 @@ export async function signInWithPassword(
   given: { readonly email: string; readonly password: string },
   exchange: Exchange,
 ): Promise<Outcome> {
-  const person = await comparePassword(parts, given, exchange)
+  const asked = { subject: 'name', name: given.email.toLowerCase() } as const
+  const person = await comparePassword(parts, given, asked, exchange)
   const methods = await listFactors(parts, person)
   if (methods.length > 0) {
     await beginStep(parts, exchange, { personId: person.id, challenge: null })
@@ -42,13 +44,13 @@ export async function signInWithPassword(
 async function comparePassword(
   parts: Parts,
   { email, password }: { readonly email: string; readonly password: string },
+  asked: { readonly subject: Subject; readonly name: string },
   { request }: Exchange,
 ): Promise<PersonRow> {
   const { sql, passwords, throttle, addresses } = parts
   const line = addresses.lineOf(request)
-  const name = email.toLowerCase()
   await throttle.take('address', line)
-  await throttle.take('name', name)
+  await throttle.take(asked.subject, asked.name)
   const found = await findByEmail(sql, email)
   const person = found && !found.disabled_at ? found : undefined
   const { isRight, isStale } = await passwords.verify(password, person?.password_hash ?? null)
@@ -63,11 +65,18 @@ async function comparePassword(
     })
     throw wrongPassword()
   }
-  await Promise.all([throttle.giveBack('address', line), throttle.giveBack('name', name)])
+  await throttle.giveBack('address', line)
+  await throttle.giveBack(asked.subject, asked.name)
   if (isStale && person.password_hash) {
     await rehash(sql, person.id, person.password_hash, await passwords.hash(password))
   }
   return person
+}
+
+/** The password of who is signed in already. */
+function compareOwn(parts: Parts, { user }: Session, password: string, exchange: Exchange) {
+  const asked = { subject: 'own', name: user.id } as const
+  return comparePassword(parts, { email: user.email, password }, asked, exchange)
 }
 
 /** Finishes a sign-in whose password was right. Throws 401 and 429. */
@@ -113,8 +122,7 @@ export async function stepUpWithPassword(
   given: GivenCode & { readonly password: string },
   exchange: Exchange,
 ): Promise<Date> {
-  const { email } = session.user
-  const person = await comparePassword(parts, { email, password: given.password }, exchange)
+  const person = await compareOwn(parts, session, given.password, exchange)
   const methods = await listFactors(parts, person)
   if (methods.length > 0) {
     if (given.code === undefined && given.recovery_code === undefined) throw wrongCode()
@@ -133,7 +141,7 @@ export async function changePassword(
   const { id, email } = session.user
   checkPassword(given.fresh, email, 'new_password')
   if (given.fresh === given.current) throw invalidField('new_password', 'is the one you have')
-  await comparePassword(parts, { email, password: given.current }, exchange)
+  await compareOwn(parts, session, given.current, exchange)
   const hash = await parts.passwords.hash(given.fresh)
   await withTransaction(parts.sql, (transaction) => updatePassword(transaction, id, hash))
   await renewSession(parts, session, exchange)

@@ -23,12 +23,16 @@ const columns = (sql: Sql | TransactionSql) => sql`
   p.totp_pending, p.disabled_at, p.created_at,
   (select count(*)::int from passkey k where k.person_id = p.id) as passkeys`
 
+/**
+ * Compared as `email.toLowerCase()`, by us: what the database makes of capitals depends on its
+ * locale, and rates are kept for exactly the name that is compared.
+ */
 export async function findByEmail(
   sql: Sql | TransactionSql,
   email: string,
 ): Promise<PersonRow | undefined> {
   const [row] = await sql<PersonRow[]>`
-    select ${columns(sql)} from person p where lower(p.email) = lower(${email})`
+    select ${columns(sql)} from person p where lower(p.email) = ${email.toLowerCase()}`
   return row
 }
 

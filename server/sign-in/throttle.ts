@@ -13,6 +13,8 @@ const MINUTE_SECONDS = 60
 const RATES = {
   /** Passwords for one e-mail address, whether anybody has it or not. */
   name: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
+  /** Passwords for one's own session: strangers' guesses do not use this up. */
+  own: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** Passwords from one network address. */
   address: { burst: 50, everySeconds: 10 },
   /** Second factors of one person. */

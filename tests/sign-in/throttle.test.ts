@@ -68,6 +68,29 @@ describe('guessing passwords', () => {
     for (let time = 0; time < 30; time += 1) await console.signedIn(email)
   })
 
+  test('strangers’ guesses do not keep who is signed in from a fresh proof', async () => {
+    const { email } = await console.person()
+    const browser = await console.signedIn(email)
+    for (let guess = 0; guess < 12; guess += 1) {
+      const body = { email, password: WRONG }
+      await console.browser().send('POST', '/session', body, from(`198.51.100.${guess}`))
+    }
+    const proof = await browser.send('POST', '/session/step-up', { password: PASSWORD })
+    assert.equal(proof.status, 200)
+    const statuses: number[] = []
+    for (let guess = 0; guess < 12; guess += 1) {
+      const headers = from(`198.51.100.${100 + guess}`)
+      const body = { password: WRONG }
+      statuses.push((await browser.send('POST', '/session/step-up', body, headers)).status)
+    }
+    assert.deepEqual(statuses.slice(9), [401, 429, 429])
+  })
+
+  test('a large body of somebody unknown is not read', async () => {
+    const body = { email: 'a@example.com', password: 'x'.repeat(70_000) }
+    assert.equal((await console.browser().send('POST', '/session', body)).status, 413)
+  })
+
   test('second factors are guessed no oftener', async () => {
     const { id, email } = await console.person()
     const browser = await console.signedIn(email)

@@ -71,7 +71,7 @@ export const signInContract = {
     role: 'public',
     tag: TAG,
     summary: 'Sign in with a password',
-    body: z.object({ email, password }),
+    body: z.object({ email: text(254).min(3), password }),
     answer: outcome,
     errors: [401, 403, 429],
   },
