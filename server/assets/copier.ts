@@ -14,7 +14,7 @@ export interface CopierOptions extends Omit<CopyContext, 'signal' | 'limits'> {
 }
 
 export interface Copier {
-  /** Cuts the copies under way: others take them over when their leases end. */
+  /** Cuts the copies under way and leaves them to others. */
   stop(): Promise<void>
 }
 

@@ -7,7 +7,7 @@ import type { Log } from '../lib/log.ts'
 import type { Guard } from '../outbound/guard.ts'
 import type { Blob, Blobs } from './blobs.ts'
 import { type CopyLimits, nextCopyMs } from './copy-schedule.ts'
-import { type ClaimedCopy, failCopy, renewCopy, storeCopy } from './copy-store.ts'
+import { type ClaimedCopy, failCopy, releaseCopy, renewCopy, storeCopy } from './copy-store.ts'
 import type { Quota } from './quota.ts'
 import { readPictureSize } from './read-picture-size.ts'
 import { readVideoFacts, type VideoFacts } from './read-video-facts.ts'
@@ -23,7 +23,7 @@ export interface CopyContext {
   readonly limits: CopyLimits
   /** Told what came of every try. */
   readonly onEnd?: (outcome: CopyOutcome) => void
-  /** Cuts it; another process copies when the lease has ended. */
+  /** Cuts it, and gives the claim back. */
   readonly signal: AbortSignal
 }
 
@@ -52,6 +52,7 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
     await keep(claim, blob, context)
     context.onEnd?.('stored')
   } catch (error) {
+    if (context.signal.aborted) return await releaseCopy(sql, claim)
     if (lease.signal.aborted) return
     const failure = error instanceof CopyFailure ? error : describe(error)
     const waitMs = failure.final ? null : nextCopyMs(claim.attempts, claim.left_ms, limits)

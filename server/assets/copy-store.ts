@@ -47,6 +47,13 @@ export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promis
   return renewed.count === 1
 }
 
+/** Gives a claim back unused, for whoever comes next. */
+export async function releaseCopy(sql: Sql, claim: Claim): Promise<void> {
+  await sql`
+    update asset set due_at = now(), attempts = attempts - 1
+    where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
+}
+
 export interface Copied {
   readonly storageKey: string
   readonly contentType: string

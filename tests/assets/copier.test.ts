@@ -156,6 +156,15 @@ describe('a copy', () => {
     assert.deepEqual([state, failure], ['waiting', null])
   })
 
+  test('that is cut by a stop is made by whoever comes next, at once', async () => {
+    const goOn = await holdCopy()
+    await shelf.copiers[0]?.stop()
+    goOn()
+    assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
+    shelf.copy({ limits: { leaseMs: 60_000 } })
+    assert.equal((await shelf.untilState('task_a', 'stored')).attempts, 1)
+  })
+
   test('of an account with much to copy does not hold up another’s', async () => {
     for (let count = 0; count < 20; count += 1) {
       await shelf.succeed({ id: `task_${count}`, ...video(`/${count}.mp4`) })

@@ -31,6 +31,7 @@ export interface Shelf {
   stored(): string[]
   /** Ends a task in the library's eyes. */
   succeed(task: Partial<FinishedTask>): Promise<void>
+  readonly copiers: readonly Copier[]
   copy(options?: { limits?: Partial<CopyLimits>; bytesMax?: number }): Copier
   row(taskId: string): Promise<CopyRow>
   untilState(taskId: string, state: string): Promise<CopyRow>
@@ -70,6 +71,7 @@ export async function openShelf(): Promise<Shelf> {
   return {
     sql,
     blobs,
+    copiers,
     library: createLibrary({ sql, blobs, publicUrl: 'https://gateway.example' }),
     row,
     stored: () =>
