@@ -99,6 +99,18 @@ describe('codes as second factor', () => {
     assert.equal(none.status, 401)
   })
 
+  test('a step that is finished twice at once opens one session', async () => {
+    const { email } = await console.person()
+    const { codes } = await enrol(await console.signedIn(email))
+    const [one, two] = [await begin(email), console.browser()]
+    two.setCookie('tributary_step', one.cookie('tributary_step') ?? '')
+    const answers = await Promise.all([
+      one.send('POST', '/session/second-factor', { recovery_code: codes[0] }),
+      two.send('POST', '/session/second-factor', { recovery_code: codes[1] }),
+    ])
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 401])
+  })
+
   test('a fresh proof asks for it as well', async () => {
     const { email } = await console.person()
     const browser = await console.signedIn(email)

@@ -149,6 +149,18 @@ describe('a new password by a link', () => {
     assert.equal(entered.json.status, 'second_factor')
   })
 
+  test('used twice at once, works once', async () => {
+    const { id } = await console.person()
+    const { link } = await offerReset(console.signIn.parts, id, 'test')
+    const passwords = ['nine purple elephants', 'ten purple elephants']
+    const answers = await Promise.all(
+      passwords.map((password) =>
+        console.browser().send('POST', '/session/reset', { token: tokenOf(link), password }),
+      ),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [204, 404])
+  })
+
   test('is offered by operators, to nobody of their own rank', async () => {
     const operator = await console.person({ isOperator: true })
     const colleague = await console.person({ isOperator: true })
