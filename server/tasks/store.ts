@@ -1,5 +1,5 @@
 /**
- * The tasks' SQL: creating, claiming and moving them. Every write to a claimed task names its
+ * The tasks' SQL: creating and moving them. Every write to a claimed task names its
  * fence, so that a process that was frozen and woke with an old answer writes nothing.
  */
 import type { Sql, TransactionSql } from 'postgres'
@@ -197,70 +197,6 @@ export async function closeTask(
   return row
 }
 
-/** Tasks of one channel wait in two lines: looks are short, calls are not. */
-export interface Lane {
-  readonly channel_id: string
-  readonly calls: boolean
-}
-
-/** Where tasks are due. */
-export function dueLanes(sql: Sql, callKinds: readonly TaskKind[]): Promise<Lane[]> {
-  return sql<Lane[]>`
-    select distinct channel_id, kind = any(${callKinds as string[]}::text[]) as calls
-    from task where due_at <= now()`
-}
-
-/** Milliseconds until the next task becomes due, or null when none will. */
-export async function nextDueMs(sql: Sql): Promise<number | null> {
-  const [row] = await sql<{ wait_ms: number | null }[]>`
-    select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
-    from task where due_at > now()`
-  return row?.wait_ms ?? null
-}
-
-/** Takes up to `limit` due tasks of a lane: their due time moves to the lease's end. */
-export async function claimDue(
-  sql: Sql,
-  { channel_id: channelId, calls }: Lane,
-  callKinds: readonly TaskKind[],
-  limit: number,
-  leaseMs: number,
-): Promise<ClaimedTask[]> {
-  return sql<ClaimedTask[]>`
-    with due as (
-      select id from task where channel_id = ${channelId} and due_at <= now()
-        and (kind = any(${callKinds as string[]}::text[])) = ${calls}
-      order by due_at limit ${limit} for update skip locked
-    ), t as (
-      update task set fence = fence + 1,
-        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      from due where task.id = due.id
-      returning task.*)
-    select ${columns(sql)}, ${claimColumns(sql)}
-    from t join task_attempt a on a.id = t.attempt_id
-    join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version`
-}
-
-/** Takes one accepted task at once, from whoever has it: the fence refuses the other's write. */
-export async function claimOne(
-  sql: Sql,
-  taskId: string,
-  leaseMs: number,
-): Promise<ClaimedTask | undefined> {
-  const [row] = await sql<ClaimedTask[]>`
-    with t as (
-      update task set fence = fence + 1,
-        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
-      where id = ${taskId} and state in ('queued', 'processing')
-      returning task.*)
-    select ${columns(sql)}, ${claimColumns(sql)}
-    from t join task_attempt a on a.id = t.attempt_id
-    join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version`
-  return row
-}
-
 /** Reads a task together with what a claim knows of it, without touching its lease. */
 export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask | undefined> {
   const [row] = await sql<ClaimedTask[]>`
@@ -279,11 +215,10 @@ export function columns(sql: AnySql) {
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
     t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
-    a.number as attempt_number, a.sent_at,
-    a.passes`
+    a.number as attempt_number, a.sent_at, a.passes`
 }
 
-function claimColumns(sql: AnySql) {
+export function claimColumns(sql: AnySql) {
   return sql`h.amount as hold_amount, h.price_version, p.prices,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,

@@ -2,9 +2,10 @@
  * The loop that looks at due tasks: so many at once on each channel, none on a channel that asked
  * for rest, woken by notifications and by its own timer.
  */
+import { createWaker } from '../lib/waker.ts'
 import type { Engine } from './engine.ts'
 import { lookAt } from './look.ts'
-import { claimDue, dueLanes, nextDueMs } from './store.ts'
+import { claimDue, claimInTurn, dueLanes, nextDueMs } from './queue-store.ts'
 import type { ClaimedTask } from './task.ts'
 
 /** At one time: vendors allow some twenty looks a second, and fewer calls that take long. */
@@ -29,7 +30,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
   const busy = new Map<string, number>()
   const restUntilMs = new Map<string, number>()
   const running = new Set<Promise<void>>()
-  const { pause, wake } = createPause()
+  const { wait, wake } = createWaker()
   let stopped = false
 
   async function look(task: ClaimedTask, lane: string): Promise<void> {
@@ -46,12 +47,13 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
   }
 
   async function round(): Promise<void> {
-    for (const lane of await dueLanes(sql, callKinds)) {
-      const name = `${lane.channel_id} ${lane.calls}`
-      const most = lane.calls ? callsPerChannel : looksPerChannel
-      const free = most - (busy.get(name) ?? 0)
+    for (const lane of await dueLanes(sql)) {
+      const name = `${lane.channel_id} ${lane.kind}`
+      const isCall = callKinds.includes(lane.kind)
+      const free = (isCall ? callsPerChannel : looksPerChannel) - (busy.get(name) ?? 0)
       if (stopped || free <= 0 || (restUntilMs.get(name) ?? 0) > performance.now()) continue
-      for (const task of await claimDue(sql, lane, callKinds, free, engine.times.leaseMs)) {
+      const claim = isCall ? claimInTurn : claimDue
+      for (const task of await claim(sql, lane, free, engine.times.leaseMs)) {
         const work = look(task, name).finally(() => running.delete(work))
         running.add(work)
       }
@@ -67,7 +69,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       } catch (error) {
         services.log.warn({ error }, 'tasks wait for the database')
       }
-      if (!stopped) await pause(waitMs)
+      if (!stopped) await wait(waitMs)
     }
   }
 
@@ -84,21 +86,5 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       await done
       await Promise.all(running)
     },
-  }
-}
-
-/** A wait that can be cut short. */
-function createPause() {
-  let wake = () => {}
-  return {
-    wake: () => wake(),
-    pause: (ms: number) =>
-      new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      }),
   }
 }

@@ -1,0 +1,102 @@
+/**
+ * The queue: which tasks are due, and who takes them. A claim raises the fence and moves the due
+ * time to the lease's end; a row that somebody else is taking is skipped.
+ */
+import type { PendingQuery, Row, Sql } from 'postgres'
+import type { TaskKind } from '../upstreams/task-driver.ts'
+import { claimColumns, columns } from './store.ts'
+import type { ClaimedTask } from './task.ts'
+
+/** Tasks of one kind on one channel: they wait for each other only. */
+export interface Lane {
+  readonly channel_id: string
+  readonly kind: TaskKind
+}
+
+/** Where tasks are due. */
+export function dueLanes(sql: Sql): Promise<Lane[]> {
+  return sql<Lane[]>`select distinct channel_id, kind from task where due_at <= now()`
+}
+
+/** Milliseconds until the next task becomes due, or null when none will. */
+export async function nextDueMs(sql: Sql): Promise<number | null> {
+  const [row] = await sql<{ wait_ms: number | null }[]>`
+    select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
+    from task where due_at > now()`
+  return row?.wait_ms ?? null
+}
+
+/** Takes up to `limit` due tasks of a lane, the longest due first. */
+export function claimDue(
+  sql: Sql,
+  { channel_id: channelId, kind }: Lane,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedTask[]> {
+  const due = sql`
+    select id from task
+    where channel_id = ${channelId} and kind = ${kind} and due_at <= now()
+    order by due_at limit ${limit} for update skip locked`
+  return claim(sql, due, leaseMs)
+}
+
+/**
+ * The same for work that lasts: the accounts take turns, so that nobody waits for another's
+ * thousand. Only the first due tasks of each account are looked at, however many wait behind them.
+ */
+export function claimInTurn(
+  sql: Sql,
+  { channel_id: channelId, kind }: Lane,
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedTask[]> {
+  const open = sql`
+    from task where channel_id = ${channelId} and kind = ${kind} and due_at is not null`
+  const due = sql`
+    select id from task where due_at <= now() and id in (
+      with recursive waiting as (
+        (select account_id ${open} order by account_id limit 1)
+        union all
+        select (select task.account_id ${open} and task.account_id > waiting.account_id
+          order by task.account_id limit 1)
+        from waiting where waiting.account_id is not null)
+      select first.id from waiting cross join lateral (
+        select id, due_at, row_number() over (order by due_at) as turn
+        ${open} and task.account_id = waiting.account_id and due_at <= now()
+        order by due_at limit ${limit}) first
+      order by first.turn, first.due_at limit ${limit})
+    for update skip locked`
+  return claim(sql, due, leaseMs)
+}
+
+function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<ClaimedTask[]> {
+  return sql<ClaimedTask[]>`
+    with due as (${due}), t as (
+      update task set fence = fence + 1,
+        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      from due where task.id = due.id
+      returning task.*)
+    select ${columns(sql)}, ${claimColumns(sql)}
+    from t join task_attempt a on a.id = t.attempt_id
+    join hold h on h.id = t.hold_id
+    left join price p on p.version = h.price_version`
+}
+
+/** Takes one accepted task at once, from whoever has it: the fence refuses the other's write. */
+export async function claimOne(
+  sql: Sql,
+  taskId: string,
+  leaseMs: number,
+): Promise<ClaimedTask | undefined> {
+  const [row] = await sql<ClaimedTask[]>`
+    with t as (
+      update task set fence = fence + 1,
+        due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
+      where id = ${taskId} and state in ('queued', 'processing')
+      returning task.*)
+    select ${columns(sql)}, ${claimColumns(sql)}
+    from t join task_attempt a on a.id = t.attempt_id
+    join hold h on h.id = t.hold_id
+    left join price p on p.version = h.price_version`
+  return row
+}
