@@ -11,10 +11,24 @@ export async function noteLoose(sql: AnySql, key: string, seconds: number): Prom
     on conflict (storage_key) do update set due_at = excluded.due_at`
 }
 
-/** False when it was not loose any more: somebody removes it. */
-export async function forgetLoose(sql: AnySql, key: string): Promise<boolean> {
-  const forgotten = await sql`delete from loose_blob where storage_key = ${key}`
-  return forgotten.count === 1
+/** Its content is gone. */
+export async function forgetLoose(sql: AnySql, key: string): Promise<void> {
+  await sql`delete from loose_blob where storage_key = ${key}`
+}
+
+/**
+ * Its content has an owner from now on. False when there are not `seconds` left until somebody
+ * removes it, who may have begun.
+ */
+export async function adoptLoose(
+  sql: TransactionSql,
+  key: string,
+  seconds: number,
+): Promise<boolean> {
+  const adopted = await sql`
+    delete from loose_blob
+    where storage_key = ${key} and due_at > now() + ${seconds}::float8 * interval '1 second'`
+  return adopted.count === 1
 }
 
 /** Takes keys that are due and keeps others from them for a while. */

@@ -6,11 +6,12 @@
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
 import type { Log } from '../lib/log.ts'
-import { forgetLoose, noteLoose, takeLoose } from './blob-store.ts'
+import { adoptLoose, forgetLoose, noteLoose, takeLoose } from './blob-store.ts'
 import type { ByteRange, Storage, Written } from './storage.ts'
 
 /** Longer than the largest upload takes at the least rate. */
 const WRITING_SECONDS = 86_400
+/** Nobody else tries to remove it meanwhile, and nobody adopts it so shortly before. */
 const REMOVING_SECONDS = 600
 const REMOVED_AT_ONCE = 20
 
@@ -64,7 +65,8 @@ export function createBlobs({
       }
     },
     async adopt(transaction, key) {
-      if (!(await forgetLoose(transaction, key))) throw new Error('the content was given up')
+      const isMine = await adoptLoose(transaction, key, 2 * REMOVING_SECONDS)
+      if (!isMine) throw new Error('the content was given up')
     },
     release: (transaction, key) => noteLoose(transaction, key, 0),
     clear,

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 import { until } from '../support/processes.ts'
 import { answering, breakingOff, MP4, type Origin, PNG, startOrigin } from './origin.ts'
@@ -236,15 +237,16 @@ describe('what a task made', () => {
 
 test('content that nobody owns is removed when its time has come, and only then', async () => {
   const { sql, blobs } = shelf
-  const { Readable } = await import('node:stream')
   const blob = await blobs.write(Readable.from([PNG]), 1_000)
   assert.equal(await blobs.clearDue(), 0, 'it may still be written')
   assert.equal(shelf.stored().length, 1)
   await sql`update loose_blob set due_at = now()`
   assert.equal(await blobs.clearDue(), 1)
   assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
-  await assert.rejects(
-    sql.begin((transaction) => blobs.adopt(transaction, blob.key)),
-    /given up/,
-  )
+  const adopt = (key: string) => sql.begin((transaction) => blobs.adopt(transaction, key))
+  await assert.rejects(adopt(blob.key), /given up/)
+  const late = await blobs.write(Readable.from([PNG]), 1_000)
+  // As while somebody removes it.
+  await sql`update loose_blob set due_at = now() + interval '10 minutes'`
+  await assert.rejects(adopt(late.key), /given up/)
 })
