@@ -131,8 +131,7 @@ export async function takeChallenge(sql: Sql, id: string): Promise<Buffer | unde
   return row?.challenge
 }
 
-/** What can end no more, as it has ended. */
+/** Whatever has ended. */
 export async function forgetEnded(sql: Sql): Promise<void> {
   await sql`delete from console_session s where not (${lives(sql)})`
-  await sql`delete from sign_in_step where expires_at < now()`
 }

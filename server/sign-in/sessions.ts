@@ -16,7 +16,6 @@ import {
   stepUp,
   touchSession,
 } from './session-store.ts'
-import { forgetFull } from './throttle-store.ts'
 import { createToken, hashToken } from './token.ts'
 
 /** How a person was proved: for the audit log. */
@@ -83,7 +82,7 @@ export async function openSession(
   const ip = addresses.of(request)
   await writeAudit(sql, { actor: personId, ip, action: 'sign-in', target: id, details: { proof } })
   setCookie(response, 'session', token, place)
-  await Promise.all([forgetEnded(sql), forgetFull(sql)])
+  await forgetEnded(sql)
 }
 
 /** After a change of a password or factor: every other session ends, this one gets a new token. */

@@ -8,6 +8,7 @@ export interface StepRow {
 
 const SECONDS = 600
 
+/** Those that have run out go with it. */
 export async function insertStep(
   sql: Sql,
   step: {
@@ -16,6 +17,7 @@ export async function insertStep(
     readonly challenge: Buffer | null
   },
 ): Promise<void> {
+  await sql`delete from sign_in_step where expires_at < now()`
   await sql`
     insert into sign_in_step (token_hash, person_id, challenge, expires_at)
     values (${step.tokenHash}, ${step.personId}, ${step.challenge},

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { giveBack, type Rate, takeOne } from './throttle-store.ts'
+import { forgetFull, giveBack, type Rate, takeOne } from './throttle-store.ts'
 
 const MINUTE_SECONDS = 60
 const RATES = {
@@ -32,12 +32,16 @@ export interface Throttle {
 }
 
 const REMEMBERED_MAX = 10_000
+/** Rows that say nothing any more are removed after so many attempts. */
+const TIDY_EVERY = 500
 
 export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
   /** Until when a key is refused, newest last. */
   const refusedUntil = new Map<string, number>()
   /** The newest attempt of each key: of thousands at once, one asks the database at a time. */
   const last = new Map<string, Promise<void>>()
+
+  let taken = 0
 
   function remember(key: string, seconds: number): void {
     refusedUntil.delete(key)
@@ -50,6 +54,8 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
     const waitMs = (refusedUntil.get(key) ?? 0) - nowMs()
     if (waitMs > 0) throw tooMany(waitMs / 1000)
     const seconds = await takeOne(sql, key, rate)
+    taken += 1
+    if (taken % TIDY_EVERY === 0) await forgetFull(sql)
     if (seconds === undefined) return
     remember(key, seconds)
     throw tooMany(seconds)

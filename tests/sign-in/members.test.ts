@@ -72,6 +72,21 @@ describe('members of an account', () => {
     assert.equal((await ownerBrowser.send('GET', '/session')).json.user.operator, false)
   })
 
+  test('operators see an account that is none as such', async () => {
+    const operator = await console.person({ isOperator: true })
+    const browser = await console.signedIn(operator.email)
+    await console.sql`insert into passkey (id, person_id, name, credential_id, public_key)
+      values ('pky_m', ${operator.id}, 'm', 'm', 'm')`
+    const { accountId } = await house()
+    const body = { email: 'x@example.com', role: 'member' }
+    const send = (id: string, method: string, path: string, given?: object) =>
+      browser.send(method, `/accounts/${id}/${path}`, given)
+    assert.equal((await send('acct_none', 'GET', 'members')).status, 404)
+    assert.equal((await send('acct_none', 'POST', 'invitations', body)).status, 404)
+    assert.equal((await send(accountId, 'GET', 'members')).status, 200)
+    assert.equal((await send(accountId, 'POST', 'invitations', body)).status, 200)
+  })
+
   test('everybody is listed to operators, page by page', async () => {
     const operator = await console.person({ isOperator: true })
     const browser = await console.signedIn(operator.email)

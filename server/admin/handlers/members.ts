@@ -1,4 +1,6 @@
 /** Members of accounts, people who may sign in, and invitations, over HTTP. */
+import type { Sql } from 'postgres'
+import { accountExists } from '../../accounts/key-store.ts'
 import { GatewayError } from '../../errors.ts'
 import { deleteInvitation, type LinkRow, selectInvitations } from '../../sign-in/link-store.ts'
 import { invite, type MadeLink, offerReset } from '../../sign-in/links.ts'
@@ -9,6 +11,7 @@ import type { HandlersOf } from '../handler.ts'
 
 export const membersHandlers: HandlersOf<typeof membersContract> = {
   async 'GET /accounts/:account_id/members'({ params }, { sql }) {
+    await requireAccount(sql, params.account_id)
     const rows = await selectMembers(sql, params.account_id)
     const data = rows.map(({ person_id, created_at, ...row }) => ({
       ...{ id: person_id, ...row, created_at: created_at.toISOString() },
@@ -25,10 +28,13 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     return undefined
   },
   async 'GET /accounts/:account_id/invitations'({ params }, { sql }) {
+    await requireAccount(sql, params.account_id)
     const rows = await selectInvitations(sql, { accountId: params.account_id })
     return { data: rows.map(showInvitation) }
   },
-  async 'POST /accounts/:account_id/invitations'({ params, body, session, note }, { signIn }) {
+  async 'POST /accounts/:account_id/invitations'({ params, body, session, note }, services) {
+    const { sql, signIn } = services
+    await requireAccount(sql, params.account_id)
     const { email, role } = body
     note({ email, role })
     const to = { accountId: params.account_id, role }
@@ -68,6 +74,12 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     if (await deleteInvitation(sql, null, params.invitation_id)) return undefined
     throw new GatewayError('not_found', { message: 'no such invitation' })
   },
+}
+
+/** Members of an account are known to have one; operators may name any. Throws 404. */
+async function requireAccount(sql: Sql, id: string): Promise<void> {
+  if (await accountExists(sql, id)) return
+  throw new GatewayError('not_found', { message: 'no such account' })
 }
 
 function showLink({ link, expiresAt }: MadeLink) {
