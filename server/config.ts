@@ -120,6 +120,7 @@ function assemble(values: Values) {
       answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
       jsonDepthMax: values.JSON_DEPTH_MAX,
       callsMax: values.CALLS_MAX,
+      socketsMax: values.UPSTREAM_CONNECTIONS_MAX,
     },
     taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,
     tasks: {

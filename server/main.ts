@@ -8,8 +8,10 @@ import { type Accounts, createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
 import { createLive, type Live } from './admin/live/live.ts'
 import { type Assets, openAssets } from './assets/assets.ts'
+import { createForms } from './assets/forms.ts'
 import { addToLibrary } from './assets/library.ts'
 import { openStorage } from './assets/open-storage.ts'
+import { createSpool } from './assets/spool.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
 import { type Catalog, createCatalog } from './catalog/snapshot.ts'
 import { type Config, showConfig } from './config.ts'
@@ -125,6 +127,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
     storedAnswers: createStoredAnswers(sql),
+    forms: createForms(createSpool(join(config.dataDir, 'spool'))),
   }
   const assets = openAssets({
     ...{ sql, guard, publicUrl: config.publicUrl, log },

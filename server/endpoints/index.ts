@@ -36,6 +36,7 @@ import { speech } from './speech.ts'
 import { getStorage } from './storage.ts'
 import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
 import { taskTimeline } from './task-timeline.ts'
+import { translations } from './translations.ts'
 import { getUsage, listUsage } from './usage.ts'
 import { cancelVideo, createVideo, getVideo, listVideos } from './video.ts'
 import {
@@ -59,6 +60,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteResponse,
   embeddings,
   speech,
+  translations,
   search,
   imageGenerations,
   createImageTask,

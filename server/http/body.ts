@@ -5,12 +5,17 @@ import { GatewayError } from '../errors.ts'
 /** JSON under any of the names that clients give it; none at all is taken for JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
 
-/** Throws 415 for an encoded body or one that does not claim to be JSON. */
-export function expectJson(request: IncomingMessage): void {
+/** Throws 415 for an encoded body: what it would grow to is not known. */
+export function expectIdentity(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     throw new GatewayError('unsupported_media')
   }
+}
+
+/** Throws 415 for an encoded body or one that does not claim to be JSON. */
+export function expectJson(request: IncomingMessage): void {
+  expectIdentity(request)
   const type = request.headers['content-type']
   if (type !== undefined && !JSON_TYPES.test(type)) throw new GatewayError('unsupported_media')
 }

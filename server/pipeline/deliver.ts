@@ -190,7 +190,8 @@ class Delivery {
         response.off('close', this.onCallerGone)
         this.leave()
         if (response.destroyed) return
-        response.end(this.held.length > 0 ? Buffer.concat(this.held) : undefined)
+        if (end !== 'complete' && this.answer.cutsWhenBroken) response.destroy()
+        else response.end(this.held.length > 0 ? Buffer.concat(this.held) : undefined)
       },
     })
   }

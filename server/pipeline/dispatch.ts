@@ -43,7 +43,7 @@ export async function dispatch(
     if (!route) throw new GatewayError('upstream_failed')
     const start = performance.now()
     const outcome = await timed(context, 'upstream', () =>
-      attempt(metering, call, hold, route, services),
+      attempt(context, metering, call, hold, route, services),
     )
     if (retry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
@@ -60,6 +60,7 @@ export async function dispatch(
 }
 
 async function attempt(
+  context: Context,
   metering: Metering,
   call: ResolvedCall,
   hold: Hold,
@@ -75,6 +76,7 @@ async function attempt(
     dispatcher: services.dispatcher,
     firstByteTimeoutMs,
     idleTimeoutMs,
+    socketsMax: services.limits.socketsMax,
   })
   try {
     const answer: UpstreamAnswer = await adapter(wire, {
@@ -82,7 +84,12 @@ async function attempt(
       upstreamModel: route.upstreamModel,
       request: call.request,
     })
-    return await openAnswer(answer, services.limits.answerBytesMax)
+    const unheed = heedCaller(context, answer, call, services)
+    try {
+      return await openAnswer(answer, services.limits.answerBytesMax)
+    } finally {
+      unheed()
+    }
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
     if (error instanceof InvalidRequest) {
@@ -90,6 +97,32 @@ async function attempt(
       return new UpstreamFailure('rejected', { message, param })
     }
     throw error
+  }
+}
+
+/**
+ * Work that goes on only as long as it is fed is not fed for a caller that left, and what is read
+ * on has a time limit. Who named the request may come back for its answer: then it goes on.
+ */
+function heedCaller(
+  { response }: Context,
+  answer: UpstreamAnswer,
+  call: ResolvedCall,
+  { limits }: Services,
+): () => void {
+  const { leave, body } = answer
+  if (!leave || (!answer.stream && call.idempotency)) return () => undefined
+  let timer: NodeJS.Timeout | undefined
+  const onGone = () => {
+    leave()
+    timer ??= setTimeout(() => body.destroy(new Error('the caller left')), limits.drainMs)
+  }
+  let isOpening = true
+  response.once('close', () => (isOpening ? onGone() : leave()))
+  if (response.destroyed) onGone()
+  return () => {
+    isOpening = false
+    clearTimeout(timer)
   }
 }
 

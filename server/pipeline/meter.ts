@@ -2,6 +2,7 @@
  * Every metered call runs through these eight verbs, in this order and no other: identify,
  * resolve, admit, quote, hold, dispatch, deliver, settle.
  */
+import type { Caller } from '../accounts/accounts.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
@@ -14,7 +15,7 @@ import type { Metering } from './metering.ts'
 import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
 import { quote } from './quote.ts'
 import { passedThrough, toGatewayError } from './refusal.ts'
-import { resolve } from './resolve.ts'
+import { type ResolvedCall, resolve } from './resolve.ts'
 import type { Services } from './services.ts'
 import { chargeFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
 import { findReplay, type Replay, takeHold } from './take-hold.ts'
@@ -30,6 +31,20 @@ export async function meter(
   const call = await resolve(context, metering, caller, services, ({ calls }) => {
     return calls[operation] !== undefined
   })
+  try {
+    await run(context, metering, caller, call, services)
+  } finally {
+    await call.discard()
+  }
+}
+
+async function run(
+  context: Context,
+  metering: Metering,
+  caller: Caller,
+  call: ResolvedCall,
+  services: Services,
+): Promise<void> {
   const replay = await findReplay(caller, call, services)
   if (replay) {
     sendReplay(context, replay)

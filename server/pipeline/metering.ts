@@ -24,6 +24,8 @@ export interface Reading {
   readonly modelTypes: readonly ModelType[]
   /** Of this endpoint; the operator may have set a lower one. */
   readonly bodyBytesMax: number
+  /** The request is a form with a file; its fields are the body that the schema checks. */
+  readonly form?: FormReading
   /** Whether long conversations with pictures are expected here. */
   readonly takesConversations?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
@@ -39,6 +41,18 @@ export interface Reading {
   readonly streams: (value: Body) => boolean
   /** Estimated input tokens, for dialects that state them early; 0 where it has no meaning. */
   readonly inputTokens: (value: Body) => number
+}
+
+export interface FormReading {
+  readonly fileBytesMax: number
+  /**
+   * For one file: looks at it as it arrives and says which part of it counts. Both may throw
+   * InvalidRequest.
+   */
+  readonly inspect: () => {
+    push(chunk: Buffer): void
+    end(): { readonly start: number; readonly bytes: number }
+  }
 }
 
 export interface Metering extends Reading {
@@ -60,6 +74,8 @@ export interface Metering extends Reading {
 export interface QuotedRequest {
   readonly value: Body
   readonly body: Buffer
+  /** Of a form’s file, the part that counts; absent without one. */
+  readonly fileBytes?: number
   readonly inputTokens: number
   readonly model: Model
 }

@@ -28,6 +28,8 @@ export interface StreamAnswer {
   readonly ended: boolean
   /** True when the vendor stops billing once its connection is closed. */
   readonly stopsOnCancel: boolean
+  /** What broke off is cut: no clean end of the response. */
+  readonly cutsWhenBroken: boolean
   readonly heartbeat: Buffer | undefined
 }
 
@@ -56,7 +58,7 @@ async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<Whol
       chunks.push(chunk)
     }
   } catch (cause) {
-    throw new UpstreamFailure('unknown', { cause, message: 'the answer broke off' })
+    throw brokenOff(cause, 'the answer broke off')
   }
   if (size > bytesMax) {
     answer.body.destroy()
@@ -73,6 +75,7 @@ async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<Whol
 
 function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
   const { body, relay, status, headers } = answer
+  if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
     const finish = (ended: boolean) => {
@@ -87,7 +90,7 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
       }
       const first = parts.length > 1 ? Buffer.concat(parts) : parts[0]
       const stopsOnCancel = answer.stopsOnCancel ?? false
-      const { heartbeat } = answer
+      const { heartbeat, cutsWhenBroken = false } = answer
       resolve({
         kind: 'stream',
         status,
@@ -97,6 +100,7 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
         relay,
         ended,
         stopsOnCancel,
+        cutsWhenBroken,
         heartbeat,
       })
     }
@@ -113,11 +117,18 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
       finish(true)
     }
     const onError = (cause: Error) => {
-      reject(new UpstreamFailure('unknown', { cause, message: 'the stream broke off' }))
+      reject(brokenOff(cause, 'the stream broke off'))
     }
     const onClose = () => onError(new Error('closed'))
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
+}
+
+/** An adapter may know better what it means. */
+function brokenOff(cause: unknown, message: string): UpstreamFailure {
+  return cause instanceof UpstreamFailure
+    ? cause
+    : new UpstreamFailure('unknown', { cause, message })
 }
 
 function ignore(): void {}

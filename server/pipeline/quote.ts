@@ -15,6 +15,7 @@ export function quote(metering: Metering, call: ResolvedCall): Quote {
   const quantities = metering.quote({
     value: request.value,
     body: request.body,
+    fileBytes: request.file?.bytes ?? 0,
     inputTokens: request.inputTokensEstimate,
     model,
   })

@@ -1,16 +1,13 @@
 /** Verb 2: what is asked for? Body, schema, model, routes: everything that can be a 4xx. */
-import { createHash } from 'node:crypto'
 import type { ZodError } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
 import type { CatalogSnapshot, Channel, Model, Route } from '../catalog/catalog.ts'
-import { InvalidRequest } from '../dialects/invalid-request.ts'
-import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError } from '../errors.ts'
-import { expectJson, readBody } from '../http/body.ts'
 import type { Context } from '../http/context.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
-import type { Body, Reading, RequestParts } from './metering.ts'
+import type { Body, Reading } from './metering.ts'
+import { asRefusal, type ReceivedRequest, readRequest } from './read-request.ts'
 import type { Services } from './services.ts'
 
 export interface IdempotencyClaim {
@@ -28,6 +25,8 @@ export interface ResolvedCall {
   readonly model: Model
   readonly routes: readonly UsableRoute[]
   readonly idempotency: IdempotencyClaim | null
+  /** Gives back what the request has on disk. */
+  readonly discard: () => Promise<void>
 }
 
 /**
@@ -41,12 +40,28 @@ export async function resolve(
   services: Services,
   speaks: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
-  expectJson(context.request)
-  const body = await readBody(context.request, bodyLimit(metering, services))
-  const { value, fields } = parseBody(body)
+  const received = await readRequest(context, metering, services)
+  const { file } = received
+  try {
+    const call = await match(context, metering, caller, services, speaks, received)
+    return { ...call, discard: async () => file?.close() }
+  } catch (error) {
+    await file?.close()
+    throw error
+  }
+}
+
+async function match(
+  context: Context,
+  metering: Reading,
+  caller: Caller,
+  services: Services,
+  speaks: (upstream: Upstream) => boolean,
+  { body, value, fields, file, digest }: ReceivedRequest,
+): Promise<Omit<ResolvedCall, 'discard'>> {
   checkShape(metering, value)
   const { headers } = context.request
-  checkDialect(metering, { value, query: context.query, headers })
+  await asRefusal(() => metering.check?.({ value, query: context.query, headers }))
   const modelId = metering.model({ value, query: context.query, headers })
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   context.facts.model = modelId
@@ -61,11 +76,12 @@ export async function resolve(
   return {
     model,
     routes,
-    idempotency: readIdempotency(context, body),
+    idempotency: readIdempotency(context, digest),
     request: {
       body,
       fields,
       value,
+      ...(file ? { file } : {}),
       headers,
       requestId: context.requestId,
       createdAtSeconds: Math.floor(Date.now() / 1000),
@@ -76,32 +92,10 @@ export async function resolve(
   }
 }
 
-function bodyLimit({ bodyBytesMax, takesConversations }: Reading, { limits }: Services): number {
-  return Math.min(bodyBytesMax, takesConversations ? limits.chatBytesMax : limits.jsonBytesMax)
-}
-
-function parseBody(body: Buffer): { value: Body; fields: JsonFields } {
-  const parsed = parseRequestJson(body)
-  if (parsed.ok) return parsed
-  const { message, field } = parsed
-  throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
-}
-
 function checkShape(metering: Reading, value: Body): void {
   const result = metering.schema.safeParse(value)
   if (result.success) return
   throw shapeError(result.error)
-}
-
-/** What a schema cannot say, in the words of the dialect. */
-function checkDialect(metering: Reading, parts: RequestParts): void {
-  try {
-    metering.check?.(parts)
-  } catch (error) {
-    if (!(error instanceof InvalidRequest)) throw error
-    const { message, param } = error
-    throw new GatewayError('invalid_request', { message, param })
-  }
 }
 
 /** A 400 that names the first field at fault in the caller's own notation. */
@@ -219,10 +213,8 @@ async function pinRoutes(
   })
 }
 
-function readIdempotency(context: Context, body: Buffer): IdempotencyClaim | null {
+function readIdempotency(context: Context, digest: () => Buffer): IdempotencyClaim | null {
   const key = readIdempotencyKey(context.request.headers)
   if (key === undefined) return null
-  const target = context.request.url ?? context.path
-  const fingerprint = createHash('sha256').update(target).update('\n').update(body).digest()
-  return { key, route: context.route, fingerprint }
+  return { key, route: context.route, fingerprint: digest() }
 }

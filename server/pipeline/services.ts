@@ -1,13 +1,15 @@
 /** What the pipeline needs from the rest of the gateway; put together in main.ts. */
+import type { IncomingMessage } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Identified } from '../accounts/accounts.ts'
 import type { CatalogSnapshot } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
-import type { Upstream } from '../upstreams/upstream.ts'
+import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
 import type { ChannelHealth } from './channel-health.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Limiter } from './limiter.ts'
+import type { FormReading } from './metering.ts'
 import type { PipelineMetrics } from './pipeline-metrics.ts'
 import type { RetryBudget } from './retry-budget.ts'
 
@@ -25,9 +27,28 @@ export interface PipelineLimits {
   /** A whole answer larger than this is refused. */
   readonly answerBytesMax: number
   readonly callsMax: number
+  /** WebSockets to one upstream host. */
+  readonly socketsMax: number
   /** The operator's bounds of request bodies: conversations, and all others. */
   readonly chatBytesMax: number
   readonly jsonBytesMax: number
+}
+
+/** A form's file, on disk until it is closed. */
+export interface SpooledFile extends RequestFile {
+  /** Of the whole file. */
+  readonly sha256: Buffer
+  close(): Promise<void>
+}
+
+/** Requests that come as a form: one file and fields, in any order. */
+export interface Forms {
+  /** Throws GatewayError: 400, 413, 415 and 503; and what the inspector throws. */
+  read(
+    request: IncomingMessage,
+    bytesMax: number,
+    inspector: ReturnType<FormReading['inspect']>,
+  ): Promise<{ readonly fields: ReadonlyMap<string, string>; readonly file: SpooledFile }>
 }
 
 /** Answers that vendors keep: who may ask for them again, and where they are. */
@@ -44,6 +65,7 @@ export interface Services {
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
   readonly storedAnswers: StoredAnswers
+  readonly forms: Forms
   readonly upstreams: ReadonlyMap<string, Upstream>
   readonly dispatcher: Dispatcher
   readonly limiter: Limiter

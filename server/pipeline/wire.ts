@@ -6,19 +6,29 @@ import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../ledger/hold.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../upstreams/upstream.ts'
+import { openSocket } from './wire-socket.ts'
 
 export interface WireOptions {
   readonly dispatcher: Dispatcher
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
+  /** Most WebSockets to one host. */
+  readonly socketsMax: number
 }
 
-/** Throws when the hold is not one that the ledger took and nobody has closed. */
+/** Each use throws when the hold is not one that the ledger took and nobody has closed. */
 export function openWire(hold: Hold, options: WireOptions): Wire {
+  const guard = () => {
+    if (!isOpenHold(hold)) throw new Error('a wire was used without an open hold')
+  }
   return {
     async send(request) {
-      if (!isOpenHold(hold)) throw new Error('a wire was used without an open hold')
+      guard()
       return send(request, options)
+    },
+    async openSocket(request) {
+      guard()
+      return openSocket(request, options, guard)
     },
   }
 }

@@ -125,7 +125,7 @@ function buildOperation(operation: Operation, index: number): object {
     ...(text ? { description: text } : {}),
     security: listCredentials(operation),
     ...(parameters.length > 0 ? { parameters: parameters.map(buildParameter) } : {}),
-    ...(body ? { requestBody: buildBody(body, example?.body) } : {}),
+    ...(body ? { requestBody: buildBody(operation.bodyType, body, example?.body) } : {}),
     responses: buildResponses(operation),
   }
 }
@@ -140,9 +140,9 @@ function buildParameter({ in: place, name, required, schema }: Operation['parame
   return { in: place, name, required, ...(description ? { description } : {}), schema: rest }
 }
 
-function buildBody(schema: JsonSchema, example: unknown): object {
+function buildBody(type: string, schema: JsonSchema, example: unknown): object {
   const media = { schema, ...(example === undefined ? {} : { example }) }
-  return { required: true, content: { 'application/json': media } }
+  return { required: true, content: { [type]: media } }
 }
 
 function buildResponses(operation: Operation): Record<string, object> {

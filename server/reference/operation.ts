@@ -28,6 +28,7 @@ export interface Operation {
   readonly isPaid: boolean
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined
+  readonly bodyType: 'application/json' | 'multipart/form-data'
   /** Undefined for an endpoint that always refuses. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
   /** A success has no body: 204. */
@@ -51,6 +52,7 @@ export function describeEndpoint(
   const reading = readingOf(endpoint)
   const isPaid = reading !== undefined
   const types = reading?.modelTypes ?? []
+  const form = reading?.form
   const { errors = [] } = documentation
   const body = reading?.schema ?? documentation.body
   return {
@@ -65,13 +67,21 @@ export function describeEndpoint(
     needsSession: documentation.credential === 'session',
     isPaid,
     parameters: listParameters(endpoint),
-    body: body && describeRequest(body),
+    body: body && (form ? withFile(describeRequest(body)) : describeRequest(body)),
+    bodyType: form ? 'multipart/form-data' : 'application/json',
     answer: describeSuccess(documentation),
     answersNothing: documentation.answersNothing === true,
     stream: documentation.stream,
     errors: [...new Set(needsKey ? [401, ...errors] : errors)].sort((a, b) => a - b),
     example: documentation.example?.(modelOf(types) ?? MODEL_PLACEHOLDER),
   }
+}
+
+/** The part of a form that no schema of its fields knows. */
+function withFile(fields: JsonSchema): JsonSchema {
+  const file: JsonSchema = { type: 'string', format: 'binary', description: 'The recording.' }
+  const { properties, required = [] } = fields
+  return { ...fields, properties: { ...properties, file }, required: [...required, 'file'] }
 }
 
 function describeSuccess({ answer, answerType }: Documentation): Operation['answer'] {

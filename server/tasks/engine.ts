@@ -48,6 +48,7 @@ export function openTaskWire(
     dispatcher: services.dispatcher,
     firstByteTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
+    socketsMax: services.limits.socketsMax,
   })
 }
 

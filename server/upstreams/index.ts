@@ -1,6 +1,7 @@
 /** The vendor protocols that a catalog can name: one line each. */
 import { anthropic } from './anthropic/index.ts'
 import { ark } from './ark/index.ts'
+import { doubaoAst } from './doubao-ast/index.ts'
 import { doubaoMinutes } from './doubao-minutes/index.ts'
 import { doubaoRecognition } from './doubao-recognition/index.ts'
 import { doubaoSpeech } from './doubao-speech/index.ts'
@@ -19,6 +20,7 @@ const ALL: readonly Upstream[] = [
   doubaoSpeech,
   doubaoMinutes,
   doubaoRecognition,
+  doubaoAst,
   volcSearch,
 ]
 

@@ -28,6 +28,7 @@ export type Operation =
   | 'responses'
   | 'messages'
   | 'image'
+  | 'interpretation'
 
 /** One HTTP request of an adapter. The body is sent as it is: its length is known. */
 export interface WireRequest {
@@ -53,16 +54,65 @@ export interface Wire {
    * have. Redirects are not followed.
    */
   send(request: WireRequest): Promise<WireResponse>
+  /**
+   * Opens a WebSocket. Throws an UpstreamFailure of kind `not_sent` when it does not come about:
+   * until it is open, nothing of the caller's work has been sent.
+   */
+  openSocket(request: SocketRequest): Promise<SocketOpening>
+}
+
+export interface SocketRequest {
+  /** Absolute, `ws:` or `wss:`; built from the channel's own settings. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Each binary message, whole and in order; what throws ends the connection. */
+  readonly onMessage: (message: Buffer) => void
+  /**
+   * Called once, after the last message, unless the adapter closed it itself: without a failure
+   * when the vendor ended it in order, else with what happened (reset, silence, broken frame).
+   */
+  readonly onClose: (failure: UpstreamFailure | undefined) => void
+}
+
+/** A vendor that does not switch protocols says why in an ordinary answer. */
+export type SocketOpening =
+  | { readonly socket: WireSocket }
+  | { readonly socket: undefined; readonly refusal: WireResponse }
+
+export interface WireSocket {
+  /** Sends one binary message; resolves when it was handed to the system, rejects once closed. */
+  send(message: Uint8Array): Promise<void>
+  /**
+   * Sends what `next` returns, one message each `everyMs`, until it returns undefined. The times
+   * are those of a clock, not of the sum of waits, so that a pace is kept; what is late follows
+   * at once. Rejects once the socket is closed.
+   */
+  sendPaced(everyMs: number, next: () => Promise<Uint8Array | undefined>): Promise<void>
+  /** No further messages until `resume`: for an answer whose reader is slow. */
+  pause(): void
+  resume(): void
+  /** Ends the connection at once and in order; nothing is reported any more. */
+  close(): void
+}
+
+/** The file of a request that came as a form: on disk, and read as often as attempts need it. */
+export interface RequestFile {
+  /** Of the part that counts: the samples of a recording, without what stands around them. */
+  readonly bytes: number
+  /** Reads up to the buffer's length from `position` on; returns how much there was. */
+  read(buffer: Uint8Array, position: number): Promise<number>
 }
 
 /** A caller's request after the gateway's own checks: JSON, not too deep, not too large. */
 export interface CallRequest {
-  /** The body exactly as it arrived. */
+  /** The body exactly as it arrived; empty when it was a form. */
   readonly body: Buffer
   /** Byte offsets of the body's top-level members, for edits that leave the rest alone. */
   readonly fields: JsonFields
   /** The parsed body, already valid by the endpoint's schema. Not to be changed. */
   readonly value: Readonly<Record<string, unknown>>
+  /** Of a request that came as a form; `value` has its fields. */
+  readonly file?: RequestFile
   /** The caller's headers. An adapter copies only those it names. */
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
@@ -93,6 +143,13 @@ export interface UpstreamAnswer {
   readonly stream: boolean
   /** True when the vendor bills nothing more once its connection is closed. */
   readonly stopsOnCancel?: boolean
+  /** True where the dialect has no words for an error: what broke off is cut, never ended. */
+  readonly cutsWhenBroken?: boolean
+  /**
+   * The caller has left. For work that goes on only as long as it is fed: the adapter asks the
+   * vendor for an early end, and the answer is read on to it, because it tells the usage.
+   */
+  readonly leave?: () => void
   /** What keeps a silent stream's caller waiting, in its dialect: sent between events only. */
   readonly heartbeat?: Buffer
   /**

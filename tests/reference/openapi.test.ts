@@ -82,7 +82,7 @@ describe('what the reference says', () => {
       if (endpoint.kind !== 'metered') continue
       const example = endpoint.documentation.example?.(MODEL)
       assert.ok(example, `${endpoint.paths[0]} has no example`)
-      const result = endpoint.metering.schema.safeParse(example.body)
+      const result = endpoint.metering.schema.safeParse(example.body ?? example.form)
       assert.ok(result.success, `${endpoint.paths[0]}: ${result.error?.message}`)
     }
   })

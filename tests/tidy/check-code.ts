@@ -77,7 +77,11 @@ export function checkHabits(sources: readonly SourceFile[]): string[] {
     ...checkAny(source),
     ...findInCode(source, /\benum\s+\w+\s*\{/g, 'declares an enum: use a union'),
     ...findInCode(source, /\b(?:test|it|describe|suite)\.only\b/g, 'leaves a test focused'),
-    ...findInCode(source, /\bskip:\s*true\b|\.(?:skip|todo)\s*\(/g, 'skips without a reason'),
+    ...findInCode(
+      source,
+      /\bskip:\s*true\b|\b(?:test|it|describe|suite|t)\.(?:skip|todo)\(/g,
+      'skips without a reason',
+    ),
     ...checkComments(source),
   ])
 }

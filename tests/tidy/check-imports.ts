@@ -2,7 +2,7 @@
 import { posix } from 'node:path'
 import type { ResolvedImport, SourceFile } from './read-tree.ts'
 import {
-  ADAPTER_NODE_MODULES,
+  ADAPTER_MODULES,
   CONSOLE_MAY_IMPORT,
   EXCEPTIONS,
   MAY_IMPORT,
@@ -108,7 +108,7 @@ function judgePackage(path: string, { specifier, typeOnly }: ResolvedImport): st
   const isNode = specifier.startsWith('node:')
   if (part === 'lib' && !isNode) return 'lib imports Node only'
   if (part === 'dialects' && specifier !== 'node:buffer') return 'dialects are pure'
-  if (part === 'upstreams' && !ADAPTER_NODE_MODULES.has(specifier) && specifier !== 'zod') {
+  if (part === 'upstreams' && !ADAPTER_MODULES.has(specifier)) {
     return 'an adapter has no network, no database, no files and no clock'
   }
   if (part === 'upstreams' && specifier === 'node:http' && !typeOnly) return 'types of it only'

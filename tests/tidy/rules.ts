@@ -76,16 +76,19 @@ export const EXCEPTIONS: readonly { readonly from: string; readonly to: string }
 ]
 
 /** What an adapter may import from its parent folder: the contract, never another vendor. */
-export const ADAPTER_NODE_MODULES: ReadonlySet<string> = new Set([
+export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
   'node:buffer',
   'node:crypto',
   'node:http',
   'node:stream',
   'node:zlib',
+  '@bufbuild/protobuf/wire',
+  'zod',
 ])
 
 /** The one place, or the few, of each runtime package. Types may be named anywhere. */
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
   busboy: ['server/assets/'],
   commander: ['bin/', 'server/cli/'],
   'find-my-way': ['server/http/router.ts'],
@@ -94,6 +97,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['server/database/'],
   s3mini: ['server/assets/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],
+  ws: ['server/pipeline/wire-socket.ts'],
   undici: ['server/pipeline/wire.ts', 'server/outbound/', 'server/main.ts'],
   zod: [
     ...[

@@ -57,11 +57,11 @@ function renderParameters({ parameters }: Operation): Html[] {
   })
 }
 
-function renderBody({ body }: Operation): Html | undefined {
+function renderBody({ body, bodyType }: Operation): Html | undefined {
   if (!body) return undefined
-  const isOpen = body.additionalProperties === undefined
+  const isOpen = bodyType === 'application/json' && body.additionalProperties === undefined
   const open = 'Fields that are not listed here pass to the upstream as they are.'
-  return html`<h4>Body <small>application/json</small></h4>
+  return html`<h4>Body <small>${bodyType}</small></h4>
 ${fieldTable(listFields(body), true)}
 ${isOpen ? html`<p class="note">${open}</p>` : undefined}`
 }

@@ -1,0 +1,83 @@
+/** Reads what a caller sent: JSON, or a form with a file. Everything here is still a 4xx. */
+import { createHash } from 'node:crypto'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
+import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
+import { GatewayError } from '../errors.ts'
+import { expectUpload } from '../http/arrivals.ts'
+import { expectIdentity, expectJson, readBody } from '../http/body.ts'
+import type { Context } from '../http/context.ts'
+import type { Body, FormReading, Reading } from './metering.ts'
+import type { Services, SpooledFile } from './services.ts'
+
+export interface ReceivedRequest {
+  readonly body: Buffer
+  readonly value: Body
+  readonly fields: JsonFields
+  /** On disk until it is closed. */
+  readonly file: SpooledFile | undefined
+  /** The same for the same request, whatever its form's boundary is. */
+  readonly digest: () => Buffer
+}
+
+const NO_BODY = Buffer.alloc(0)
+const NO_FIELDS: JsonFields = new Map()
+
+/** Throws GatewayError: 400, 408, 413, 415 or 503. */
+export async function readRequest(
+  context: Context,
+  reading: Reading,
+  services: Services,
+): Promise<ReceivedRequest> {
+  const { form } = reading
+  if (form) return readForm(context, form, services)
+  expectJson(context.request)
+  const body = await readBody(context.request, bodyLimit(reading, services))
+  const parsed = parseRequestJson(body)
+  if (!parsed.ok) {
+    const { message, field } = parsed
+    throw new GatewayError('invalid_request', { message, ...(field ? { param: field } : {}) })
+  }
+  const { value, fields } = parsed
+  return { body, value, fields, file: undefined, digest: () => digestOf(context, body) }
+}
+
+function bodyLimit({ bodyBytesMax, takesConversations }: Reading, { limits }: Services): number {
+  return Math.min(bodyBytesMax, takesConversations ? limits.chatBytesMax : limits.jsonBytesMax)
+}
+
+async function readForm(
+  context: Context,
+  { fileBytesMax, inspect }: FormReading,
+  { forms }: Services,
+): Promise<ReceivedRequest> {
+  const { request } = context
+  expectIdentity(request)
+  expectUpload(request)
+  const { fields, file } = await asRefusal(() => forms.read(request, fileBytesMax, inspect()))
+  const named = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+  return {
+    ...{ body: NO_BODY, fields: NO_FIELDS, file },
+    value: Object.fromEntries(named),
+    digest: () =>
+      digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(named)), file.sha256])),
+  }
+}
+
+function digestOf({ request, path }: Context, content: Buffer): Buffer {
+  return createHash('sha256')
+    .update(request.url ?? path)
+    .update('\n')
+    .update(content)
+    .digest()
+}
+
+/** Turns what a dialect says of a request into a 400. */
+export async function asRefusal<T>(work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error
+    const { message, param } = error
+    throw new GatewayError('invalid_request', { message, param })
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * Interprets a recording over AST 2.0: opens a session, feeds it the samples at the pace of speech
+ * and hands on what comes back, as one JSON text or as Ogg audio while it is spoken.
+ */
+import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { readOrder } from '../../dialects/interpretation/read-order.ts'
+import { BYTES_PER_SECOND } from '../../dialects/interpretation/read-wav.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { UpstreamAnswer, UpstreamCall, Wire, WireSocket } from '../upstream.ts'
+import { encodeFinish, encodeStart } from './encode-request.ts'
+import { readRefusal } from './failures.ts'
+import { createFeed, type Feed } from './feed.ts'
+import { createSession, type Session } from './session.ts'
+import { type Settings, socketHeaders, socketUrl } from './settings.ts'
+
+/** Of audio that the caller has not taken yet. */
+const BUFFER_BYTES = 16 * 1024
+
+export async function interpretation(
+  wire: Wire,
+  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
+): Promise<UpstreamAnswer> {
+  const { file } = request
+  if (!file) throw new UpstreamFailure('rejected', { message: 'file is required', param: 'file' })
+  const { mode, languages, voice: speakerId } = readOrder(request.value)
+  const sessionId = randomUUID()
+  const feed = createFeed(file, sessionId)
+  const sentMs = () => (feed.sentBytes() * 1000) / BYTES_PER_SECOND
+  const answer = createAnswerBody(createSession({ mode, sentMs }), mode)
+  const opening = await wire.openSocket({
+    url: socketUrl(channel),
+    headers: socketHeaders(channel, upstreamModel, randomUUID()),
+    onMessage: answer.take,
+    onClose: answer.closed,
+  })
+  if (!opening.socket) throw await readRefusal(opening.refusal)
+  const { socket } = opening
+  answer.attach(socket)
+  const { source: sourceLanguage, target: targetLanguage } = languages
+  try {
+    await socket.send(encodeStart({ sessionId, mode, sourceLanguage, targetLanguage, speakerId }))
+    await answer.started
+  } catch (cause) {
+    socket.close()
+    throw notStarted(cause)
+  }
+  void pump(socket, feed, channel, sessionId).catch(answer.closed)
+  return {
+    status: 200,
+    headers: { 'content-type': mode === 's2s' ? 'audio/ogg' : 'application/json' },
+    body: answer.body,
+    relay: {
+      push: (chunk) => chunk,
+      end: () => undefined,
+      fail: () => undefined,
+      report: answer.report,
+    },
+    stream: mode === 's2s',
+    stopsOnCancel: channel.stops_on_cancel,
+    cutsWhenBroken: true,
+    leave: feed.stop,
+  }
+}
+
+/** Until the session has started no audio was sent: whoever else can do it may be asked. */
+function notStarted(cause: unknown): UpstreamFailure {
+  if (cause instanceof UpstreamFailure && cause.kind !== 'unknown') return cause
+  const message = cause instanceof Error ? cause.message : 'the session did not start'
+  return new UpstreamFailure('failed', { cause, message })
+}
+
+/** The vendor answers the end of the audio with the last sentences, the usage and its own end. */
+async function pump(socket: WireSocket, feed: Feed, channel: Settings, sessionId: string) {
+  await socket.sendPaced(channel.pace_ms, feed.next)
+  await socket.send(encodeFinish(sessionId))
+}
+
+interface AnswerBody {
+  readonly body: Readable
+  /** Resolves when the vendor wants audio; rejects with an UpstreamFailure. */
+  readonly started: Promise<void>
+  readonly attach: (socket: WireSocket) => void
+  readonly take: (message: Buffer) => void
+  readonly closed: (failure: unknown) => void
+  readonly report: Session['report']
+}
+
+/** What the caller gets, as a stream that holds its sender back and ends its socket. */
+function createAnswerBody(session: Session, mode: 's2t' | 's2s'): AnswerBody {
+  let socket: WireSocket | undefined
+  const start = Promise.withResolvers<void>()
+  start.promise.catch(() => undefined)
+  const body = new Readable({
+    highWaterMark: BUFFER_BYTES,
+    read: () => socket?.resume(),
+    destroy(error, done) {
+      socket?.close()
+      done(error)
+    },
+  })
+  // Whoever reads it learns of it; nobody may be reading yet.
+  body.on('error', () => undefined)
+  const breakOff = (failure: UpstreamFailure) => {
+    start.reject(failure)
+    body.destroy(failure)
+  }
+  const finish = () => {
+    if (mode === 's2t') body.push(JSON.stringify(session.texts()))
+    body.push(null)
+    socket?.close()
+  }
+  return {
+    body,
+    started: start.promise,
+    attach(opened) {
+      socket = opened
+    },
+    take(message) {
+      if (body.destroyed) return
+      const step = session.take(message)
+      if (step.kind === 'started') start.resolve()
+      else if (step.kind === 'failed') breakOff(step.failure)
+      else if (step.kind === 'finished') finish()
+      else if (step.kind === 'audio' && !body.push(step.bytes)) socket?.pause()
+    },
+    closed(failure) {
+      if (session.report().finished) return
+      const cause = failure ?? new Error('the vendor hung up without an end')
+      breakOff(cause instanceof UpstreamFailure ? cause : brokenOff(cause))
+    },
+    report: session.report,
+  }
+}
+
+function brokenOff(cause: unknown): UpstreamFailure {
+  const message = cause instanceof Error ? cause.message : 'the session broke off'
+  return new UpstreamFailure('unknown', { cause, message })
+}

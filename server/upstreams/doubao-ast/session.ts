@@ -1,0 +1,104 @@
+/**
+ * One session of AST 2.0 as its events tell it (upstreams.md 4.4): what comes for the caller, what
+ * was billed, how it ended. It knows no socket; the adapter feeds it messages.
+ */
+import type { RelayReport } from '../../dialects/relay.ts'
+import { UpstreamFailure } from '../failure.ts'
+import { createUsageCounter } from './count-usage.ts'
+import { type AstResponse, decodeResponse } from './decode-response.ts'
+import { EVENTS } from './events.ts'
+import { classifyFailure } from './failures.ts'
+import { createTranscript, type Transcript } from './transcript.ts'
+
+export type Step =
+  /** Nothing for the caller. */
+  | { readonly kind: 'none' }
+  | { readonly kind: 'started' }
+  | { readonly kind: 'audio'; readonly bytes: Uint8Array }
+  | { readonly kind: 'finished' }
+  | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
+
+const NONE: Step = { kind: 'none' }
+
+export interface Session {
+  /** Takes one message. Throws when it is no message of this protocol. */
+  take(message: Uint8Array): Step
+  readonly texts: Transcript['texts']
+  report(): RelayReport
+}
+
+export interface SessionOptions {
+  readonly mode: 's2t' | 's2s'
+  /** How much audio was sent so far. */
+  readonly sentMs: () => number
+}
+
+export function createSession({ mode, sentMs }: SessionOptions): Session {
+  const usage = createUsageCounter()
+  const transcript = createTranscript()
+  let audioBytes = 0
+  let isBilled = false
+  let isFinished = false
+  let error: RelayReport['error']
+
+  function fail(failure: UpstreamFailure): Step {
+    const { code, message = failure.message } = failure.details
+    error = { type: 'server_error', message, ...(code === undefined ? {} : { code }) }
+    return { kind: 'failed', failure }
+  }
+
+  function fit(isKept: boolean): Step {
+    return isKept ? NONE : fail(new UpstreamFailure('unknown', { message: 'far too much text' }))
+  }
+
+  function speak({ data }: AstResponse): Step {
+    if (mode !== 's2s' || !data || data.length === 0) return NONE
+    audioBytes += data.length
+    return { kind: 'audio', bytes: data }
+  }
+
+  function bill({ billing }: AstResponse): Step {
+    isBilled ||= billing !== undefined
+    if (billing) usage.add(billing)
+    return NONE
+  }
+
+  function heed(response: AstResponse): Step {
+    switch (response.event) {
+      case EVENTS.sessionStarted:
+        return { kind: 'started' }
+      case EVENTS.speech:
+        return speak(response)
+      case EVENTS.translatedSentence:
+        return fit(transcript.translate(response.text))
+      case EVENTS.sourceSentence:
+        return fit(transcript.hear(response.text))
+      case EVENTS.usage:
+        return bill(response)
+      case EVENTS.sessionFinished:
+        isFinished = true
+        return { kind: 'finished' }
+      case EVENTS.sessionFailed:
+        return fail(classifyFailure(response.statusCode, response.message, isBilled))
+      case EVENTS.sessionCanceled:
+        return fail(new UpstreamFailure('unknown', { message: 'the session was cancelled' }))
+      default:
+        return NONE
+    }
+  }
+
+  return {
+    take: (message) => heed(decodeResponse(message)),
+    texts: transcript.texts,
+    report() {
+      const stated = usage.read(sentMs())
+      const outputBytes = mode === 's2s' ? audioBytes : transcript.bytes()
+      return {
+        ...(stated ? { usage: stated } : {}),
+        ...(error ? { error } : {}),
+        outputBytes,
+        finished: isFinished,
+      }
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** The sentences of one session: what was heard and what became of it. */
+
+/** Hours of speech are a fraction of it. */
+const LENGTH_MAX = 1024 * 1024
+
+/** Scripts and marks after and before which no space is written. */
+const SPACELESS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef]/u
+
+export interface Transcript {
+  /** False for more text than anybody can say. */
+  hear(text: string): boolean
+  translate(text: string): boolean
+  texts(): { readonly text: string; readonly source_text: string }
+  /** UTF-8 bytes of the translation. */
+  bytes(): number
+}
+
+export function createTranscript(): Transcript {
+  const heard: string[] = []
+  const translated: string[] = []
+  let length = 0
+  const keep = (sentences: string[], text: string) => {
+    length += text.length
+    if (length > LENGTH_MAX) return false
+    sentences.push(text)
+    return true
+  }
+  return {
+    hear: (text) => keep(heard, text),
+    translate: (text) => keep(translated, text),
+    texts: () => ({ text: join(translated), source_text: join(heard) }),
+    bytes: () => translated.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+  }
+}
+
+/** Between sentences of scripts with spaces there must be one; nothing else is changed. */
+function join(sentences: readonly string[]): string {
+  return sentences.reduce((text, sentence) => text + gapBetween(text, sentence) + sentence, '')
+}
+
+function gapBetween(before: string, after: string): string {
+  if (before === '' || after === '' || /\s$/.test(before) || /^\s/.test(after)) return ''
+  const last = [...before.slice(-2)].at(-1) ?? ''
+  const [first = ''] = after.slice(0, 2)
+  return SPACELESS.test(last) || SPACELESS.test(first) ? '' : ' '
+}
