@@ -16,6 +16,8 @@ export interface Caller {
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
+  /** A key that every member of the account can make: it calls, and sees no secret. */
+  readonly isPlayground?: true
 }
 
 /** What a presented key turned out to be. */

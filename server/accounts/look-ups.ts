@@ -71,6 +71,7 @@ function identified(row: KeyRow): Identified {
       keyLimits: row.key_limits,
       models: row.models,
       spendLimitNanos: row.spend_limit,
+      ...(row.purpose === 'playground' ? { isPlayground: true } : {}),
     },
   }
 }

@@ -15,13 +15,14 @@ export interface KeyRow {
   readonly account_limits: CallLimits
   readonly status: 'active' | 'suspended'
   readonly currency: string
+  readonly purpose: 'calls' | 'playground'
 }
 
 /** The keys with these hashes, in one query; unknown ones are missing from the answer. */
 export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<KeyRow[]> {
   const texts = hashes.map((hash) => hash.toString('hex'))
   return sql<KeyRow[]>`
-    select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit,
+    select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit, k.purpose,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,
       a.id as account_id, a.limits as account_limits, a.status, a.currency

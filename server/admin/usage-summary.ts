@@ -1,5 +1,6 @@
 /** The figures of the usage page, put together from the counted hours. */
 import type { Sql } from 'postgres'
+import { invalidField } from '../errors.ts'
 import { formatAmount } from '../lib/money.ts'
 import {
   type BucketFigures,
@@ -20,6 +21,8 @@ type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/s
 
 const DAY_MS = 86_400_000
 const TOP = 10
+/** More buckets than anybody can look at. */
+const DAYS_MAX = { hour: 31, day: 400 }
 
 export function describeFigures({ calls, errors, cancelled, charged }: Figures) {
   return {
@@ -45,6 +48,9 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   const currency = found(await readCurrency(sql, accountId), 'account')
   const to = query.to ?? new Date()
   const from = query.from ?? new Date(to.getTime() - DAY_MS)
+  if (to.getTime() - from.getTime() > DAYS_MAX[step] * DAY_MS) {
+    throw invalidField('from', `at most ${DAYS_MAX[step]} days by ${step}`)
+  }
   const filter: FigureFilter = {
     ...{ accountId, from, to },
     ...(model ? { model } : {}),
@@ -56,7 +62,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     readSeries(sql, filter, by),
     readLatency(sql, filter, by),
     readTop(sql, filter, 'model', TOP),
-    readTop(sql, filter, 'key_id', TOP),
+    readTop(sql, filter, 'key', TOP),
     readTop(sql, filter, 'endpoint', TOP),
   ])
   const ids = keys.map(({ name }) => name)

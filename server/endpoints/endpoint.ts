@@ -100,6 +100,8 @@ export interface PlainEndpoint extends Declared {
 
 export interface AccountEndpoint extends Declared {
   readonly kind: 'account'
+  /** Not for keys of the playground, which every member of an account can make. */
+  readonly isForOwners?: true
   readonly handle: (context: Context, caller: Caller, services: PlainServices) => Promise<void>
 }
 

@@ -1,8 +1,9 @@
 /** Runs an endpoint of any kind: the one switch between a declaration and its execution. */
+import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { identify } from '../pipeline/identify.ts'
 import { meter } from '../pipeline/meter.ts'
-import type { Endpoint, PlainServices } from './endpoint.ts'
+import type { AccountEndpoint, Endpoint, PlainServices } from './endpoint.ts'
 
 /** Throws GatewayError for every refusal. */
 export async function runEndpoint(
@@ -16,8 +17,18 @@ export async function runEndpoint(
     case 'task':
       return services.tasks.create(context, endpoint.submission)
     case 'account':
-      return endpoint.handle(context, await identify(context, services), services)
+      return runForAccount(endpoint, context, services)
     case 'plain':
       return endpoint.handle(context, services)
   }
+}
+
+async function runForAccount(
+  endpoint: AccountEndpoint,
+  context: Context,
+  services: PlainServices,
+): Promise<void> {
+  const caller = await identify(context, services)
+  if (endpoint.isForOwners && caller.isPlayground) throw new GatewayError('forbidden')
+  await endpoint.handle(context, caller, services)
 }

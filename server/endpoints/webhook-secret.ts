@@ -22,6 +22,7 @@ function describe({ current, previousUntil }: WebhookSecret): z.infer<typeof ans
 
 export const getWebhookSecret: AccountEndpoint = {
   kind: 'account',
+  isForOwners: true,
   method: 'GET',
   paths: ['/v1/webhooks/secret'],
   envelope: 'flat',
@@ -39,6 +40,7 @@ export const getWebhookSecret: AccountEndpoint = {
 
 export const rotateWebhookSecret: AccountEndpoint = {
   kind: 'account',
+  isForOwners: true,
   method: 'POST',
   paths: ['/v1/webhooks/secret/rotate'],
   envelope: 'flat',

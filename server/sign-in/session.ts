@@ -37,8 +37,14 @@ export interface AuditRow {
 }
 
 export interface Sessions {
-  /** The session of the request's cookie, if there is one that still lives. */
-  identifySession(request: IncomingMessage): Promise<Session | undefined>
+  /**
+   * The session of the request's cookie, if there is one that still lives. Looking at it `quietly`
+   * does not keep it alive.
+   */
+  identifySession(
+    request: IncomingMessage,
+    how?: { readonly quietly?: boolean },
+  ): Promise<Session | undefined>
   /** Throws 403 for an unsafe request that a page of another origin may have made. */
   requireCsrf(request: IncomingMessage): void
   writeAudit(row: AuditRow): Promise<void>

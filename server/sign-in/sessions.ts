@@ -24,15 +24,19 @@ export type Proof = 'password' | 'totp' | 'recovery_code' | 'passkey' | 'set-up'
 const STEP_UP_SECONDS = 600
 const USER_AGENT_MAX = 300
 
-/** The session of the request's cookie, if it and its person are alive. */
+/**
+ * The session of the request's cookie, if it and its person are alive. Being asked for keeps a
+ * session from ending for idleness, unless it is only looked at `quietly`.
+ */
 export async function identifySession(
   parts: Parts,
   request: IncomingMessage,
+  { quietly = false } = {},
 ): Promise<Session | undefined> {
   const tokenHash = hashToken(readCookie(request, 'session', parts.place))
   const row = tokenHash && (await findSession(parts.sql, tokenHash))
   if (!row) return undefined
-  if (row.is_stale) await touchSession(parts.sql, row.id)
+  if (row.is_stale && !quietly) await touchSession(parts.sql, row.id)
   return describe(row, parts.operatorsNeedFactor())
 }
 

@@ -29,30 +29,64 @@ export interface BucketFigures extends Figures {
   readonly at: Date
 }
 
-/**
- * Counted and uncounted rows of one shape. `offset 0` keeps the account's condition out of the
- * inner scan: only the index over ends finds the few last calls, whatever the planner believes.
- */
-function figures(sql: Sql, filter: FigureFilter) {
-  const { accountId, from, to, model, endpoint, keyId } = filter
-  const narrowed = sql`
+/** What figures are shown by, and the column that has it. */
+type Part = 'all' | 'model' | 'key' | 'endpoint'
+
+const COLUMNS = { model: 'model', key: 'key_id', endpoint: 'endpoint' } as const
+
+export interface Step {
+  readonly step: 'hour' | 'day'
+  readonly timeZone: string
+}
+
+function narrow(sql: Sql, { model, endpoint, keyId }: FigureFilter) {
+  return sql`
     ${model ? sql`and model = ${model}` : sql``}
     ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
     ${keyId ? sql`and key_id = ${keyId}` : sql``}`
+}
+
+function during(sql: Sql, { from, to }: FigureFilter) {
+  return sql`hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and hour < ${to}`
+}
+
+/**
+ * Calls of the account that ended after the count. `offset 0` keeps the account's condition out
+ * of the inner scan: only the index over ends finds the few last calls, whatever the planner
+ * believes.
+ */
+function uncounted(sql: Sql, filter: FigureFilter) {
   return sql`(
-    select hour, model, key_id, endpoint, calls, errors, cancelled, charged from usage_hour
-    where account_id = ${accountId} and hour >= date_trunc('hour', ${from}::timestamptz, 'UTC')
-      and hour < ${to} ${narrowed}
-    union all
-    select date_trunc('hour', created_at, 'UTC'), model, key_id, endpoint, 1::bigint,
-      (status in ('failed', 'lost'))::int::bigint, (status = 'cancelled')::int::bigint, charged
-    from (
+    select date_trunc('hour', created_at, 'UTC') as hour, c.* from (
       select * from call
       where finished_at >= (
         select coalesce(counted_until, '-infinity') from usage_watermark)
-      offset 0) uncounted
-    where account_id = ${accountId} and created_at < ${to}
-      and created_at >= date_trunc('hour', ${from}::timestamptz, 'UTC') ${narrowed})`
+      offset 0) c
+    where account_id = ${filter.accountId} ${narrow(sql, filter)}) uncounted`
+}
+
+/** Counted figures by the one part that is asked for; by all of them when they are narrowed. */
+function counted(sql: Sql, filter: FigureFilter, part: Part) {
+  const { accountId, model, endpoint, keyId } = filter
+  if (!model && !endpoint && !keyId) {
+    return sql`
+      select hour, name, calls, errors, cancelled, charged from usage_part
+      where account_id = ${accountId} and part = ${part} and ${during(sql, filter)}`
+  }
+  return sql`
+    select hour, ${part === 'all' ? sql`''` : sql(COLUMNS[part])} as name, calls, errors,
+      cancelled, charged
+    from usage_hour
+    where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, filter)}`
+}
+
+function figures(sql: Sql, filter: FigureFilter, part: Part) {
+  return sql`(
+    ${counted(sql, filter, part)}
+    union all
+    select hour, ${part === 'all' ? sql`''` : sql(COLUMNS[part])}, 1::bigint,
+      (status in ('failed', 'lost'))::int::bigint, (status = 'cancelled')::int::bigint, charged
+    from ${uncounted(sql, filter)} where ${during(sql, filter)}) f`
 }
 
 const sums = (sql: Sql) => sql`
@@ -60,26 +94,21 @@ const sums = (sql: Sql) => sql`
   coalesce(sum(cancelled), 0)::bigint as cancelled, coalesce(sum(charged), 0)::bigint as charged`
 
 /** By hour or by day of the time zone; buckets without a call are left out. */
-export function readSeries(
-  sql: Sql,
-  filter: FigureFilter,
-  by: { readonly step: 'hour' | 'day'; readonly timeZone: string },
-): Promise<BucketFigures[]> {
+export function readSeries(sql: Sql, filter: FigureFilter, by: Step): Promise<BucketFigures[]> {
   return sql<BucketFigures[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, ${sums(sql)}
-    from ${figures(sql, filter)} f group by 1 order by 1`
+    from ${figures(sql, filter, 'all')} group by 1 order by 1`
 }
 
 /** The largest by charge, then by calls. */
 export function readTop(
   sql: Sql,
   filter: FigureFilter,
-  by: 'model' | 'key_id' | 'endpoint',
+  part: Exclude<Part, 'all'>,
   limit: number,
 ): Promise<GroupedFigures[]> {
   return sql<GroupedFigures[]>`
-    select ${sql(by)} as name, ${sums(sql)}
-    from ${figures(sql, filter)} f group by 1
+    select name, ${sums(sql)} from ${figures(sql, filter, part)} group by 1
     order by sum(charged) desc, sum(calls) desc, 1 limit ${limit}`
 }
 
@@ -89,30 +118,22 @@ export interface LatencyRow {
   readonly calls: bigint
 }
 
-/** How long successful calls took, those of tasks left out; see latency_bucket. */
-export function readLatency(
-  sql: Sql,
-  filter: Omit<FigureFilter, 'endpoint' | 'keyId'>,
-  by: { readonly step: 'hour' | 'day'; readonly timeZone: string },
-): Promise<LatencyRow[]> {
-  const { accountId, from, to, model } = filter
-  const narrowed = model ? sql`and model = ${model}` : sql``
+/**
+ * How long successful calls took, those of tasks left out; see latency_bucket. Of keys and
+ * endpoints it is not counted: what is narrowed by them has the latency of all.
+ */
+export function readLatency(sql: Sql, given: FigureFilter, by: Step): Promise<LatencyRow[]> {
+  const { accountId, from, to, model } = given
+  const filter = { accountId, from, to, ...(model ? { model } : {}) }
   return sql<LatencyRow[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, bucket::int,
       sum(calls)::bigint as calls
     from (
-      select hour, bucket, calls from latency_hour
-      where account_id = ${accountId} and hour >= date_trunc('hour', ${from}::timestamptz, 'UTC')
-        and hour < ${to} ${narrowed}
+      select hour, bucket, calls from ${model ? sql`latency_hour` : sql`latency_all`}
+      where account_id = ${accountId} and ${during(sql, filter)} ${narrow(sql, filter)}
       union all
-      select date_trunc('hour', created_at, 'UTC'), latency_bucket(created_at, finished_at), 1
-      from (
-        select * from call
-        where finished_at >= (
-          select coalesce(counted_until, '-infinity') from usage_watermark)
-        offset 0) uncounted
-      where account_id = ${accountId} and status = 'succeeded' and task_id is null
-        and created_at < ${to} and created_at >= date_trunc('hour', ${from}::timestamptz, 'UTC')
-        ${narrowed}) l
+      select hour, latency_bucket(created_at, finished_at), 1
+      from ${uncounted(sql, filter)}
+      where status = 'succeeded' and task_id is null and ${during(sql, filter)}) l
     group by 1, 2 order by 1, 2`
 }

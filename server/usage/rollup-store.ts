@@ -1,8 +1,12 @@
-/** Counting ended calls into the figures by hour; see migrations/0065. */
+/** Counting ended calls into the figures by hour; see migrations/0065 and 0068. */
 import type { Sql } from 'postgres'
 
-/** Counts one step. Returns whether there is more to count at once. */
-export async function countEndedCalls(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ more: boolean }[]>`select count_ended_calls() as more`
+/**
+ * Counts calls that ended within `stepSeconds` after the last one counted. Returns whether there
+ * is more to count at once.
+ */
+export async function countEndedCalls(sql: Sql, stepSeconds: number): Promise<boolean> {
+  const [row] = await sql<{ more: boolean }[]>`
+    select count_ended_calls(make_interval(secs => ${stepSeconds})) as more`
   return row?.more ?? false
 }

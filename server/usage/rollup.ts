@@ -3,6 +3,9 @@ import type { Sql } from 'postgres'
 import { countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
+/** How much time of calls one transaction counts: halved when it takes too long. */
+const STEP_SECONDS_MAX = 6 * 3600
+const STEP_SECONDS_MIN = 1
 
 export interface Rollup {
   /** Counts now what can be counted. */
@@ -20,9 +23,16 @@ export function startRollup(options: {
   let stopped = false
   let running: Promise<void> = Promise.resolve()
 
+  /** One transaction after the other, until it has caught up. */
   async function countAll(): Promise<void> {
-    while (!stopped && (await countEndedCalls(sql))) {
-      // One transaction after the other, until it has caught up.
+    let stepSeconds = STEP_SECONDS_MAX
+    let hasMore = true
+    while (!stopped && hasMore) {
+      hasMore = await countEndedCalls(sql, stepSeconds).catch((error: unknown) => {
+        if (!isTimeout(error) || stepSeconds <= STEP_SECONDS_MIN) throw error
+        stepSeconds = Math.max(STEP_SECONDS_MIN, stepSeconds / 4)
+        return true
+      })
     }
   }
 
@@ -54,4 +64,9 @@ export function startRollup(options: {
       await running.catch(() => undefined)
     },
   }
+}
+
+/** PostgreSQL's query_canceled: the statement took longer than a statement may. */
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57014'
 }

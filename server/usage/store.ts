@@ -47,33 +47,91 @@ export interface UsageRow extends UsageSummary {
 
 /** Finished calls, newest first, without the lines and attempts that explain each. */
 export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+  const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
+  const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
+  const isScattered = model ?? endpoint ?? keyId ?? chargedAtLeast
+  if (isFound !== undefined || isScattered === undefined) return listInOrder(sql, filter)
+  return listByHour(sql, filter)
+}
+
+const columns = (sql: Sql) => sql`
+  request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
+  review, currency, held, charged, returned, debt, price_version, error`
+
+/** What the filter says of a row of `call`. */
+function matches(sql: Sql, filter: UsageFilter) {
   const { after, from, to, model, endpoint, keyId, status, taskId, requestId } = filter
-  const { chargedAtLeast } = filter
+  const { accountId, chargedAtLeast } = filter
+  return sql`account_id = ${accountId}
+    ${from ? sql`and created_at >= ${from}` : sql``}
+    ${to ? sql`and created_at < ${to}` : sql``}
+    ${model ? sql`and model = ${model}` : sql``}
+    ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
+    ${keyId ? sql`and key_id = ${keyId}` : sql``}
+    ${status ? narrowStatus(sql, status) : sql``}
+    ${requestId ? sql`and request_id = ${requestId}` : sql``}
+    ${
+      taskId
+        ? sql`and request_id = (select t.request_id from task t
+            where t.id = ${taskId} and t.account_id = ${accountId})`
+        : sql``
+    }
+    ${chargedAtLeast ? sql`and charged >= ${chargedAtLeast.toString()}::bigint` : sql``}
+    ${
+      after
+        ? sql`and (created_at, request_id) < (select c.created_at, c.request_id from call c
+            where c.request_id = ${after} and c.account_id = ${accountId})`
+        : sql``
+    }`
+}
+
+function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   return sql<UsageSummary[]>`
-    select request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status,
-      basis, review, currency, held, charged, returned, debt, price_version, error
-    from call where account_id = ${filter.accountId}
-      ${from ? sql`and created_at >= ${from}` : sql``}
-      ${to ? sql`and created_at < ${to}` : sql``}
-      ${model ? sql`and model = ${model}` : sql``}
-      ${endpoint ? sql`and endpoint = ${endpoint}` : sql``}
-      ${keyId ? sql`and key_id = ${keyId}` : sql``}
-      ${status ? narrowStatus(sql, status) : sql``}
-      ${requestId ? sql`and request_id = ${requestId}` : sql``}
-      ${
-        taskId
-          ? sql`and request_id = (select t.request_id from task t
-              where t.id = ${taskId} and t.account_id = ${filter.accountId})`
-          : sql``
-      }
-      ${chargedAtLeast ? sql`and charged >= ${chargedAtLeast.toString()}::bigint` : sql``}
-      ${
-        after
-          ? sql`and (created_at, request_id) < (select c.created_at, c.request_id from call c
-              where c.request_id = ${after} and c.account_id = ${filter.accountId})`
-          : sql``
-      }
+    select ${columns(sql)} from call where ${matches(sql, filter)}
     order by created_at desc, request_id desc limit ${filter.limit}`
+}
+
+/**
+ * Rows that may lie far apart: the figures by hour say in which hours there are any, and only
+ * those are read, the newest first, until there are enough.
+ */
+function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+  const { accountId, from, to, model, endpoint, keyId, chargedAtLeast, after, limit } = filter
+  const has = (part: string, name: string | undefined) =>
+    name === undefined
+      ? sql``
+      : sql`and exists (select 1 from usage_part p where p.account_id = ${accountId}
+          and p.part = ${part} and p.name = ${name} and p.hour = h.hour)`
+  return sql<UsageSummary[]>`
+    select c.* from (
+      select hour from (
+        select hour from usage_part h
+        where h.account_id = ${accountId} and h.part = 'all' and h.name = ''
+          ${has('model', model)} ${has('key', keyId)} ${has('endpoint', endpoint)}
+          ${chargedAtLeast ? sql`and h.largest >= ${chargedAtLeast.toString()}::bigint` : sql``}
+        union
+        select date_trunc('hour', created_at, 'UTC') from (
+          select account_id, created_at from call
+          where finished_at >= (
+            select coalesce(counted_until, '-infinity') from usage_watermark)
+          offset 0) uncounted
+        where account_id = ${accountId}) hours
+      where true
+        ${from ? sql`and hour > ${from}::timestamptz - interval '1 hour'` : sql``}
+        ${to ? sql`and hour < ${to}` : sql``}
+        ${
+          after
+            ? sql`and hour <= (select created_at from call
+                where request_id = ${after} and account_id = ${accountId})`
+            : sql``
+        }
+      order by hour desc) h
+    cross join lateral (
+      select ${columns(sql)} from call
+      where created_at >= h.hour and created_at < h.hour + interval '1 hour'
+        and ${matches(sql, filter)}
+      order by created_at desc, request_id desc limit ${limit}) c
+    order by h.hour desc, c.created_at desc, c.request_id desc limit ${limit}`
 }
 
 /** The rarer ones have an index of their own, whose condition must be said in so many words. */

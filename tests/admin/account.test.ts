@@ -47,6 +47,13 @@ describe('the playground', () => {
     assert.ok(keys.data.every(({ id }) => id !== made.key_id))
   })
 
+  test('it sees no secret of the account, which its maker may not see either', async () => {
+    const { key } = await stage.read(PLAY, { as: 'home-member', params: at() })
+    assert.equal((await stage.get('/v1/webhooks/secret', key)).status, 403)
+    assert.equal((await stage.post('/v1/webhooks/secret/rotate', key, {})).status, 403)
+    assert.equal((await stage.get('/v1/webhooks/secret', home.key)).status, 200)
+  })
+
   test('of many, five live; the oldest ends', async () => {
     const made: { key: string; key_id: string }[] = []
     for (let i = 0; i < 7; i++)

@@ -88,7 +88,7 @@ describe('usage', () => {
     // As if all of it had ended a while ago, and one call just now.
     await stage.sql`update call set finished_at = finished_at - interval '1 minute'
       where account_id = ${home.accountId}`
-    while (await countEndedCalls(stage.sql)) {}
+    while (await countEndedCalls(stage.sql, 3600)) {}
     const [counted] = await stage.sql`select sum(calls)::int as calls from usage_hour
       where account_id = ${home.accountId}`
     assert.equal(counted?.calls, CALLS)
@@ -97,7 +97,7 @@ describe('usage', () => {
     assert.deepEqual({ ...rest.totals, latency: 0 }, { ...first.totals, latency: 0 })
     await call(home.key)
     assert.equal((await figures()).totals.calls, CALLS + 1)
-    await countEndedCalls(stage.sql)
+    await countEndedCalls(stage.sql, 3600)
     assert.equal((await figures()).totals.calls, CALLS + 1)
   })
 
@@ -130,6 +130,15 @@ describe('usage', () => {
       assert.equal(status, 404, text)
       assert.match(text, /no such request/)
     }
+  })
+
+  test('a span of more hours than anybody looks at is refused', async () => {
+    const params = { account_id: home.accountId }
+    const from = new Date(Date.now() - 60 * 86_400_000).toISOString()
+    const ask = (step: string) =>
+      stage.ask(SUMMARY, { as: 'home-member', params, query: { from, step } })
+    assert.equal((await ask('hour')).status, 400)
+    assert.equal((await ask('day')).status, 200)
   })
 
   test('a time zone that is none is refused', async () => {

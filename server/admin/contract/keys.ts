@@ -10,7 +10,7 @@ const MODELS_MAX = 200
 const PER_MINUTE_MAX = 10_000_000
 const AT_ONCE_MAX = 1_000_000
 
-const limits = z.object({
+const limits = z.strictObject({
   requests_per_minute: z.int().min(1).max(PER_MINUTE_MAX).nullable().exactOptional(),
   concurrent_calls: z.int().min(1).max(AT_ONCE_MAX).nullable().exactOptional(),
 })
@@ -54,7 +54,7 @@ export const keysContract = {
     role: 'owner',
     tag: TAG,
     summary: 'Create a key',
-    body: z.object({
+    body: z.strictObject({
       name: content.name.default(''),
       models: content.models.default(null),
       limits: content.limits.default({}),
@@ -74,7 +74,7 @@ export const keysContract = {
     tag: TAG,
     summary: 'Change a key',
     description: 'Members that are left out stay as they are; null lifts a limit.',
-    body: z.object(content).partial(),
+    body: z.strictObject(content).partial(),
     answer: key,
   },
   'POST /accounts/:account_id/keys/:key_id/disable': {
@@ -95,7 +95,7 @@ export const keysContract = {
     tag: TAG,
     summary: 'Replace a key',
     description: 'The old one works on for the overlap. The new one has its limits and its spend.',
-    body: z.object({
+    body: z.strictObject({
       overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
     }),
     answer: created,

@@ -43,7 +43,9 @@ export const usageContract = {
     role: 'member',
     tag: TAG,
     summary: 'Get figures of an account’s calls over time',
-    description: 'By the hours in which calls began. Buckets without a call are left out.',
+    description:
+      'By the hours in which calls began; buckets without a call are left out. At most 31 days ' +
+      'by hour, 400 by day.',
     query: z.object({
       from: z.coerce.date().optional().describe('24 hours ago when absent.'),
       to: z.coerce.date().optional().describe('Now when absent.'),

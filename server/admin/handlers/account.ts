@@ -39,7 +39,7 @@ export const accountHandlers: HandlersOf<typeof accountContract> = {
   async 'GET /accounts/:account_id/events'({ context, params, session }, { live, signIn }) {
     const { account_id: accountId } = params
     const mayStay = async () => {
-      const now = await signIn.identifySession(context.request)
+      const now = await signIn.identifySession(context.request, { quietly: true })
       if (now?.sessionId !== session.sessionId) return false
       return now.user.operator || now.memberships.some((one) => one.accountId === accountId)
     }

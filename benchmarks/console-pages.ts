@@ -1,0 +1,135 @@
+/**
+ * How long do the pages of the console wait for their data, with a million calls and a hundred
+ * thousand tasks in the database? `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
+ */
+import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
+import { connect } from '../server/database/client.ts'
+import { countEndedCalls } from '../server/usage/rollup-store.ts'
+import { type AdminStage, startAdmin } from '../tests/admin/support.ts'
+import { startTestServer } from '../tests/support/postgres.ts'
+import { QUESTIONS, type Question } from './console-pages/questions.ts'
+import { seed, settleDown } from './console-pages/seed.ts'
+import { circumstances, median, quantile, report, round, table } from './support/results.ts'
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '1000000' },
+    tasks: { type: 'string', default: '100000' },
+    times: { type: 'string', default: '15' },
+  },
+})
+const calls = Number(values.calls)
+const tasks = Number(values.tasks)
+const times = Number(values.times)
+const GOAL_MS = 300
+
+// Its server forgets everything at the end, so it may be a fast one.
+process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
+const made = circumstances(`node benchmarks/console-pages.ts --calls ${calls} --tasks ${tasks}`)
+const server = await startTestServer()
+process.env.TEST_POSTGRES = JSON.stringify(server.place)
+const stage = await startAdmin()
+try {
+  const { accountId } = await stage.house('busy')
+  const patient = await openPatient(stage)
+  await seed(patient, accountId, { calls, tasks })
+  const countSeconds = await count(patient)
+  await patient.end()
+  const rows = []
+  for (const question of QUESTIONS) rows.push(await measure(stage, accountId, question))
+  tell(rows, countSeconds, await measureExport(stage, accountId))
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  await stage.gateway.stop(1_000)
+  await stage.simulators.stop()
+  await server.stop()
+}
+
+/** A connection whose statements may take as long as filling a database does. */
+async function openPatient({ sql }: AdminStage): Promise<Sql> {
+  const [row] = await sql<{ database: string }[]>`select current_database() as database`
+  const place = { ...server.place, database: row?.database ?? '' }
+  return connect(place, { connections: 1, statementTimeoutMs: 600_000 })
+}
+
+/** The first count of a database that has lived without it; the gateway's own may help. */
+async function count(sql: Sql): Promise<number> {
+  const start = performance.now()
+  let isDone = false
+  while (!isDone) {
+    await countEndedCalls(sql, 6 * 3600)
+    const [row] = await sql<{ done: boolean }[]>`
+      select counted_until > (select max(finished_at) from call) as done from usage_watermark`
+    isDone = row?.done ?? false
+  }
+  const seconds = (performance.now() - start) / 1000
+  await settleDown(sql)
+  return seconds
+}
+
+interface Measured {
+  readonly name: string
+  readonly medianMs: number
+  readonly p95Ms: number
+  readonly bytes: number
+}
+
+async function measure(from: AdminStage, accountId: string, question: Question): Promise<Measured> {
+  const { name, key, turns = 0 } = question
+  const params = { account_id: accountId, ...question.params }
+  let query = { ...question.query }
+  const ask = async () => {
+    const answer = await from.ask(key, { as: 'busy-member', params, query })
+    if (answer.status !== 200) throw new Error(`${name}: ${answer.status} ${answer.text}`)
+    return answer.text
+  }
+  for (let turn = 0; turn < turns; turn += 1) {
+    query = { ...query, cursor: JSON.parse(await ask()).next_cursor }
+  }
+  const taken: number[] = []
+  let bytes = 0
+  for (let time = 0; time < times; time += 1) {
+    const start = performance.now()
+    bytes = (await ask()).length
+    taken.push(performance.now() - start)
+  }
+  return { name, medianMs: round(median(taken)), p95Ms: round(quantile(taken, 0.95)), bytes }
+}
+
+async function measureExport(from: AdminStage, accountId: string) {
+  const path = `/admin/v1/accounts/${accountId}/usage/export`
+  const memoryBefore = process.memoryUsage().rss
+  const start = performance.now()
+  const answer = await from.fetch(path, { headers: { cookie: 'session=busy-member' } })
+  let bytes = 0
+  let peak = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += (chunk as Uint8Array).length
+    peak = Math.max(peak, process.memoryUsage().rss)
+  }
+  const seconds = round((performance.now() - start) / 1000)
+  return { seconds, mb: round(bytes / 1e6), memoryMb: round((peak - memoryBefore) / 1e6) }
+}
+
+function tell(
+  rows: readonly Measured[],
+  countSeconds: number,
+  exported: Awaited<ReturnType<typeof measureExport>>,
+): void {
+  const slow = rows.filter(({ medianMs }) => medianMs > GOAL_MS)
+  const lines = [
+    ...table([
+      ['page', 'median ms', 'p95 ms', 'bytes'],
+      ...rows.map(({ name, medianMs, p95Ms, bytes }) => [name, medianMs, p95Ms, bytes]),
+    ]),
+    '',
+    `${rows.length - slow.length} of ${rows.length} answer within ${GOAL_MS} ms at the median.`,
+    `Counting all calls for the first time: ${round(countSeconds)} s.`,
+    `Export of the account: ${exported.mb} MB in ${exported.seconds} s, ` +
+      `${exported.memoryMb} MB of memory more in a process that also reads it.`,
+  ]
+  report('console-pages', made, { rows, countSeconds, exported }, lines)
+}
