@@ -19,7 +19,9 @@ const LOOKS = [
   { name: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
 ] as const
 /** Small enough to keep, sharp enough to judge. */
-const QUALITY = 70
+const FORMAT = process.env.PNG
+  ? ({ type: 'png' } as const)
+  : ({ type: 'jpeg', quality: 70 } as const)
 const SETTLE_MS = 700
 
 const [output, ...wanted] = process.argv.slice(2)
@@ -47,7 +49,11 @@ async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: s
   const page = await context.newPage()
   page.on('pageerror', (error) => console.error(`${page.url()}: ${error.message}`))
   for (const path of wanted.length > 0 ? wanted : await listPages(page)) {
-    await take(page, path, join(folder, `${nameOf(path)}-${look.name}.jpg`))
+    await take(
+      page,
+      path,
+      join(folder, `${nameOf(path)}-${look.name}.${FORMAT.type === 'png' ? 'png' : 'jpg'}`),
+    )
   }
   await context.close()
 }
@@ -66,7 +72,7 @@ async function take(page: Page, path: string, to: string): Promise<void> {
   await page.goto(demo.base_url + address, { waitUntil: 'load' })
   await page.locator('h1').first().waitFor()
   await page.waitForTimeout(SETTLE_MS)
-  await page.screenshot({ path: to, type: 'jpeg', quality: QUALITY })
+  await page.screenshot({ path: to, ...FORMAT })
   console.log(to)
 }
 

@@ -6,6 +6,9 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Overview } from './page.tsx'
 
+/** Beyond a year nobody plans by it. */
+const DAYS_WORTH_TELLING = 365
+
 export function MoneyTiles({ overview }: { readonly overview: Overview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
@@ -20,7 +23,11 @@ export function MoneyTiles({ overview }: { readonly overview: Overview }) {
       <StatTile
         label={t('available')}
         value={money(balance.available)}
-        note={days === null ? undefined : t('daysLeft', { count: Math.floor(days) })}
+        note={
+          days === null || days > DAYS_WORTH_TELLING
+            ? undefined
+            : t('daysLeft', { count: Math.floor(days) })
+        }
         to="/billing"
       />
       <StatTile

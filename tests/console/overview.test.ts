@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const CALL = { Type: 'web', Query: 'rivers' }
+
+describe('the overview of an account', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('an account without a call is shown its first steps', async () => {
+    const { account } = await stage.createCaller('0')
+    const { page } = await stage.signedIn('/', { accountId: account.id })
+    await page.getByRole('link', { name: 'Put money into the account' }).waitFor()
+    await page.getByText('Create an API key · Done').waitFor()
+    await page.context().close()
+  })
+
+  test('a call is seen without a reload, and leads to its explanation', async () => {
+    const { page, complaints } = await stage.signedIn('/')
+    await page.getByRole('link', { name: /^Available/ }).waitFor()
+    assert.equal(await page.getByRole('heading', { name: 'Latest calls' }).count(), 0)
+    const answer = await stage.post('/v1/search', CALL)
+    assert.equal(answer.status, 200)
+    const recent = page.getByRole('table', { name: 'Latest calls' })
+    await recent.getByText('Succeeded').waitFor()
+    const target = await recent.getByRole('link').first().getAttribute('href')
+    assert.ok(target?.endsWith(`/usage?id=${answer.headers.get('x-request-id')}`), target ?? '')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('arrow keys walk through a chart and say what stands there', async () => {
+    await stage.post('/v1/search', CALL)
+    const { page } = await stage.signedIn('/')
+    const chart = page.getByRole('slider', { name: 'Calls' })
+    await chart.focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForFunction(
+      `/Succeeded \\d/.test(document.activeElement.getAttribute('aria-valuetext'))`,
+    )
+    await page.context().close()
+  })
+
+  test('foreign accounts are not shown, whatever the address says', async () => {
+    const { account } = await stage.createCaller()
+    const { page } = await stage.signedIn(`/?account=${account.id}`)
+    await page.getByRole('link', { name: /^Available/ }).waitFor()
+    assert.equal(await page.getByText(account.id).count(), 0)
+    await page.context().close()
+  })
+
+  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+      await stage.post('/v1/search', CALL)
+      const { page, complaints } = await stage.signedIn('/', {}, look)
+      await page.getByRole('slider').first().waitFor()
+      await expectFits(page)
+      await expectAccessible(page)
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    })
+  }
+})
