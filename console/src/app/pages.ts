@@ -32,6 +32,12 @@ const customer: readonly Line[] = [
     icon: 'key',
     load: () => import('../features/keys/page.tsx'),
   },
+  {
+    path: '/usage',
+    label: 'usage',
+    icon: 'chart',
+    load: () => import('../features/usage/page.tsx'),
+  },
 ]
 
 const operator: readonly Line[] = [
@@ -82,6 +88,12 @@ const operator: readonly Line[] = [
     label: 'system',
     icon: 'server',
     load: () => import('../features/operator-system/page.tsx'),
+  },
+  {
+    path: '/operator/audit-log',
+    label: 'audit',
+    icon: 'book',
+    load: () => import('../features/operator-audit-log/page.tsx'),
   },
 ]
 

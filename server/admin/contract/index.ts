@@ -7,6 +7,7 @@ import { libraryContract } from './library.ts'
 import { membersContract } from './members.ts'
 import { modelsContract } from './models.ts'
 import { operatorAccountsContract } from './operator-accounts.ts'
+import { operatorAuditLogContract } from './operator-audit-log.ts'
 import { operatorChannelsContract } from './operator-channels.ts'
 import { operatorModelsContract } from './operator-models.ts'
 import { operatorProofContract } from './operator-proof.ts'
@@ -40,6 +41,7 @@ export const ADMIN_CONTRACT = {
   ...operatorWorkContract,
   ...operatorProofContract,
   ...operatorSystemContract,
+  ...operatorAuditLogContract,
 }
 
 export type AdminApi = typeof ADMIN_CONTRACT

@@ -9,6 +9,7 @@ import { libraryHandlers } from './library.ts'
 import { membersHandlers } from './members.ts'
 import { modelsHandlers } from './models.ts'
 import { operatorAccountsHandlers } from './operator-accounts.ts'
+import { operatorAuditLogHandlers } from './operator-audit-log.ts'
 import { operatorChannelsHandlers } from './operator-channels.ts'
 import { operatorModelsHandlers } from './operator-models.ts'
 import { operatorProofHandlers } from './operator-proof.ts'
@@ -41,4 +42,5 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...operatorWorkHandlers,
   ...operatorProofHandlers,
   ...operatorSystemHandlers,
+  ...operatorAuditLogHandlers,
 }

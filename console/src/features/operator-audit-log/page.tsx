@@ -1,0 +1,116 @@
+/** Who did what, the newest first. */
+import { Stack, Text } from '@mantine/core'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, TextFilter } from '../../components/filters.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const KEY = 'GET /operator/audit-log'
+type Row = RowOf<typeof KEY>
+
+export function Page() {
+  const t = useMessages(messages)
+  const url = useUrlState(['actor', 'action', 'account', 'id'])
+  const { id: openId, ...filters } = url.values
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const open = pages.rows.find(({ id }) => id === openId)
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} />
+      <Filters>
+        <TextFilter
+          label={t('actor')}
+          value={filters.actor}
+          onChange={(actor) => url.set({ actor })}
+        />
+        <TextFilter
+          label={t('action')}
+          value={filters.action}
+          onChange={(action) => url.set({ action })}
+        />
+        <TextFilter
+          label={t('account')}
+          value={filters.account}
+          onChange={(account) => url.set({ account })}
+        />
+      </Filters>
+      <DataTable
+        label={t('title')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={openId}
+        empty={
+          <FilteredEmpty
+            icon="book"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set({ actor: '', action: '', account: '' })}
+            title={t('emptyTitle')}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <DetailDrawer
+        isOpen={open !== undefined}
+        title={open?.action ?? ''}
+        onClose={() => url.push({ id: '' })}
+      >
+        {open ? <Details row={open} /> : null}
+      </DetailDrawer>
+    </>
+  )
+}
+
+function useColumns(): Column<Row>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} /> },
+    { key: 'who', header: t('who'), render: (row) => row.email ?? row.user_id ?? t('nobody') },
+    { key: 'action', header: t('action'), render: (row) => row.action },
+    {
+      key: 'target',
+      header: t('target'),
+      render: (row) => (
+        <Text size="sm" truncate maw={260} title={row.target}>
+          {row.target}
+        </Text>
+      ),
+      minor: true,
+    },
+    {
+      key: 'outcome',
+      header: t('outcome'),
+      render: ({ details }) => (typeof details.outcome === 'string' ? details.outcome : ''),
+    },
+    { key: 'ip', header: t('ip'), render: (row) => row.ip ?? '–', minor: true },
+  ]
+}
+
+function Details({ row }: { readonly row: Row }) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="md">
+      <KeyValue
+        facts={[
+          { label: t('at'), value: <TimeText time={row.at} form="full" /> },
+          { label: t('who'), value: row.email ?? row.user_id ?? t('nobody') },
+          { label: t('ip'), value: row.ip ?? undefined },
+          { label: t('account'), value: row.account_id ?? undefined },
+          { label: t('target'), value: row.target || undefined },
+        ]}
+      />
+      <CodeSnippet code={JSON.stringify(row.details, null, 2)} />
+    </Stack>
+  )
+}

@@ -1,0 +1,164 @@
+/** One charge, explained: the lines that add up to it, and its way through the books. */
+import { Loader, Stack, Table, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { CopyText } from '../../components/copy-button.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { TextLink } from '../../components/links.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
+import { Ledger } from './ledger.tsx'
+import { messages } from './messages.ts'
+
+const KEY = 'GET /accounts/:account_id/usage/:request_id'
+export type Explained = AdminAnswer<typeof KEY>
+
+interface ExplanationProps {
+  readonly accountId: string
+  readonly requestId: string
+}
+
+export function Explanation({ accountId, requestId }: ExplanationProps) {
+  const params = { account_id: accountId, request_id: requestId }
+  const { data, error, refetch } = useAdmin(KEY, { params }, { live: ['usage'] })
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loader size="sm" />
+  return <Explained call={data} />
+}
+
+const BASES = ['usage', 'estimate', 'partial', 'params', 'checkpoint', 'none'] as const
+type Basis = (typeof BASES)[number]
+const isBasis = (text: string | null): text is Basis => BASES.some((one) => one === text)
+
+function Explained({ call }: { readonly call: Explained }) {
+  const t = useMessages(messages)
+  const money = (amount: string) => (
+    <MoneyText amount={amount} currency={call.currency} places={9} />
+  )
+  const { basis, error, task_id: taskId } = call
+  return (
+    <Stack gap="lg">
+      {call.review ? <Notice tone="warning" title={t('review')} /> : null}
+      <KeyValue
+        facts={[
+          { label: t('request'), value: <CopyText value={call.request_id} /> },
+          { label: t('status'), value: <WorkStatus status={call.status} /> },
+          { label: t('model'), value: call.model },
+          { label: t('endpoint'), value: call.endpoint },
+          {
+            label: t('key'),
+            value: (
+              <TextLink to="/keys" search={{ id: call.key_id }} size="sm">
+                {call.key_id}
+              </TextLink>
+            ),
+          },
+          {
+            label: t('task'),
+            value: taskId ? (
+              <TextLink to="/tasks" search={{ id: taskId }} size="sm">
+                {taskId}
+              </TextLink>
+            ) : undefined,
+          },
+          { label: t('time'), value: <TimeText time={call.created_at} form="full" /> },
+          { label: t('held'), value: money(call.held) },
+          { label: t('charged'), value: money(call.charged) },
+          { label: t('returned'), value: money(call.returned) },
+          { label: t('debt'), value: Number(call.debt) > 0 ? money(call.debt) : undefined },
+          { label: t('basis'), value: isBasis(basis) ? t(`basis_${basis}`) : (basis ?? undefined) },
+          { label: t('error'), value: error },
+        ]}
+      />
+      <Lines call={call} />
+      <Ledger call={call} />
+      <Attempts call={call} />
+    </Stack>
+  )
+}
+
+export function Section({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <Title order={3} size="h4" mb={6}>
+        {title}
+      </Title>
+      {children}
+    </section>
+  )
+}
+
+function Lines({ call }: { readonly call: Explained }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { lines, currency, price_version: version } = call
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={9} />
+  if (lines.length === 0) {
+    return (
+      <Section title={t('arithmetic')}>
+        <Text size="sm" c="dimmed">
+          {t('noLines')}
+        </Text>
+      </Section>
+    )
+  }
+  return (
+    <Section title={t('arithmetic')}>
+      <Table aria-label={t('arithmetic')} fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('unit')}</Table.Th>
+            <Table.Th ta="right">{t('quantity')}</Table.Th>
+            <Table.Th ta="right">{t('price')}</Table.Th>
+            <Table.Th ta="right">{t('amount')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lines.map((line) => (
+            <Table.Tr key={line.unit}>
+              <Table.Td>{line.unit}</Table.Td>
+              <Table.Td ta="right">{formatNumber(line.quantity, language, 3)}</Table.Td>
+              <Table.Td ta="right">
+                {money(line.unit_price)} / {formatNumber(line.per, language)}
+              </Table.Td>
+              <Table.Td ta="right">{money(line.amount)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          <Table.Tr>
+            <Table.Th colSpan={3}>{t('total')}</Table.Th>
+            <Table.Th ta="right">{money(call.charged)}</Table.Th>
+          </Table.Tr>
+        </Table.Tfoot>
+      </Table>
+      {version ? (
+        <Text size="xs" c="dimmed" mt={4}>
+          {t('prices', { version })}
+        </Text>
+      ) : null}
+    </Section>
+  )
+}
+
+function Attempts({ call }: { readonly call: Explained }) {
+  const t = useMessages(messages)
+  if (call.attempts.length === 0) return null
+  return (
+    <Section title={t('attempts')}>
+      {call.attempts.map((attempt, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an attempt is its place in the order
+        <Text key={index} size="sm">
+          {index + 1}. {attempt.outcome}
+          {typeof attempt.milliseconds === 'number' ? ` · ${attempt.milliseconds} ms` : ''}
+        </Text>
+      ))}
+    </Section>
+  )
+}

@@ -1,0 +1,51 @@
+/** The entries of one call: frozen, then charged and returned. */
+import { Table } from '@mantine/core'
+import { MoneyText } from '../../components/money-text.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { type Explained, Section } from './explanation.tsx'
+import { messages } from './messages.ts'
+
+const STEPS = ['hold', 'charge', 'return', 'overrun', 'debt'] as const
+type Step = (typeof STEPS)[number]
+const isStep = (text: string): text is Step => STEPS.some((one) => one === text)
+
+export function Ledger({ call }: { readonly call: Explained }) {
+  const t = useMessages(messages)
+  const place = (name: string) => {
+    if (name === 'available') return t('available')
+    if (name === 'held') return t('heldAccount')
+    return name === 'revenue' ? t('revenue') : name
+  }
+  if (call.ledger.length === 0) return null
+  return (
+    <Section title={t('ledger')}>
+      <Table aria-label={t('ledger')} fz="sm">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('step')}</Table.Th>
+            <Table.Th>{t('fromTo')}</Table.Th>
+            <Table.Th>{t('at')}</Table.Th>
+            <Table.Th ta="right">{t('amount')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {call.ledger.map(({ step, from, to, amount, at }) => (
+            <Table.Tr key={step}>
+              <Table.Td>{isStep(step) ? t(`step_${step}`) : step}</Table.Td>
+              <Table.Td>
+                {place(from)} → {place(to)}
+              </Table.Td>
+              <Table.Td>
+                <TimeText time={at} />
+              </Table.Td>
+              <Table.Td ta="right">
+                <MoneyText amount={amount} currency={call.currency} places={9} />
+              </Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Section>
+  )
+}

@@ -1,0 +1,74 @@
+/** The consumption records of an account; each explains itself. */
+import { Button } from '@mantine/core'
+import { DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { ButtonLink } from '../../components/links.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { adminUrl } from '../../lib/api.ts'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { useAdminPages } from '../../lib/use-admin.ts'
+import { useColumns } from './columns.tsx'
+import { Explanation } from './explanation.tsx'
+import { FILTERS, NO_FILTERS, UsageFilters } from './filters.tsx'
+import { messages } from './messages.ts'
+
+const LIST = 'GET /accounts/:account_id/usage'
+const EXPORT = 'GET /accounts/:account_id/usage/export'
+
+export function Page() {
+  const t = useMessages(messages)
+  const { id: accountId } = useAccount()
+  const url = useUrlState([...FILTERS, 'id'])
+  const { id: openId, ...filters } = url.values
+  const params = { account_id: accountId }
+  const query = asQuery(LIST, filters)
+  const pages = useAdminPages(LIST, { params, query }, { live: ['usage'], keepPrevious: true })
+  const csv = (
+    <Button
+      component="a"
+      variant="default"
+      leftSection={<Icon name="download" size={16} />}
+      href={adminUrl(EXPORT, { params, query: asQuery(EXPORT, filters) })}
+      download="usage.csv"
+    >
+      {t('export')}
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} actions={csv} />
+      <UsageFilters values={filters} onChange={url.set} />
+      <DataTable
+        label={t('title')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.request_id}
+        onOpen={(row) => url.push({ id: row.request_id })}
+        openId={openId}
+        empty={
+          <FilteredEmpty
+            icon="chart"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set(NO_FILTERS)}
+            title={t('emptyTitle')}
+            action={<ButtonLink to="/keys">{t('makeKey')}</ButtonLink>}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <DetailDrawer
+        isOpen={openId !== ''}
+        title={t('arithmetic')}
+        onClose={() => url.push({ id: '' })}
+      >
+        {openId === '' ? null : <Explanation accountId={accountId} requestId={openId} />}
+      </DetailDrawer>
+    </>
+  )
+}

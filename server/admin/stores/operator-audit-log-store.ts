@@ -1,0 +1,42 @@
+/** The audit log as operators read it, the newest first. */
+import type { Sql } from 'postgres'
+
+export interface AuditLogRow {
+  readonly id: bigint
+  readonly at: Date
+  readonly actor: string | null
+  readonly email: string | null
+  readonly ip: string
+  readonly account_id: string | null
+  readonly action: string
+  readonly target: string
+  readonly details: Readonly<Record<string, unknown>>
+}
+
+export interface AuditLogFilter {
+  readonly limit: number
+  readonly after?: string | undefined
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+  readonly actor?: string | undefined
+  readonly action?: string | undefined
+  readonly account?: string | undefined
+}
+
+const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
+
+/** Texts are matched as they stand: their wildcards are escaped. */
+export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditLogRow[]> {
+  const { limit, after, from, to, actor, action, account } = filter
+  return sql<AuditLogRow[]>`
+    select l.id, l.at, l.actor, p.email, l.ip, l.account_id, l.action, l.target, l.details
+    from audit_log l left join person p on p.id = l.actor
+    where true
+      ${after ? sql`and l.id < ${after}::bigint` : sql``}
+      ${from ? sql`and l.at >= ${from}` : sql``}
+      ${to ? sql`and l.at < ${to}` : sql``}
+      ${account ? sql`and l.account_id = ${account}` : sql``}
+      ${action ? sql`and l.action ilike ${escapePattern(action)}` : sql``}
+      ${actor ? sql`and (l.actor = ${actor} or p.email ilike ${escapePattern(actor)})` : sql``}
+    order by l.id desc limit ${limit}`
+}
