@@ -15,6 +15,7 @@ import { ScenarioReader } from './kernel/scenario.ts'
 import { GENERAL_SCENARIOS } from './kernel/scenario-names.ts'
 import { createSimulatorServer } from './kernel/server.ts'
 import { Timers } from './kernel/timers.ts'
+import { serveSockets } from './kernel/upgrade.ts'
 import { createShelf } from './media/shelf.ts'
 import { MEDIAKIT_DEFAULTS, type MediaKitOptions, mediakit } from './mediakit/vendor.ts'
 import { MINIMAX_DEFAULTS, type MinimaxOptions, minimax } from './minimax/vendor.ts'
@@ -99,19 +100,22 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     calls,
     faults,
     scenarios,
-    vendors: vendors.map(({ name, prefix, routes }) => {
-      return { name, prefix, operations: [...new Set(routes.map((route) => route.operation))] }
+    vendors: vendors.map(({ name, prefix, routes, sockets = [] }) => {
+      const operations = [...routes, ...sockets].map((route) => route.operation)
+      return { name, prefix, operations: [...new Set(operations)] }
     }),
   })
-  const server = createSimulatorServer({
-    ...{ vendors, book, calls, faults, control, reader, fast },
-    timeScale,
+  const parts = {
+    ...{ vendors, book, calls, faults, control, reader, fast, timeScale },
     eventsPerWrite: options.eventsPerWrite ?? 1,
     chunkDelayMs: options.chunkDelayMs ?? 0,
-  })
+  }
+  const server = createSimulatorServer(parts)
+  const endSockets = serveSockets(server, parts)
   const port = await listen(server, options.port, host)
   const stop = () => {
     timers.stop()
+    endSockets()
     return close(server)
   }
   return { url: `http://${host}:${port}`, port, book, calls, faults, stop }

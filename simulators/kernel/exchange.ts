@@ -1,6 +1,8 @@
 // What a vendor's folder is written against: one request in, one reply out. The kernel owns the
 // sockets, the faults and the book; a vendor only says what its service would answer.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { WebSocket } from 'ws'
 import type { Units } from './book.ts'
 import type { Scenario, ScenarioName } from './scenario.ts'
 import type { Script } from './script.ts'
@@ -91,10 +93,20 @@ export interface Route {
   handle: (exchange: Exchange) => Reply
 }
 
+/** A WebSocket that a vendor offers. */
+export interface SocketRoute {
+  /** Below the vendor's prefix. */
+  path: string
+  operation: string
+  /** The connection is switched; the socket below it is for faults. */
+  open: (exchange: Exchange, connection: WebSocket, socket: Socket) => void
+}
+
 export interface Vendor {
   name: string
   prefix: string
   routes: Route[]
+  sockets?: SocketRoute[]
   /** Oddities that only this vendor's wire format can show. */
   scenarios: ScenarioName[]
   /** The name of the response header that carries the request id. */

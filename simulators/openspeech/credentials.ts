@@ -22,6 +22,7 @@ export const SPEECH_DEFAULTS: SpeechOptions = {
     'seed-icl-1.0',
     'seed-icl-1.0-concurr',
     'seed-icl-2.0',
+    'volc.service_type.10053',
     'volc.lark.minutes',
     'volc.bigasr.auc',
     'volc.seedasr.auc',

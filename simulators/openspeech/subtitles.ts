@@ -1,5 +1,6 @@
 // Sentences with the times of their words, in seconds from the start of the session.
 import type { Syllable, Timeline } from './audio/timeline.ts'
+import { joinWords } from './audio/words.ts'
 
 interface Sentence {
   /** The unit in which its last word ends. */
@@ -7,7 +8,7 @@ interface Sentence {
   line: Record<string, unknown>
 }
 
-const ENDS_SENTENCE = /[。！？.!?…]["'”’）)]*$/u
+export const ENDS_SENTENCE = /[。！？.!?…]["'”’）)]*$/u
 
 export function sentencesOf(timeline: Timeline): Sentence[] {
   const sentences: Sentence[] = []
@@ -26,7 +27,7 @@ function sentenceOf(words: Syllable[], timeline: Timeline): Sentence {
   const seconds = (units: number) => Math.round(units * timeline.unitSeconds * 1000) / 1000
   const sentence = {
     phonemes: [],
-    text: joined(words.map((syllable) => syllable.word)),
+    text: joinWords(words.map((syllable) => syllable.word)),
     words: words.map((syllable) => ({
       word: syllable.word,
       startTime: seconds(syllable.start),
@@ -35,11 +36,4 @@ function sentenceOf(words: Syllable[], timeline: Timeline): Sentence {
     })),
   }
   return { end: words.at(-1)?.end ?? 0, line: { code: 0, message: '', data: null, sentence } }
-}
-
-/** Words of alphabetic scripts get their space back. */
-function joined(words: string[]): string {
-  return words.reduce((line, word) => {
-    return line + (/[\p{Script=Latin}\p{N}]\p{P}*$/u.test(line) ? ' ' : '') + word
-  }, '')
 }

@@ -2,6 +2,7 @@
 // header, its side information and a dozen bits. No encoder, any sample rate, every frame stands
 // alone (the bit reservoir is not used), and the bit rate is reached by stuffing.
 import type { Syllable } from './timeline.ts'
+import { markOf } from './words.ts'
 
 const SAMPLES_IN_GRANULE = 576
 
@@ -77,7 +78,8 @@ class Mp3Writer {
       const sounds = Array.from({ length: each }, (_, granule) =>
         soundAt(syllable, first + at, start + granule),
       )
-      return this.frameOf(sounds)
+      const frame = this.frameOf(sounds)
+      return syllable?.start === first + at ? marked(frame, markOf(syllable)) : frame
     })
     return Buffer.concat(frames)
   }
@@ -132,6 +134,13 @@ class Mp3Writer {
     }
     return side
   }
+}
+
+/** What a frame does not need is stuffing, which decoders skip. */
+function marked(frame: Buffer, mark: Buffer): Buffer {
+  const copy = Buffer.from(frame)
+  if (mark.length <= frame.length / 2) mark.copy(copy, frame.length - mark.length)
+  return copy
 }
 
 interface Granule {

@@ -2,6 +2,7 @@
 // encoded once (six packets of 20 ms, 400 Hz with two harmonics, 48 kHz mono, CELT) and is
 // replayed here; silence is the three-byte packet that every Opus encoder emits for it.
 import type { Syllable } from './timeline.ts'
+import { markOf } from './words.ts'
 
 export const OPUS_UNIT_SECONDS = 0.02
 
@@ -78,9 +79,15 @@ export class OggOpusWriter {
 /** Long tones repeat the middle of the recorded one. */
 function packetFor(syllable: Syllable | undefined, now: number): Buffer {
   if (!syllable) return SILENCE
-  if (now === syllable.start) return TONE[0] ?? SILENCE
+  if (now === syllable.start) return padded(TONE[0] ?? SILENCE, markOf(syllable))
   if (now === syllable.end - 1) return TONE[5] ?? SILENCE
   return TONE[1 + ((now - syllable.start - 1) % 4)] ?? SILENCE
+}
+
+/** One frame with padding behind it (RFC 6716, 3.2.5): the packet's code becomes 3. */
+function padded(packet: Buffer, padding: Buffer): Buffer {
+  const head = [(packet[0] ?? 0) | 0b11, 0b0100_0001, padding.length]
+  return Buffer.concat([Buffer.from(head), packet.subarray(1), padding])
 }
 
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {

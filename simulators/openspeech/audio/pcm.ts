@@ -1,5 +1,6 @@
 // 16-bit mono samples, and the RIFF header that the vendor repeats before every wav chunk.
 import type { Syllable, Timeline } from './timeline.ts'
+import { bitOf, markOf } from './words.ts'
 
 export const PCM_UNIT_SECONDS = 0.02
 
@@ -9,9 +10,11 @@ export function pcmOf(timeline: Timeline, from: number, to: number, sampleRate: 
   for (const syllable of timeline.syllables) {
     const first = Math.max(syllable.start, from)
     const last = Math.min(syllable.end, to)
+    const mark = markOf(syllable)
     for (let at = first * each; at < last * each; at += 1) {
-      const value = sampleAt(syllable, at - syllable.start * each, { each, sampleRate })
-      samples.writeInt16LE(Math.round(value * 32767), (at - from * each) * 2)
+      const since = at - syllable.start * each
+      const value = Math.round(sampleAt(syllable, since, { each, sampleRate }) * 32767)
+      samples.writeInt16LE((value & ~1) | bitOf(mark, since), (at - from * each) * 2)
     }
   }
   return samples

@@ -1,0 +1,116 @@
+// The words that are spoken travel inside the sound, so that who hears it can write them down: in
+// the lowest bits of samples, in the stuffing of MP3 frames, in the padding of Opus packets. No
+// player notices. A change of container keeps them; a new encoding with loss does not.
+import type { Syllable } from './timeline.ts'
+
+const MAGIC = Buffer.from([0xd7, 0x57, 0x4f, 0x52])
+const MOST_BYTES = 100
+const MAGIC_BITS = MAGIC.readUInt32BE()
+
+/** A word as it is hidden: a magic number, its length, its letters and their sum. */
+export function markOf({ word }: Syllable): Buffer {
+  const letters = fitting(word)
+  const sum = letters.reduce((total, byte) => (total + byte) & 0xff, letters.length)
+  return Buffer.concat([MAGIC, Buffer.from([letters.length]), letters, Buffer.from([sum])])
+}
+
+/** Cut between two characters. */
+function fitting(word: string): Buffer {
+  let kept = ''
+  for (const character of word) {
+    if (Buffer.byteLength(kept + character) > MOST_BYTES) break
+    kept += character
+  }
+  return Buffer.from(kept)
+}
+
+/** The bit that the sample at this place of a syllable carries. */
+export function bitOf(mark: Buffer, at: number): number {
+  const byte = mark[at >> 3]
+  return byte === undefined ? 0 : (byte >> (7 - (at & 7))) & 1
+}
+
+export interface Heard {
+  word: string
+  /** Where in the sound it begins: a sample of PCM, a byte of anything else. */
+  at: number
+}
+
+/** Listens to 16-bit samples as they come, in pieces of any size. */
+export class SampleListener {
+  private heard = 0
+  private last = 0
+  private odd: Buffer = Buffer.alloc(0)
+  private bits: number[] = []
+  private collecting = false
+  private from = 0
+
+  /** How many samples have come. */
+  get samples(): number {
+    return this.heard
+  }
+
+  push(piece: Buffer): Heard[] {
+    const bytes = this.odd.length > 0 ? Buffer.concat([this.odd, piece]) : piece
+    const found: Heard[] = []
+    const whole = bytes.length - (bytes.length % 2)
+    for (let at = 0; at < whole; at += 2) {
+      const word = this.bit((bytes[at] ?? 0) & 1)
+      if (word !== undefined) found.push({ word, at: this.from })
+      this.heard += 1
+    }
+    this.odd = Buffer.from(bytes.subarray(whole))
+    return found
+  }
+
+  private bit(bit: number): string | undefined {
+    if (!this.collecting) {
+      this.last = ((this.last << 1) | bit) >>> 0
+      if (this.last !== MAGIC_BITS) return undefined
+      this.collecting = true
+      this.bits = []
+      this.from = this.heard - 31
+      return undefined
+    }
+    this.bits.push(bit)
+    const length = this.byte(0)
+    if (this.bits.length < 8) return undefined
+    if (length > MOST_BYTES) this.collecting = false
+    if (this.bits.length < (length + 2) * 8) return undefined
+    this.collecting = false
+    this.last = 0
+    const body = Buffer.from(Array.from({ length: length + 2 }, (_, index) => this.byte(index)))
+    return wordIn(body)
+  }
+
+  private byte(index: number): number {
+    let value = 0
+    for (let bit = 0; bit < 8; bit += 1) value = (value << 1) | (this.bits[index * 8 + bit] ?? 0)
+    return value
+  }
+}
+
+/** The words in the bytes of an MP3 or of an Ogg. */
+export function wordsInBytes(bytes: Buffer): Heard[] {
+  const found: Heard[] = []
+  for (let at = bytes.indexOf(MAGIC); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
+    const word = wordIn(bytes.subarray(at + MAGIC.length))
+    if (word !== undefined) found.push({ word, at })
+  }
+  return found
+}
+
+function wordIn(body: Buffer): string | undefined {
+  const length = body[0] ?? 0
+  if (length > MOST_BYTES || body.length < length + 2) return undefined
+  const letters = body.subarray(1, 1 + length)
+  const sum = letters.reduce((total, byte) => (total + byte) & 0xff, length)
+  return sum === body[1 + length] ? letters.toString() : undefined
+}
+
+/** Words of alphabetic scripts get their space back. */
+export function joinWords(words: readonly string[]): string {
+  return words.reduce((line, word) => {
+    return line + (/[\p{Script=Latin}\p{N}]\p{P}*$/u.test(line) ? ' ' : '') + word
+  }, '')
+}

@@ -1,0 +1,27 @@
+// The messages in which the subtitles of one sentence go out, both languages interleaved.
+import type { Sentence } from './interpreter.ts'
+import type { ServerMessage } from './messages.ts'
+
+export type Part = Omit<ServerMessage, 'sessionId' | 'sequence' | 'code'>
+
+/** Text comes in two pieces and whole at its end: only the end is to be relied on. */
+export function subtitlesOf({ source, translation, startMs, endMs }: Sentence): Part[] {
+  const [heard, heardRest] = halves(source)
+  const [said, saidRest] = halves(translation)
+  return [
+    { event: 'SourceSubtitleStart', startMs },
+    { event: 'SourceSubtitleResponse', text: heard },
+    { event: 'TranslationSubtitleStart', startMs },
+    { event: 'SourceSubtitleResponse', text: heardRest },
+    { event: 'TranslationSubtitleResponse', text: said },
+    { event: 'SourceSubtitleEnd', text: source, startMs, endMs },
+    { event: 'TranslationSubtitleResponse', text: saidRest },
+    { event: 'TranslationSubtitleEnd', text: translation, startMs, endMs },
+  ]
+}
+
+function halves(text: string): [string, string] {
+  const characters = [...text]
+  const middle = Math.ceil(characters.length / 2)
+  return [characters.slice(0, middle).join(''), characters.slice(middle).join('')]
+}
