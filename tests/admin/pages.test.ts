@@ -54,6 +54,21 @@ describe('pages of an account', () => {
     assert.equal(overview.recent_calls[0]?.model, 'sim-chat')
   })
 
+  test('a balance below the account’s own threshold is low', async () => {
+    const change = 'PATCH /accounts/:account_id'
+    const isLow = async (threshold: string | null) => {
+      const body = { low_balance_at: threshold }
+      await stage.read(change, { as: 'home-owner', params: at(), body })
+      const overview = await stage.read('GET /accounts/:account_id/overview', {
+        ...{ as: 'home-member', params: at() },
+      })
+      return overview.low_balance
+    }
+    assert.deepEqual((await isLow('1')).is_low, false)
+    assert.deepEqual((await isLow('1000')).is_low, true)
+    assert.equal((await isLow('1000')).threshold, '1000')
+  })
+
   test('a task is followed from the list to its timeline', async () => {
     const list = await stage.read('GET /accounts/:account_id/tasks', {
       ...{ as: 'home-member', params: at(), query: { kind: 'video' } },

@@ -1,0 +1,47 @@
+/** Which events follow from how an account was and how it is. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findChanges } from '../../server/admin/live/changes.ts'
+import type { LiveRow } from '../../server/admin/live/live-store.ts'
+
+const QUIET: LiveRow = {
+  account_id: 'acct_1',
+  available: 5_000_000_000n,
+  held: 0n,
+  debt: 0n,
+  calls: 3,
+  last_end: '2026-11-21 09:30:00.5+00',
+  open_tasks: 1,
+  tasks_mark: 7n,
+  pending_deliveries: 0,
+  deliveries_mark: 0n,
+}
+
+const cases: readonly [string, Partial<LiveRow>, object][] = [
+  ['nothing', {}, {}],
+  [
+    'money was frozen',
+    { held: 1n },
+    { balance: { available: '5', held: '0.000000001', debt: '0' } },
+  ],
+  ['a call ended', { calls: 4, last_end: '2026-11-21 09:30:00.6+00' }, { usage: { calls: 4 } }],
+  ['calls are only getting old', { calls: 0, last_end: null }, {}],
+  ['a task moved on', { tasks_mark: 8n }, { tasks: { open: 1 } }],
+  ['a task ended', { tasks_mark: 0n, open_tasks: 0 }, { tasks: { open: 0 } }],
+  [
+    'a delivery waits',
+    { pending_deliveries: 1, deliveries_mark: 5n },
+    { deliveries: { pending: 1 } },
+  ],
+]
+
+for (const [name, change, expected] of cases) {
+  test(`told: ${name}`, () => {
+    const events = findChanges(QUIET, { ...QUIET, ...change })
+    assert.deepEqual(Object.fromEntries(events.map((one) => [one.name, one.data])), expected)
+  })
+}
+
+test('an account that is seen for the first time has no news', () => {
+  assert.deepEqual(findChanges(undefined, QUIET), [])
+})
