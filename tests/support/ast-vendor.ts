@@ -124,7 +124,8 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
     else if (how === 'text') socket.send('not binary')
     else if (how === 'junk') socket.send(Buffer.from([0x0a, 0xff]))
     else if (how === 'close') socket.close(1000)
-    else if (how === 'reset') socket.terminate()
+    // Later, so that what was said before is not thrown away with the connection.
+    else if (how === 'reset') setTimeout(() => socket.terminate(), 30)
     isDead = true
   }
   socket.on('error', () => undefined)

@@ -3,7 +3,7 @@ import { type AstVendor, startAstVendor } from './ast-vendor.ts'
 import { startTestGateway, type TestAnswer, type TestGateway } from './in-process.ts'
 import { makeWav } from './wav.ts'
 
-const ROUTE = '/v1/audio/translations'
+export const ROUTE = '/v1/audio/translations'
 export const MODEL = 'test-ast'
 
 export interface Booth {
@@ -26,7 +26,7 @@ export const FILE: FormEntry = ['file', makeWav(4_000)]
 export const TO_TEXT: readonly FormEntry[] = [['model', MODEL], FILE]
 export const TO_SPEECH: readonly FormEntry[] = [['model', MODEL], ['mode', 's2s'], FILE]
 
-function encodeForm(form: readonly FormEntry[]): FormData {
+export function encodeForm(form: readonly FormEntry[]): FormData {
   const data = new FormData()
   for (const [name, value] of form) {
     if (typeof value === 'string') data.append(name, value)
@@ -36,7 +36,7 @@ function encodeForm(form: readonly FormEntry[]): FormData {
 }
 
 /** Prices that show in a charge which token was which: 1 nano for input, 1,000 for output. */
-function astCatalog(url: string, paceMs = 0, settings: object = {}): object {
+export function astCatalog(url: string, paceMs = 0, settings: object = {}): object {
   return {
     channels: [
       {
@@ -59,12 +59,14 @@ function astCatalog(url: string, paceMs = 0, settings: object = {}): object {
   }
 }
 
+/** Without a pace of speech, audio is heard as fast as it is sent. */
 export async function openBooth(
   environment: Readonly<Record<string, string>> = {},
+  paceMs = 0,
 ): Promise<Booth> {
   const vendor = await startAstVendor()
   const gateway = await startTestGateway(environment)
-  await gateway.apply(astCatalog(vendor.url), 'ast')
+  await gateway.apply(astCatalog(vendor.url, paceMs), 'ast')
   const open: Booth['open'] = (key, form, headers = {}, signal) =>
     gateway.fetch(ROUTE, {
       ...{ method: 'POST', body: encodeForm(form), headers: { ...headers } },

@@ -1,0 +1,118 @@
+/**
+ * kill -9 in the middle of an interpretation: another gateway closes its hold at the last
+ * checkpoint, or gives all of it back where nothing had been delivered.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import type { Sql } from 'postgres'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
+import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
+import { astCatalog, encodeForm, type FormEntry, MODEL, ROUTE } from '../support/interpretation.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import { makeWav } from '../support/wav.ts'
+
+const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
+/** 12 s of audio in 3 s: a checkpoint is written each second. */
+const PACE_MS = 20
+const FORM: readonly FormEntry[] = [
+  ['model', MODEL],
+  ['file', makeWav(12_000)],
+]
+const SETTLED_MS = 60_000
+
+let database: TestDatabase
+let vendor: AstVendor
+let dataDir: string
+before(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tributary-interpretation-'))
+  database = await createTestDatabase()
+  vendor = await startAstVendor()
+  await apply(database.sql)
+})
+after(async () => {
+  await vendor.stop()
+  await database.drop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function apply(sql: Sql): Promise<void> {
+  const text = JSON.stringify(astCatalog(vendor.url, PACE_MS))
+  await applyCatalog({
+    ...{ sql, environment: {}, upstreams: Object.fromEntries(UPSTREAMS) },
+    files: [parseCatalogFile('ast.json', text, {})],
+    secrets: createSecretBox([SECRET_KEY]),
+  })
+}
+
+function start(): Promise<GatewayProcess> {
+  return startGateway({ dataDir, databaseUrl: database.url })
+}
+
+interface Row {
+  readonly status: string
+  readonly basis: string
+  readonly charged: bigint
+}
+
+/** Kills a gateway under one call when `isTime`; resolves with what became of the call. */
+async function kill(mode: string, isTime: (received: number) => boolean): Promise<Row> {
+  const { sql } = database
+  const account = await createTestAccount(sql)
+  const { key, id: keyId } = await createKey(sql, { accountId: account.id })
+  const victim = await start()
+  let received = 0
+  const asked = fetch(victim.url + ROUTE, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: encodeForm([['mode', mode], ...FORM]),
+  }).then(async ({ body }) => {
+    for await (const chunk of body ?? []) received += chunk.length
+  })
+  asked.catch(() => undefined)
+  await until('the moment', () => (isTime(received) ? true : undefined))
+  await victim.kill9()
+  await assert.rejects(asked, 'no clean end')
+  const heir = await start()
+  const row = await until(
+    'the sweeper',
+    async () => {
+      const [one] = await sql<Row[]>`
+        select status, basis, charged from call where key_id = ${keyId}`
+      return one && one.status !== 'running' ? one : undefined
+    },
+    SETTLED_MS,
+  )
+  await heir.stop(5_000)
+  const [balance] = await sql<{ held: bigint }[]>`
+    select held from balance where account_id = ${account.id}`
+  assert.equal(balance?.held, 0n)
+  const broken = (await audit(sql)).checks.filter(({ ok }) => !ok)
+  assert.deepEqual(broken, [])
+  return row
+}
+
+test('s2s: the last checkpoint is charged, never more than the vendor billed', async () => {
+  const checkpointed = () => (vendor.sessions.at(-1)?.sentences ?? 0) >= 4
+  const row = await kill('s2s', (received) => received > 0 && checkpointed())
+  const { input, output } = vendor.last()
+  assert.deepEqual([row.status, row.basis], ['lost', 'checkpoint'])
+  assert.ok(row.charged > 0n)
+  assert.ok(row.charged <= BigInt(Math.ceil(input)) + 1_000n * BigInt(Math.ceil(output)))
+})
+
+test('s2t: nothing was delivered, and all of it goes back', async () => {
+  const sessions = vendor.sessions.length
+  const isHeard = () => vendor.sessions.length > sessions && vendor.last().sentences >= 2
+  const row = await kill('s2t', isHeard)
+  assert.deepEqual([row.status, row.charged], ['lost', 0n])
+})
