@@ -17,7 +17,7 @@ export interface WavOptions {
 }
 
 /** A chunk with its padding. */
-function wavChunk(id: string, content: Buffer, declared = content.length): Buffer {
+export function wavChunk(id: string, content: Buffer, declared = content.length): Buffer {
   const head = Buffer.alloc(8)
   head.write(id, 'latin1')
   head.writeUInt32LE(declared, 4)

@@ -1,0 +1,108 @@
+/** The WebSocket of a wire: only under an open hold, so many to a host, and in order. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { openSocket } from '../../server/pipeline/wire-socket.ts'
+import type { SocketRequest } from '../../server/upstreams/upstream.ts'
+import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
+import { until } from '../support/processes.ts'
+
+let vendor: AstVendor
+before(async () => {
+  vendor = await startAstVendor()
+})
+after(() => vendor.stop())
+
+const OPTIONS = { firstByteTimeoutMs: 1_000, idleTimeoutMs: 1_000, socketsMax: 2 }
+const allow = () => undefined
+
+function request(more: Partial<SocketRequest> = {}): SocketRequest {
+  return {
+    url: `${vendor.url.replace('http', 'ws')}/api/v4/ast/v2/translate`,
+    headers: {},
+    onMessage: () => undefined,
+    onClose: () => undefined,
+    ...more,
+  }
+}
+
+async function open(more: Partial<SocketRequest> = {}, options = OPTIONS, guard = allow) {
+  const opening = await openSocket(request(more), options, guard)
+  assert.ok(opening.socket)
+  return opening.socket
+}
+
+test('so many to one host; a place is free again when one closes or is refused', async () => {
+  const first = await open()
+  const second = await open()
+  await assert.rejects(open(), { kind: 'busy' })
+  first.close()
+  second.close()
+  await until('both to close', () =>
+    vendor.sessions.every(({ isClosed }) => isClosed) ? true : undefined,
+  )
+  vendor.script = { refuse: { status: 403, body: 'no' } }
+  for (let time = 0; time < 3; time += 1) {
+    const { socket } = await openSocket(request(), OPTIONS, allow)
+    assert.equal(socket, undefined)
+  }
+  vendor.script = {}
+  const again = await open()
+  again.close()
+})
+
+test('once the hold is closed nothing more is sent', async () => {
+  let isOpen = true
+  const socket = await open({}, OPTIONS, () => {
+    if (!isOpen) throw new Error('no hold')
+  })
+  await socket.send(Buffer.from([0x10, 0x64]))
+  isOpen = false
+  await assert.rejects(socket.send(Buffer.from([0x10, 0x64])), /no hold/)
+  socket.close()
+})
+
+test('a refused connection and a missing name are known not to have been sent', async () => {
+  for (const url of ['ws://127.0.0.1:9/', 'ws://no-such-host.invalid/']) {
+    await assert.rejects(openSocket(request({ url }), OPTIONS, allow), { kind: 'not_sent' })
+  }
+})
+
+test('a vendor that says nothing is given up, once', async () => {
+  const failures: unknown[] = []
+  await open(
+    { onClose: (failure) => failures.push(failure) },
+    { ...OPTIONS, firstByteTimeoutMs: 150 },
+  )
+  await until('the end', () => (failures.length > 0 ? true : undefined))
+  assert.match(String(failures[0]), /no message within 150 ms/)
+  await until('its connection to end', () => (vendor.last().isClosed ? true : undefined))
+  assert.equal(failures.length, 1)
+})
+
+test('what a reader throws ends the connection, not the process', async () => {
+  const failures: unknown[] = []
+  const socket = await open({
+    onMessage() {
+      throw new Error('unreadable')
+    },
+    onClose: (failure) => failures.push(failure),
+  })
+  await socket.send(Buffer.from([0x10, 0x64]))
+  await until('the end', () => (failures.length > 0 ? true : undefined))
+  assert.match(String(failures[0]), /a message that cannot be read/)
+})
+
+test('a pace is kept from the first message on, and ends with what there is', async () => {
+  const socket = await open()
+  const sent: number[] = []
+  await socket.sendPaced(30, async () => {
+    if (sent.length === 5) return undefined
+    sent.push(performance.now())
+    return Buffer.from([0x10, 0xc8, 0x01])
+  })
+  const [start = 0] = sent
+  const early = sent.filter((at, index) => at - start < index * 30 - 2)
+  assert.deepEqual(early, [], 'none left before its time')
+  socket.close()
+  await assert.rejects(socket.sendPaced(0, async () => Buffer.from([0x10, 0x64])))
+})
