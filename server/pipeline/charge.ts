@@ -2,7 +2,7 @@
  * From what an upstream reported to what is owed. Pure: the rules of design.md part 4 in one
  * place, so that every endpoint is billed alike.
  */
-import type { Facts, Model } from '../catalog/catalog.ts'
+import type { Facts, Model, PriceEntry } from '../catalog/catalog.ts'
 import { priceCharge } from '../catalog/price.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -72,10 +72,17 @@ function isSane(quantity: unknown): boolean {
 
 /** What is free has its lines too, at a price of zero: a record shows what was used. */
 function price(input: ChargeInput, quantities: Quantities, basis: Charge['basis']): Charge {
-  const { free, prices } = input.model
-  const priced = priceCharge(free ? [] : prices, quantities, input.facts)
+  const { free } = input.model
+  const prices = free ? [] : input.model.prices
+  const priced = priceCharge(prices, { ...countOnce(prices), ...quantities }, input.facts)
   const lines = priced.lines.map(({ unitPrice, ...line }) => ({ ...line, unit_price: unitPrice }))
   return { nanos: priced.totalNanos, basis, review: false, lines }
+}
+
+/** What every call and task is one of, where that has a price: no upstream counts it. */
+export function countOnce(prices: readonly PriceEntry[]): Quantities {
+  const isPriced = (unit: Unit) => prices.some((price) => price.unit === unit)
+  return { ...(isPriced('call') ? { call: 1 } : {}), ...(isPriced('task') ? { task: 1 } : {}) }
 }
 
 /** The hold is what the caller agreed to; anything beyond an absurd figure is for people. */

@@ -2,6 +2,7 @@
 import { priceUpperBound } from '../catalog/price.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { Quantities } from '../lib/units.ts'
+import { countOnce } from './charge.ts'
 import type { Metering } from './metering.ts'
 import type { ResolvedCall } from './resolve.ts'
 
@@ -12,13 +13,14 @@ export interface Quote {
 
 export function quote(metering: Metering, call: ResolvedCall): Quote {
   const { request, model } = call
-  const quantities = metering.quote({
+  const asked = metering.quote({
     value: request.value,
     body: request.body,
     fileBytes: request.file?.bytes ?? 0,
     inputTokens: request.inputTokensEstimate,
     model,
   })
+  const quantities = { ...countOnce(model.prices), ...asked }
   if (model.free) return { amountNanos: 0n, quantities }
   const facts = metering.facts?.(request.value) ?? {}
   return { amountNanos: priceUpperBound(model.prices, quantities, facts), quantities }

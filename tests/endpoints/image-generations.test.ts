@@ -50,6 +50,10 @@ before(async () => {
         routes: [{ channel: 'a', upstream_model: SEEDREAM }],
       },
       {
+        ...{ id: 'by-call', type: 'image', prices: [{ unit: 'call', amount: '0.3' }] },
+        routes: [{ channel: 'o', upstream_model: 'sim-dall-e' }],
+      },
+      {
         ...{ id: 'seedream-3', type: 'image' },
         prices: [{ unit: 'image', amount: '0.2' }],
         routes: [{ channel: 'a', upstream_model: 'doubao-seedream-3-0-t2i-250415' }],
@@ -143,6 +147,11 @@ describe('by the image', () => {
       const png = Buffer.from(answer.json.data[0].b64_json, 'base64')
       assert.equal(png.toString('latin1', 1, 4), 'PNG')
     }
+  })
+
+  test('by the call, however many it makes', async () => {
+    const { record } = await charged({ model: 'by-call', n: 2 })
+    assert.deepEqual([record.basis, record.held, record.charged], ['usage', '0.3', '0.3'])
   })
 
   test('a free model: nothing is charged, the record shows what was made', async () => {

@@ -84,6 +84,18 @@ test('usage that was stated counts even when the stream broke off afterwards', (
   assert.deepEqual([result.nanos, result.basis], [10n, 'usage'])
 })
 
+test('what is sold by the call or task costs one, whatever the upstream counts', () => {
+  const prices = [
+    { unit: 'call', per: 1, amountNanos: 500n },
+    { unit: 'task', per: 1, amountNanos: 70n },
+  ] as const
+  for (const report of [{ usage: { output_token: 9 } }, {}]) {
+    assert.equal(charge(report, { model: { ...model, prices } }).nanos, 570n)
+  }
+  const broken = { model: { ...model, prices }, complete: false }
+  assert.equal(charge({ outputBytes: 0 }, broken).nanos, null)
+})
+
 test('a free model is settled at zero', () => {
   const result = charge({ usage: { output_token: 9 } }, { model: { ...model, free: true } })
   assert.deepEqual([result.nanos, result.basis], [0n, 'usage'])

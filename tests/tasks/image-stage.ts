@@ -32,6 +32,10 @@ function imageCatalog(first: string, second: string): object {
     models: [
       { id: 'piece', type: 'image', prices: PIECE, routes: routes('p-1') },
       { id: 'tokens', type: 'image', prices: TOKENS, routes: routes('t-1') },
+      {
+        ...{ id: 'by-task', type: 'image', prices: [{ unit: 'task', amount: '0.7' }] },
+        routes: routes('b-1'),
+      },
       { id: 'free', type: 'image', free: true, routes: routes('f-1') },
       {
         ...{ id: 'two-routes', type: 'image', prices: PIECE },
