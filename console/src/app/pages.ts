@@ -15,6 +15,8 @@ export interface PageEntry {
   readonly label: keyof (typeof messages)['en']
   readonly icon: IconName
   readonly load: () => Promise<{ readonly Page: ComponentType }>
+  /** Of the customer's area, but also for people who belong to no account. */
+  readonly needsNoAccount?: true
 }
 
 type Line = Omit<PageEntry, 'area'>
@@ -37,6 +39,13 @@ const customer: readonly Line[] = [
     label: 'usage',
     icon: 'chart',
     load: () => import('../features/usage/page.tsx'),
+  },
+  {
+    path: '/settings',
+    label: 'settings',
+    icon: 'gear',
+    load: () => import('../features/settings/page.tsx'),
+    needsNoAccount: true,
   },
 ]
 

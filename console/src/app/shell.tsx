@@ -14,6 +14,7 @@ import { messages } from './messages.ts'
 import { Navigation } from './navigation.tsx'
 import { NoAccount } from './no-account.tsx'
 import { PageSearch, SearchButton } from './page-search.tsx'
+import { PAGES } from './pages.ts'
 import { UserMenu } from './user-menu.tsx'
 
 const HEADER_HEIGHT = 52
@@ -27,7 +28,8 @@ export function Shell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone a chosen page shows itself
   useEffect(close, [pathname])
   useLiveUpdates(account?.id)
-  const needsAccount = !pathname.startsWith('/operator')
+  const page = PAGES.find(({ path }) => path === pathname)
+  const needsAccount = !pathname.startsWith('/operator') && !page?.needsNoAccount
   return (
     <AppShell
       header={{ height: HEADER_HEIGHT }}

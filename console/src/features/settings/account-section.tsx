@@ -1,0 +1,47 @@
+/** The account's name, and when it warns of a low balance. */
+import { TextInput } from '@mantine/core'
+import { CopyText } from '../../components/copy-button.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { Panel } from '../../components/panel.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import type { Selected } from '../../lib/session.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+import { Row } from './row.tsx'
+
+export function AccountSection({ account }: { readonly account: Selected }) {
+  const t = useMessages(messages)
+  const params = { account_id: account.id }
+  const { data } = useAdmin('GET /accounts/:account_id', { params })
+  const change = useAdminChange('PATCH /accounts/:account_id')
+  if (!data) return null
+  const save = async ({ name = '', low = '' }: Readonly<Record<string, string>>) => {
+    await change.mutateAsync({ params, body: { name, low_balance_at: low.trim() || null } })
+    notifyDone(t('saved'))
+  }
+  const id = <Row title="ID" text={<CopyText value={data.id} />} />
+  if (!account.isOwner) {
+    return (
+      <Panel title={t('account')}>
+        <Row title={t('accountName')} text={data.name} />
+        {id}
+      </Panel>
+    )
+  }
+  return (
+    <Panel title={t('account')}>
+      <SubmitForm act={t('save')} onSend={save}>
+        <TextInput name="name" label={t('accountName')} defaultValue={data.name} required />
+        <TextInput
+          name="low"
+          label={t('lowBalance')}
+          description={t('lowBalanceHint', { currency: data.currency })}
+          defaultValue={data.low_balance_at ?? ''}
+          inputMode="decimal"
+        />
+        {id}
+      </SubmitForm>
+    </Panel>
+  )
+}

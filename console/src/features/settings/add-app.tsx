@@ -1,0 +1,62 @@
+/** Adding an authenticator app: its secret as a picture and as text, then its first code. */
+import { Loader, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { CopyText } from '../../components/copy-button.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { callAdmin } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+import { QrCode } from './qr-code.tsx'
+
+interface AddAppProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+  readonly onCodes: (codes: readonly string[]) => void
+}
+
+export function AddApp({ isOpen, ...props }: AddAppProps) {
+  const t = useMessages(messages)
+  return (
+    <Dialog isOpen={isOpen} title={t('addApp')} onClose={props.onClose}>
+      <AddAppForm {...props} />
+    </Dialog>
+  )
+}
+
+function AddAppForm({ onClose, onCodes }: Omit<AddAppProps, 'isOpen'>) {
+  const t = useMessages(messages)
+  // Asking makes a new secret: once for each time the dialog is open, and kept nowhere.
+  const offer = useQuery({
+    queryKey: ['totp offer'],
+    queryFn: () => callAdmin('POST /profile/totp', {}),
+    ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
+  })
+  const confirm = useAdminChange('POST /profile/totp/confirm')
+  if (offer.error) return <ErrorState error={offer.error} onRetry={() => void offer.refetch()} />
+  if (!offer.data) return <Loader size="sm" />
+  const send = async ({ code = '' }: Readonly<Record<string, string>>) => {
+    const { recovery_codes: codes } = await confirm.mutateAsync({ body: { code } })
+    onClose()
+    onCodes(codes)
+  }
+  return (
+    <SubmitForm act={t('confirm')} onSend={send} onCancel={onClose}>
+      <Stack align="center" gap="xs">
+        <Text size="sm">{t('scan')}</Text>
+        <QrCode text={offer.data.uri} label={t('qrCode')} />
+        <CopyText value={offer.data.secret} />
+      </Stack>
+      <TextInput
+        name="code"
+        label={t('firstCode')}
+        autoComplete="one-time-code"
+        inputMode="numeric"
+        required
+        withAsterisk={false}
+      />
+    </SubmitForm>
+  )
+}

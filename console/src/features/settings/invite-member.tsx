@@ -1,0 +1,56 @@
+/** Inviting somebody: there is no mail server, so the link is handed on by whoever invites. */
+import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { formatTime } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+interface InviteMemberProps {
+  readonly isOpen: boolean
+  readonly accountId: string
+  readonly onClose: () => void
+}
+
+export function InviteMember({ isOpen, accountId, onClose }: InviteMemberProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const [role, setRole] = useState<'owner' | 'member'>('member')
+  const invite = useAdminChange('POST /accounts/:account_id/invitations')
+  const made = invite.data
+  const close = () => {
+    onClose()
+    invite.reset()
+  }
+  const send = async ({ email = '' }: Readonly<Record<string, string>>) => {
+    await invite.mutateAsync({ params: { account_id: accountId }, body: { email, role } })
+  }
+  return (
+    <Dialog isOpen={isOpen} title={t('invite')} onClose={close} isSticky={made !== undefined}>
+      {made ? (
+        <Stack gap="sm">
+          <Text size="sm">{t('inviteLink', { until: formatTime(made.expires_at, language) })}</Text>
+          <CodeSnippet code={made.link} />
+          <Group justify="flex-end">
+            <Button onClick={close}>{t('close')}</Button>
+          </Group>
+        </Stack>
+      ) : (
+        <SubmitForm act={t('inviteAct')} onSend={send} onCancel={close}>
+          <TextInput name="email" type="email" label={t('email')} required data-autofocus />
+          <Select
+            label={t('role')}
+            description={t('ownerHint')}
+            data={(['member', 'owner'] as const).map((value) => ({ value, label: t(value) }))}
+            value={role}
+            onChange={(value) => setRole(value === 'owner' ? 'owner' : 'member')}
+            allowDeselect={false}
+          />
+        </SubmitForm>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,103 @@
+/** Who belongs to the account; owners invite, change and take out. */
+import { ActionIcon, Badge, Group, Menu, Text } from '@mantine/core'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { notifyFailed } from '../../components/notify.ts'
+import { Panel } from '../../components/panel.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import type { Selected } from '../../lib/session.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { Invitations } from './invitations.tsx'
+import { InviteMember } from './invite-member.tsx'
+import { messages } from './messages.ts'
+import { Row } from './row.tsx'
+import { SmallButton } from './small-button.tsx'
+
+type Member = AdminAnswer<'GET /accounts/:account_id/members'>['data'][number]
+
+export function Members({ account }: { readonly account: Selected }) {
+  const t = useMessages(messages)
+  const { data } = useAdmin('GET /accounts/:account_id/members', {
+    params: { account_id: account.id },
+  })
+  const [isInviting, setInviting] = useState(false)
+  const invite = account.isOwner ? (
+    <SmallButton onClick={() => setInviting(true)}>{t('invite')}</SmallButton>
+  ) : undefined
+  return (
+    <Panel title={t('members')} aside={invite}>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t('ownerHint')}
+      </Text>
+      {(data?.data ?? []).map((member) => (
+        <Row key={member.id} title={member.name || member.email} text={member.email}>
+          <Marks member={member} />
+          {account.isOwner ? <MemberMenu member={member} accountId={account.id} /> : null}
+        </Row>
+      ))}
+      {account.isOwner ? <Invitations accountId={account.id} /> : null}
+      <InviteMember isOpen={isInviting} accountId={account.id} onClose={() => setInviting(false)} />
+    </Panel>
+  )
+}
+
+function Marks({ member }: { readonly member: Member }) {
+  const t = useMessages(messages)
+  return (
+    <Group gap={4} wrap="nowrap">
+      {member.disabled ? <Badge color="red.8">{t('locked')}</Badge> : null}
+      {member.second_factor ? (
+        <Badge variant="default" visibleFrom="sm">
+          {t('factorOn')}
+        </Badge>
+      ) : null}
+      <Badge variant="default">{t(member.role)}</Badge>
+    </Group>
+  )
+}
+
+interface MemberMenuProps {
+  readonly member: Member
+  readonly accountId: string
+}
+
+function MemberMenu({ member, accountId }: MemberMenuProps) {
+  const t = useMessages(messages)
+  const [isLeaving, setLeaving] = useState(false)
+  const change = useAdminChange('PATCH /accounts/:account_id/members/:user_id')
+  const remove = useAdminChange('DELETE /accounts/:account_id/members/:user_id')
+  const params = { account_id: accountId, user_id: member.id }
+  const name = member.name || member.email
+  const role = member.role === 'owner' ? 'member' : 'owner'
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" aria-label={t('actions', { name })}>
+            <Icon name="more" size={16} />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            onClick={() => change.mutate({ params, body: { role } }, { onError: notifyFailed })}
+          >
+            {t(role === 'owner' ? 'makeOwner' : 'makeMember')}
+          </Menu.Item>
+          <Menu.Item onClick={() => setLeaving(true)}>{t('takeOut')}</Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        isOpen={isLeaving}
+        title={t('takeOutTitle', { name })}
+        act={t('takeOut')}
+        isDangerous
+        onConfirm={() => remove.mutateAsync({ params })}
+        onClose={() => setLeaving(false)}
+      >
+        {t('takeOutText')}
+      </ConfirmDialog>
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+/** One's own sign-in, and the account: who belongs to it and when it warns. */
+import { SimpleGrid, Stack } from '@mantine/core'
+import { PageHeader } from '../../components/page-header.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useSession } from '../../lib/session.tsx'
+import { AccountSection } from './account-section.tsx'
+import { Factors } from './factors.tsx'
+import { Members } from './members.tsx'
+import { messages } from './messages.ts'
+import { Profile } from './profile.tsx'
+import { Sessions } from './sessions.tsx'
+
+export function Page() {
+  const t = useMessages(messages)
+  const { account } = useSession()
+  return (
+    <>
+      <PageHeader title={t('title')} />
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
+        <Stack>
+          <Profile />
+          <Factors />
+        </Stack>
+        <Stack>
+          {account ? (
+            <>
+              <AccountSection account={account} />
+              <Members account={account} />
+            </>
+          ) : null}
+          <Sessions />
+        </Stack>
+      </SimpleGrid>
+    </>
+  )
+}

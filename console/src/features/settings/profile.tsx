@@ -1,0 +1,76 @@
+/** Who one is here, and the password. */
+import { PasswordInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { Dialog } from '../../components/dialog.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { Panel } from '../../components/panel.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useSession } from '../../lib/session.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+import { Row } from './row.tsx'
+import { SmallButton } from './small-button.tsx'
+
+export function Profile() {
+  const t = useMessages(messages)
+  const { user } = useSession().session
+  const [isOpen, setOpen] = useState(false)
+  const change = useAdminChange('PATCH /profile', { refreshes: ['GET /session'] })
+  const save = async ({ name = '' }: Readonly<Record<string, string>>) => {
+    await change.mutateAsync({ body: { name } })
+    notifyDone(t('saved'))
+  }
+  return (
+    <Panel title={t('you')}>
+      <SubmitForm act={t('save')} onSend={save}>
+        <TextInput name="name" label={t('name')} defaultValue={user.name} required />
+        <Row title={t('email')} text={user.email} />
+        <Row title={t('password')}>
+          <SmallButton onClick={() => setOpen(true)}>{t('changePassword')}</SmallButton>
+        </Row>
+      </SubmitForm>
+      <ChangePassword isOpen={isOpen} email={user.email} onClose={() => setOpen(false)} />
+    </Panel>
+  )
+}
+
+interface ChangePasswordProps {
+  readonly isOpen: boolean
+  readonly email: string
+  readonly onClose: () => void
+}
+
+function ChangePassword({ isOpen, email, onClose }: ChangePasswordProps) {
+  const t = useMessages(messages)
+  const change = useAdminChange('POST /profile/password')
+  const send = async ({ current = '', fresh = '' }: Readonly<Record<string, string>>) => {
+    await change.mutateAsync({ body: { current_password: current, new_password: fresh } })
+    notifyDone(t('saved'))
+    onClose()
+  }
+  return (
+    <Dialog isOpen={isOpen} title={t('changePassword')} onClose={onClose}>
+      <SubmitForm act={t('save')} onSend={send} onCancel={onClose}>
+        <input type="text" autoComplete="username" value={email} readOnly hidden />
+        <PasswordInput
+          name="current"
+          label={t('currentPassword')}
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          data-autofocus
+        />
+        <PasswordInput
+          name="fresh"
+          label={t('newPassword')}
+          description={t('newPasswordHint')}
+          autoComplete="new-password"
+          minLength={12}
+          required
+          withAsterisk={false}
+        />
+      </SubmitForm>
+    </Dialog>
+  )
+}

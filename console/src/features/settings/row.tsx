@@ -1,0 +1,29 @@
+/** One line of a list in the settings: what it is, what it says, what can be done. */
+import { Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+interface RowProps {
+  readonly title: ReactNode
+  readonly text?: ReactNode
+  readonly children?: ReactNode
+}
+
+export function Row({ title, text, children }: RowProps) {
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
+      <div style={{ minWidth: 0 }}>
+        <Text size="sm" fw={500} component="div" truncate>
+          {title}
+        </Text>
+        {text ? (
+          <Text size="xs" c="dimmed" component="div">
+            {text}
+          </Text>
+        ) : null}
+      </div>
+      <Group gap="xs" wrap="nowrap">
+        {children}
+      </Group>
+    </Group>
+  )
+}

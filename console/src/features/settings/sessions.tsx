@@ -1,0 +1,65 @@
+/** Every browser that is signed in as oneself. */
+import { ErrorState } from '../../components/error-state.tsx'
+import { notifyFailed } from '../../components/notify.ts'
+import { Panel } from '../../components/panel.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+import { Row } from './row.tsx'
+import { SmallButton } from './small-button.tsx'
+
+export function Sessions() {
+  const t = useMessages(messages)
+  const { data, error, refetch } = useAdmin('GET /profile/sessions', {})
+  const end = useAdminChange('DELETE /profile/sessions/:session_id')
+  const endOthers = useAdminChange('DELETE /profile/sessions')
+  const sessions = data?.data ?? []
+  const others = sessions.length > 1
+  return (
+    <Panel
+      title={t('sessions')}
+      aside={
+        others ? (
+          <SmallButton onClick={() => endOthers.mutate({}, { onError: notifyFailed })}>
+            {t('endOthers')}
+          </SmallButton>
+        ) : undefined
+      }
+    >
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
+      {sessions.map(({ id, ip, user_agent, seen_at, current }) => (
+        <Row
+          key={id}
+          title={current ? t('thisSession') : nameOf(user_agent)}
+          text={
+            <>
+              {current ? `${nameOf(user_agent)} · ` : ''}
+              {ip} · {t('seen')} <TimeText time={seen_at} form="relative" />
+            </>
+          }
+        >
+          {current ? null : (
+            <SmallButton
+              onClick={() => end.mutate({ params: { session_id: id } }, { onError: notifyFailed })}
+            >
+              {t('end')}
+            </SmallButton>
+          )}
+        </Row>
+      ))}
+    </Panel>
+  )
+}
+
+const BROWSERS = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari', 'curl'] as const
+const SYSTEMS = ['iPhone', 'iPad', 'Android', 'Windows', 'Mac OS X', 'Linux'] as const
+const FULL_NAMES: Readonly<Record<string, string>> = { Edg: 'Edge', OPR: 'Opera' }
+
+/** `Firefox · Linux`: enough to recognise a browser by. */
+function nameOf(agent: string): string {
+  const browser = BROWSERS.find((name) => agent.includes(name))
+  const system = SYSTEMS.find((name) => agent.includes(name))
+  const known = [browser && (FULL_NAMES[browser] ?? browser), system].filter(Boolean)
+  return known.join(' · ') || agent || '–'
+}

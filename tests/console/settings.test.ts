@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { expectAccessible, expectFits, noBrowser, openPage, PHONE } from './support/browser.ts'
+import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
+import { codeOf } from './support/totp.ts'
+
+/** What asks for a proof of a session that has none yet gets it here. */
+async function prove(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog', { name: 'Prove that it is you' })
+  await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await dialog.getByRole('button', { name: 'Confirm' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+}
+
+describe('settings', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('an authenticator app is added after a proof, and asked for from then on', async () => {
+    const { page, complaints } = await stage.signedIn('/settings')
+    const email = await page
+      .getByText(/^person\d+@/)
+      .first()
+      .innerText()
+    await stage.sql`update console_session set stepped_up_until = null`
+    await page.getByRole('button', { name: 'Add an authenticator app' }).click()
+    await prove(page)
+    const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
+    await dialog.getByRole('img', { name: 'Code for authenticator apps' }).waitFor()
+    const secret = await dialog.getByText(/^[A-Z2-7]{32}$/).innerText()
+    await dialog.getByLabel('The code that it shows').fill(codeOf(secret))
+    await dialog.getByRole('button', { name: 'Confirm' }).click()
+    const codes = page.getByRole('dialog', { name: 'Your recovery codes' })
+    const [code = ''] = (await codes.locator('pre').innerText()).split('\n')
+    await codes.getByRole('button', { name: 'I have saved them' }).click()
+    await page.getByText('On', { exact: true }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+
+    const again = await openPage(stage.browser)
+    await again.page.goto(`${stage.console}/sign-in`)
+    await again.page.getByLabel('E-mail').fill(email)
+    await again.page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await again.page.keyboard.press('Enter')
+    await again.page.getByRole('button', { name: 'Use a recovery code instead' }).click()
+    await again.page.getByLabel('Recovery code').fill(code)
+    await again.page.keyboard.press('Enter')
+    await again.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await again.context.close()
+  })
+
+  test('somebody who is invited joins by the link', async () => {
+    const { page } = await stage.signedIn('/settings')
+    await page.getByRole('button', { name: 'Invite somebody' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    await dialog.getByLabel('E-mail').fill('new@example.com')
+    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    const link = await dialog.locator('pre').innerText()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await page.getByText(/^Invited, until/).waitFor()
+
+    const guest = await openPage(stage.browser)
+    await guest.page.goto(link)
+    await guest.page.getByText(/invited to test as new@example.com/).waitFor()
+    await guest.page.getByLabel('Your name').fill('Robin')
+    await guest.page.getByLabel('New password', { exact: true }).fill('seven hills and one river')
+    await guest.page.getByRole('button', { name: 'Join' }).click()
+    await guest.page.getByRole('heading', { name: 'Overview' }).waitFor()
+    assert.deepEqual(guest.complaints, [])
+    await guest.context.close()
+    await page.reload()
+    await page.getByText('Robin').waitFor()
+    await page.context().close()
+  })
+})
+
+describe('settings, for all', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('a passkey is added, signs in, and is removed', async () => {
+    const { page, context } = await stage.signedIn('/settings')
+    // Browsers have passkeys for names: this machine's is localhost.
+    const { value = '' } = (await context.cookies())[0] ?? {}
+    const home = stage.console.replace('127.0.0.1', 'localhost')
+    await context.addCookies([{ name: 'tributary_session', value, url: home }])
+    const devTools = await context.newCDPSession(page)
+    await devTools.send('WebAuthn.enable')
+    const options = { protocol: 'ctap2', transport: 'internal', automaticPresenceSimulation: true }
+    const abilities = { hasResidentKey: true, hasUserVerification: true, isUserVerified: true }
+    await devTools.send('WebAuthn.addVirtualAuthenticator', {
+      options: { ...options, ...abilities } as never,
+    })
+    await page.goto(`${home}/settings`)
+    await page.getByRole('button', { name: 'Add a passkey' }).click()
+    await page.getByLabel('What to call it').fill('this laptop')
+    await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
+    await page.getByRole('button', { name: 'I have saved them' }).click()
+    await page.getByText('this laptop').waitFor()
+
+    await page.getByRole('button', { name: 'Your menu' }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Use a passkey' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await context.close()
+  })
+
+  test('other sessions are seen and ended', async () => {
+    const { page } = await stage.signedIn('/settings')
+    await page.getByText('This browser').waitFor()
+    await page.getByText(/Chrome · Linux/).waitFor()
+    await page.context().close()
+  })
+
+  test('an operator without an account reaches them too', async () => {
+    const { page } = await stage.signedIn('/settings', { operator: true })
+    await page.getByRole('heading', { name: 'Second factor' }).waitFor()
+    await page.context().close()
+  })
+
+  for (const look of [PHONE, { ...PHONE, colorScheme: 'dark' }, { locale: 'zh-CN' }] as const) {
+    test(`can be read by all: ${JSON.stringify(look)}`, async () => {
+      const { page, complaints } = await stage.signedIn('/settings', {}, look)
+      await page.getByText('person', { exact: false }).first().waitFor()
+      await expectFits(page)
+      await expectAccessible(page)
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    })
+  }
+})
