@@ -1,4 +1,4 @@
-/** What an authenticator app shows (RFC 6238), written here once more: no code is shared with it. */
+/** What an authenticator app shows (RFC 6238), written here once more: it shares no code. */
 import { createHmac } from 'node:crypto'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
