@@ -13,6 +13,9 @@ import type { DeferredCall } from './submission.ts'
 import type { ClaimedTask } from './task.ts'
 import { listAttempts } from './timeline-store.ts'
 
+/** Nobody waits for the answer, and giving one up may cost as much as it was worth. */
+const PATIENCE_MS = 300_000
+
 export interface Target {
   readonly adapter: CallAdapter<unknown>
   readonly settings: unknown
@@ -46,7 +49,8 @@ export async function findTarget(
   const adapter = upstreams.get(upstream)?.calls[operation]
   if (!adapter) throw new UpstreamFailure('channel_fault', { message: `no ${operation} there` })
   const own = catalog.snapshot().models.get(task.model)?.limits.first_byte_timeout_ms
-  return { adapter, settings, timeoutMs: own ?? limits.firstByteTimeoutMs }
+  const timeoutMs = own ?? Math.max(limits.firstByteTimeoutMs, PATIENCE_MS)
+  return { adapter, settings, timeoutMs }
 }
 
 /** The next attempt after one that was refused; undefined when no route is left in the catalog. */

@@ -92,6 +92,26 @@ describe('a deferred call', () => {
     assert.deepEqual(events, ['held', 'processing', 'failed', 'released'])
   })
 
+  test('a call that lasts longer than the lease stays with its worker', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { sql } = stage.gateway
+    const before = made('p-1')
+    stage.vendor.waits = true
+    const created = await stage.create(tenant)
+    await stage.until(tenant, created.json.id, 'processing')
+    await until('a lease that was renewed beyond its first end', async () => {
+      const [row] = await sql<{ renewed: boolean }[]>`
+        select now() > updated_at + interval '2 seconds' and due_at > now() as renewed
+        from task where id = ${created.json.id}`
+      return row?.renewed || undefined
+    })
+    stage.vendor.letGo()
+    await stage.until(tenant, created.json.id, 'succeeded')
+    const [row] = await sql`select fence from task where id = ${created.json.id}`
+    assert.equal(row?.fence, 1n)
+    assert.equal(made('p-1') - before, 1)
+  })
+
   test('a model whose last route is gone: failed and paid back', async () => {
     const tenant = await stage.gateway.tenant()
     const { sql } = stage.gateway
