@@ -41,6 +41,18 @@ const customer: readonly Line[] = [
     load: () => import('../features/usage/page.tsx'),
   },
   {
+    path: '/models',
+    label: 'models',
+    icon: 'box',
+    load: () => import('../features/models/page.tsx'),
+  },
+  {
+    path: '/billing',
+    label: 'billing',
+    icon: 'card',
+    load: () => import('../features/billing/page.tsx'),
+  },
+  {
     path: '/settings',
     label: 'settings',
     icon: 'gear',
@@ -50,6 +62,12 @@ const customer: readonly Line[] = [
 ]
 
 const operator: readonly Line[] = [
+  {
+    path: '/operator',
+    label: 'overview',
+    icon: 'chart',
+    load: () => import('../features/operator-overview/page.tsx'),
+  },
   {
     path: '/operator/accounts',
     label: 'accounts',
@@ -85,6 +103,12 @@ const operator: readonly Line[] = [
     label: 'deliveries',
     icon: 'send',
     load: () => import('../features/operator-deliveries/page.tsx'),
+  },
+  {
+    path: '/operator/redeem-codes',
+    label: 'redeem',
+    icon: 'gift',
+    load: () => import('../features/operator-codes/page.tsx'),
   },
   {
     path: '/operator/proof',

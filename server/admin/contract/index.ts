@@ -9,7 +9,9 @@ import { modelsContract } from './models.ts'
 import { operatorAccountsContract } from './operator-accounts.ts'
 import { operatorAuditLogContract } from './operator-audit-log.ts'
 import { operatorChannelsContract } from './operator-channels.ts'
+import { operatorCodesContract } from './operator-codes.ts'
 import { operatorModelsContract } from './operator-models.ts'
+import { operatorOverviewContract } from './operator-overview.ts'
 import { operatorProofContract } from './operator-proof.ts'
 import { operatorSystemContract } from './operator-system.ts'
 import { operatorWorkContract } from './operator-work.ts'
@@ -35,7 +37,9 @@ export const ADMIN_CONTRACT = {
   ...modelsContract,
   ...billingContract,
   ...webhooksContract,
+  ...operatorOverviewContract,
   ...operatorAccountsContract,
+  ...operatorCodesContract,
   ...operatorChannelsContract,
   ...operatorModelsContract,
   ...operatorWorkContract,

@@ -11,7 +11,9 @@ import { modelsHandlers } from './models.ts'
 import { operatorAccountsHandlers } from './operator-accounts.ts'
 import { operatorAuditLogHandlers } from './operator-audit-log.ts'
 import { operatorChannelsHandlers } from './operator-channels.ts'
+import { operatorCodesHandlers } from './operator-codes.ts'
 import { operatorModelsHandlers } from './operator-models.ts'
+import { operatorOverviewHandlers } from './operator-overview.ts'
 import { operatorProofHandlers } from './operator-proof.ts'
 import { operatorSystemHandlers } from './operator-system.ts'
 import { operatorWorkHandlers } from './operator-work.ts'
@@ -36,7 +38,9 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...modelsHandlers,
   ...billingHandlers,
   ...webhooksHandlers,
+  ...operatorOverviewHandlers,
   ...operatorAccountsHandlers,
+  ...operatorCodesHandlers,
   ...operatorChannelsHandlers,
   ...operatorModelsHandlers,
   ...operatorWorkHandlers,

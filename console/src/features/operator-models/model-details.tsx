@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.tsx'
 import { KeyValue } from '../../components/key-value.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { notifyDone } from '../../components/notify.ts'
+import { PriceList } from '../../components/price-list.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { WorkStatus } from '../../components/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -14,7 +15,6 @@ import { useAdminChange } from '../../lib/use-admin.ts'
 import { toDraft } from './draft.ts'
 import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
-import { PriceList } from './price-list.tsx'
 
 type Model = AdminAnswer<'GET /operator/models/:model_id'>
 

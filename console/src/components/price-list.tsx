@@ -1,8 +1,8 @@
 /** Prices as people say them: an amount for so many of a unit, and when it holds. */
 import { Box, Text } from '@mantine/core'
-import { MoneyText } from '../../components/money-text.tsx'
-import { formatNumber } from '../../lib/format.ts'
-import { useLanguage } from '../../lib/i18n.tsx'
+import { formatNumber } from '../lib/format.ts'
+import { useLanguage } from '../lib/i18n.tsx'
+import { MoneyText } from './money-text.tsx'
 
 interface PriceListProps {
   readonly currency: string

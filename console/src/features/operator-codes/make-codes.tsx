@@ -1,0 +1,94 @@
+/** Makes a lot of codes and shows them once. */
+import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+interface MakeCodesProps {
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+export function MakeCodes({ isOpen, onClose }: MakeCodesProps) {
+  const t = useMessages(messages)
+  const [made, setMade] = useState<readonly string[]>()
+  const close = () => {
+    setMade(undefined)
+    onClose()
+  }
+  return (
+    <Dialog
+      isOpen={isOpen}
+      title={made ? t('made') : t('make')}
+      isSticky={made !== undefined}
+      onClose={close}
+    >
+      {made ? <Made codes={made} onDone={close} /> : <Form onMade={setMade} onCancel={close} />}
+    </Dialog>
+  )
+}
+
+function Made({ codes, onDone }: { readonly codes: readonly string[]; onDone: () => void }) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="sm">
+      <Text size="sm">{t('madeText')}</Text>
+      <CodeSnippet code={codes.join('\n')} />
+      <Group justify="flex-end">
+        <Button onClick={onDone}>{t('done')}</Button>
+      </Group>
+    </Stack>
+  )
+}
+
+interface FormProps {
+  readonly onMade: (codes: readonly string[]) => void
+  readonly onCancel: () => void
+}
+
+function Form({ onMade, onCancel }: FormProps) {
+  const t = useMessages(messages)
+  const make = useAdminChange('POST /operator/redeem-codes')
+  const kinds = (['promotion', 'top_up'] as const).map((value) => ({ value, label: t(value) }))
+  return (
+    <SubmitForm
+      act={t('make')}
+      onCancel={onCancel}
+      onSend={async (fields) => {
+        const { count, amount = '', currency = '', kind, note = '', expires } = fields
+        const { data } = await make.mutateAsync({
+          body: {
+            count: Number(count),
+            amount: amount.trim(),
+            currency: currency.toUpperCase(),
+            kind: kind === 'top_up' ? 'top_up' : 'promotion',
+            note,
+            ...(expires ? { expires_at: expires } : {}),
+          },
+        })
+        onMade(data.map(({ code }) => code))
+      }}
+    >
+      <Group grow>
+        <NumberInput name="count" label={t('count')} required min={1} max={1000} defaultValue={1} />
+        <TextInput name="amount" label={t('amount')} required inputMode="decimal" />
+        <TextInput
+          name="currency"
+          label={t('currency')}
+          required
+          maxLength={3}
+          defaultValue="CNY"
+        />
+      </Group>
+      <Group grow>
+        <Select name="kind" label={t('kind')} data={kinds} defaultValue="promotion" />
+        <TextInput name="expires" label={t('expires')} type="date" />
+      </Group>
+      <TextInput name="note" label={t('note')} description={t('noteText')} maxLength={200} />
+    </SubmitForm>
+  )
+}

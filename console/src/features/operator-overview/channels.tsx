@@ -1,0 +1,35 @@
+/** Which channels serve, and which need a person. */
+import { Stack, Text } from '@mantine/core'
+import { TextLink } from '../../components/links.tsx'
+import { Notice } from '../../components/notice.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+import type { Overview } from './page.tsx'
+
+export function Channels({ channels }: { readonly channels: Overview['channels'] }) {
+  const t = useMessages(messages)
+  const { ready, resting, unusable } = channels
+  const aside = (
+    <TextLink to="/operator/channels" size="sm">
+      {t('ready', { count: ready })}
+    </TextLink>
+  )
+  return (
+    <Panel title={t('channels')} aside={aside}>
+      <Stack gap="xs">
+        {resting.map(({ channel, seconds }) => (
+          <Notice key={channel} tone="warning" title={t('resting', { channel, seconds })} />
+        ))}
+        {unusable.map(({ channel, reason }) => (
+          <Notice key={channel} tone="bad" title={t('unusable', { channel, reason })} />
+        ))}
+        {resting.length + unusable.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            {t('allWell')}
+          </Text>
+        ) : null}
+      </Stack>
+    </Panel>
+  )
+}
