@@ -33,10 +33,8 @@ describe(ERASE_PATH, () => {
     assert.match(upstreamId, /^amk-tool-erase-video-subtitle-pro-/)
     assert.ok(Date.parse(createdAt) > 0)
     const running = await gateway.get(`${ERASE_PATH}/${id}`, tenant.key)
-    assert.deepEqual(
-      [running.json.status, running.json.video_task_id, running.json.video_url],
-      ['processing', video.id, undefined],
-    )
+    assert.equal(running.json.video_task_id, video.id)
+    assert.equal(running.json.status === 'processing', running.json.video_url === undefined)
     const done = await stage.ended(tenant, id)
     assert.deepEqual(Object.keys(done).sort(), [
       ...['created_at', 'finished_at', 'id', 'status', 'upstream_id', 'video_task_id', 'video_url'],
@@ -199,8 +197,9 @@ describe(ERASE_PATH, () => {
         return kinds.includes('callback') ? kinds : undefined
       })
       const money = status === 'succeeded' ? 'settled' : 'released'
-      const steps = ['held', 'submitted', 'processing', status, money, 'callback']
-      assert.deepEqual(events, steps)
+      // A vendor that is quick may never be seen at work.
+      const seen = events.filter((kind: string) => kind !== 'processing')
+      assert.deepEqual(seen, ['held', 'submitted', status, money, 'callback'])
     }
   })
 
