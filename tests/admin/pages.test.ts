@@ -104,7 +104,7 @@ describe('pages of an account', () => {
     form.set('file', new Blob(['hello']), 'note.txt')
     form.set('purpose', 'user_data')
     const url = `/admin/v1/accounts/${home.accountId}/files`
-    const headers = { cookie: 'session=home-member' }
+    const headers = { cookie: 'session=home-member', 'x-tributary-console': '1' }
     const uploaded = await stage.fetch(url, { method: 'POST', body: form, headers })
     const file = (await uploaded.json()) as { id: string; bytes: number }
     assert.equal(uploaded.status, 200)

@@ -1,0 +1,54 @@
+/** Streams of events over a real socket: who may not stay is let go, the last one is noticed. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
+import { createContext } from '../../server/http/context.ts'
+
+const ROUTE = {
+  ...{ path: '/events', pattern: '/events', query: new URLSearchParams(), params: {} },
+  envelope: 'flat',
+} as const
+
+/** Every request becomes a viewer of one account; `mayStay` is asked of each. */
+async function serve(t: TestContext, mayStay: () => Promise<boolean>) {
+  const left = Promise.withResolvers<void>()
+  const streams: Streams = createStreams(left.resolve)
+  const server = createServer((request, response) => {
+    const context = createContext(request, response, ROUTE)
+    streams.open({ context, accountId: 'acct_1', sessionId: 'ses_1', mayStay })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  return { streams, left: left.promise, open: () => fetch(`http://127.0.0.1:${port}/events`) }
+}
+
+test('a session that lives hears that it does; one that has ended is let go', async (t) => {
+  let lives = true
+  const { streams, left, open } = await serve(t, async () => lives)
+  const stream = await open()
+  streams.beat()
+  streams.send('acct_1', 'event: tasks\ndata: {"open":1}\n\n')
+  streams.send('acct_2', 'event: tasks\ndata: {"open":2}\n\n')
+  await new Promise((resolve) => setImmediate(resolve))
+  lives = false
+  streams.beat()
+  const text = await stream.text()
+  assert.match(text, /^retry: 3000\n\n/)
+  assert.match(text, /: still here\n\n/)
+  assert.match(text, /\{"open":1\}/)
+  assert.doesNotMatch(text, /\{"open":2\}/)
+  await left
+  assert.deepEqual(streams.accountIds(), [])
+})
+
+test('when nobody can say whether a session lives, its stream ends', async (t) => {
+  const { streams, open } = await serve(t, () => Promise.reject(new Error('no database')))
+  const stream = await open()
+  streams.beat()
+  assert.equal(await stream.text(), 'retry: 3000\n\n')
+})
