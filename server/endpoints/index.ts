@@ -35,6 +35,7 @@ import { search } from './search.ts'
 import { speech } from './speech.ts'
 import { getStorage } from './storage.ts'
 import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
+import { synthesis } from './synthesis.ts'
 import { taskTimeline } from './task-timeline.ts'
 import { translations } from './translations.ts'
 import { getUsage, listUsage } from './usage.ts'
@@ -60,6 +61,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   deleteResponse,
   embeddings,
   speech,
+  synthesis,
   translations,
   search,
   imageGenerations,

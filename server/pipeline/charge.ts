@@ -48,15 +48,27 @@ export function computeCharge(input: ChargeInput): Charge {
   const { usage, outputBytes } = input.report
   if (usage && !Object.values(usage).every(isSane)) return clamped(input)
   if (usage && isEnough(input, usage)) return chargeUsage(input, usage)
-  if (input.complete) return price(input, { ...input.fallback(true), ...usage }, 'estimate')
+  if (input.complete) return price(input, { ...estimate(input, true), ...usage }, 'estimate')
   // Broken off: what the caller got is owed where the vendor bills it; nothing got, nothing owed.
   if (!input.billsBroken || outputBytes === 0) return NOTHING
-  return price(input, { ...input.fallback(false), ...usage }, 'partial')
+  return price(input, { ...estimate(input, false), ...usage }, 'partial')
 }
 
-function isEnough({ needs = [], model }: ChargeInput, usage: Quantities): boolean {
-  const isPriced = (unit: Unit) => model.prices.some((price) => price.unit === unit)
-  return needs.every((unit) => usage[unit] !== undefined || !isPriced(unit))
+function isEnough(input: ChargeInput, usage: Quantities): boolean {
+  const { needs = [] } = input
+  return needs.every((unit) => usage[unit] !== undefined || !isPriced(input, unit))
+}
+
+/** What is needed only where it is priced has no line elsewhere. */
+function estimate(input: ChargeInput, complete: boolean): Quantities {
+  const { needs = [] } = input
+  const isWanted = (unit: string) => needs.every((one) => one !== unit || isPriced(input, one))
+  const entries = Object.entries(input.fallback(complete))
+  return Object.fromEntries(entries.filter(([unit]) => isWanted(unit)))
+}
+
+function isPriced({ model }: ChargeInput, unit: Unit): boolean {
+  return model.prices.some((price) => price.unit === unit)
 }
 
 function chargeUsage(input: ChargeInput, usage: Quantities): Charge {

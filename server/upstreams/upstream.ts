@@ -29,6 +29,7 @@ export type Operation =
   | 'messages'
   | 'image'
   | 'interpretation'
+  | 'synthesis'
 
 /** One HTTP request of an adapter. The body is sent as it is: its length is known. */
 export interface WireRequest {

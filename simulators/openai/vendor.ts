@@ -3,6 +3,7 @@ import type { Json } from '../kernel/checks.ts'
 import type { Exchange, Reply, Vendor } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import { oddityNames } from '../kernel/scenario.ts'
+import { speechRoute } from './audio/speech.ts'
 import { chatRoute } from './chat/endpoint.ts'
 import { CHAT_STREAM_ODDITIES, ENDINGS } from './chat/oddities.ts'
 import { OPENAI_CHAT_RULES } from './chat/request.ts'
@@ -31,6 +32,10 @@ export const OPENAI_DEFAULTS: OpenaiOptions = {
     'sim-embedding',
     'sim-image',
     'sim-dall-e',
+    'sim-tts',
+    'sim-tts-tokens',
+    'sim-whisper',
+    'sim-whisper-tokens',
   ],
 }
 
@@ -72,6 +77,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
         closing: [],
       }),
       imagesRoute(models, platform),
+      speechRoute(models),
       ...modelRoutes(models),
     ],
     authenticate: bearer(options.keys),

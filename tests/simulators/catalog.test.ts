@@ -20,11 +20,9 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { 'x-api-key': key, 'anthropic-version': '2023-06-01' },
     undefined,
   ],
-  'doubao-speech': (key) => [
-    '/api/v3/tts/unidirectional',
-    { 'x-api-key': key, 'x-api-resource-id': 'seed-tts-2.0' },
-    {},
-  ],
+  'doubao-speech': synthesis,
+  // A WebSocket behind the same keys: interpretation.test.ts opens it.
+  'doubao-ast': synthesis,
   ark: (key) => ['/contents/generations/tasks', { authorization: `Bearer ${key}` }, undefined],
   'doubao-minutes': (key) => recordings('lark', key, 'volc.lark.minutes'),
   'doubao-recognition': (key) => recordings('bigmodel', key, 'volc.seedasr.auc'),
@@ -43,6 +41,11 @@ const PROBES: Record<string, (key: string) => Probe> = {
     { authorization: `Bearer ${key}` },
     { Query: 'a' },
   ],
+}
+
+function synthesis(key: string): Probe {
+  const headers = { 'x-api-key': key, 'x-api-resource-id': 'seed-tts-2.0' }
+  return ['/api/v3/tts/unidirectional', headers, {}]
 }
 
 /** These refuse under HTTP 200, in their headers; a wrong key would be an HTTP 401. */

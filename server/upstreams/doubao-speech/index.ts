@@ -1,9 +1,16 @@
-/** Doubao speech synthesis V3 over HTTP (upstreams.md 0.2 and 1): a native pass-through. */
+/**
+ * Doubao speech synthesis V3 over HTTP (upstreams.md 0.2 and 1): as a native pass-through, and as
+ * what answers POST /v1/audio/speech.
+ */
 import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
 import { classifySpeechCode } from '../../dialects/speech/errors.ts'
 import { prepareSpeechRequest } from '../../dialects/speech/request.ts'
 import { createSpeechTap } from '../../dialects/speech/tap.ts'
+import { contentTypeOf, wantsEvents } from '../../dialects/synthesis/formats.ts'
+import { translateSynthesisRequest } from '../../dialects/synthesis-over-speech/request.ts'
+import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stream.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import {
@@ -39,24 +46,13 @@ function credentials(channel: Settings): Record<string, string> {
   }
 }
 
-async function speech(
-  wire: Wire,
-  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
-): Promise<UpstreamAnswer> {
-  const response = await wire.send({
-    method: 'POST',
-    url: `${channel.base_url.replace(/\/+$/, '')}/api/v3/tts/unidirectional`,
-    headers: {
-      ...credentials(channel),
-      'x-api-resource-id': upstreamModel,
-      'x-api-request-id': request.requestId,
-      // Without it the vendor states no usage and nothing but an estimate could be charged.
-      'x-control-require-usage-tokens-return': '*',
-      'content-type': 'application/json',
-    },
-    body: prepareSpeechRequest(request.body, request.fields, request.value),
-  })
-  if (response.status >= 400) throw await readFailure(response)
+async function speech(wire: Wire, call: UpstreamCall<Settings>): Promise<UpstreamAnswer> {
+  const { settings: channel, request } = call
+  const response = await send(
+    wire,
+    call,
+    prepareSpeechRequest(request.body, request.fields, request.value),
+  )
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -68,12 +64,66 @@ async function speech(
   }
 }
 
+async function synthesis(wire: Wire, call: UpstreamCall<Settings>): Promise<UpstreamAnswer> {
+  const { settings: channel, request } = call
+  const { value } = request
+  const response = await send(wire, call, translateRequest(value))
+  return {
+    status: 200,
+    headers: { 'content-type': contentTypeOf(value) },
+    body: response.body,
+    relay: createSynthesisStream(value),
+    stream: true,
+    stopsOnCancel: channel.stops_on_cancel,
+    cutsWhenBroken: !wantsEvents(value),
+    refusal: readError,
+  }
+}
+
+/** What the vendor does not make is the caller's to change. */
+function translateRequest(value: UpstreamCall<Settings>['request']['value']): Buffer {
+  try {
+    return translateSynthesisRequest(value)
+  } catch (error) {
+    if (!(error instanceof InvalidRequest)) throw error
+    throw new UpstreamFailure('rejected', { message: error.message, param: error.param })
+  }
+}
+
+async function send(
+  wire: Wire,
+  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
+  body: Buffer,
+): Promise<WireResponse> {
+  const response = await wire.send({
+    method: 'POST',
+    url: `${channel.base_url.replace(/\/+$/, '')}/api/v3/tts/unidirectional`,
+    headers: {
+      ...credentials(channel),
+      'x-api-resource-id': upstreamModel,
+      'x-api-request-id': request.requestId,
+      // Without it the vendor states no usage and nothing but an estimate could be charged.
+      'x-control-require-usage-tokens-return': '*',
+      'content-type': 'application/json',
+    },
+    body,
+  })
+  if (response.status >= 400) throw await readFailure(response)
+  return response
+}
+
 /** HTTP is 200 even when synthesis fails: a caller's own mistake goes through as it is. */
 function refusal(report: RelayReport): UpstreamFailure | undefined {
-  if (!report.error) return undefined
-  const { code = '', message } = report.error
-  const kind = classifySpeechCode(Number(code), message)
-  return kind === 'rejected' ? undefined : new UpstreamFailure(kind, { status: 200, message, code })
+  const failure = readError(report)
+  return failure?.kind === 'rejected' ? undefined : failure
+}
+
+function readError({ error }: RelayReport): UpstreamFailure | undefined {
+  if (!error) return undefined
+  const { code = '', message } = error
+  return new UpstreamFailure(classifySpeechCode(Number(code), message), {
+    ...{ status: 200, message, code },
+  })
 }
 
 /** A refusal before the product is reached: a nested body, `{"header": {"code", "message"}}`. */
@@ -93,5 +143,5 @@ export const doubaoSpeech = defineUpstream({
   name: 'doubao-speech',
   settings,
   secrets: ['api_key', 'access_key'],
-  calls: { speech },
+  calls: { speech, synthesis },
 })

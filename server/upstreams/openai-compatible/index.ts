@@ -7,11 +7,12 @@ import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
 import { stored } from './stored.ts'
+import { synthesis } from './synthesis.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
   stored,
-  calls: { chat, embedding, image, messages, responses },
+  calls: { chat, embedding, image, messages, responses, synthesis },
 })

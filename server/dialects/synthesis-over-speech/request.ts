@@ -1,0 +1,47 @@
+/** An order of POST /v1/audio/speech in the words of Doubao speech V3 (upstreams.md 1.3, 12). */
+import { asString } from '../../lib/json.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { type AudioFormat, readFormat } from '../synthesis/formats.ts'
+
+/** What the vendor makes; a wav is its samples behind a header of ours. */
+const VENDOR_FORMATS: Readonly<Partial<Record<AudioFormat, string>>> = {
+  mp3: 'mp3',
+  opus: 'ogg_opus',
+  wav: 'pcm',
+  pcm: 'pcm',
+}
+export const SAMPLE_RATE = 24_000
+const OPUS_SAMPLE_RATE = 48_000
+const RATE_MIN = -50
+const RATE_MAX = 100
+
+/** The body for the vendor. Throws InvalidRequest for a format that it does not make. */
+export function translateSynthesisRequest(value: Readonly<Record<string, unknown>>): Buffer {
+  const wanted = readFormat(value)
+  const format = VENDOR_FORMATS[wanted]
+  if (format === undefined) {
+    throw new InvalidRequest('response_format', 'this model makes mp3, opus, wav and pcm')
+  }
+  const speed = typeof value.speed === 'number' ? value.speed : 1
+  const instructions = asString(value.instructions)
+  const body = {
+    req_params: {
+      text: value.input,
+      speaker: voiceName(value.voice),
+      audio_params: {
+        format,
+        sample_rate: format === 'ogg_opus' ? OPUS_SAMPLE_RATE : SAMPLE_RATE,
+        speech_rate: Math.min(RATE_MAX, Math.max(RATE_MIN, Math.round((speed - 1) * 100))),
+      },
+      // The vendor takes one text of instructions, bills none, and wants its options as a text.
+      ...(instructions ? { additions: JSON.stringify({ context_texts: [instructions] }) } : {}),
+    },
+  }
+  return Buffer.from(JSON.stringify(body))
+}
+
+/** A voice is named, or is an object with its id. */
+function voiceName(voice: unknown): string {
+  if (typeof voice === 'object' && voice !== null && 'id' in voice) return String(voice.id)
+  return asString(voice) ?? ''
+}

@@ -1,0 +1,101 @@
+/**
+ * From the lines of a Doubao speech V3 stream to what POST /v1/audio/speech answers: the bytes of
+ * a file, or events. Every fragment is decoded as it comes; nothing waits for the end.
+ */
+import { listMembers } from '../json-scan.ts'
+import { createNdjsonSplitter } from '../ndjson.ts'
+import type { Relay, RelayReport } from '../relay.ts'
+import { speechErrorType } from '../speech/errors.ts'
+import { readSpeechLine } from '../speech/read-line.ts'
+import { encodeSseEvent } from '../sse.ts'
+import { readFormat, wantsEvents } from '../synthesis/formats.ts'
+import { printAudioFailure } from '../synthesis/tap.ts'
+import { SAMPLE_RATE } from './request.ts'
+import { openWav } from './wav-header.ts'
+
+interface State {
+  out: Buffer[]
+  hasAudio: boolean
+  characters: number | undefined
+  outputBytes: number
+  finished: boolean
+  error: NonNullable<RelayReport['error']> | undefined
+}
+
+const QUOTE = 0x22
+
+/** A relay for one order. Usage is in the unit `character`. */
+export function createSynthesisStream(value: Readonly<Record<string, unknown>>): Relay {
+  const events = wantsEvents(value)
+  const head = readFormat(value) === 'wav' ? openWav(SAMPLE_RATE) : undefined
+  const state: State = {
+    ...{ out: [], hasAudio: false, characters: undefined, outputBytes: 0 },
+    ...{ finished: false, error: undefined },
+  }
+  const write = (audio: Buffer) => state.out.push(events ? deltaOf(audio) : audio)
+  const splitter = createNdjsonSplitter({
+    onObject(bytes) {
+      const line = readSpeechLine(bytes)
+      state.characters = line.characters ?? state.characters
+      state.finished ||= line.finished
+      if (line.error) {
+        const { code, message } = line.error
+        state.error ??= { type: speechErrorType(code, message), message, code: String(code) }
+      }
+      if (state.error || line.audioBytes === 0) return
+      if (head && !state.hasAudio) write(head)
+      state.hasAudio = true
+      state.outputBytes += line.audioBytes
+      write(audioIn(bytes))
+    },
+  })
+  return {
+    push(chunk) {
+      splitter.push(chunk)
+      return take(state)
+    },
+    end() {
+      splitter.end()
+      if (events && state.finished && !state.error) state.out.push(doneOf(state.characters))
+      return take(state)
+    },
+    fail: (failure) => (events ? printAudioFailure(failure) : undefined),
+    report: () => readReport(state),
+  }
+}
+
+function take(state: State): Buffer | undefined {
+  const { out } = state
+  state.out = []
+  return out.length > 1 ? Buffer.concat(out) : out[0]
+}
+
+/** The fragment of a line; some encoders escape the slashes of base64. */
+function audioIn(bytes: Buffer): Buffer {
+  for (const { key, valueStart, valueEnd } of listMembers(bytes, 0)) {
+    if (key !== 'data' || bytes[valueStart] !== QUOTE) continue
+    const text = bytes.toString('latin1', valueStart + 1, valueEnd - 1)
+    return Buffer.from(text.replaceAll('\\/', '/'), 'base64')
+  }
+  return Buffer.alloc(0)
+}
+
+function deltaOf(audio: Buffer): Buffer {
+  const event = { type: 'speech.audio.delta', audio: audio.toString('base64') }
+  return Buffer.from(encodeSseEvent(undefined, JSON.stringify(event)))
+}
+
+/** Such a vendor counts characters: they stand for the tokens of the input. */
+function doneOf(characters = 0): Buffer {
+  const usage = { input_tokens: characters, output_tokens: 0, total_tokens: characters }
+  const event = { type: 'speech.audio.done', usage }
+  return Buffer.from(encodeSseEvent(undefined, JSON.stringify(event)))
+}
+
+function readReport({ characters, outputBytes, finished, error }: State): RelayReport {
+  return {
+    ...(characters === undefined ? {} : { usage: { character: characters } }),
+    ...{ outputBytes, finished },
+    ...(error === undefined ? {} : { error }),
+  }
+}

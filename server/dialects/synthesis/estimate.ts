@@ -1,0 +1,31 @@
+/** What an order of speech will come to, in every unit that its model may be priced by. */
+import { estimateTokens } from '../../lib/estimate-tokens.ts'
+import { asString } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+
+/** A letter takes a fourteenth of a second, a character that is a syllable a quarter. */
+const LETTER_SECONDS = 1 / 14
+const SYLLABLE_SECONDS = 1 / 4
+const LAST_ALPHABETIC = 0x2e7f
+/** About 1,250 tokens make a minute of speech. */
+const TOKENS_PER_SECOND = 21
+
+/** Quantities of an order, rounded up. Characters are exact; the rest is an estimate. */
+export function estimateSynthesis(value: Readonly<Record<string, unknown>>): Quantities {
+  const input = asString(value.input) ?? ''
+  const speed = typeof value.speed === 'number' && value.speed > 0 ? value.speed : 1
+  let characters = 0
+  let seconds = 0
+  for (const character of input) {
+    characters += 1
+    const isLetter = (character.codePointAt(0) ?? 0) <= LAST_ALPHABETIC
+    seconds += isLetter ? LETTER_SECONDS : SYLLABLE_SECONDS
+  }
+  const spoken = seconds / speed
+  return {
+    character: characters,
+    second: Math.ceil(spoken),
+    input_token: estimateTokens(input + (asString(value.instructions) ?? '')),
+    output_token: Math.ceil(spoken * TOKENS_PER_SECOND),
+  }
+}

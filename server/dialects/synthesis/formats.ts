@@ -1,0 +1,27 @@
+/** The formats of POST /v1/audio/speech and the types under which they are sent. */
+export const AUDIO_FORMATS = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
+export type AudioFormat = (typeof AUDIO_FORMATS)[number]
+
+const CONTENT_TYPES: Readonly<Record<AudioFormat, string>> = {
+  mp3: 'audio/mpeg',
+  opus: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  wav: 'audio/wav',
+  pcm: 'audio/pcm',
+}
+
+/** What an order asks for; the dialect's default is mp3. */
+export function readFormat(value: Readonly<Record<string, unknown>>): AudioFormat {
+  return AUDIO_FORMATS.find((format) => format === value.response_format) ?? 'mp3'
+}
+
+/** Events with base64 in them, instead of the bytes of a file. */
+export function wantsEvents(value: Readonly<Record<string, unknown>>): boolean {
+  return value.stream_format === 'sse'
+}
+
+/** The content type of an answer. */
+export function contentTypeOf(value: Readonly<Record<string, unknown>>): string {
+  return wantsEvents(value) ? 'text/event-stream' : CONTENT_TYPES[readFormat(value)]
+}

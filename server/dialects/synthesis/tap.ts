@@ -1,0 +1,75 @@
+/**
+ * Watches an answer of POST /v1/audio/speech. A file's bytes say nothing of usage or of their end:
+ * only the body's own end does. Events state both.
+ */
+import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { createSseParser } from '../sse.ts'
+
+/** A relay for the bytes of a file. It has no words for an error: what breaks off is cut. */
+export function createAudioTap(): Relay {
+  let outputBytes = 0
+  let finished = false
+  return {
+    push(chunk) {
+      outputBytes += chunk.length
+      return chunk
+    },
+    end() {
+      finished = outputBytes > 0
+      return undefined
+    },
+    fail: () => undefined,
+    report: () => ({ outputBytes, finished }),
+  }
+}
+
+/** A relay for events: `speech.audio.delta` and, with the usage, `speech.audio.done`. */
+export function createAudioEventTap(): Relay {
+  const state: { report: RelayReport } = { report: { outputBytes: 0, finished: false } }
+  const parser = createSseParser({
+    onEvent: ({ data }) => {
+      state.report = readEvent(state.report, data)
+    },
+  })
+  return {
+    push(chunk) {
+      parser.push(chunk)
+      return chunk
+    },
+    end() {
+      parser.end()
+      return undefined
+    },
+    fail: printAudioFailure,
+    report: () => state.report,
+  }
+}
+
+/** How a stream of events says that it broke off. */
+export function printAudioFailure({ type, message }: RelayFailure): Buffer {
+  const error = { type, message, code: null, param: null }
+  return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+}
+
+function readEvent(report: RelayReport, data: string): RelayReport {
+  const outputBytes = report.outputBytes + data.length
+  // Deltas are long and say nothing else: they are not parsed.
+  if (data.includes('"speech.audio.delta"')) return { ...report, outputBytes }
+  const document = tryParseJson(Buffer.from(data))
+  const error = member(document, 'error')
+  if (isObject(error)) {
+    const message = asString(member(error, 'message')) ?? 'upstream provider error'
+    return { ...report, error: { type: 'server_error', message } }
+  }
+  if (member(document, 'type') !== 'speech.audio.done') return { ...report, outputBytes }
+  const usage = readUsage(member(document, 'usage'))
+  return { ...report, outputBytes, finished: true, ...(usage ? { usage } : {}) }
+}
+
+function readUsage(usage: unknown): Quantities | undefined {
+  if (!isObject(usage)) return undefined
+  const count = (value: unknown) => (typeof value === 'number' ? value : Number.NaN)
+  return { input_token: count(usage.input_tokens), output_token: count(usage.output_tokens) }
+}
