@@ -41,6 +41,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/usage/page.tsx'),
   },
   {
+    path: '/tasks',
+    label: 'tasks',
+    icon: 'clock',
+    load: () => import('../features/tasks/page.tsx'),
+  },
+  {
     path: '/models',
     label: 'models',
     icon: 'box',

@@ -1,0 +1,86 @@
+/** What the list says of a task. */
+import { Text } from '@mantine/core'
+import { useEffect, useState } from 'react'
+import type { Column } from '../../components/data-table.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import { formatDuration, formatMoney } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { RowOf } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+export const TASKS = 'GET /accounts/:account_id/tasks'
+export type Task = RowOf<typeof TASKS>
+
+export function useColumns(): readonly Column<Task>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    { key: 'kind', header: t('kind'), render: (row) => t(row.kind) },
+    { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
+    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
+    {
+      key: 'elapsed',
+      header: t('elapsed'),
+      align: 'right',
+      minor: true,
+      render: (row) => <Elapsed task={row} />,
+    },
+    { key: 'cost', header: t('cost'), align: 'right', render: (row) => <Cost task={row} /> },
+    {
+      key: 'callback',
+      header: t('callback'),
+      minor: true,
+      render: (row) => <Callback task={row} />,
+    },
+  ]
+}
+
+const TICK_MS = 1_000
+
+type Timed = Pick<Task, 'created_at' | 'finished_at' | 'elapsed_ms'>
+
+/** A task that runs is counted on here, second by second. */
+export function Elapsed({ task }: { readonly task: Timed }) {
+  const isOpen = task.finished_at === null
+  const [nowMs, setNowMs] = useState(() => Date.now())
+  useEffect(() => {
+    if (!isOpen) return undefined
+    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS)
+    return () => clearInterval(timer)
+  }, [isOpen])
+  const counted = Math.max(task.elapsed_ms, nowMs - Date.parse(task.created_at))
+  return <span>{formatDuration(isOpen ? counted : task.elapsed_ms)}</span>
+}
+
+type Priced = Pick<Task, 'charged' | 'held' | 'currency'>
+
+/** What it cost, or what is frozen for it until that is known. */
+export function Cost({ task }: { readonly task: Priced }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { charged, held, currency } = task
+  if (charged !== null) return <MoneyText amount={charged} currency={currency} />
+  const amount = formatMoney(held, { currency, language, places: 6 })
+  return (
+    <Text component="span" inherit c="dimmed">
+      {t('frozen', { amount })}
+    </Text>
+  )
+}
+
+export function Callback({ task }: { readonly task: Pick<Task, 'callback'> }) {
+  const t = useMessages(messages)
+  const { callback } = task
+  if (!callback) {
+    return (
+      <Text component="span" inherit c="dimmed">
+        {t('noCallback')}
+      </Text>
+    )
+  }
+  if (callback.status === 'waiting') return <StatusBadge tone="quiet" label={t('waiting')} />
+  return <WorkStatus status={callback.status} />
+}

@@ -1,0 +1,151 @@
+/** One task: its life, its cost, what it made, and the way back while there is one. */
+import { Button, Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyText } from '../../components/copy-button.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { ButtonLink } from '../../components/links.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { Callback, Cost, Elapsed } from './columns.tsx'
+import { messages } from './messages.ts'
+import { TaskMedia } from './task-media.tsx'
+import { Timeline } from './timeline.tsx'
+
+type Detail = AdminAnswer<'GET /accounts/:account_id/tasks/:task_id'>
+
+interface TaskDrawerProps {
+  /** '' while none is open. */
+  readonly id: string
+  readonly onClose: () => void
+}
+
+export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const { data, error, isPending, refetch } = useAdmin(
+    'GET /accounts/:account_id/tasks/:task_id',
+    { params: { account_id: account.id, task_id: id } },
+    { enabled: id !== '', live: ['tasks', 'deliveries'] },
+  )
+  const title = data ? `${t(data.kind)} · ${data.model}` : t('title')
+  return (
+    <DetailDrawer isOpen={id !== ''} title={title} onClose={onClose}>
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
+      {isPending ? <Loader size="sm" /> : null}
+      {data ? <TaskDetail task={data} /> : null}
+    </DetailDrawer>
+  )
+}
+
+function TaskDetail({ task }: { readonly task: Detail }) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap="lg">
+      <Group gap="xs">
+        <ButtonLink
+          to="/usage"
+          search={{ id: task.request_id }}
+          variant="default"
+          size="compact-sm"
+        >
+          {t('explain')}
+        </ButtonLink>
+        {task.status === 'queued' ? <CancelButton taskId={task.id} /> : null}
+      </Group>
+      <TaskFacts task={task} />
+      {task.media.length > 0 ? (
+        <Part title={t('media')}>
+          <TaskMedia media={task.media} />
+        </Part>
+      ) : null}
+      <Part title={t('timeline')}>
+        <Timeline taskId={task.id} />
+      </Part>
+      <Part title={t('request')}>
+        <CodeSnippet code={JSON.stringify(task.request, null, 2)} />
+      </Part>
+      {task.result ? (
+        <Part title={t('result')}>
+          <CodeSnippet code={JSON.stringify(task.result, null, 2)} />
+        </Part>
+      ) : null}
+    </Stack>
+  )
+}
+
+function TaskFacts({ task }: { readonly task: Detail }) {
+  const t = useMessages(messages)
+  const { error, callback } = task
+  return (
+    <KeyValue
+      facts={[
+        { label: t('status'), value: <WorkStatus status={task.status} /> },
+        { label: t('error'), value: error ? <Text size="sm">{error.message}</Text> : undefined },
+        { label: t('cost'), value: <Cost task={task} /> },
+        { label: t('elapsed'), value: <Elapsed task={task} /> },
+        { label: t('callback'), value: <Callback task={task} /> },
+        { label: '', value: callback ? <Text size="xs">{callback.url}</Text> : undefined },
+        { label: t('id'), value: <CopyText value={task.id} /> },
+        {
+          label: t('upstreamId'),
+          value: task.upstream_id ? <CopyText value={task.upstream_id} /> : undefined,
+        },
+        { label: t('key'), value: <CopyText value={task.key_id} /> },
+        { label: t('looks'), value: t('looksTimes', { count: task.looks }) },
+        {
+          label: t('nextLook'),
+          value: task.next_look_at ? (
+            <TimeText time={task.next_look_at} form="relative" />
+          ) : undefined,
+        },
+        { label: t('created'), value: <TimeText time={task.created_at} form="full" /> },
+        { label: t('finished'), value: <TimeText time={task.finished_at} form="full" /> },
+      ]}
+    />
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Stack gap="xs" component="section">
+      <Title order={3}>{title}</Title>
+      {children}
+    </Stack>
+  )
+}
+
+function CancelButton({ taskId }: { readonly taskId: string }) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const [isAsking, setAsking] = useState(false)
+  const cancel = useAdminChange('POST /accounts/:account_id/tasks/:task_id/cancel')
+  return (
+    <>
+      <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
+        {t('cancel')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t('cancelTitle')}
+        act={t('cancel')}
+        isDangerous
+        onConfirm={async () => {
+          await cancel.mutateAsync({ params: { account_id: account.id, task_id: taskId } })
+          notifyDone(t('cancelled'))
+        }}
+        onClose={() => setAsking(false)}
+      >
+        {t('cancelText')}
+      </ConfirmDialog>
+    </>
+  )
+}
