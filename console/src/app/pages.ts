@@ -29,6 +29,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/overview/page.tsx'),
   },
   {
+    path: '/playground',
+    label: 'playground',
+    icon: 'play',
+    load: () => import('../features/playground/page.tsx'),
+  },
+  {
     path: '/keys',
     label: 'keys',
     icon: 'key',

@@ -1,0 +1,43 @@
+/** Texts of the playground. */
+import { defineMessages } from '../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    title: 'Playground',
+    description: 'Real calls, paid from this account’s balance, with a key that lives for an hour.',
+    model: 'Model',
+    input: 'What to send',
+    send: 'Send',
+    stop: 'Stop',
+    available: 'Available: {amount}',
+    answer: 'Answer',
+    nothing: 'The answer appears here, with what it cost.',
+    cost: 'Cost',
+    settling: 'Being settled …',
+    took: 'Took {duration}',
+    toTask: 'Follow the task',
+    picture: 'What the model drew',
+    snippet: 'The same call from a terminal',
+    noModelTitle: 'No model to try yet',
+    noModelText: 'An operator adds channels and models first.',
+  },
+  {
+    title: '体验中心',
+    description: '真实调用，从此账户余额扣费，使用有效期一小时的密钥。',
+    model: '模型',
+    input: '发送内容',
+    send: '发送',
+    stop: '停止',
+    available: '可用余额：{amount}',
+    answer: '结果',
+    nothing: '结果与费用会显示在这里。',
+    cost: '费用',
+    settling: '结算中…',
+    took: '耗时 {duration}',
+    toTask: '查看任务',
+    picture: '模型绘制的图片',
+    snippet: '在终端发起相同的调用',
+    noModelTitle: '还没有可用的模型',
+    noModelText: '需要运营人员先添加渠道与模型。',
+  },
+)
