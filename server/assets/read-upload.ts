@@ -44,13 +44,16 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
       taken.catch(fail)
     })
     parser.on('error', (cause) => fail(invalid('the upload is not well formed', cause)))
+    const onRequestClose = () => {
+      if (!request.complete) parser.destroy(new Error('the request broke off'))
+    }
     parser.on('close', () => {
+      // A request can be open for long after its upload: it must not keep the parser.
+      request.off('close', onRequestClose)
       if (taken) taken.then(resolve, reject)
       else reject(invalid('file is required'))
     })
-    request.on('close', () => {
-      if (!request.complete) parser.destroy(new Error('the request broke off'))
-    })
+    request.on('close', onRequestClose)
     request.pipe(parser)
   })
 }

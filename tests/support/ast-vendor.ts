@@ -25,6 +25,8 @@ export interface Script {
   readonly speechBytes?: number
   /** Does not end the session when it is asked to. */
   readonly endless?: true
+  /** Does not keep the audio. */
+  readonly forgetful?: true
   /** Says nothing about what it hears. */
   readonly mute?: true
 }
@@ -144,7 +146,7 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
       else if (now.end?.atBytes === 0) end(now.end.how)
       else say(150)
     } else if (event === 200) {
-      hear(session, fieldsOf(message.parts.get(4) ?? Buffer.alloc(0)).parts.get(14))
+      hear(session, fieldsOf(message.parts.get(4) ?? Buffer.alloc(0)).parts.get(14), now)
       if (session.audioBytes >= (session.sentences + 1) * GROUP_BYTES) interpret(session, now, say)
       if (now.fail && session.audioBytes >= now.fail.atBytes) fail(now.fail)
       else if (now.end && session.audioBytes >= now.end.atBytes) end(now.end.how)
@@ -156,11 +158,12 @@ function serveSession(socket: WebSocket, session: VendorSession, script: () => S
   })
 }
 
-function hear(session: VendorSession, samples: Buffer = Buffer.alloc(0)): void {
+function hear(session: VendorSession, samples: Buffer | undefined, script: Script): void {
   session.lastAt = performance.now()
   if (session.audioBytes === 0) session.firstAt = session.lastAt
+  if (!samples) return
   session.audioBytes += samples.length
-  session.audio.push(samples)
+  if (!script.forgetful) session.audio.push(samples)
 }
 
 type Say = (event: number, more?: (writer: BinaryWriter) => void, meta?: Meta) => void

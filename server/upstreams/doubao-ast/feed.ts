@@ -5,16 +5,33 @@ import { encodeAudio } from './encode-request.ts'
 
 const CHUNK_MS = 80
 const CHUNK_BYTES = (BYTES_PER_SECOND * CHUNK_MS) / 1000
-const CHUNKS_AHEAD = 6
+const CHUNKS_AHEAD = 3
 
 export interface Feed {
-  /** The next message; undefined after the last sample, or once it was stopped. */
+  /**
+   * The next message, valid until the one after it; undefined after the last sample, or once it
+   * was stopped.
+   */
   readonly next: () => Promise<Uint8Array | undefined>
   readonly sentBytes: () => number
   readonly stop: () => void
 }
 
+/**
+ * Samples stand at the end of their message, so that one message serves for all whole chunks: the
+ * next is asked for when the last has been handed over.
+ */
+function createEncoder(sessionId: string): (samples: Uint8Array) => Uint8Array {
+  const message = encodeAudio(sessionId, new Uint8Array(CHUNK_BYTES))
+  return (samples) => {
+    if (samples.length !== CHUNK_BYTES) return encodeAudio(sessionId, samples)
+    message.set(samples, message.length - CHUNK_BYTES)
+    return message
+  }
+}
+
 export function createFeed(file: RequestFile, sessionId: string): Feed {
+  const encode = createEncoder(sessionId)
   const block = Buffer.allocUnsafeSlow(CHUNK_BYTES * CHUNKS_AHEAD)
   let filled = 0
   let used = 0
@@ -31,7 +48,7 @@ export function createFeed(file: RequestFile, sessionId: string): Feed {
       const samples = block.subarray(used, Math.min(used + CHUNK_BYTES, filled))
       used += samples.length
       position += samples.length
-      return encodeAudio(sessionId, samples)
+      return encode(samples)
     },
     sentBytes: () => position,
     stop() {

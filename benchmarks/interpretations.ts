@@ -1,0 +1,223 @@
+/**
+ * Many interpretations of one recording at once: what does each take of the gateway's memory, how
+ * long does its event loop wait, and how soon does speech go on to the caller?
+ * `npm run bench -- interpretations [--calls 200] [--seconds 60]`
+ */
+import { readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { applyCatalog } from '../server/catalog/apply.ts'
+import { parseCatalogFile } from '../server/catalog/file.ts'
+import { audit } from '../server/ledger/audit.ts'
+import { createSecretBox } from '../server/lib/secrets.ts'
+import { UPSTREAMS } from '../server/upstreams/index.ts'
+import { startAstVendor } from '../tests/support/ast-vendor.ts'
+import { astCatalog, MODEL, ROUTE } from '../tests/support/interpretation.ts'
+import { findFreePort } from '../tests/support/processes.ts'
+import { makeWav } from '../tests/support/wav.ts'
+import { measureBareSockets } from './support/bare-memory.ts'
+import { openPlace } from './support/laboratory.ts'
+import { circumstances, quantile, report, round, table } from './support/results.ts'
+
+const { values } = parseArgs({
+  options: {
+    calls: { type: 'string', default: '200' },
+    seconds: { type: 'string', default: '60' },
+  },
+})
+const calls = Number(values.calls)
+const seconds = Number(values.seconds)
+const WARM_UP_SECONDS = 4
+/** Callers do not all come in the same millisecond. */
+const BETWEEN_MS = 20
+const SETTLE_MS = 4_000
+const COLLECT_MS = 500
+const COLLECTOR = join(import.meta.dirname, 'support', 'collect-on-signal.ts')
+const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
+const GOALS = { kilobytesEach: 64, loopMs: 50, firstByteMs: 20 }
+
+interface Heard {
+  readonly voice: string
+  readonly firstAt: number
+  readonly bytes: number
+  readonly isWhole: boolean
+}
+
+const command = `npm run bench -- interpretations --calls ${calls} --seconds ${seconds}`
+const made = circumstances(command)
+const vendor = await startAstVendor({ forgetful: true, speechBytes: 8_000 })
+const place = await openPlace(vendor.url)
+await place.withDatabase((sql) =>
+  applyCatalog({
+    ...{ sql, environment: {}, upstreams: Object.fromEntries(UPSTREAMS) },
+    files: [parseCatalogFile('ast.json', JSON.stringify(astCatalog(vendor.url, 80)), {})],
+    secrets: createSecretBox([SECRET_KEY]),
+  }),
+)
+const metricsPort = await findFreePort()
+const gateway = await place.startGateway({
+  METRICS_PORT: String(metricsPort),
+  NODE_OPTIONS: `--import=${COLLECTOR}`,
+})
+try {
+  await measure()
+} finally {
+  await gateway.stop()
+  await place.close()
+  await vendor.stop()
+}
+
+async function measure(): Promise<void> {
+  await Promise.all(start('warm', calls, WARM_UP_SECONDS))
+  await sleep(SETTLE_MS)
+  const empty = await readMemory()
+  await readMetrics()
+  const began = performance.now()
+  const running = start('call', calls, seconds)
+  await sleep((seconds * 1000) / 2)
+  const early = await readMetrics()
+  const full = await readMemory()
+  const open = vendor.sessions.filter(({ isClosed }) => !isClosed).length
+  const heard = await Promise.all(running)
+  const late = await readMetrics()
+  const lateMs = heard.map(({ voice, firstAt }) => firstAt - spokeAt(voice))
+  const each = (more: number) => (more * 1024) / Math.max(open, 1)
+  const lastedSeconds = (performance.now() - began) / 1000
+  const socketUrl = `${vendor.url.replace('http', 'ws')}/api/v4/ast/v2/translate`
+  const socketsEach = await measureBareSockets(socketUrl, calls, COLLECTOR)
+  const { checks } = await place.withDatabase((sql) => audit(sql))
+  tell({
+    ...{ open, empty, full, lastedSeconds },
+    whole: heard.filter(({ isWhole }) => isWhole).length,
+    liveEach: each(full.liveMb - empty.liveMb),
+    socketsEach,
+    residentEach: each(full.residentMb - empty.residentMb),
+    loopMs: Math.max(early.loopMs, late.loopMs),
+    firstByteMs: { p50: quantile(lateMs, 0.5), p99: quantile(lateMs, 0.99) },
+    booksAgree: checks.every(({ ok }) => ok),
+  })
+}
+
+interface Figures {
+  readonly open: number
+  readonly whole: number
+  readonly empty: Memory
+  readonly full: Memory
+  readonly liveEach: number
+  /** The same of a server that has nothing but the sockets. */
+  readonly socketsEach: number
+  readonly residentEach: number
+  readonly loopMs: number
+  readonly firstByteMs: { readonly p50: number; readonly p99: number }
+  readonly lastedSeconds: number
+  readonly booksAgree: boolean
+}
+
+function tell(figures: Figures): void {
+  const { open, whole, liveEach, socketsEach, loopMs, firstByteMs, booksAgree } = figures
+  const isMet =
+    whole === calls &&
+    booksAgree &&
+    liveEach - socketsEach <= GOALS.kilobytesEach &&
+    loopMs <= GOALS.loopMs &&
+    firstByteMs.p99 <= GOALS.firstByteMs
+  report('interpretations', made, { calls, seconds, ...figures }, [
+    ...table([
+      ['', 'measured', 'goal'],
+      ['open at the same time', open, calls],
+      ['with a clean end', whole, calls],
+      ['KB of live memory each', round(liveEach), ''],
+      ['… of which sockets in a bare server', round(socketsEach), ''],
+      ['… and beyond the sockets', round(liveEach - socketsEach), GOALS.kilobytesEach],
+      ['KB of resident memory each', round(figures.residentEach), ''],
+      ['ms that the event loop waits, p99', round(loopMs), GOALS.loopMs],
+      ['ms from the vendor’s first speech to the caller, p50', round(firstByteMs.p50), ''],
+      ['ms from there to the caller, p99', round(firstByteMs.p99), GOALS.firstByteMs],
+      ['seconds until the last had ended', round(figures.lastedSeconds), ''],
+      ['books that agree', booksAgree ? 'all' : 'NOT ALL', 'all'],
+    ]),
+    '',
+    `goals: ${isMet ? 'met' : 'NOT MET'}. Vendor and callers share one process, and so a clock.`,
+    'Live memory is heap and buffers right after a collection; resident, what the system sees.',
+  ])
+  if (!isMet) process.exitCode = 1
+}
+
+/** Calls whose voices say which they are. */
+function start(name: string, count: number, lengthSeconds: number): Promise<Heard>[] {
+  const wav = makeWav(lengthSeconds * 1000)
+  const key = place.keys[0]?.key ?? ''
+  return Array.from({ length: count }, async (_, index) => {
+    await sleep(index * BETWEEN_MS)
+    return ask(key, wav, `${name}-${index}`)
+  })
+}
+
+/** One call: resolves when its speech has ended or was cut. */
+function ask(key: string, wav: Buffer, voice: string): Promise<Heard> {
+  const boundary = 'boundary-of-a-benchmark'
+  const fields = { model: MODEL, mode: 's2s', source_language: 'zh', target_language: 'en', voice }
+  const part = (head: string) => `--${boundary}\r\ncontent-disposition: form-data; ${head}`
+  const before = Object.entries(fields)
+    .map(([name, value]) => `${part(`name="${name}"`)}\r\n\r\n${value}\r\n`)
+    .join('')
+  const file = `${part('name="file"; filename="a.wav"')}\r\ncontent-type: audio/wav\r\n\r\n`
+  const after = `\r\n--${boundary}--\r\n`
+  return new Promise((resolve, reject) => {
+    const call = request(gateway.url + ROUTE, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': Buffer.byteLength(before + file + after) + wav.length,
+      },
+    })
+    call.on('error', reject)
+    call.on('response', (answer) => {
+      let firstAt = 0
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        if (bytes === 0) firstAt = performance.now()
+        bytes += chunk.length
+      })
+      answer.on('error', () => undefined)
+      answer.on('close', () => {
+        const isWhole = answer.statusCode === 200 && answer.complete
+        resolve({ voice, firstAt, bytes, isWhole })
+      })
+    })
+    call.write(before + file)
+    call.write(wav)
+    call.end(after)
+  })
+}
+
+function spokeAt(voice: string): number {
+  return vendor.sessions.find(({ order }) => order[3] === voice)?.spokeAt ?? 0
+}
+
+interface Memory {
+  readonly liveMb: number
+  readonly residentMb: number
+}
+
+/** Of the gateway's own process, without its database, right after a collection. */
+async function readMemory(): Promise<Memory> {
+  gateway.signal('SIGUSR2')
+  await sleep(COLLECT_MS)
+  const rollup = readFileSync(`/proc/${gateway.pid}/smaps_rollup`, 'utf8')
+  const residentMb = Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024
+  return { residentMb, liveMb: (await readMetrics()).liveMb }
+}
+
+/** `loopMs` is the 99th percentile since it was last asked. */
+async function readMetrics(): Promise<{ readonly loopMs: number; readonly liveMb: number }> {
+  const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
+  const text = await answer.text()
+  const read = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1])
+  const bytes = read('nodejs_heap_size_used_bytes') + read('nodejs_external_memory_bytes')
+  return { loopMs: read('nodejs_eventloop_lag_p99_seconds') * 1000, liveMb: bytes / 1024 ** 2 }
+}

@@ -1,0 +1,28 @@
+/**
+ * What two sockets take by themselves: each request opens a WebSocket to the vendor and is held
+ * open, and nothing else is kept. `GET /memory` tells the bytes of heap and buffers in use.
+ */
+import { createServer } from 'node:http'
+import WebSocket from 'ws'
+
+const [vendorUrl = '', port = '0'] = process.argv.slice(2)
+const held = new Set<WebSocket>()
+
+const server = createServer((request, response) => {
+  if (request.url === '/memory') {
+    const { heapUsed, external } = process.memoryUsage()
+    response.end(String(heapUsed + external))
+    return
+  }
+  request.resume()
+  request.on('end', () => {
+    const socket = new WebSocket(vendorUrl, { perMessageDeflate: false })
+    held.add(socket)
+    socket.on('message', (data) => response.write(data.toString()))
+    socket.on('error', () => undefined)
+    socket.on('close', () => held.delete(socket))
+    socket.on('open', () => response.writeHead(200).write('open'))
+    response.on('close', () => socket.terminate())
+  })
+})
+server.listen(Number(port), '127.0.0.1')
