@@ -1,10 +1,13 @@
-/** Reads the one file and the few fields of a multipart upload while it arrives. */
+/**
+ * Reads the one file and the few fields of a multipart upload while it arrives. The members of a
+ * list (`name[]`) become one text, with commas.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { GatewayError } from '../errors.ts'
 
-const LIMITS = { files: 1, fields: 10, parts: 11, fieldSize: 1024, fieldNameSize: 100 }
+const LIMITS = { files: 1, fields: 10, parts: 11, fieldSize: 8 * 1024, fieldNameSize: 100 }
 const FILENAME_MAX = 200
 
 export interface UploadHandlers<T> {
@@ -33,7 +36,10 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     }
     const parser = openParser(request, fail)
     if (!parser) return
-    parser.on('field', (name, value) => fields.set(name, value))
+    parser.on('field', (name, value) => {
+      const earlier = name.endsWith('[]') ? fields.get(name) : undefined
+      fields.set(name, earlier === undefined ? value : `${earlier},${value}`)
+    })
     parser.on('file', (name, content, { filename }) => {
       if (name !== 'file' || taken) {
         content.resume()

@@ -16,12 +16,14 @@ const RETRY_SECONDS = 5
 /** Looks at content as it arrives, and says at its end which part of it counts. */
 export interface Inspector {
   push(chunk: Buffer): void
-  end(): { readonly start: number; readonly bytes: number }
+  end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
 }
 
 export interface SpooledFile {
   /** Of the part that counts. */
   readonly bytes: number
+  /** As the inspector measured it. */
+  readonly seconds?: number
   /** Of the whole file. */
   readonly sha256: Buffer
   /** Reads up to the buffer's length from `position` of the part that counts; 0 at its end. */

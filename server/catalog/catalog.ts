@@ -8,6 +8,7 @@ import type { Unit } from '../lib/units.ts'
 export const MODEL_TYPES = [
   'chat',
   'speech',
+  'transcription',
   'search',
   'minutes',
   'video',

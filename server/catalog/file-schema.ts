@@ -9,6 +9,7 @@ const UNITS_BY_TYPE: Record<ModelType, readonly Unit[]> = {
   chat: ['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'call'],
   embedding: ['input_token', 'call'],
   speech: ['character', 'input_token', 'output_token', 'second', 'call'],
+  transcription: ['second', 'input_token', 'output_token', 'call'],
   search: ['call'],
   minutes: ['second', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
   video: ['second', 'input_token', 'output_token', 'image', 'call', 'task'],

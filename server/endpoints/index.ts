@@ -37,6 +37,7 @@ import { getStorage } from './storage.ts'
 import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
 import { synthesis } from './synthesis.ts'
 import { taskTimeline } from './task-timeline.ts'
+import { transcriptions } from './transcriptions.ts'
 import { translations } from './translations.ts'
 import { getUsage, listUsage } from './usage.ts'
 import { cancelVideo, createVideo, getVideo, listVideos } from './video.ts'
@@ -62,6 +63,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   embeddings,
   speech,
   synthesis,
+  transcriptions,
   translations,
   search,
   imageGenerations,

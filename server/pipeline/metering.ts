@@ -51,7 +51,7 @@ export interface FormReading {
    */
   readonly inspect: () => {
     push(chunk: Buffer): void
-    end(): { readonly start: number; readonly bytes: number }
+    end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
   }
 }
 
@@ -76,6 +76,8 @@ export interface QuotedRequest {
   readonly body: Buffer
   /** Of a form’s file, the part that counts; absent without one. */
   readonly fileBytes?: number
+  /** Of a recording. */
+  readonly fileSeconds?: number
   readonly inputTokens: number
   readonly model: Model
 }

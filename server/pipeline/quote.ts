@@ -17,6 +17,7 @@ export function quote(metering: Metering, call: ResolvedCall): Quote {
     value: request.value,
     body: request.body,
     fileBytes: request.file?.bytes ?? 0,
+    fileSeconds: request.file?.seconds ?? 0,
     inputTokens: request.inputTokensEstimate,
     model,
   })

@@ -30,15 +30,16 @@ export type Operation =
   | 'image'
   | 'interpretation'
   | 'synthesis'
+  | 'transcription'
 
-/** One HTTP request of an adapter. The body is sent as it is: its length is known. */
+/** One HTTP request of an adapter. The body is sent as it is; a stream needs a Content-Length. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Absolute; built from the channel's own settings, never from what a caller sent. */
   readonly url: string
   /** Complete: the wire adds nothing but Content-Length and Host. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: Buffer
+  readonly body?: Buffer | Readable
 }
 
 export interface WireResponse {
@@ -100,6 +101,8 @@ export interface WireSocket {
 export interface RequestFile {
   /** Of the part that counts: the samples of a recording, without what stands around them. */
   readonly bytes: number
+  /** Of a recording whose length was measured as it arrived; rounded up. */
+  readonly seconds?: number
   /** Reads up to the buffer's length from `position` on; returns how much there was. */
   read(buffer: Uint8Array, position: number): Promise<number>
 }

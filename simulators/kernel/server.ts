@@ -8,6 +8,7 @@ import { deliver, failureOf } from './deliver.ts'
 import { type Exchange, Refused, type Reply, type Route, type Vendor } from './exchange.ts'
 import type { FaultQueue } from './fault-queue.ts'
 import { nextId } from './identifiers.ts'
+import { readForm } from './multipart.ts'
 import { NO_SCENARIO, type Scenario, ScenarioError, type ScenarioReader } from './scenario.ts'
 import { readScript, type Script } from './script.ts'
 
@@ -112,7 +113,10 @@ function answer(parts: Parts, found: Found, exchange: Exchange): Reply {
   const refusal = vendor.authenticate(exchange)
   if (refusal) return refusal
   if (!route) return vendor.notFound(exchange)
-  if (exchange.body.length > 0) {
+  const { 'content-type': contentType = '' } = exchange.request.headers
+  const form = readForm(contentType, exchange.body)
+  if (form) exchange.json = form
+  else if (exchange.body.length > 0) {
     try {
       exchange.json = JSON.parse(exchange.body.toString())
     } catch (cause) {

@@ -8,11 +8,12 @@ import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
 import { stored } from './stored.ts'
 import { synthesis } from './synthesis.ts'
+import { transcription } from './transcription.ts'
 
 export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
   stored,
-  calls: { chat, embedding, image, messages, responses, synthesis },
+  calls: { chat, embedding, image, messages, responses, synthesis, transcription },
 })

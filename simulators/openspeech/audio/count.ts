@@ -55,6 +55,8 @@ export function countMp3Syllables(mp3: Buffer): number {
   return granules.filter((sounds, index) => sounds && !granules[index - 1]).length
 }
 
+export const mp3SamplesInFrame = (sampleRate: number) => (sampleRate >= 32000 ? 1152 : 576)
+
 const RATES = [11025, 12000, 8000]
 const BIT_RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 const BIT_RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]

@@ -1,0 +1,83 @@
+/** How long a recording is by its own header, and what kind of file it is, while it passes. */
+
+export interface Measured {
+  readonly start: number
+  readonly bytes: number
+  /** Rounded up; an upper bound where the header does not say. */
+  readonly seconds: number
+}
+
+const HEAD_BYTES = 4096
+const TAIL_BYTES = 65_536
+/** The lowest rate that people record speech at: what cannot be measured is held at this. */
+const SLOWEST_BYTES_PER_SECOND = 1000
+const OPUS_RATE = 48_000
+const RIFF_RATE_AT = 28
+const KILOBITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
+const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
+
+/** An inspector of one file: keeps its first and its last bytes, nothing else. */
+export function createAudioMeter() {
+  let head: Buffer = Buffer.alloc(0)
+  let tail: Buffer = Buffer.alloc(0)
+  let bytes = 0
+  return {
+    push(chunk: Buffer): void {
+      bytes += chunk.length
+      if (head.length < HEAD_BYTES) {
+        head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
+      }
+      const last = chunk.length >= TAIL_BYTES ? chunk : Buffer.concat([tail, chunk])
+      tail = Buffer.from(last.subarray(Math.max(0, last.length - TAIL_BYTES)))
+    },
+    end(): Measured {
+      const seconds = measure(head, tail, bytes) ?? bytes / SLOWEST_BYTES_PER_SECOND
+      const isSane = Number.isFinite(seconds) && seconds >= 0
+      const bound = bytes / SLOWEST_BYTES_PER_SECOND
+      return { start: 0, bytes, seconds: Math.ceil(isSane ? seconds : bound) }
+    },
+  }
+}
+
+function measure(head: Buffer, tail: Buffer, bytes: number): number | undefined {
+  const name = nameRecording(head)
+  if (name === 'audio.wav' && head.length > RIFF_RATE_AT + 4) {
+    return bytes / head.readUInt32LE(RIFF_RATE_AT)
+  }
+  if (name === 'audio.ogg') return measureOgg(head, tail)
+  return name === 'audio.mp3' ? measureMp3(head, bytes) : undefined
+}
+
+/** The last page's position, in samples. */
+function measureOgg(head: Buffer, tail: Buffer): number | undefined {
+  const at = tail.lastIndexOf('OggS')
+  if (at < 0 || at + 14 > tail.length || !head.includes('OpusHead')) return undefined
+  return Number(tail.readBigInt64LE(at + 6)) / OPUS_RATE
+}
+
+/** By the rate of the first frame. */
+function measureMp3(head: Buffer, bytes: number): number | undefined {
+  const isTagged = head.toString('latin1', 0, 3) === 'ID3'
+  const at = isTagged ? 10 + readSyncsafe(head, 6) : 0
+  const second = head[at + 1]
+  const third = head[at + 2]
+  if (head[at] !== 0xff || second === undefined || third === undefined) return undefined
+  const table = (second & 0b1000) !== 0 ? KILOBITS_1 : KILOBITS_2
+  const kilobits = table[third >> 4]
+  return kilobits ? (bytes - at) / (kilobits * 125) : undefined
+}
+
+function readSyncsafe(bytes: Buffer, at: number): number {
+  return [0, 1, 2, 3].reduce((sum, index) => sum * 128 + ((bytes[at + index] ?? 0) & 0x7f), 0)
+}
+
+/** A name with the ending that vendors tell formats by: the caller's own name is not believed. */
+export function nameRecording(head: Buffer): string {
+  const text = head.toString('latin1', 0, 12)
+  if (text.startsWith('RIFF')) return 'audio.wav'
+  if (text.startsWith('OggS')) return 'audio.ogg'
+  if (text.startsWith('fLaC')) return 'audio.flac'
+  if (text.startsWith('\x1a\x45\xdf\xa3')) return 'audio.webm'
+  if (text.startsWith('ftyp', 4)) return text.startsWith('M4A', 8) ? 'audio.m4a' : 'audio.mp4'
+  return 'audio.mp3'
+}

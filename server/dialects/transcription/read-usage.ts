@@ -1,0 +1,80 @@
+/** What answers of POST /v1/audio/transcriptions say of usage, in all their forms. */
+import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import type { Relay, RelayReport } from '../relay.ts'
+import { createSseParser } from '../sse.ts'
+import { type BodyReading, createBodyTap } from '../tap.ts'
+
+/** For `json` and `verbose_json`. */
+export function readTranscription(document: unknown): BodyReading {
+  const text = member(document, 'text')
+  if (typeof text !== 'string') {
+    const message = asString(member(member(document, 'error'), 'message'))
+    const error = { type: 'server_error', message: message ?? 'upstream provider error' }
+    return { outputBytes: 0, error }
+  }
+  const usage = readUsage(document)
+  return { outputBytes: Buffer.byteLength(text), ...(usage ? { usage } : {}) }
+}
+
+/** Tokens or seconds; the duration of `verbose_json` where there is nothing else. */
+function readUsage(document: unknown): Quantities | undefined {
+  const usage = member(document, 'usage')
+  const count = (value: unknown) => (typeof value === 'number' ? value : Number.NaN)
+  if (isObject(usage) && usage.type !== 'duration') {
+    return { input_token: count(usage.input_tokens), output_token: count(usage.output_tokens) }
+  }
+  const seconds = isObject(usage) ? usage.seconds : member(document, 'duration')
+  return seconds === undefined ? undefined : { second: Math.ceil(count(Number(seconds))) }
+}
+
+/** For `text`, `srt` and `vtt`: any text is an answer. */
+export function createPlainTap(): Relay {
+  const tap = createBodyTap(() => ({ outputBytes }))
+  let outputBytes = 0
+  return {
+    ...tap,
+    push(chunk) {
+      outputBytes += chunk.length
+      return tap.push(chunk)
+    },
+  }
+}
+
+/** For streams: `transcript.text.delta` and, with the usage, `transcript.text.done`. */
+export function createTranscriptTap(): Relay {
+  let report: RelayReport = { outputBytes: 0, finished: false }
+  const parser = createSseParser({
+    onEvent: ({ data }) => {
+      report = readEvent(report, tryParseJson(Buffer.from(data)))
+    },
+  })
+  return {
+    push(chunk) {
+      parser.push(chunk)
+      return chunk
+    },
+    end() {
+      parser.end()
+      return undefined
+    },
+    fail({ type, message }) {
+      const error = { type, message, code: null, param: null }
+      return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+    },
+    report: () => report,
+  }
+}
+
+function readEvent(report: RelayReport, event: unknown): RelayReport {
+  const delta = asString(member(event, 'delta')) ?? ''
+  const outputBytes = report.outputBytes + Buffer.byteLength(delta)
+  const error = member(event, 'error')
+  if (isObject(error)) {
+    const message = asString(member(error, 'message')) ?? 'upstream provider error'
+    return { ...report, error: { type: 'server_error', message } }
+  }
+  if (member(event, 'type') !== 'transcript.text.done') return { ...report, outputBytes }
+  const usage = readUsage(event)
+  return { ...report, outputBytes, finished: true, ...(usage ? { usage } : {}) }
+}

@@ -1,0 +1,97 @@
+/** POST /audio/transcriptions: the caller's form, made anew around the file, which passes. */
+import { Readable } from 'node:stream'
+import { createBodyTap } from '../../dialects/tap.ts'
+import { nameRecording } from '../../dialects/transcription/measure-audio.ts'
+import {
+  createPlainTap,
+  createTranscriptTap,
+  readTranscription,
+} from '../../dialects/transcription/read-usage.ts'
+import type { RequestFile, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { refusal } from './chat.ts'
+import { readFailure } from './read-failure.ts'
+import { identityHeaders } from './request.ts'
+import type { OpenaiCompatibleSettings } from './settings.ts'
+
+const PIECE_BYTES = 64 * 1024
+const PLAIN_TYPES: Readonly<Record<string, string>> = {
+  text: 'text/plain; charset=utf-8',
+  srt: 'text/plain; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+}
+
+export async function transcription(
+  wire: Wire,
+  { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
+): Promise<UpstreamAnswer> {
+  const { file, value, stream } = request
+  if (!file) throw new Error('a transcription without its file')
+  const boundary = `form-${request.requestId}`
+  const form = await openForm(boundary, { ...value, model: upstreamModel }, file)
+  const response = await wire.send({
+    method: 'POST',
+    url: `${settings.base_url.replace(/\/+$/, '')}/audio/transcriptions`,
+    headers: {
+      ...identityHeaders(settings),
+      'content-type': `multipart/form-data; boundary=${boundary}`,
+      'content-length': String(form.bytes),
+      accept: '*/*',
+    },
+    body: form.content,
+  })
+  if (response.status >= 400) throw await readFailure(response)
+  const plain = PLAIN_TYPES[String(value.response_format)]
+  const whole = plain ? createPlainTap() : createBodyTap(readTranscription)
+  return {
+    status: 200,
+    headers: { 'content-type': stream ? 'text/event-stream' : (plain ?? 'application/json') },
+    body: response.body,
+    relay: stream ? createTranscriptTap() : whole,
+    stream,
+    stopsOnCancel: settings.stops_on_cancel,
+    refusal,
+  }
+}
+
+interface Form {
+  readonly bytes: number
+  readonly content: Readable
+}
+
+async function openForm(
+  boundary: string,
+  value: Readonly<Record<string, unknown>>,
+  file: RequestFile,
+): Promise<Form> {
+  const start = Buffer.alloc(Math.min(12, file.bytes))
+  await file.read(start, 0)
+  const fields = Object.entries(value).flatMap(([name, text]) => {
+    if (typeof text !== 'string') return []
+    // A list came as one text.
+    const texts = name.endsWith('[]') ? text.split(',') : [text]
+    return texts.map((one) => part(boundary, name, '') + one)
+  })
+  const opening = part(boundary, 'file', `; filename="${nameRecording(start)}"`)
+  const head = Buffer.from([...fields, opening].join('\r\n'))
+  const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
+  const content = Readable.from(pieces(head, file, tail), { objectMode: false })
+  return { bytes: head.length + file.bytes + tail.length, content }
+}
+
+function part(boundary: string, name: string, more: string): string {
+  const type = more === '' ? '' : '\r\ncontent-type: application/octet-stream'
+  const safe = name.replaceAll(/["\r\n]/g, '')
+  return `--${boundary}\r\ncontent-disposition: form-data; name="${safe}"${more}${type}\r\n\r\n`
+}
+
+async function* pieces(head: Buffer, file: RequestFile, tail: Buffer): AsyncGenerator<Buffer> {
+  yield head
+  for (let position = 0; position < file.bytes; ) {
+    const piece = Buffer.allocUnsafe(PIECE_BYTES)
+    const count = await file.read(piece, position)
+    if (count === 0) throw new Error('the file ended early')
+    position += count
+    yield piece.subarray(0, count)
+  }
+  yield tail
+}

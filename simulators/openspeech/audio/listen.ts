@@ -1,0 +1,61 @@
+// What is said in a file that these simulators made, and when.
+import { mp3Frames, mp3SamplesInFrame } from './count.ts'
+import { joinWords, SampleListener, wordsInBytes } from './words.ts'
+
+export interface SpokenWord {
+  word: string
+  start: number
+  end: number
+}
+
+export interface Recording {
+  seconds: number
+  words: SpokenWord[]
+  text: string
+}
+
+const WORD_SECONDS = 0.12
+const OPUS_RATE = 48_000
+
+/** Undefined where the file is of no kind that can be heard. */
+export function listen(file: Buffer): Recording | undefined {
+  const tag = file.toString('latin1', 0, 4)
+  if (tag === 'RIFF') return listenToWav(file)
+  if (tag === 'OggS') {
+    const page = file.lastIndexOf('OggS')
+    return byPosition(file, Number(file.readBigInt64LE(page + 6)) / OPUS_RATE)
+  }
+  if (file[0] !== 0xff) return undefined
+  try {
+    const frames = mp3Frames(file)
+    const rate = frames[0]?.sampleRate ?? 1
+    return byPosition(file, (frames.length * mp3SamplesInFrame(rate)) / rate)
+  } catch {
+    return undefined
+  }
+}
+
+function listenToWav(file: Buffer): Recording | undefined {
+  const at = file.indexOf('data')
+  if (at < 0 || file.length < 44 || file.readUInt16LE(34) !== 16) return undefined
+  const rate = file.readUInt32LE(24)
+  const samples = file.subarray(at + 8)
+  const heard = new SampleListener().push(samples)
+  const timed = heard.map((one) => ({ word: one.word, start: one.at / rate }))
+  return recordingOf(timed, samples.length / 2 / rate)
+}
+
+/** Both kinds have a constant rate, nearly enough. */
+function byPosition(file: Buffer, seconds: number): Recording {
+  const heard = wordsInBytes(file)
+  const timed = heard.map(({ word, at }) => ({ word, start: (at / file.length) * seconds }))
+  return recordingOf(timed, seconds)
+}
+
+function recordingOf(timed: { word: string; start: number }[], seconds: number): Recording {
+  const round = (value: number) => Math.round(value * 1000) / 1000
+  const words = timed.map(({ word, start }) => ({
+    ...{ word, start: round(start), end: round(Math.min(seconds, start + WORD_SECONDS)) },
+  }))
+  return { seconds: round(seconds), words, text: joinWords(words.map(({ word }) => word)) }
+}
