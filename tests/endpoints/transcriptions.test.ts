@@ -152,12 +152,14 @@ test('400 without a model or a file, 404 for a model that does not exist, 401, 4
   assert.equal((await gateway.post(PATH, key, { model: 'sim-whisper' })).status, 415)
 })
 
-test('a vendor that fails costs nothing', async () => {
-  const { key, accountId, openai, speak } = await setUp()
-  const file = await speak('wav')
-  const before = await gateway.balance(accountId)
-  const order = { file, model: 'sim-whisper', prompt: '[[fault:status=500]]' }
-  await assert.rejects(openai.audio.transcriptions.create(order), /502/)
-  assert.equal((await lastRecord(key)).status, 'failed')
-  assert.deepEqual(await gateway.balance(accountId), before)
-})
+for (const fault of ['status=500', 'reset-before-head', 'cut-after-bytes=5']) {
+  test(`a vendor that fails (${fault}) costs nothing`, async () => {
+    const { key, accountId, openai, speak } = await setUp()
+    const file = await speak('wav')
+    const before = await gateway.balance(accountId)
+    const order = { file, model: 'sim-whisper', prompt: `[[fault:${fault}]]` }
+    await assert.rejects(openai.audio.transcriptions.create(order), /502/)
+    assert.equal((await lastRecord(key)).status, 'failed')
+    assert.deepEqual(await gateway.balance(accountId), before)
+  })
+}

@@ -45,8 +45,9 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
       if (state.error || line.audioBytes === 0) return
       if (head && !state.hasAudio) write(head)
       state.hasAudio = true
-      state.outputBytes += line.audioBytes
-      write(audioIn(bytes))
+      const audio = audioIn(bytes)
+      state.outputBytes += audio.length
+      write(audio)
     },
   })
   return {
