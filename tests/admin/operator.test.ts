@@ -1,0 +1,212 @@
+/** What operators can do over the admin API: accounts, money, channels, models, codes, the books. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const AS = { as: 'boss' }
+
+describe('operators', () => {
+  let stage: AdminStage
+  before(async () => {
+    stage = await startAdmin()
+    const user = { id: 'usr_boss', email: 'boss@example.com', name: 'B', language: 'en' as const }
+    const steppedUpUntil = new Date(Date.now() + 3_600_000)
+    stage.enter('boss', { user: { ...user, operator: true }, steppedUpUntil })
+    stage.enter('tired', { user: { ...user, operator: true } })
+    await stage.house('home')
+  })
+  after(() => stage.stop())
+
+  const createAccount = (body: object) => stage.ask('POST /operator/accounts', { ...AS, body })
+
+  test('an account: made, found, limited, suspended and resumed; its calls follow', async () => {
+    const made = await createAccount({ name: 'Mill 100%_', balance: '12.5' })
+    assert.equal(made.status, 200, made.text)
+    const params = { account_id: made.json.id }
+    assert.deepEqual([made.json.available, made.json.status], ['12.5', 'active'])
+    const found = await stage.read('GET /operator/accounts', { ...AS, query: { search: '0%_' } })
+    assert.deepEqual(
+      found.data.map(({ id }) => id),
+      [made.json.id],
+    )
+    const key = 'PATCH /operator/accounts/:account_id'
+    const limited = await stage.read(key, {
+      ...{ ...AS, params, body: { name: 'Mill', limits: { concurrent_calls: 3 } } },
+    })
+    assert.deepEqual([limited.name, limited.limits], ['Mill', { concurrent_calls: 3 }])
+    const lifted = await stage.read(key, {
+      ...{ ...AS, params, body: { limits: { concurrent_calls: null } } },
+    })
+    assert.deepEqual(lifted.limits, {})
+    const body = { reason: 'unpaid' }
+    const suspend = 'POST /operator/accounts/:account_id/suspend'
+    assert.equal((await stage.read(suspend, { ...AS, params, body })).status, 'suspended')
+    assert.deepEqual(stage.audited.at(-1)?.details, { reason: 'unpaid', outcome: 'done' })
+    const resume = 'POST /operator/accounts/:account_id/resume'
+    assert.equal((await stage.read(resume, { ...AS, params })).status, 'active')
+  })
+
+  test('credits: posted once an event, taken back only as far as there is', async () => {
+    const made = await createAccount({ name: 'Dam' })
+    const params = { account_id: made.json.id }
+    const key = 'POST /operator/accounts/:account_id/credits'
+    const credit = (body: object) => stage.ask(key, { ...AS, params, body })
+    const first = await credit({ amount: '5', reason: 'invoice 1', event_id: 'pay_1' })
+    assert.deepEqual([first.json.posted, first.json.account.available], [true, '5'])
+    const again = await credit({ amount: '5', reason: 'invoice 1', event_id: 'pay_1' })
+    assert.deepEqual([again.json.posted, again.json.account.available], [false, '5'])
+    for (const [body, problem] of [
+      [{ amount: '-9', kind: 'adjustment', reason: 'x' }, /^amount: at most 5 CNY is there$/],
+      [{ amount: '9', kind: 'forgiveness', reason: 'x' }, /^amount: at most 0 CNY is owed$/],
+      [{ amount: '-1', reason: 'x' }, /^amount: only an adjustment can be negative$/],
+      [{ amount: '0', reason: 'x' }, /^amount: zero/],
+      [{ amount: 'ten', reason: 'x' }, /^amount: must be a decimal/],
+      [{ amount: '1', reason: ' ' }, /^reason: /],
+    ] as const) {
+      const answer = await credit(body)
+      assert.equal(answer.status, 400, JSON.stringify(body))
+      assert.match(JSON.parse(answer.text).error, problem)
+    }
+    const list = 'GET /operator/accounts/:account_id/credits'
+    const { data } = await stage.read(list, { ...AS, params })
+    assert.deepEqual(
+      data.map(({ amount, actor, event_id: event }) => [amount, actor, event]),
+      [['5', 'boss@example.com', 'pay_1']],
+    )
+  })
+
+  test('money, prices and channels want a fresh proof of who it is', async () => {
+    const tired = { as: 'tired', params: { account_id: 'acct_x', channel_id: 'c', model_id: 'm' } }
+    for (const key of [
+      'POST /operator/accounts',
+      'POST /operator/accounts/:account_id/credits',
+      'PUT /operator/channels/:channel_id',
+      'PUT /operator/models/:model_id',
+      'POST /operator/redeem-codes',
+    ] as const) {
+      const answer = await stage.ask(key, { ...tired, body: {} })
+      assert.equal(answer.status, 403, key)
+      assert.equal(JSON.parse(answer.text).type, 'step_up_required')
+    }
+  })
+
+  test('a channel: its secret goes in, stays when left out, and never comes out', async () => {
+    const key = 'PUT /operator/channels/:channel_id'
+    const params = { channel_id: 'own' }
+    const put = (settings: object) =>
+      stage.ask(key, { ...AS, params, body: { upstream: 'openai-compatible', settings } })
+    const secret = 'sk-canary-of-a-channel-0123456789'
+    const base_url = `${stage.simulators.url}/openai/v1`
+    const made = await put({ base_url, api_key: secret })
+    assert.equal(made.status, 200, made.text)
+    assert.deepEqual([made.json.health.state, made.json.secrets], ['ready', ['api_key']])
+    const changed = await put({ base_url: `${base_url}/`, organization: 'o' })
+    assert.deepEqual([changed.json.version, changed.json.health.state], [2, 'ready'])
+    for (const one of [made.text, changed.text]) assert.ok(!one.includes(secret))
+    const bad = await put({ base_url: 'nonsense', api_key: secret })
+    assert.equal(bad.status, 400)
+    assert.match(JSON.parse(bad.text).error, /settings\.base_url/)
+    assert.ok(!bad.text.includes(secret))
+    const tested = await stage.read('POST /operator/channels/:channel_id/test', { ...AS, params })
+    assert.deepEqual(
+      [tested.ok, tested.steps.map(({ step }) => step)],
+      [...[true, ['settings', 'address', 'connection']]],
+    )
+    const model = 'PUT /operator/models/:model_id'
+    const prices = [{ unit: 'input_token', per: 1_000_000, amount: '1' }]
+    const routes = [{ channel: 'own', upstream_model: 'sim-chat' }]
+    const body = { type: 'chat', prices, routes }
+    const added = await stage.ask(model, { ...AS, params: { model_id: 'mine/a' }, body })
+    assert.equal(added.status, 200, added.text)
+    const dearer = { ...body, prices: [{ ...prices[0], amount: '2' }] }
+    await stage.read(model, { ...AS, params: { model_id: 'mine/a' }, body: dearer })
+    const one = 'GET /operator/models/:model_id'
+    const { price_history: history } = await stage.read(one, {
+      ...{ ...AS, params: { model_id: 'mine/a' } },
+    })
+    assert.deepEqual(
+      history.map(({ prices: [first] }) => first?.amount),
+      ['2', '1'],
+    )
+    const unpriced = await stage.ask(model, {
+      ...{ ...AS, params: { model_id: 'gift' }, body: { type: 'chat', routes } },
+    })
+    assert.match(JSON.parse(unpriced.text).error, /needs a price/)
+    const retire = 'DELETE /operator/channels/:channel_id'
+    assert.equal((await stage.ask(retire, { ...AS, params })).status, 409)
+    const gone = 'DELETE /operator/models/:model_id'
+    assert.equal((await stage.ask(gone, { ...AS, params: { model_id: 'mine/a' } })).status, 204)
+    assert.equal((await stage.ask(retire, { ...AS, params })).status, 204)
+    assert.equal((await stage.ask(retire, { ...AS, params })).status, 404)
+  })
+
+  test('a redeem code: made, redeemed once, taken back while nobody has used it', async () => {
+    const make = { count: 2, amount: '3', note: 'fair' }
+    const { data } = await stage.read('POST /operator/redeem-codes', { ...AS, body: make })
+    const [first, second] = data
+    const house = await stage.house('fair', '0')
+    const redeem = 'POST /accounts/:account_id/redeem'
+    const use = (code = '') =>
+      stage.ask(redeem, {
+        ...{ as: 'fair-owner', params: { account_id: house.accountId }, body: { code } },
+      })
+    assert.equal((await use(first?.code)).json.available, '3')
+    assert.equal((await use(first?.code)).status, 400)
+    const take = (id = '') =>
+      stage.ask('DELETE /operator/redeem-codes/:code_id', { ...AS, params: { code_id: id } })
+    assert.equal((await take(second?.id)).status, 204)
+    assert.equal((await take(first?.id)).status, 409)
+    assert.equal((await use(second?.code)).status, 400)
+    const list = await stage.read('GET /operator/redeem-codes', AS)
+    assert.deepEqual(list.data.map(({ state }) => state).sort(), ['used', 'voided'])
+    assert.ok(!JSON.stringify(list).includes(first?.code ?? '-'))
+  })
+
+  test('calls of all accounts, revenue, and books that agree', async () => {
+    const tenant = await stage.tenant()
+    const called = await stage.post('/v1/search', tenant.key, { Type: 'web', Query: 'rivers' })
+    assert.equal(called.status, 200)
+    const query = { account: tenant.accountId }
+    const calls = await stage.read('GET /operator/calls', { ...AS, query })
+    const [call] = calls.data
+    assert.deepEqual(
+      [calls.data.length, call?.request_id, call?.channel],
+      [1, called.headers.get('x-request-id'), 'sim-search'],
+    )
+    const overview = await stage.read('GET /operator/overview', AS)
+    const [currency] = overview.currencies
+    assert.ok(Number(currency?.revenue) >= Number(call?.charged))
+    assert.ok(overview.accounts.some((one) => one.account_id === tenant.accountId))
+    const audit = await stage.read('POST /operator/proof/audit', AS)
+    assert.deepEqual([audit.ok, audit.checks.every(({ ok }) => ok)], [true, true])
+    const proof = await stage.read('GET /operator/proof', AS)
+    assert.equal(proof.last_audit?.ok, true)
+    const [totals] = proof.totals
+    const sum = Number(totals?.available) + Number(totals?.held) + Number(totals?.revenue)
+    assert.ok(Math.abs(sum - Number(totals?.debt) - Number(totals?.topped_up)) < 1e-6)
+  })
+
+  test('the state of the gateway, without a secret', async () => {
+    const { text, json } = await stage.ask('GET /operator/system', AS)
+    assert.equal(json.gateways.filter((one) => one.this).length, 1)
+    assert.ok(json.database.migrations.length > 10)
+    assert.ok(!text.includes('a-secret-key-that-only-tests-would-ever-use'))
+  })
+
+  test('cursors page through every list and refuse nonsense', async () => {
+    for (let index = 0; index < 3; index += 1) await createAccount({ name: `page ${index}` })
+    const query = { limit: '2', search: 'page' }
+    const first = await stage.read('GET /operator/accounts', { ...AS, query })
+    const cursor = first.next_cursor ?? ''
+    const rest = await stage.read('GET /operator/accounts', { ...AS, query: { ...query, cursor } })
+    assert.deepEqual(
+      [...first.data, ...rest.data].map(({ name }) => name),
+      ['page 2', 'page 1', 'page 0'],
+    )
+    assert.equal(rest.next_cursor, null)
+    const bad = await stage.ask('GET /operator/audit-log', { ...AS, query: { cursor: 'x' } })
+    assert.equal(bad.status, 400)
+    const none = await stage.ask('GET /operator/calls', { ...AS, query: { limit: '0' } })
+    assert.equal(none.status, 400)
+  })
+})

@@ -1,0 +1,77 @@
+/** Operators in the browser: credit and suspend, add a channel and a model, prove the books. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
+
+const OPERATOR = { operator: true }
+const PAGES = [
+  ...['', '/accounts', '/channels', '/models', '/calls', '/tasks', '/deliveries'],
+  ...['/redeem-codes', '/proof', '/system', '/audit-log'],
+]
+
+describe('operators', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('an account is credited, suspended and resumed, and its key feels it', async () => {
+    const { page, complaints } = await stage.signedIn('/operator/accounts', OPERATOR)
+    await page.getByRole('button', { name: 'test' }).first().click()
+    const drawer = page.getByRole('dialog')
+    await drawer.getByLabel(/^Amount/).fill('12.34')
+    await drawer.getByLabel('Reason').fill('invoice 17')
+    await drawer.getByRole('button', { name: 'Post it' }).click()
+    const proof = page.getByRole('dialog').filter({ hasText: 'password' })
+    const posted = page.getByText('invoice 17 · By').first()
+    await Promise.race([posted.waitFor(), proof.waitFor()])
+    if (await proof.isVisible()) {
+      await proof.locator('input[type=password]').fill(PASSWORD)
+      await page.keyboard.press('Enter')
+      await posted.waitFor()
+    }
+    await drawer.getByRole('button', { name: 'Suspend' }).click()
+    const ask = page.getByRole('dialog', { name: 'Suspend' })
+    await ask.getByLabel('Reason').fill('unpaid')
+    await ask.getByRole('button', { name: 'Suspend' }).click()
+    await drawer.getByRole('button', { name: 'Resume' }).waitFor()
+    await drawer.getByRole('button', { name: 'Resume' }).click()
+    await page
+      .getByRole('dialog', { name: 'Resume' })
+      .getByRole('button', { name: 'Resume' })
+      .click()
+    await drawer.getByRole('button', { name: 'Suspend' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('the audit runs and names every invariant', async () => {
+    const { page } = await stage.signedIn('/operator/proof', OPERATOR)
+    await page.getByRole('button', { name: 'Run the audit' }).click()
+    await page.getByText('Every book agrees').waitFor()
+    assert.ok((await page.getByText('holds', { exact: true }).count()) >= 7)
+    await page.context().close()
+  })
+
+  for (const path of PAGES) {
+    test(`/operator${path}: accessible, and fits a phone`, async () => {
+      const wide = await stage.signedIn(`/operator${path}`, OPERATOR)
+      await wide.page.getByRole('heading', { level: 1 }).waitFor()
+      await expectAccessible(wide.page)
+      assert.deepEqual(wide.complaints, [])
+      await wide.page.context().close()
+      const phone = await stage.signedIn(`/operator${path}`, OPERATOR, PHONE)
+      await phone.page.getByRole('heading', { level: 1 }).waitFor()
+      await expectFits(phone.page)
+      await phone.page.context().close()
+    })
+  }
+
+  test('nobody else sees them', async () => {
+    const { page } = await stage.signedIn('/operator/accounts', { role: 'owner' })
+    await page.getByText('There is no such page').waitFor()
+    await page.context().close()
+  })
+})
