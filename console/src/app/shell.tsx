@@ -10,6 +10,7 @@ import { useLiveUpdates } from '../lib/live.ts'
 import { useSession } from '../lib/session.tsx'
 import { AccountSwitcher } from './account-switcher.tsx'
 import { Brand } from './brand.tsx'
+import { NotFound } from './fallbacks.tsx'
 import { messages } from './messages.ts'
 import { Navigation } from './navigation.tsx'
 import { NoAccount } from './no-account.tsx'
@@ -23,6 +24,7 @@ export function Shell() {
   const t = useMessages(messages)
   const { pathname } = useLocation()
   const { account, session } = useSession()
+  const isForbidden = /^\/operator(?:\/|$)/.test(pathname) && !session.user.operator
   const [isOpen, menu] = useDisclosure(false)
   const { close } = menu
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone a chosen page shows itself
@@ -60,7 +62,11 @@ export function Shell() {
       <AppShell.Main id="page" tabIndex={-1}>
         <Box p={{ base: 'md', sm: 'xl' }} maw={1240} mx="auto">
           {session.second_factor.missing && pathname !== '/settings' ? <FactorNotice /> : null}
-          {needsAccount && !account ? <NoAccount /> : <Outlet key={account?.id ?? 'none'} />}
+          {isForbidden ? <NotFound /> : null}
+          {!isForbidden && needsAccount && !account ? <NoAccount /> : null}
+          {isForbidden || (needsAccount && !account) ? null : (
+            <Outlet key={account?.id ?? 'none'} />
+          )}
         </Box>
       </AppShell.Main>
       <PageSearch />
