@@ -1,4 +1,4 @@
-/** What operators can do over the admin API: accounts, money, channels, models, codes, the books. */
+/** What operators can do over the admin API: accounts, money, channels, models, codes, books. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type AdminStage, startAdmin } from './support.ts'
