@@ -53,6 +53,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/tasks/page.tsx'),
   },
   {
+    path: '/gallery',
+    label: 'gallery',
+    icon: 'image',
+    load: () => import('../features/gallery/page.tsx'),
+  },
+  {
     path: '/models',
     label: 'models',
     icon: 'box',

@@ -62,6 +62,7 @@ export function useAdminPages<Key extends PagedKey>(
     meta: { live: options.live ?? [] },
     enabled: options.enabled ?? true,
     placeholderData: keep,
+    refetchInterval: options.refetchEveryMs ?? false,
   })
   const rows = (query.data?.pages ?? []).flatMap((page) => rowsOf<Key>(page))
   return {

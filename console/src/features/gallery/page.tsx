@@ -1,0 +1,107 @@
+/** The images of an account as a grid; each opens large, with its prompt and cost. */
+import { Button, Center, Group, Image, Loader, Text, UnstyledButton } from '@mantine/core'
+import { ErrorState } from '../../components/error-state.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, TextFilter } from '../../components/filters.tsx'
+import { PageHeader } from '../../components/page-header.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { Lightbox } from './lightbox.tsx'
+import { messages } from './messages.ts'
+import classes from './page.module.css'
+
+const GALLERY = 'GET /accounts/:account_id/gallery'
+/** A copy that is being made tells nobody when it is there. */
+const COPY_LOOK_MS = 10_000
+
+export type Picture = RowOf<typeof GALLERY>
+
+export function Page() {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const url = useUrlState(['model', 'id'])
+  const { model, id } = url.values
+  const pages = useAdminPages(
+    GALLERY,
+    { params: { account_id: account.id }, query: asQuery(GALLERY, { model }) },
+    { live: ['usage', 'tasks'], refetchEveryMs: COPY_LOOK_MS },
+  )
+  const open = pages.rows.find((picture) => picture.id === id)
+  const isEmpty = !pages.isPending && !pages.error && pages.rows.length === 0
+  return (
+    <>
+      <PageHeader title={t('title')} description={t('description')} />
+      <Filters>
+        <TextFilter
+          label={t('model')}
+          value={model}
+          onChange={(value) => url.set({ model: value })}
+        />
+      </Filters>
+      {pages.error ? <ErrorState error={pages.error} onRetry={pages.retry} /> : null}
+      {pages.isPending ? (
+        <Center p="xl">
+          <Loader size="sm" />
+        </Center>
+      ) : null}
+      {isEmpty ? (
+        <Panel>
+          <FilteredEmpty
+            icon="image"
+            isFiltered={model !== ''}
+            onClear={() => url.set({ model: '' })}
+            title={t('emptyTitle')}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        </Panel>
+      ) : null}
+      <ul className={classes.grid}>
+        {pages.rows.map((picture) => (
+          <Tile key={picture.id} picture={picture} onOpen={() => url.push({ id: picture.id })} />
+        ))}
+      </ul>
+      {pages.hasMore ? (
+        <Group justify="center" mt="md">
+          <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
+            {t('loadMore')}
+          </Button>
+        </Group>
+      ) : null}
+      <Lightbox picture={open} onClose={() => url.set({ id: '' })} />
+    </>
+  )
+}
+
+interface TileProps {
+  readonly picture: Picture
+  readonly onOpen: () => void
+}
+
+function Tile({ picture, onOpen }: TileProps) {
+  const t = useMessages(messages)
+  const prompt = picture.prompt ?? t('noPrompt')
+  const isStored = picture.copy.state === 'stored' && picture.url
+  return (
+    <li>
+      <UnstyledButton className={classes.tile} onClick={onOpen} aria-label={t('open', { prompt })}>
+        {isStored ? (
+          <Image src={picture.url} alt="" className={classes.picture} loading="lazy" />
+        ) : (
+          <Center className={classes.picture}>
+            <Text size="xs" c="dimmed">
+              {t('copying')}
+            </Text>
+          </Center>
+        )}
+        <Text size="xs" c="dimmed" truncate px={8} py={6}>
+          {prompt}
+        </Text>
+      </UnstyledButton>
+    </li>
+  )
+}

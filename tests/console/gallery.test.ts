@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+describe('the gallery', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('an image appears, opens with its prompt and cost, and is deleted', async () => {
+    const { page, complaints } = await stage.signedIn('/gallery', {}, PHONE)
+    await page.getByRole('heading', { name: 'No images yet' }).waitFor()
+    const made = await stage.post('/v1/images/async', {
+      model: 'sim-image',
+      prompt: 'a river at dawn',
+    })
+    assert.equal(made.status, 200, await made.text())
+    const tile = page.getByRole('button', { name: 'Open “a river at dawn”' })
+    await tile.waitFor()
+    await expectFits(page)
+    await expectAccessible(page)
+    await tile.click()
+    await page.getByRole('dialog').getByText('a river at dawn').waitFor()
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const question = page.getByRole('dialog', { name: 'Delete this image?' })
+    await question.getByRole('button', { name: 'Delete' }).click()
+    await page.getByRole('heading', { name: 'No images yet' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+})
