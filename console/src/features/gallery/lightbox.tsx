@@ -41,34 +41,13 @@ function Details({ picture, onClose }: DetailsProps) {
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
   const [isDeleting, setDeleting] = useState(false)
   const remove = useAdminChange('DELETE /accounts/:account_id/gallery/:asset_id')
-  const { url, prompt, charged, width, height } = picture
-  const currency = balance.data?.currency ?? 'USD'
+  const { url, prompt } = picture
   return (
     <Stack gap="md">
       {url && picture.copy.state === 'stored' ? (
         <Image src={url} alt={prompt ?? t('noPrompt')} radius="sm" mah="60vh" fit="contain" />
       ) : null}
-      <KeyValue
-        facts={[
-          { label: t('prompt'), value: prompt },
-          { label: t('model'), value: picture.model },
-          {
-            label: t('cost'),
-            value:
-              charged === null ? undefined : <MoneyText amount={charged} currency={currency} />,
-          },
-          { label: t('size'), value: width && height ? `${width} × ${height}` : undefined },
-          { label: t('created'), value: <TimeText time={picture.created_at} form="full" /> },
-          {
-            label: t('task'),
-            value: picture.task_id ? (
-              <TextLink to="/tasks" search={{ id: picture.task_id }}>
-                {picture.task_id}
-              </TextLink>
-            ) : undefined,
-          },
-        ]}
-      />
+      <Facts picture={picture} currency={balance.data?.currency ?? 'USD'} />
       <Group justify="flex-end" gap="xs">
         <ButtonLink to="/usage" search={{ id: picture.request_id }} variant="subtle">
           {t('explain')}
@@ -106,5 +85,37 @@ function Details({ picture, onClose }: DetailsProps) {
         <Text size="sm">{t('deleteText')}</Text>
       </ConfirmDialog>
     </Stack>
+  )
+}
+
+interface FactsProps {
+  readonly picture: Picture
+  readonly currency: string
+}
+
+function Facts({ picture, currency }: FactsProps) {
+  const t = useMessages(messages)
+  const { prompt, charged, width, height } = picture
+  return (
+    <KeyValue
+      facts={[
+        { label: t('prompt'), value: prompt },
+        { label: t('model'), value: picture.model },
+        {
+          label: t('cost'),
+          value: charged === null ? undefined : <MoneyText amount={charged} currency={currency} />,
+        },
+        { label: t('size'), value: width && height ? `${width} × ${height}` : undefined },
+        { label: t('created'), value: <TimeText time={picture.created_at} form="full" /> },
+        {
+          label: t('task'),
+          value: picture.task_id ? (
+            <TextLink to="/tasks" search={{ id: picture.task_id }}>
+              {picture.task_id}
+            </TextLink>
+          ) : undefined,
+        },
+      ]}
+    />
   )
 }
