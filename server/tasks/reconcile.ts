@@ -17,6 +17,12 @@ const UNREADABLE_FACTOR = 6
 
 /** One pass over a task in state `submitting` whose lease this process has just taken. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
+  if (task.attempt_state === 'given_up') {
+    // Who gave it up died before the task could end: what was found in the list is not known any
+    // more, so the cost is noted.
+    await giveUp(engine, task, 'unknown_submit')
+    return
+  }
   if (task.attempt_state !== 'sending' && task.attempt_state !== 'unknown') {
     // Nothing was sent, or it was clearly refused: the caller's connection ended with the process.
     const message = 'the submission was interrupted before it reached the upstream'
@@ -107,6 +113,10 @@ async function passOrGiveUp(
   await endAttempt(sql, task.attempt_id, { state: 'given_up', failure })
   const ambiguous = candidates !== undefined && candidates.length > 0
   const orphan = ambiguous ? 'ambiguous_submit' : candidates ? undefined : 'unknown_submit'
+  await giveUp(engine, task, orphan)
+}
+
+async function giveUp(engine: Engine, task: ClaimedTask, orphan?: string): Promise<void> {
   const message = 'the upstream did not confirm the task'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
   await finish(engine, task, ending, orphan ? { orphan } : {})

@@ -19,7 +19,17 @@ import { messages } from './messages.ts'
 
 const LIST = 'GET /accounts/:account_id/models'
 const ONE = 'GET /accounts/:account_id/models/:model_id'
-const TYPES = ['chat', 'embedding', 'speech', 'search', 'minutes', 'video', 'image', 'ast']
+const TYPES = [
+  'chat',
+  'embedding',
+  'speech',
+  'search',
+  'minutes',
+  'video',
+  'image',
+  'ast',
+  'transcription',
+]
 type Model = RowOf<typeof LIST>
 
 export function Page() {

@@ -9,7 +9,17 @@ import { BadJson, type Draft, toBody } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
 
-const TYPES = ['chat', 'embedding', 'speech', 'search', 'minutes', 'video', 'image', 'ast']
+const TYPES = [
+  'chat',
+  'embedding',
+  'speech',
+  'search',
+  'minutes',
+  'video',
+  'image',
+  'ast',
+  'transcription',
+]
 
 interface ModelFormProps {
   readonly initial: Draft

@@ -21,7 +21,17 @@ import { ModelDetails } from './model-details.tsx'
 import { ModelForm } from './model-form.tsx'
 
 const KEY = 'GET /operator/models'
-const TYPES = ['chat', 'embedding', 'speech', 'search', 'minutes', 'video', 'image', 'ast']
+const TYPES = [
+  'chat',
+  'embedding',
+  'speech',
+  'search',
+  'minutes',
+  'video',
+  'image',
+  'ast',
+  'transcription',
+]
 type Row = AdminAnswer<typeof KEY>['data'][number]
 
 export function Page() {
