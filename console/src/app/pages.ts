@@ -59,6 +59,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/gallery/page.tsx'),
   },
   {
+    path: '/assets',
+    label: 'assets',
+    icon: 'folder',
+    load: () => import('../features/assets/page.tsx'),
+  },
+  {
     path: '/models',
     label: 'models',
     icon: 'box',

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const MODEL = 'doubao-seedance-2-5-260628'
+
+describe('the asset library', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('a video appears, says until when it can be erased, and is deleted', async () => {
+    const { page, complaints } = await stage.signedIn('/assets', {}, PHONE)
+    await page.getByRole('heading', { name: 'No assets yet' }).waitFor()
+    const body = { model: MODEL, content: [{ type: 'text', text: 'a river' }] }
+    assert.equal((await stage.post('/v1/videos/generations', body)).status, 200)
+    const table = page.getByRole('table', { name: 'Assets' })
+    await table
+      .getByText(/^until in 2\d hours$/)
+      .first()
+      .waitFor({ timeout: 60_000 })
+    await expectFits(page)
+    await expectAccessible(page)
+    await table.getByRole('button').first().click()
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const question = page.getByRole('dialog', { name: 'Delete this asset?' })
+    await question.getByRole('button', { name: 'Delete' }).click()
+    await question.waitFor({ state: 'hidden' })
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+})
