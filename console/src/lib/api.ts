@@ -58,6 +58,15 @@ export async function callAdmin<Key extends AdminKey>(
   }
 }
 
+/** Uploads: a form that holds a file, whose content type the browser writes. Throws ApiError. */
+export async function sendForm<Key extends AdminKey>(
+  key: Key,
+  params: AdminRequest<Key>['params'],
+  form: FormData,
+): Promise<AdminAnswer<Key>> {
+  return (await sendRequest(key, { params, body: form })) as AdminAnswer<Key>
+}
+
 interface AnyRequest {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, unknown>> | undefined
@@ -70,14 +79,17 @@ async function sendRequest(
   signal?: AbortSignal,
 ): Promise<unknown> {
   const [method = 'GET'] = key.split(' ')
+  const { body } = request
+  const isJson = body !== undefined && !(body instanceof FormData)
   const response = await fetch(adminUrl(key, request), {
     method,
     credentials: 'same-origin',
     headers: {
       'x-tributary-console': '1',
-      ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(isJson ? { 'content-type': 'application/json' } : {}),
     },
-    ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    ...(isJson ? { body: JSON.stringify(body) } : {}),
+    ...(body instanceof FormData ? { body } : {}),
     ...(signal ? { signal } : {}),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error

@@ -8,6 +8,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
+import { EraseSubtitles } from './erase-subtitles.tsx'
 import { messages } from './messages.ts'
 import type { Asset } from './page.tsx'
 
@@ -39,6 +40,7 @@ export function AssetDrawer({ asset, original, onClose }: AssetDrawerProps) {
             <ButtonLink to="/tasks" search={{ id: asset.task_id }} variant="default">
               {t('task')}
             </ButtonLink>
+            {canErase(asset) ? <EraseSubtitles taskId={asset.task_id} /> : null}
             <Button variant="default" onClick={() => setDeleting(true)}>
               {t('delete')}
             </Button>
@@ -67,6 +69,10 @@ export function AssetDrawer({ asset, original, onClose }: AssetDrawerProps) {
       ) : null}
     </DetailDrawer>
   )
+}
+
+function canErase({ erase_until: until }: Asset): boolean {
+  return until !== undefined && Date.parse(until) > Date.now()
 }
 
 function Media({ asset }: { readonly asset: Asset }) {

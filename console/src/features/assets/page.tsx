@@ -11,6 +11,7 @@ import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { AssetDrawer } from './asset-drawer.tsx'
+import { Files } from './files.tsx'
 import { messages } from './messages.ts'
 
 const ASSETS = 'GET /accounts/:account_id/assets'
@@ -78,6 +79,7 @@ export function Page() {
           </FilteredEmpty>
         }
       />
+      <Files />
       <AssetDrawer asset={open} original={original} onClose={() => url.set({ id: '' })} />
     </>
   )

@@ -1,0 +1,127 @@
+/** The files that were uploaded for calls: their addresses, until when they live, and new ones. */
+import { Button, FileButton, Group, Stack, Title } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyButton } from '../../components/copy-button.tsx'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { Refusal } from '../../components/refusal.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useSubmit } from '../../components/use-submit.ts'
+import { sendForm } from '../../lib/api.ts'
+import { formatBytes } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const FILES = 'GET /accounts/:account_id/files'
+type StoredFile = RowOf<typeof FILES>
+
+export function Files() {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const pages = useAdminPages(FILES, { params: { account_id: account.id } })
+  const upload = useUpload()
+  const isEmpty = !pages.isPending && pages.rows.length === 0
+  const button = <UploadButton upload={upload} />
+  return (
+    <Stack component="section" gap="sm" mt="xl">
+      <Group justify="space-between">
+        <Title order={2}>{t('files')}</Title>
+        {isEmpty ? null : button}
+      </Group>
+      <Refusal failure={upload.failure} />
+      <DataTable
+        label={t('files')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(file) => file.id}
+        empty={
+          <EmptyState icon="folder" title={t('noFilesTitle')} action={button}>
+            {t('noFilesText')}
+          </EmptyState>
+        }
+      />
+    </Stack>
+  )
+}
+
+function useUpload() {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const client = useQueryClient()
+  return useSubmit(async (file: File) => {
+    const form = new FormData()
+    form.set('file', file)
+    await sendForm('POST /accounts/:account_id/files', { account_id: account.id }, form)
+    await client.invalidateQueries({ queryKey: [FILES] })
+    notifyDone(t('uploaded'))
+  })
+}
+
+function UploadButton({ upload }: { readonly upload: ReturnType<typeof useUpload> }) {
+  const t = useMessages(messages)
+  return (
+    <FileButton onChange={(file) => file && upload.submit(file)}>
+      {(props) => (
+        <Button {...props} loading={upload.isBusy}>
+          {t('upload')}
+        </Button>
+      )}
+    </FileButton>
+  )
+}
+
+function useColumns(): readonly Column<StoredFile>[] {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  return [
+    { key: 'name', header: t('name'), render: (file) => file.filename },
+    {
+      key: 'size',
+      header: t('size'),
+      align: 'right',
+      minor: true,
+      render: (file) => formatBytes(file.bytes, language),
+    },
+    { key: 'type', header: t('type'), minor: true, render: (file) => file.content_type },
+    {
+      key: 'expires',
+      header: t('expires'),
+      minor: true,
+      render: (file) => <TimeText time={file.expires_at} form="relative" />,
+    },
+    { key: 'acts', header: t('acts'), align: 'right', render: (file) => <FileActs file={file} /> },
+  ]
+}
+
+function FileActs({ file }: { readonly file: StoredFile }) {
+  const t = useMessages(messages)
+  const account = useAccount()
+  const [isDeleting, setDeleting] = useState(false)
+  const remove = useAdminChange('DELETE /accounts/:account_id/files/:file_id')
+  return (
+    <Group gap="xs" justify="flex-end" wrap="nowrap">
+      <CopyButton value={file.url} />
+      <Button variant="default" size="compact-sm" onClick={() => setDeleting(true)}>
+        {t('delete')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isDeleting}
+        title={t('deleteFileTitle', { name: file.filename })}
+        act={t('delete')}
+        isDangerous
+        onConfirm={async () => {
+          await remove.mutateAsync({ params: { account_id: account.id, file_id: file.id } })
+          notifyDone(t('deleted'))
+        }}
+        onClose={() => setDeleting(false)}
+      >
+        {t('deleteFileText')}
+      </ConfirmDialog>
+    </Group>
+  )
+}
