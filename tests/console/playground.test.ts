@@ -17,6 +17,7 @@ describe('the playground', { skip: noBrowser }, () => {
   ] as const) {
     test(`${model} answers, and its cost is told and explained`, async () => {
       const { page, complaints } = await stage.signedIn(`/playground?model=${model}`)
+      await page.getByText('Price', { exact: true }).waitFor()
       await page.getByRole('button', { name: 'Send' }).click()
       const answer = page.locator('section').filter({ hasText: 'Answer' }).last()
       await answer.locator(shown).first().waitFor()

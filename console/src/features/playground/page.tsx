@@ -1,10 +1,11 @@
 /** Every capability, tried for real: what is sent, what comes, what it cost, and the same call. */
-import { Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
+import { Box, Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { CodeSnippet } from '../../components/code-snippet.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
+import { PriceList } from '../../components/price-list.tsx'
 import { formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
@@ -24,9 +25,9 @@ export function Page() {
     params: { account_id: account.id },
     query: { limit: MODELS_MAX },
   })
-  const tried = (models.data?.data ?? []).flatMap(({ id, type, endpoints }) => {
+  const tried = (models.data?.data ?? []).flatMap(({ id, type, endpoints, currency, prices }) => {
     const path = endpoints.find((endpoint) => WAYS[endpoint])
-    return path ? [{ id, type, path }] : []
+    return path ? [{ id, type, path, currency, prices }] : []
   })
   return (
     <>
@@ -47,6 +48,8 @@ interface Tried {
   readonly id: string
   readonly type: string
   readonly path: string
+  readonly currency: string
+  readonly prices: Parameters<typeof PriceList>[0]['prices']
 }
 
 function Bench({ models }: { readonly models: readonly Tried[] }) {
@@ -80,6 +83,12 @@ function Bench({ models }: { readonly models: readonly Tried[] }) {
               searchable
               allowDeselect={false}
             />
+            <Box>
+              <Text size="xs" c="dimmed">
+                {t('price')}
+              </Text>
+              <PriceList currency={trial.currency} prices={trial.prices} />
+            </Box>
             <Textarea
               label={t('input')}
               value={trial.text}
