@@ -77,6 +77,12 @@ const customer: readonly Line[] = [
     load: () => import('../features/billing/page.tsx'),
   },
   {
+    path: '/webhooks',
+    label: 'webhooks',
+    icon: 'hook',
+    load: () => import('../features/webhooks/page.tsx'),
+  },
+  {
     path: '/settings',
     label: 'settings',
     icon: 'gear',

@@ -57,7 +57,8 @@ function Acts({ account }: { readonly account: Account }) {
   const t = useMessages(messages)
   const { select } = useSession()
   const navigate = useNavigate()
-  const [asking, setAsking] = useState(false)
+  // Which of the two was asked for: the account's status changes before the dialog has closed.
+  const [asking, setAsking] = useState<'suspend' | 'resume'>()
   const resume = useAdminChange('POST /operator/accounts/:account_id/resume')
   const see = () => {
     select({ id: account.id, name: account.name })
@@ -69,25 +70,29 @@ function Acts({ account }: { readonly account: Account }) {
       <Button variant="default" onClick={see}>
         {t('seeAs')}
       </Button>
-      <Button variant="default" onClick={() => setAsking(true)}>
+      <Button
+        variant="default"
+        onClick={() => setAsking(account.status === 'active' ? 'suspend' : 'resume')}
+      >
         {account.status === 'active' ? t('suspend') : t('resume')}
       </Button>
-      {account.status === 'active' ? (
-        <SuspendDialog account={account} isOpen={asking} onClose={() => setAsking(false)} />
-      ) : (
-        <ConfirmDialog
-          isOpen={asking}
-          title={t('resume')}
-          act={t('resume')}
-          onClose={() => setAsking(false)}
-          onConfirm={async () => {
-            await resume.mutateAsync({ params })
-            notifyDone(t('resumed', { name: account.name }))
-          }}
-        >
-          {account.name}
-        </ConfirmDialog>
-      )}
+      <SuspendDialog
+        account={account}
+        isOpen={asking === 'suspend'}
+        onClose={() => setAsking(undefined)}
+      />
+      <ConfirmDialog
+        isOpen={asking === 'resume'}
+        title={t('resume')}
+        act={t('resume')}
+        onClose={() => setAsking(undefined)}
+        onConfirm={async () => {
+          await resume.mutateAsync({ params })
+          notifyDone(t('resumed', { name: account.name }))
+        }}
+      >
+        {account.name}
+      </ConfirmDialog>
     </Group>
   )
 }

@@ -1,0 +1,124 @@
+/** One delivery: what was sent, and what each attempt was answered. */
+import { Button, Loader, Stack, Table, Text } from '@mantine/core'
+import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { CopyText } from '../../components/copy-button.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { TextLink } from '../../components/links.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { TimeText } from '../../components/time-text.tsx'
+import { WorkStatus } from '../../components/work-status.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+const ONE = 'GET /accounts/:account_id/webhooks/deliveries/:delivery_id'
+type Delivery = AdminAnswer<typeof ONE>
+
+interface DeliveryDetailsProps {
+  readonly accountId: string
+  readonly deliveryId: string
+}
+
+export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps) {
+  const t = useMessages(messages)
+  const params = { account_id: accountId, delivery_id: deliveryId }
+  const { data, error } = useAdmin(ONE, { params }, { live: ['deliveries'] })
+  const again = useAdminChange(
+    'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver',
+  )
+  if (error) return <ErrorState error={error} />
+  if (!data) return <Loader size="sm" />
+  const send = async () => {
+    const sent = await again.mutateAsync({ params }).catch(() => undefined)
+    if (sent) notifyDone(t('redelivered'))
+  }
+  return (
+    <Stack gap="lg">
+      <Facts delivery={data} />
+      <div>
+        <Button variant="default" loading={again.isPending} onClick={() => void send()}>
+          {t('redeliver')}
+        </Button>
+      </div>
+      {again.error ? <ErrorState error={again.error} /> : null}
+      <Attempts delivery={data} />
+      {data.body ? (
+        <section>
+          <Text fw={600} size="sm" mb={6}>
+            {t('body')}
+          </Text>
+          <CodeSnippet code={data.body} />
+        </section>
+      ) : null}
+    </Stack>
+  )
+}
+
+function Facts({ delivery }: { readonly delivery: Delivery }) {
+  const t = useMessages(messages)
+  const { task_id: taskId } = delivery
+  return (
+    <KeyValue
+      facts={[
+        { label: t('id'), value: <CopyText value={delivery.id} /> },
+        { label: t('status'), value: <WorkStatus status={delivery.status} /> },
+        { label: t('kind'), value: delivery.kind },
+        { label: t('url'), value: <CopyText value={delivery.url} /> },
+        {
+          label: t('task'),
+          value: taskId ? (
+            <TextLink to="/tasks" search={{ id: taskId }} size="sm">
+              {taskId}
+            </TextLink>
+          ) : undefined,
+        },
+        { label: t('created'), value: <TimeText time={delivery.created_at} form="full" /> },
+        {
+          label: t('next'),
+          value: delivery.next_attempt_at ? (
+            <TimeText time={delivery.next_attempt_at} form="full" />
+          ) : undefined,
+        },
+      ]}
+    />
+  )
+}
+
+function Attempts({ delivery }: { readonly delivery: Delivery }) {
+  const t = useMessages(messages)
+  if (delivery.attempts.length === 0) return null
+  return (
+    <Table aria-label={t('attempts')} fz="sm">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t('number')}</Table.Th>
+          <Table.Th>{t('at')}</Table.Th>
+          <Table.Th>{t('outcome')}</Table.Th>
+          <Table.Th ta="right">{t('latency')}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {delivery.attempts.map((attempt) => (
+          <Table.Tr key={attempt.number}>
+            <Table.Td valign="top">{attempt.number}</Table.Td>
+            <Table.Td valign="top">
+              <TimeText time={attempt.started_at} />
+            </Table.Td>
+            <Table.Td valign="top">
+              {t(attempt.outcome ?? 'sending')}
+              {attempt.status === null ? '' : ` (${attempt.status})`}
+              <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                {attempt.error ?? attempt.answer}
+              </Text>
+            </Table.Td>
+            <Table.Td valign="top" ta="right">
+              {attempt.latency_ms === null ? '–' : `${attempt.latency_ms} ms`}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,152 @@
+/** The webhooks of an account: their secret, a test, and every delivery with its attempts. */
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { Dialog } from '../../components/dialog.tsx'
+import { FilteredEmpty } from '../../components/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { PageHeader } from '../../components/page-header.tsx'
+import { SubmitForm } from '../../components/submit-form.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
+import { asQuery } from '../../lib/as-query.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount } from '../../lib/session.tsx'
+import { useUrlState } from '../../lib/url-state.ts'
+import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
+import { DeliveryDetails } from './delivery-details.tsx'
+import { messages } from './messages.ts'
+import { Secret } from './secret.tsx'
+import { Verify } from './verify.tsx'
+
+const LIST = 'GET /accounts/:account_id/webhooks/deliveries'
+const REFRESH_MS = 4_000
+type Delivery = RowOf<typeof LIST>
+
+export function Page() {
+  const t = useMessages(messages)
+  const { id: accountId, isOwner } = useAccount()
+  const [isTesting, setTesting] = useState(false)
+  const test = (
+    <Button variant="default" onClick={() => setTesting(true)}>
+      {t('test')}
+    </Button>
+  )
+  return (
+    <>
+      <PageHeader
+        title={t('title')}
+        description={t('description')}
+        actions={isOwner ? test : null}
+      />
+      <Stack gap="md">
+        <Secret accountId={accountId} isOwner={isOwner} />
+        <Verify />
+        <Deliveries accountId={accountId} />
+      </Stack>
+      <TestDialog accountId={accountId} isOpen={isTesting} onClose={() => setTesting(false)} />
+    </>
+  )
+}
+
+function Deliveries({ accountId }: { readonly accountId: string }) {
+  const t = useMessages(messages)
+  const url = useUrlState(['status', 'task_id', 'id'])
+  const { id: openId, ...filters } = url.values
+  const request = { params: { account_id: accountId }, query: asQuery(LIST, filters) }
+  const pages = useAdminPages(LIST, request, {
+    ...{ live: ['deliveries'] as const, keepPrevious: true },
+    // A delivery may begin and end between two looks of the server at what changes.
+    refetchEveryMs: REFRESH_MS,
+  })
+  const states = useStatusOptions(['pending', 'delivered', 'dropped'])
+  return (
+    <section aria-label={t('deliveries')}>
+      <Filters>
+        <TextFilter
+          label={t('taskId')}
+          value={filters.task_id}
+          onChange={(value) => url.set({ task_id: value })}
+        />
+        <SelectFilter
+          label={t('status')}
+          value={filters.status}
+          options={states}
+          onChange={(status) => url.set({ status })}
+        />
+      </Filters>
+      <DataTable
+        label={t('deliveries')}
+        pages={pages}
+        columns={useColumns()}
+        rowId={(row) => row.id}
+        onOpen={(row) => url.push({ id: row.id })}
+        openId={openId}
+        empty={
+          <FilteredEmpty
+            icon="hook"
+            isFiltered={Object.values(filters).some((value) => value !== '')}
+            onClear={() => url.set({ status: '', task_id: '' })}
+            title={t('emptyTitle')}
+          >
+            {t('emptyText')}
+          </FilteredEmpty>
+        }
+      />
+      <DetailDrawer
+        isOpen={openId !== ''}
+        title={t('deliveries')}
+        onClose={() => url.push({ id: '' })}
+      >
+        {openId === '' ? null : <DeliveryDetails accountId={accountId} deliveryId={openId} />}
+      </DetailDrawer>
+    </section>
+  )
+}
+
+function useColumns(): Column<Delivery>[] {
+  const t = useMessages(messages)
+  return [
+    { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
+    { key: 'kind', header: t('kind'), render: (row) => row.kind },
+    { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
+    { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },
+    {
+      key: 'last',
+      header: t('last'),
+      render: ({ last }) => last?.status ?? last?.error ?? '–',
+      minor: true,
+    },
+    { key: 'url', header: t('url'), render: (row) => row.url, minor: true },
+  ]
+}
+
+interface TestDialogProps {
+  readonly accountId: string
+  readonly isOpen: boolean
+  readonly onClose: () => void
+}
+
+function TestDialog({ accountId, isOpen, onClose }: TestDialogProps) {
+  const t = useMessages(messages)
+  const send = useAdminChange('POST /accounts/:account_id/webhooks/test', { refreshes: [LIST] })
+  return (
+    <Dialog isOpen={isOpen} title={t('test')} onClose={onClose}>
+      <SubmitForm
+        act={t('test')}
+        onCancel={onClose}
+        onSend={async ({ url = '' }) => {
+          await send.mutateAsync({ params: { account_id: accountId }, body: { url } })
+          notifyDone(t('tested'))
+          onClose()
+        }}
+      >
+        <Group grow>
+          <TextInput name="url" type="url" label={t('testUrl')} required maxLength={2048} />
+        </Group>
+      </SubmitForm>
+    </Dialog>
+  )
+}
