@@ -10,8 +10,7 @@ export const messages = defineMessages(
     reveal: 'Show',
     rotate: 'Rotate',
     rotateTitle: 'Make a new secret?',
-    rotateText:
-      'The secret before it signs beside the new one for 24 hours, in X-Service-Signature-Previous: change your receiver within that time.',
+    rotateText: 'For 24 hours the old one signs too, in X-Service-Signature-Previous.',
     rotated: 'The secret was rotated',
     previousUntil: 'The secret before it signs until',
     test: 'Send a test',
