@@ -6,7 +6,7 @@ import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.
 
 const OPERATOR = { operator: true }
 const PAGES = [
-  ...['', '/accounts', '/channels', '/models', '/calls', '/tasks', '/deliveries'],
+  ...['', '/accounts', '/users', '/channels', '/models', '/calls', '/tasks', '/deliveries'],
   ...['/redeem-codes', '/proof', '/system', '/audit-log'],
 ]
 

@@ -105,6 +105,12 @@ const operator: readonly Line[] = [
     load: () => import('../features/operator-accounts/page.tsx'),
   },
   {
+    path: '/operator/users',
+    label: 'users',
+    icon: 'user',
+    load: () => import('../features/operator-users/page.tsx'),
+  },
+  {
     path: '/operator/channels',
     label: 'channels',
     icon: 'plug',
