@@ -19,12 +19,12 @@ export interface MinutesDocuments {
   readonly translation: unknown
 }
 
-/** The neutral result; its `duration` is where the last sentence ends, in seconds. */
+/** The neutral result; its `duration` is where the last sentence or chapter ends, in seconds. */
 export function readDocuments(documents: MinutesDocuments): JsonObject {
   const sentences = listObjects(documents.transcription).map(readSentence)
   const { summary, chapters, extraction, translation } = documents
   return {
-    duration: lastEndMs(sentences) / 1000,
+    duration: lastEndMs([...sentences, ...readChapters(chapters)]) / 1000,
     text: joinSentences(sentences),
     sentences,
     ...(summary === undefined ? {} : { summary: readSummary(summary) }),

@@ -53,6 +53,6 @@ export function joinSentences(sentences: readonly Sentence[]): string {
   }, '')
 }
 
-export function lastEndMs(sentences: readonly Sentence[]): number {
-  return sentences.reduce((most, { end_ms: endMs }) => Math.max(most, endMs), 0)
+export function lastEndMs(parts: readonly { readonly end_ms: number }[]): number {
+  return parts.reduce((most, { end_ms: endMs }) => Math.max(most, endMs), 0)
 }

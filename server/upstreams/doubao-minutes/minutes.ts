@@ -88,7 +88,8 @@ async function readTask(wire: Wire, data: unknown): Promise<TaskLook> {
     case 'failed': {
       const code = Number(member(data, 'ErrCode'))
       const words = asString(member(data, 'ErrMessage'))
-      return { state: 'failed', code: String(code), message: MESSAGES[code] ?? words ?? 'failed' }
+      const message = MESSAGES[code] ?? words ?? 'the recording could not be processed'
+      return { state: 'failed', code: code > 0 ? String(code) : 'failed', message }
     }
     default:
       throw new UpstreamFailure('failed', { message: 'an unknown status of a task' })
@@ -105,8 +106,13 @@ async function readSuccess(wire: Wire, files: unknown): Promise<TaskLook> {
     translation: await fetchFile('TranslationFile'),
   }
   const result: JsonObject = readDocuments(documents)
-  const seconds = Math.ceil(Number(result.duration))
-  return { state: 'succeeded', result, ...(seconds > 0 ? { usage: { second: seconds } } : {}) }
+  const second = Math.ceil(Number(result.duration))
+  // Without a word there is no length either: two hours, the hold, would be a charge for nothing.
+  return {
+    state: 'succeeded',
+    result,
+    ...(second > 0 ? { usage: { second } } : { measured: { second } }),
+  }
 }
 
 /** A signed link of the vendor's storage: no credentials are sent there. */

@@ -111,7 +111,8 @@ function readSuccess(document: JsonObject): TaskLook {
       sentences,
     },
     ...(stated === undefined ? {} : { usage: { second: Math.ceil(Number(stated) / 1000) } }),
-    ...(endMs > 0 ? { measured: { second: Math.ceil(endMs / 1000) } } : {}),
+    // Zero where nothing was said: the hold of two hours would be a charge for nothing.
+    measured: { second: Math.ceil(endMs / 1000) },
   }
 }
 

@@ -1,0 +1,89 @@
+/** The recognition driver, against the answers that its documentation shows. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { doubaoRecognitionDriver as driver } from '../../../server/upstreams/doubao-recognition/recognition.ts'
+import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
+
+const QUERY = '/api/v3/auc/bigmodel/query'
+const SUBMIT = '/api/v3/auc/bigmodel/submit'
+
+async function vendor(t: TestContext, recorded: Recorded) {
+  const { url, seen } = await startRecorded(t, () => ({ [QUERY]: recorded, [SUBMIT]: recorded }))
+  const settings = { base_url: url, app_id: 'app', access_key: 'token' }
+  return { settings, upstreamModel: 'volc.seedasr.auc', seen }
+}
+
+test('the id of the task is the id of the request; speakers are always told apart', async (t) => {
+  const { seen, ...channel } = await vendor(t, { code: 20000000 })
+  const parameters = {
+    ...{ file_url: 'https://files.example/A.WAV?x=1', source_lang: 'en_us' },
+    ...{ speaker_identification: false, hot_words: '["Seed"]' },
+  }
+  const order = { ...channel, parameters, details: {}, given: new Set<string>() }
+  const { upstreamId } = await driver.submit(wire, order)
+  const [request] = seen
+  assert.ok(request)
+  const { headers, body } = request
+  assert.equal(headers['x-api-request-id'], upstreamId)
+  assert.equal(headers['x-api-app-key'], 'app')
+  assert.equal(headers['x-api-access-key'], 'token')
+  assert.deepEqual(JSON.parse(body), {
+    audio: { url: parameters.file_url, format: 'wav', language: 'en-US' },
+    request: {
+      ...{ model_name: 'bigmodel', enable_itn: true, enable_punc: true },
+      ...{ enable_speaker_info: true, show_utterances: true },
+      corpus: { context: '{"hotwords":[{"word":"Seed"}]}' },
+    },
+  })
+})
+
+const utterances = [
+  {
+    ...{ text: '大家好，', start_time: 120, end_time: 1480, definite: true },
+    additions: { speaker: '1' },
+    words: [{ text: '大', start_time: -1, end_time: 300, blank_duration: 0 }],
+  },
+  {
+    ...{ text: '开始吧。', start_time: 1700, end_time: 2660, definite: true },
+    ...{ additions: { speaker: '2' }, words: [] },
+  },
+]
+const sentences = [
+  {
+    ...{ start_ms: 120, end_ms: 1480, speaker: '1', text: '大家好，' },
+    words: [{ text: '大', start_ms: 0, end_ms: 300 }],
+  },
+  { start_ms: 1700, end_ms: 2660, speaker: '2', text: '开始吧。' },
+]
+const text = '大家好，开始吧。'
+
+for (const [name, body, duration, rest] of [
+  [
+    'the stated length is what is used',
+    { audio_info: { duration: 4820 }, result: { text, utterances } },
+    4.82,
+    { usage: { second: 5 }, measured: { second: 3 } },
+  ],
+  [
+    'without one, the last word',
+    { result: { text, utterances } },
+    2.66,
+    { measured: { second: 3 } },
+  ],
+] as const) {
+  test(`a look: ${name}`, async (t) => {
+    const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
+    const look = await driver.look(wire, { settings, upstreamModel, upstreamId: 'id' })
+    assert.deepEqual(look, { state: 'succeeded', result: { duration, text, sentences }, ...rest })
+  })
+}
+
+test('a success without a word or a length is not charged as the longest recording', async (t) => {
+  const { settings, upstreamModel } = await vendor(t, { code: 20000000, body: { result: {} } })
+  const look = await driver.look(wire, { settings, upstreamModel, upstreamId: 'id' })
+  assert.deepEqual(look, {
+    state: 'succeeded',
+    result: { duration: 0, text: '', sentences: [] },
+    measured: { second: 0 },
+  })
+})

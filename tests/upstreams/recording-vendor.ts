@@ -1,0 +1,59 @@
+/** Answers that a test wrote down, over a real socket, and the wire that reaches them. */
+import { once } from 'node:events'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
+import type { TestContext } from 'node:test'
+import type { Wire } from '../../server/upstreams/upstream.ts'
+
+export interface Recorded {
+  readonly status?: number
+  /** Of the header X-Api-Status-Code. */
+  readonly code?: number
+  readonly message?: string
+  readonly body?: unknown
+}
+
+export interface Seen {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: string
+}
+
+/** Answers each path with what is recorded for it; `seen` lists the requests. */
+export async function startRecorded(
+  t: TestContext,
+  answers: (url: string) => Record<string, Recorded>,
+) {
+  const seen: Seen[] = []
+  const server = createServer(async (request, response) => {
+    const path = request.url ?? ''
+    const chunks = await Readable.from(request).toArray()
+    seen.push({ path, headers: request.headers, body: Buffer.concat(chunks).toString() })
+    const { status = 200, code, message, body } = answers(url)[path] ?? { status: 404 }
+    if (code !== undefined) response.setHeader('X-Api-Status-Code', String(code))
+    if (message !== undefined) response.setHeader('X-Api-Message', message)
+    response.writeHead(status).end(body === undefined ? '' : JSON.stringify(body))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => server.close())
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  return { url, seen }
+}
+
+export const wire: Wire = {
+  async send({ method, url, headers, body }) {
+    const answer = await fetch(url, {
+      method,
+      headers,
+      ...(Buffer.isBuffer(body) ? { body: new Uint8Array(body) } : {}),
+    })
+    return {
+      status: answer.status,
+      headers: Object.fromEntries(answer.headers),
+      body: Readable.from([Buffer.from(await answer.arrayBuffer())]),
+    }
+  },
+  openSocket: () => Promise.reject(new Error('there are no sockets here')),
+}
