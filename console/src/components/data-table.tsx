@@ -122,7 +122,7 @@ function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) 
   if (pages.isPending) {
     return (
       <Group justify="center" p="xl">
-        <Loader size="sm" aria-label={t('loading')} />
+        <Loader role="status" size="sm" aria-label={t('loading')} />
       </Group>
     )
   }
