@@ -1,7 +1,7 @@
 /** Ctrl+K: any page by its name, anything that has an id by its id. */
 import { Kbd, Text, UnstyledButton } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
-import { useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { Icon } from '../components/icon.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { useSession } from '../lib/session.tsx'
@@ -40,9 +40,24 @@ export function PageSearch() {
       maxHeight={420}
       overlayProps={{ backgroundOpacity: 0.3, blur: 0 }}
       transitionProps={{ duration: 80 }}
-      searchProps={{ placeholder: t('searchHint'), 'aria-label': t('search') }}
+      searchProps={{
+        placeholder: t('searchHint'),
+        'aria-label': t('search'),
+        onKeyDown: openFirstFound,
+      }}
     />
   )
+}
+
+/**
+ * Enter opens what is marked, which is the library's; and the first that was found when nothing is:
+ * someone who types while the list is still opening gets no mark.
+ */
+function openFirstFound({ code, currentTarget }: KeyboardEvent<HTMLInputElement>): void {
+  if (code !== 'Enter' || currentTarget.value === '') return
+  const dialog = currentTarget.closest('[role="dialog"]')
+  if (dialog?.querySelector('[data-selected]')) return
+  dialog?.querySelector<HTMLElement>('[data-action]')?.click()
 }
 
 function useActions(query: string) {
