@@ -1,41 +1,26 @@
 /** A whole message as a chat completion. */
-
 import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
-import { asString, isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import { buildChatError } from '../chat/error.ts'
 import { readMessagesBody } from '../messages/read-body.ts'
-import type { Relay, RelayReport } from '../relay.ts'
-import { UPSTREAM_ERROR } from '../reported-error.ts'
+import type { Relay } from '../relay.ts'
+import type { BodyReading } from '../tap.ts'
+import { createBodyTranslator } from '../translate-body.ts'
 import { type ChatAnswerOptions, toChatUsage, toFinishReason } from './answer.ts'
 
 /** Collects the upstream's document and gives the completion at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
-  const chunks: Buffer[] = []
-  let report: RelayReport = { outputBytes: 0, finished: false }
-  return {
-    push(chunk) {
-      chunks.push(chunk)
-      return undefined
-    },
-    end() {
-      const document = tryParseJson(Buffer.concat(chunks))
-      const reading = readMessagesBody(document)
-      report = { ...reading, finished: true }
-      const answer =
-        reading.error || !isObject(document)
-          ? buildChatError(reading.error ?? UPSTREAM_ERROR)
-          : translateMessage(document, options, reading)
-      return Buffer.from(JSON.stringify(answer))
-    },
-    fail: () => undefined,
-    report: () => report,
-  }
+  return createBodyTranslator({
+    read: readMessagesBody,
+    translate: (document, reading) => translateMessage(document, options, reading),
+    toError: buildChatError,
+  })
 }
 
 function translateMessage(
   document: JsonObject,
   { id, model, created, inputTokensEstimate }: ChatAnswerOptions,
-  { usage, outputBytes }: Pick<RelayReport, 'usage' | 'outputBytes'>,
+  { usage, outputBytes }: BodyReading,
 ): JsonObject {
   const estimate = {
     input_token: inputTokensEstimate,

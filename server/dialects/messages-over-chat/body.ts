@@ -6,42 +6,26 @@ import { readChatChunk } from '../chat/read-chunk.ts'
 import { createToolCallTracker, type ToolCallPiece } from '../chat/tool-calls.ts'
 import { unfoldCompletion } from '../chat/unfold-body.ts'
 import { buildMessagesError } from '../messages/error.ts'
-import type { Relay, RelayReport } from '../relay.ts'
-import { UPSTREAM_ERROR } from '../reported-error.ts'
+import type { Relay } from '../relay.ts'
+import type { BodyReading } from '../tap.ts'
+import { createBodyTranslator } from '../translate-body.ts'
 import { type AnswerOptions, buildUsage, mintToolId, toStopFields } from './answer.ts'
 import { createPrefillCutter } from './prefill.ts'
 
-/**
- * Collects the upstream's document and gives the message at its end. An error in place of a
- * completion is reported, and given in the messages format should anybody send it on.
- */
+/** Collects the upstream's document and gives the message at its end. */
 export function createMessagesBody(options: AnswerOptions): Relay {
-  const chunks: Buffer[] = []
-  let report: RelayReport = { outputBytes: 0, finished: false }
-  return expectWhole({
-    push(chunk) {
-      chunks.push(chunk)
-      return undefined
-    },
-    end() {
-      const document = tryParseJson(Buffer.concat(chunks))
-      const reading = readChatBody(document)
-      report = { ...reading, finished: true }
-      const answer =
-        reading.error || !isObject(document)
-          ? buildMessagesError(reading.error ?? UPSTREAM_ERROR)
-          : translateCompletion(document, options, reading)
-      return Buffer.from(JSON.stringify(answer))
-    },
-    fail: () => undefined,
-    report: () => report,
+  const translator = createBodyTranslator({
+    read: readChatBody,
+    translate: (document, reading) => translateCompletion(document, options, reading),
+    toError: buildMessagesError,
   })
+  return expectWhole(translator)
 }
 
 function translateCompletion(
   document: JsonObject,
   options: AnswerOptions,
-  { usage, outputBytes }: Pick<RelayReport, 'usage' | 'outputBytes'>,
+  { usage, outputBytes }: BodyReading,
 ): JsonObject {
   const { id, model, context, inputTokensEstimate } = options
   const answer = readChatChunk(unfoldCompletion(document), createToolCallTracker())

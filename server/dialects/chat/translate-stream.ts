@@ -1,0 +1,136 @@
+/**
+ * A chat stream told in another dialect: how it is read, and when it is over. What is written is
+ * the dialect's. An ending that the upstream did not give is never made up.
+ */
+import type { JsonObject } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
+import { createSseParser, type SseEvent } from '../sse.ts'
+import { expectStream } from './expect-body.ts'
+import { parseChunk } from './parse-chunk.ts'
+import { type ChatDelta, readChatChunk } from './read-chunk.ts'
+import { createToolCallTracker } from './tool-calls.ts'
+
+/** What was said by the end of a stream. */
+export interface ChatEnding {
+  /** Why the model stopped; absent when only `[DONE]` came. */
+  readonly reason: string | undefined
+  readonly stopSequence: string | undefined
+  readonly hasTools: boolean
+  readonly usage: Quantities | undefined
+}
+
+/** The events of the caller's dialect. Each method but `take` and `isOverfull` may write. */
+export interface ChatStreamWriter {
+  /** UTF-8 bytes of what the model wrote. */
+  readonly outputBytes: number
+  /** What one chunk adds; `document` is the chunk itself. */
+  add(delta: ChatDelta, document: JsonObject): void
+  /** True when more is held back than may be. */
+  isOverfull(): boolean
+  /** The upstream's own ending: `[DONE]`, or the end of a body that gave a reason before. */
+  finish(ending: ChatEnding): void
+  /** Whatever is open stays open: the error is the end. */
+  fail(error: ReportedError): void
+  /** What was written since it was last taken. */
+  take(): string
+}
+
+/** `finished` is true after `[DONE]`, or at the end of a body that gave a finish reason. */
+export function createChatStreamTranslator(writer: ChatStreamWriter): Relay {
+  return expectStream(new ChatStreamTranslator(writer))
+}
+
+class ChatStreamTranslator implements Relay {
+  private readonly writer: ChatStreamWriter
+  private readonly parser: ReturnType<typeof createSseParser>
+  private readonly tools = createToolCallTracker()
+  private reason: string | undefined
+  private stopSequence: string | undefined
+  private usage: Quantities | undefined
+  private finished = false
+  private error: ReportedError | undefined
+  /** True once nothing more goes to the caller. */
+  private isOver = false
+
+  constructor(writer: ChatStreamWriter) {
+    this.writer = writer
+    this.parser = createSseParser({
+      onEvent: (event) => this.onEvent(event),
+      onOverflow: () => this.onError(UPSTREAM_ERROR),
+    })
+  }
+
+  push(chunk: Buffer): Buffer | undefined {
+    this.parser.push(chunk)
+    return this.take()
+  }
+
+  end(): Buffer | undefined {
+    this.parser.end()
+    if (!this.isOver && this.reason !== undefined) this.onDone()
+    else this.breakOff(UPSTREAM_ERROR)
+    return this.take()
+  }
+
+  fail({ type, message }: RelayFailure): Buffer | undefined {
+    this.breakOff({ type, message })
+    return this.take()
+  }
+
+  report(): RelayReport {
+    const { usage, finished, error } = this
+    const { outputBytes } = this.writer
+    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+  }
+
+  private onEvent(event: SseEvent): void {
+    if (this.isOver) return
+    const chunk = parseChunk(event)
+    switch (chunk.kind) {
+      case 'done':
+        this.onDone()
+        return
+      case 'error':
+        this.onError(chunk.error)
+        return
+      case 'chunk':
+        this.onChunk(chunk.document)
+    }
+  }
+
+  private onChunk(document: JsonObject): void {
+    const delta = readChatChunk(document, this.tools)
+    this.usage = delta.usage ?? this.usage
+    this.reason = delta.reason ?? this.reason
+    this.stopSequence = delta.stopSequence ?? this.stopSequence
+    this.writer.add(delta, document)
+    if (this.writer.isOverfull()) this.onError(UPSTREAM_ERROR)
+  }
+
+  private onDone(): void {
+    const { reason, stopSequence, usage } = this
+    const hasTools = this.tools.calls.length > 0
+    this.writer.finish({ reason, stopSequence, hasTools, usage })
+    this.finished = true
+    this.isOver = true
+  }
+
+  /** The upstream said so itself, or what it said is more than can be told. */
+  private onError(error: ReportedError): void {
+    if (!this.isOver) this.error = error
+    this.breakOff(error)
+  }
+
+  private breakOff(error: ReportedError): void {
+    if (this.isOver) return
+    this.isOver = true
+    this.writer.fail(error)
+  }
+
+  private take(): Buffer | undefined {
+    const text = this.writer.take()
+    return text === '' ? undefined : Buffer.from(text)
+  }
+}

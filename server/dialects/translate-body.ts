@@ -1,0 +1,38 @@
+/** A relay for answers that are one JSON document of another dialect: collected, then told anew. */
+import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import type { Relay, RelayReport } from './relay.ts'
+import { type ReportedError, UPSTREAM_ERROR } from './reported-error.ts'
+import type { BodyReading } from './tap.ts'
+
+export interface BodyTranslation {
+  /** What the upstream's document says; gets undefined for bytes that are no JSON. */
+  read(document: unknown): BodyReading
+  /** The answer in the caller's dialect. */
+  translate(document: JsonObject, reading: BodyReading): JsonObject
+  /** An error in place of an answer, in the caller's dialect, should anybody send it on. */
+  toError(error: ReportedError): unknown
+}
+
+/** Nothing leaves before the end; a document that breaks off is never delivered. */
+export function createBodyTranslator({ read, translate, toError }: BodyTranslation): Relay {
+  const chunks: Buffer[] = []
+  let report: RelayReport = { outputBytes: 0, finished: false }
+  return {
+    push(chunk) {
+      chunks.push(chunk)
+      return undefined
+    },
+    end() {
+      const document = tryParseJson(Buffer.concat(chunks))
+      const reading = read(document)
+      report = { ...reading, finished: true }
+      const isAnswer = isObject(document) && !reading.error
+      const answer = isAnswer
+        ? translate(document, reading)
+        : toError(reading.error ?? UPSTREAM_ERROR)
+      return Buffer.from(JSON.stringify(answer))
+    },
+    fail: () => undefined,
+    report: () => report,
+  }
+}
