@@ -20,22 +20,13 @@ import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
 import { PRODUCTION_PACKAGES_GOAL } from './tidy/rules.ts'
-import { TO_MEND } from './tidy/to-mend.ts'
 
 const paths = listFiles()
 const sources = readSources(paths)
 const pages = paths.filter((path) => path.endsWith('.md'))
 
-/** What of TO_MEND was met: the rest of it has been mended. */
-const met = new Set<string>()
-
 function expectNone(offences: readonly string[], rule: string): void {
-  const fresh = offences.filter((offence) => {
-    const name = offence.replace(/:\d+/, '').replace(/ has \d+ lines/, ' is long')
-    if (TO_MEND.includes(name)) met.add(name)
-    return !TO_MEND.includes(name)
-  })
-  assert.ok(fresh.length === 0, `${rule}\n  ${fresh.join('\n  ')}`)
+  assert.ok(offences.length === 0, `${rule}\n  ${offences.join('\n  ')}`)
 }
 
 describe('who may import whom', () => {
@@ -114,11 +105,4 @@ describe('documentation', () => {
   test('every endpoint is tested by name', { skip: notWired }, () => {
     expectNone(checkEndpointTests(sources, paths), 'An endpoint without its test file:')
   })
-})
-
-/** Not a failure: whoever mends something need not know of a list that others edit too. */
-test('what was mended is no longer excused', (context) => {
-  const mended = TO_MEND.filter((offence) => !met.has(offence))
-  context.diagnostic(`${TO_MEND.length - mended.length} old offences are left to mend`)
-  for (const offence of mended) context.diagnostic(`take out of TO_MEND: ${offence}`)
 })

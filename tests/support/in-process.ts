@@ -102,25 +102,6 @@ export async function startTestGateway(
     await gateway.refreshCatalog()
   }
 
-  async function post(path: string, key: string, body: unknown, headers: object = {}) {
-    return readAnswer(
-      await fetch(gateway.url + path, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${key}`,
-          'content-type': 'application/json',
-          ...headers,
-        },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
-    )
-  }
-
-  async function get(path: string, key: string) {
-    const headers = { authorization: `Bearer ${key}` }
-    return readAnswer(await fetch(gateway.url + path, { headers }))
-  }
-
   await apply(simulatorsCatalog(Object.keys(upstreams)), 'simulators')
   return {
     url: gateway.url,
@@ -128,8 +109,7 @@ export async function startTestGateway(
     simulators,
     gateway,
     apply,
-    post,
-    get,
+    ...createClient(gateway.url),
     async tenant({ balance = '100', key = {}, limits } = {}) {
       const account = await createAccount(sql, {
         name: 'test',
@@ -139,16 +119,6 @@ export async function startTestGateway(
       })
       const created = await createKey(sql, { ...key, accountId: account.id })
       return { accountId: account.id, key: created.key, keyId: created.id }
-    },
-    fetch(path, { key, headers, ...options }) {
-      const credential = key ? { authorization: `Bearer ${key}` } : {}
-      return fetch(gateway.url + path, { ...options, headers: { ...credential, ...headers } })
-    },
-    async record(answer, key) {
-      const id = answer.headers.get('x-request-id')
-      const found = await get(`/v1/usage/${id}`, key)
-      if (found.status !== 200) throw new Error(`no record of ${id}: ${found.text}`)
-      return found.json
     },
     async balance(accountId) {
       const [row] = await sql<{ available: bigint; held: bigint; debt: bigint }[]>`
@@ -163,6 +133,33 @@ export async function startTestGateway(
       await database.drop()
       const broken = result.checks.filter((check) => !check.ok)
       if (broken.length > 0) throw new Error(`audit: ${JSON.stringify(broken)}`)
+    },
+  }
+}
+
+/** What a caller does. */
+function createClient(url: string): Pick<TestGateway, 'fetch' | 'post' | 'get' | 'record'> {
+  async function get(path: string, key: string): Promise<TestAnswer> {
+    const headers = { authorization: `Bearer ${key}` }
+    return readAnswer(await fetch(url + path, { headers }))
+  }
+  return {
+    get,
+    async post(path, key, body, headers = {}) {
+      const always = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      const options = { method: 'POST', headers: { ...always, ...headers }, body: text }
+      return readAnswer(await fetch(url + path, options))
+    },
+    fetch(path, { key, headers, ...options }) {
+      const credential = key ? { authorization: `Bearer ${key}` } : {}
+      return fetch(url + path, { ...options, headers: { ...credential, ...headers } })
+    },
+    async record(answer, key) {
+      const id = answer.headers.get('x-request-id')
+      const found = await get(`/v1/usage/${id}`, key)
+      if (found.status !== 200) throw new Error(`no record of ${id}: ${found.text}`)
+      return found.json
     },
   }
 }

@@ -99,59 +99,63 @@ test('a chunk that looks like the one before it but says more is counted in full
   assert.equal(stream.report().outputBytes, 5)
 })
 
-describe('PT05 sloppy upstreams, as the openai package reads them', () => {
-  const lookup = (id: string, q: string) => ({ id, name: 'lookup', arguments: q })
+const lookup = (id: string, q: string) => ({ id, name: 'lookup', arguments: q })
 
-  const texts: Record<string, string> = {
-    'no-role': 'Hi you',
-    'null-delta': 'Hi',
-    'no-choices': 'Hi',
-    'no-index': 'Hi',
-    'no-id': 'Hi',
-    'no-done': 'Hi',
-    'no-last-blank-line': 'Hi',
-    'done-twice': 'Hi',
-    'late-text-after-done': 'Hi',
-    'content-parts': 'Hello',
-    'empty-reason': 'AB',
-    'done-without-reason': 'Hi',
-    'text-with-reason': 'AB',
-  }
-  for (const [name, text] of Object.entries(texts)) {
+/** What each of them says. */
+const SLOPPY_TEXTS: Record<string, string> = {
+  'no-role': 'Hi you',
+  'null-delta': 'Hi',
+  'no-choices': 'Hi',
+  'no-index': 'Hi',
+  'no-id': 'Hi',
+  'no-done': 'Hi',
+  'no-last-blank-line': 'Hi',
+  'done-twice': 'Hi',
+  'late-text-after-done': 'Hi',
+  'content-parts': 'Hello',
+  'empty-reason': 'AB',
+  'done-without-reason': 'Hi',
+  'text-with-reason': 'AB',
+}
+
+/** What each of them calls. */
+const SLOPPY_CALLS: Record<string, { id: string; name: string; arguments: string }[]> = {
+  'tool-id-repeated': [lookup('call_a', '{"q":1}')],
+  'tool-name-repeated': [
+    lookup('call_chatcmpl1_0', '{"q":1}'),
+    lookup('call_chatcmpl1_1', '{"q":2}'),
+  ],
+  'tool-empty-id': [lookup('call_a', '{"q":1}')],
+  'tool-late-name': [lookup('call_a', '{"q":1}')],
+  'tool-no-name': [{ id: 'call_a', name: 'unknown', arguments: '{}' }],
+  'tool-no-index': [lookup('call_a', '{"q":1}'), lookup('call_b', '{"q":2}')],
+  'tool-no-index-no-id': [
+    lookup('call_chatcmpl1_0', '{"q":1}'),
+    lookup('call_chatcmpl1_1', '{"q":2}'),
+  ],
+  'tool-two-entries': [lookup('call_a', '{"q":1}')],
+  'tool-duplicate-id': [lookup('call_a', '{"q":1}'), lookup('call_chatcmpl1_1', '{"q":2}')],
+  'tool-no-id': [lookup('call_chatcmpl1_0', '{"q":1}')],
+  'tool-object-arguments': [lookup('call_a', '{"q":1}')],
+  'tool-half-escape': [lookup('call_a', '{"q":"\\u4f60"}')],
+  'tool-no-arguments': [lookup('call_a', '')],
+  'tool-interleaved': [lookup('call_a', '{"q":1}'), lookup('call_b', '{"q":2}')],
+  'legacy-function': [lookup('call_chatcmpl1_0', '{"q":1}')],
+  'tool-both-index-0': [
+    { id: 'call_a', name: 'weather', arguments: '{"city":"A"}' },
+    { id: 'call_b', name: 'weather', arguments: '{"city":"B"}' },
+  ],
+}
+
+describe('PT05 sloppy upstreams, as the openai package reads them', () => {
+  for (const [name, text] of Object.entries(SLOPPY_TEXTS)) {
     test(name, async () => {
       const answer = await read(name)
       assert.deepEqual(answer, { text, calls: [], reason: 'stop' })
     })
   }
 
-  const calls: Record<string, { id: string; name: string; arguments: string }[]> = {
-    'tool-id-repeated': [lookup('call_a', '{"q":1}')],
-    'tool-name-repeated': [
-      lookup('call_chatcmpl1_0', '{"q":1}'),
-      lookup('call_chatcmpl1_1', '{"q":2}'),
-    ],
-    'tool-empty-id': [lookup('call_a', '{"q":1}')],
-    'tool-late-name': [lookup('call_a', '{"q":1}')],
-    'tool-no-name': [{ id: 'call_a', name: 'unknown', arguments: '{}' }],
-    'tool-no-index': [lookup('call_a', '{"q":1}'), lookup('call_b', '{"q":2}')],
-    'tool-no-index-no-id': [
-      lookup('call_chatcmpl1_0', '{"q":1}'),
-      lookup('call_chatcmpl1_1', '{"q":2}'),
-    ],
-    'tool-two-entries': [lookup('call_a', '{"q":1}')],
-    'tool-duplicate-id': [lookup('call_a', '{"q":1}'), lookup('call_chatcmpl1_1', '{"q":2}')],
-    'tool-no-id': [lookup('call_chatcmpl1_0', '{"q":1}')],
-    'tool-object-arguments': [lookup('call_a', '{"q":1}')],
-    'tool-half-escape': [lookup('call_a', '{"q":"\\u4f60"}')],
-    'tool-no-arguments': [lookup('call_a', '')],
-    'tool-interleaved': [lookup('call_a', '{"q":1}'), lookup('call_b', '{"q":2}')],
-    'legacy-function': [lookup('call_chatcmpl1_0', '{"q":1}')],
-    'tool-both-index-0': [
-      { id: 'call_a', name: 'weather', arguments: '{"city":"A"}' },
-      { id: 'call_b', name: 'weather', arguments: '{"city":"B"}' },
-    ],
-  }
-  for (const [name, expected] of Object.entries(calls)) {
+  for (const [name, expected] of Object.entries(SLOPPY_CALLS)) {
     test(name, async () => {
       const answer = await read(name)
       assert.deepEqual(answer, { text: '', calls: expected, reason: 'tool_calls' })
