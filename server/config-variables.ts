@@ -133,7 +133,7 @@ export const VARIABLES = {
     .describe('json for machines, text for people; auto is text on a terminal.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
-    .describe('Where traces are sent; nowhere if absent.'),
+    .describe('Collector of traces (OTLP over HTTP, JSON); none are made when absent.'),
 
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes

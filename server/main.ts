@@ -4,19 +4,19 @@ import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { Agent } from 'undici'
 import { accountFor } from './access-log.ts'
-import { type Accounts, createAccounts } from './accounts/identify.ts'
+import { createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
-import { createLive, type Live } from './admin/live/live.ts'
+import { createLive } from './admin/live/live.ts'
 import { type Assets, openAssets } from './assets/assets.ts'
 import { createForms } from './assets/forms.ts'
 import { addToLibrary } from './assets/library.ts'
 import { openStorage } from './assets/open-storage.ts'
 import { createSpool } from './assets/spool.ts'
 import { createChannelVersions } from './catalog/channel-versions.ts'
-import { type Catalog, createCatalog } from './catalog/snapshot.ts'
+import { createCatalog } from './catalog/snapshot.ts'
 import { type Config, showConfig } from './config.ts'
 import { createConsoleEndpoints } from './console/serve.ts'
-import { type Crew, startCrew } from './crew.ts'
+import { startCrew } from './crew.ts'
 import { refuseWhenFull } from './database/disk.ts'
 import { migrate } from './database/migrate.ts'
 import { type OpenedDatabase, openDatabase } from './database/open.ts'
@@ -30,16 +30,17 @@ import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
 import { createLedger, type Ledger } from './ledger/ledger.ts'
-import { type Sweeper, startSweeper } from './ledger/sweeper.ts'
+import { startSweeper } from './ledger/sweeper.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
-import { createMetrics, serveMetrics } from './metrics.ts'
+import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
 import { type Door, openSignIn } from './open-sign-in.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
 import { measureUrl } from './outbound/measure.ts'
+import { sendTraces } from './outbound/send-traces.ts'
 import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
@@ -48,8 +49,9 @@ import type { Services } from './pipeline/services.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
 import { openSecretBox } from './secret-key-file.ts'
 import type { Sessions } from './sign-in/session.ts'
+import { createStop } from './stop.ts'
 import { createTasks } from './tasks/tasks.ts'
-import type { Worker } from './tasks/worker.ts'
+import { createTracer, type Tracer } from './tracing/tracer.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
 import { createStoredAnswers } from './usage/stored-answers.ts'
 import { createUsageReader } from './usage/usage.ts'
@@ -57,10 +59,6 @@ import { enqueueDelivery } from './webhooks/enqueue.ts'
 import { listCallbackAttempts, readCallback } from './webhooks/store.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
-/** For calls that were cut to settle. */
-const ABORT_MS = 2_000
-/** For the last bytes of the last answers to leave. */
-const LAST_BYTES_MS = 500
 const MIGRATIONS = join(import.meta.dirname, '..', 'migrations')
 
 export interface Gateway {
@@ -129,11 +127,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     storedAnswers: createStoredAnswers(sql),
     forms: createForms(createSpool(join(config.dataDir, 'spool'))),
   }
-  const assets = openAssets({
-    ...{ sql, guard, publicUrl: config.publicUrl, log },
-    storage: openStorage(config),
-    ...config.storage,
-  })
+  const assets = openMedia({ config, sql, guard, log })
   const tasks = openTasks({ config, sql, secrets, services: core, guard, assets })
   const services: PlainServices = {
     ...core,
@@ -148,14 +142,15 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     endpoints: () => endpoints,
   }
   const door = openSignIn({ config, sql, secrets, sessions, port: () => readPort(server) })
-  const system = systemOf(config, ownerId)
+  const tracer = openTracer(config, dispatcher, { metrics, log })
   const live = createLive({ sql, log })
-  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, system, live }
+  const system = systemOf(config, ownerId)
+  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
-  const server = createHttpServer(config.server, createGatewayListener(services, config))
+  const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
   await listen(server, config)
   const port = readPort(server)
-  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+  const url = toUrl(config.host, port)
   const metricsServer = await openMetrics(config, metrics.registry, log)
   const about = { config, database, secrets, settings, catalog, url, port, door, outbound }
   const demo = await maybeDemo(about)
@@ -166,8 +161,9 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   const stop = createStop({
-    ...{ config, server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ live, accounts, catalog, sweeper, crew, database, worker, log },
+    drainMs: config.drainMs,
+    ...{ server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
+    ...{ live, accounts, catalog, sweeper, crew, database, worker, tracer, log },
   })
   return { url, port, demo, setUpLink, refreshCatalog: catalog.refresh, stop }
 }
@@ -176,55 +172,8 @@ function systemOf({ site, topUpSecret }: Config, ownerId: string) {
   return { ownerId, site, topUpSecret, describeConfiguration: showConfig }
 }
 
-interface Parts {
-  readonly config: Config
-  readonly server: Server
-  readonly readiness: Readiness
-  readonly inFlight: InFlight
-  readonly ledger: Ledger
-  readonly metricsServer: Server | undefined
-  readonly dispatcher: Agent
-  readonly demo: Demo | undefined
-  readonly live: Live
-  readonly accounts: Accounts
-  readonly catalog: Catalog
-  readonly sweeper: Sweeper
-  readonly worker: Worker | undefined
-  readonly crew: Crew | undefined
-  readonly database: OpenedDatabase
-  readonly log: Log
-}
-
-/** No new work, then what is under way, then its money, then everything else. */
-function createStop(parts: Parts): Gateway['stop'] {
-  const { config, server, inFlight, ledger, log } = parts
-  return async (drainMs = config.drainMs) => {
-    parts.readiness.stopping()
-    parts.live.stop()
-    const closed = once(server, 'close')
-    server.close()
-    server.closeIdleConnections()
-    const sent = parts.crew?.sender.stop()
-    const worked = parts.worker?.stop()
-    await inFlight.drained(drainMs)
-    inFlight.abortAll('stopping')
-    await inFlight.drained(ABORT_MS)
-    await worked
-    const { copier, housekeeping, rollup } = parts.crew ?? {}
-    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
-    await ledger.stop()
-    setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
-    await closed
-    parts.readiness.stop()
-    parts.metricsServer?.close()
-    await parts.dispatcher.destroy()
-    await parts.demo?.stop()
-    await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
-    await sent
-    await parts.sweeper.stop().catch(() => undefined)
-    await parts.database.stop()
-    log.info({}, 'stopped')
-  }
+function toUrl(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 function openReadiness(config: Config, database: OpenedDatabase, log: Log): Readiness {
@@ -257,6 +206,17 @@ function createDispatcher(config: Config): Agent {
     keepAliveMaxTimeout: 60_000,
     pipelining: 1,
   })
+}
+
+function openMedia(parts: {
+  readonly config: Config
+  readonly sql: OpenedDatabase['sql']
+  readonly guard: Guard
+  readonly log: Log
+}): Assets {
+  const { config, ...rest } = parts
+  const { publicUrl, storage } = config
+  return openAssets({ ...rest, publicUrl, storage: openStorage(config), ...storage })
 }
 
 /** The task engine with what it needs of the parts it does not know. */
@@ -298,7 +258,11 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
 }
 
 /** A process that only works answers nothing but its health. */
-function createGatewayListener(services: PlainServices, { role, publicUrl }: Config) {
+function createGatewayListener(
+  services: PlainServices,
+  { role, publicUrl }: Config,
+  tracer: Tracer | undefined,
+) {
   const documented = services
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
@@ -314,8 +278,21 @@ function createGatewayListener(services: PlainServices, { role, publicUrl }: Con
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
     run: (endpoint, context) => runEndpoint(endpoint, context, services),
-    done: (context, error) => accountFor(context, error, services),
+    done(context, error) {
+      accountFor(context, error, services)
+      tracer?.note(context)
+    },
   })
+}
+
+function openTracer(
+  { otlpEndpoint }: Config,
+  dispatcher: Agent,
+  { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
+): Tracer | undefined {
+  if (otlpEndpoint === undefined) return undefined
+  const send = (body: Buffer) => sendTraces(dispatcher, otlpEndpoint, body)
+  return createTracer({ send, dropped: metrics.untraced, log })
 }
 
 async function listen(server: Server, config: Config): Promise<void> {

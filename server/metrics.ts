@@ -13,6 +13,8 @@ export interface Metrics extends PipelineMetrics {
   readonly registry: Registry
   /** A try to copy a result has ended. */
   copied(outcome: string): void
+  /** Spans that no collector took. */
+  untraced(spans: number): void
 }
 
 export interface Gauges {
@@ -57,8 +59,14 @@ export function createMetrics(gauges: Gauges): Metrics {
     labelNames: ['outcome'],
     registers,
   })
+  const untraced = new Counter({
+    name: 'tributary_spans_dropped_total',
+    help: 'Spans that the collector of traces did not take.',
+    registers,
+  })
   return {
     registry,
+    untraced: (spans) => untraced.inc(spans),
     copied: (outcome) => copies.inc({ outcome }),
     call({ endpoint, outcome, status, seconds }) {
       requests.inc({ route: endpoint, status, outcome })

@@ -6,6 +6,13 @@ import type { Envelope } from './envelope.ts'
 /** The parts of a call that are timed and told in `Server-Timing`, in milliseconds. */
 export type TimedPart = 'auth' | 'hold' | 'upstream' | 'settle'
 
+export interface Timing {
+  /** When it began first, as performance.now(). */
+  readonly startedAt: number
+  /** All of its times together. */
+  readonly tookMs: number
+}
+
 export interface Context {
   readonly requestId: string
   readonly request: IncomingMessage
@@ -18,7 +25,7 @@ export interface Context {
   readonly route: string
   /** performance.now() when the head had arrived. */
   readonly startedAt: number
-  readonly timings: Partial<Record<TimedPart, number>>
+  readonly timings: Partial<Record<TimedPart, Timing>>
   /** What the access log should know, filled in on the way. */
   readonly facts: LogFacts
 }
@@ -68,6 +75,8 @@ export async function timed<T>(context: Context, part: TimedPart, work: () => Pr
   try {
     return await work()
   } finally {
-    context.timings[part] = (context.timings[part] ?? 0) + performance.now() - start
+    const before = context.timings[part]
+    const tookMs = (before?.tookMs ?? 0) + performance.now() - start
+    context.timings[part] = { startedAt: before?.startedAt ?? start, tookMs }
   }
 }

@@ -6,7 +6,7 @@ import { errorHeaders, renderError } from './envelope.ts'
 /** Headers that every answer carries. */
 export function commonHeaders(context: Context): Record<string, string> {
   const timing = Object.entries(context.timings)
-    .map(([part, ms]) => `${part};dur=${ms.toFixed(2)}`)
+    .map(([part, { tookMs }]) => `${part};dur=${tookMs.toFixed(2)}`)
     .join(', ')
   return {
     'x-request-id': context.requestId,

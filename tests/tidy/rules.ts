@@ -29,6 +29,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'secret-key-file.ts': ['lib'],
   'open-sign-in.ts': ['lib', 'config.ts', 'sign-in'],
   'metrics.ts': ['lib', 'pipeline'],
+  tracing: ['lib', 'http'],
   dialects: ['lib'],
   http: ['lib', 'errors.ts'],
   database: ['lib'],
@@ -67,7 +68,7 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Wiring: these see everything. */
-export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'demo.ts', 'cli'])
+export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'stop.ts', 'demo.ts', 'cli'])
 
 /** Single imports against the direction, each with its reason. */
 export const EXCEPTIONS: readonly { readonly from: string; readonly to: string }[] = [
@@ -98,7 +99,10 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   s3mini: ['server/assets/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],
   ws: ['server/pipeline/wire-socket.ts'],
-  undici: ['server/pipeline/wire.ts', 'server/outbound/', 'server/main.ts'],
+  undici: [
+    ...['server/pipeline/wire.ts', 'server/outbound/'],
+    ...['server/main.ts', 'server/stop.ts'],
+  ],
   zod: [
     ...[
       'server/admin/',

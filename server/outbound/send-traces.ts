@@ -1,0 +1,27 @@
+/** Hands traces to the operator's collector (OTLP over HTTP, JSON). */
+import type { Dispatcher } from 'undici'
+import { request } from 'undici'
+
+const TIMEOUT_MS = 5_000
+
+/**
+ * `endpoint` is the base address, as OpenTelemetry defines the variable: `/v1/traces` is added.
+ * Rejects when the collector cannot be reached or answers anything but 2xx.
+ */
+export async function sendTraces(
+  dispatcher: Dispatcher,
+  endpoint: string,
+  body: Buffer,
+): Promise<void> {
+  const { statusCode, body: answer } = await request(`${endpoint.replace(/\/+$/, '')}/v1/traces`, {
+    dispatcher,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  await answer.dump({ limit: 65_536 })
+  if (statusCode < 200 || statusCode > 299) throw new Error(`answered ${statusCode}`)
+}

@@ -1,0 +1,75 @@
+/** How a gateway ends: no new work, then what is under way, then its money, then the rest. */
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { Dispatcher } from 'undici'
+import type { Accounts } from './accounts/identify.ts'
+import type { Live } from './admin/live/live.ts'
+import type { Catalog } from './catalog/snapshot.ts'
+import type { Crew } from './crew.ts'
+import type { OpenedDatabase } from './database/open.ts'
+import type { Demo } from './demo.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Sweeper } from './ledger/sweeper.ts'
+import type { Log } from './lib/log.ts'
+import type { InFlight } from './pipeline/in-flight.ts'
+import type { Readiness } from './ready.ts'
+import type { Worker } from './tasks/worker.ts'
+import type { Tracer } from './tracing/tracer.ts'
+
+/** For calls that were cut to settle. */
+const ABORT_MS = 2_000
+/** For the last bytes of the last answers to leave. */
+const LAST_BYTES_MS = 500
+
+interface Parts {
+  readonly drainMs: number
+  readonly server: Server
+  readonly readiness: Readiness
+  readonly inFlight: InFlight
+  readonly ledger: Ledger
+  readonly metricsServer: Server | undefined
+  readonly dispatcher: Dispatcher
+  readonly demo: Demo | undefined
+  readonly live: Live
+  readonly accounts: Accounts
+  readonly catalog: Catalog
+  readonly sweeper: Sweeper
+  readonly worker: Worker | undefined
+  readonly crew: Crew | undefined
+  readonly tracer: Tracer | undefined
+  readonly database: OpenedDatabase
+  readonly log: Log
+}
+
+/** The returned function drains for at most `drainMs`, settles everything, and closes. */
+export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
+  const { server, inFlight, ledger, log } = parts
+  return async (drainMs = parts.drainMs) => {
+    parts.readiness.stopping()
+    parts.live.stop()
+    const closed = once(server, 'close')
+    server.close()
+    server.closeIdleConnections()
+    const sent = parts.crew?.sender.stop()
+    const worked = parts.worker?.stop()
+    await inFlight.drained(drainMs)
+    inFlight.abortAll('stopping')
+    await inFlight.drained(ABORT_MS)
+    await worked
+    const { copier, housekeeping, rollup } = parts.crew ?? {}
+    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
+    await ledger.stop()
+    setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
+    await closed
+    parts.readiness.stop()
+    parts.metricsServer?.close()
+    await parts.tracer?.stop()
+    await parts.dispatcher.destroy()
+    await parts.demo?.stop()
+    await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
+    await sent
+    await parts.sweeper.stop().catch(() => undefined)
+    await parts.database.stop()
+    log.info({}, 'stopped')
+  }
+}
