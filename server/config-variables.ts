@@ -104,7 +104,7 @@ export const VARIABLES = {
     .describe('Where this gateway stands; minutes exist only on cn.'),
   VALKEY_URL: url(/^(redis|valkey)s?$/, 'redis://host:6379')
     .optional()
-    .describe('Shares rate limits among gateways exactly; each takes its part when absent.'),
+    .describe('Kept for later: rate limits are shared in equal parts, without a store between.'),
   S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR when absent.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),

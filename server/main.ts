@@ -79,6 +79,9 @@ export interface Gateway {
  */
 export async function serve(config: Config, sessions?: Sessions): Promise<Gateway> {
   const log = createLog(config.log)
+  if (config.valkeyUrl !== undefined) {
+    log.warn({}, 'VALKEY_URL is not used yet: each gateway takes its part of a rate limit')
+  }
   const database = await openDatabase({
     databaseUrl: config.databaseUrl,
     dataDir: config.dataDir,
