@@ -1,6 +1,7 @@
 /**
  * Makes endpoints of the admin contract: CSRF check, session, role, step-up, input, handler,
- * audit log, answer. An unsafe request leaves a row in the audit log, whatever came of it.
+ * audit log, answer. A request that may change something leaves a row in the audit log,
+ * whatever came of it.
  */
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
@@ -86,17 +87,18 @@ async function serveRoute(serving: Serving): Promise<void> {
   const { context, key, declared, services } = serving
   const { signIn } = services
   const isUnsafe = !key.startsWith('GET ')
+  const isAudited = isUnsafe && !declared.isRead
   if (isUnsafe && !declared.isSigned) signIn.requireCsrf(context.request)
   const session = await signIn.identifySession(context.request)
   const details: Record<string, unknown> = {}
   try {
     const answer = await answerRoute(serving, session, details)
-    if (isUnsafe) await writeRow(serving, session, { ...details, outcome: 'done' })
+    if (isAudited) await writeRow(serving, session, { ...details, outcome: 'done' })
     reply(context, declared, answer)
   } catch (error) {
     // Refusals are worth a row as well: who tried what.
     const outcome = error instanceof GatewayError ? error.row : 'failed'
-    if (isUnsafe && session) {
+    if (isAudited && session) {
       await writeRow(serving, session, { ...details, outcome }).catch(() => undefined)
     }
     throw error

@@ -51,15 +51,24 @@ export function priceCharge(
     const [entry] = entriesFor(prices, unit, judge)
     const amount = entry ? amountOf(entry, quantity) : 0n
     totalNanos += amount
-    lines.push({
-      unit,
-      quantity: Number(quantity),
-      unitPrice: formatAmount(entry?.amountNanos ?? 0n),
-      per: entry?.per ?? 1,
-      amount: formatAmount(amount),
-    })
+    lines.push(lineOf(unit, quantity, entry, amount))
   }
   return { totalNanos, lines }
+}
+
+function lineOf(
+  unit: Unit,
+  quantity: bigint,
+  entry: PriceEntry | undefined,
+  amount: Nanos,
+): PriceLine {
+  return {
+    unit,
+    quantity: Number(quantity),
+    unitPrice: formatAmount(entry?.amountNanos ?? 0n),
+    per: entry?.per ?? 1,
+    amount: formatAmount(amount),
+  }
 }
 
 /**
@@ -76,12 +85,48 @@ export function priceUpperBound(
   let total = 0n
   for (const unit of UNITS) {
     const quantity = quantityOf(quantities, unit)
-    if (quantity === 0n) continue
-    const units = unit === 'input_token' ? INPUT_UNITS : [unit]
-    const entries = units.flatMap((possible) => entriesFor(prices, possible, judge))
-    total += entries.reduce((most, entry) => larger(most, boundOf(entry, quantity, units)), 0n)
+    if (quantity > 0n) total += dearestFor(prices, unit, quantity, judge).amount
   }
   return total
+}
+
+/** The same sum with its arithmetic, for whoever asks before a call what would be frozen. */
+export function explainUpperBound(
+  prices: readonly PriceEntry[],
+  quantities: Quantities,
+  facts: Facts,
+): Priced {
+  const judge = judgeUpcoming(quantities, facts)
+  const lines: PriceLine[] = []
+  let totalNanos = 0n
+  for (const unit of UNITS) {
+    const quantity = quantityOf(quantities, unit)
+    if (quantity === 0n) continue
+    const { entry, amount } = dearestFor(prices, unit, quantity, judge)
+    totalNanos += amount
+    if (entry) lines.push(lineOf(unit, quantity, entry, amount))
+  }
+  return { totalNanos, lines }
+}
+
+interface Dearest {
+  readonly entry: PriceEntry | undefined
+  readonly amount: Nanos
+}
+
+function dearestFor(
+  prices: readonly PriceEntry[],
+  unit: Unit,
+  quantity: bigint,
+  judge: Judge,
+): Dearest {
+  const units = unit === 'input_token' ? INPUT_UNITS : [unit]
+  let dearest: Dearest = { entry: undefined, amount: 0n }
+  for (const entry of units.flatMap((possible) => entriesFor(prices, possible, judge))) {
+    const amount = boundOf(entry, quantity, units)
+    if (!dearest.entry || amount > dearest.amount) dearest = { entry, amount }
+  }
+  return dearest
 }
 
 /** The entries that can be the price of a unit: none after the first one that surely is. */
@@ -106,10 +151,6 @@ function boundOf(entry: PriceEntry, quantity: bigint, units: readonly Unit[]): N
   const amount = amountOf(entry, quantity)
   const exact = entry.amountNanos % BigInt(entry.per) === 0n
   return exact ? amount : amount + BigInt(units.length - 1)
-}
-
-function larger(a: bigint, b: bigint): bigint {
-  return a > b ? a : b
 }
 
 function quantityOf(quantities: Quantities, unit: Unit): bigint {

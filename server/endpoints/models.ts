@@ -5,9 +5,9 @@ import { MODEL_TYPES, type Model, type PriceEntry } from '../catalog/catalog.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
 import { formatAmount } from '../lib/money.ts'
-import type { Services } from '../pipeline/services.ts'
-import type { TaskKind } from '../upstreams/task-driver.ts'
-import type { AccountEndpoint } from './endpoint.ts'
+import type { Reading } from '../pipeline/metering.ts'
+import type { Upstream } from '../upstreams/upstream.ts'
+import type { AccountEndpoint, Endpoint, PlainServices } from './endpoint.ts'
 
 export const modelPrice = z.object({
   unit: z.string().describe('What is counted, for example input_token.'),
@@ -29,16 +29,6 @@ const modelAnswer = z.object({
   endpoints: z.array(z.string()).describe('Paths that take this model.'),
 })
 
-const ENDPOINTS: Readonly<Partial<Record<Model['type'], readonly string[]>>> = {
-  chat: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
-  embedding: ['/v1/embeddings'],
-  speech: ['/v1/audio/speech/unidirectional'],
-  search: ['/v1/search'],
-  minutes: ['/v1/audio/minutes'],
-  image: ['/v1/images/generations', '/v1/images/async'],
-  ast: ['/v1/audio/translations'],
-}
-
 export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof modelPrice>[] {
   return prices.map(({ unit, per, amountNanos, when }) => ({
     unit,
@@ -48,25 +38,32 @@ export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof mo
   }))
 }
 
-const VIDEO_ENDPOINTS: Readonly<Partial<Record<TaskKind, readonly string[]>>> = {
-  video: ['/v1/videos/generations', '/v1/contents/generations/tasks'],
-  erase: ['/v1/videos/erase-subtitle'],
-}
-
-/** What is done to videos depends on the upstream: some make them, some erase their subtitles. */
-function endpointsOf(model: Model, { catalog, upstreams }: Services): readonly string[] {
-  if (model.type !== 'video') return ENDPOINTS[model.type] ?? []
+/** The paths on which a route of the model leads to an upstream that can do what they ask for. */
+function endpointsOf(model: Model, { catalog, upstreams, endpoints }: PlainServices): string[] {
   const { channels } = catalog.snapshot()
-  const kinds = model.routes.flatMap(({ channel }) => {
-    const upstream = upstreams.get(channels.get(channel)?.upstream ?? '')
-    return Object.keys(upstream?.tasks ?? {})
+  const serving = model.routes.flatMap(({ channel }) => {
+    return upstreams.get(channels.get(channel)?.upstream ?? '') ?? []
   })
-  return Object.entries(VIDEO_ENDPOINTS).flatMap(([kind, paths]) =>
-    kinds.includes(kind) ? paths : [],
-  )
+  return endpoints().flatMap((endpoint) => {
+    const reading = readingOf(endpoint)
+    if (!reading?.modelTypes.includes(model.type)) return []
+    return serving.some((upstream) => canServe(upstream, endpoint)) ? [endpoint.paths[0]] : []
+  })
 }
 
-export function describeModel(model: Model, services: Services): z.infer<typeof modelAnswer> {
+function readingOf(endpoint: Endpoint): Reading | undefined {
+  if (endpoint.kind === 'metered') return endpoint.metering
+  return endpoint.kind === 'task' ? endpoint.submission : undefined
+}
+
+function canServe({ calls, tasks }: Upstream, endpoint: Endpoint): boolean {
+  if (endpoint.kind === 'metered') return calls[endpoint.metering.operation] !== undefined
+  if (endpoint.kind !== 'task') return false
+  const { kind, call } = endpoint.submission
+  return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
+}
+
+export function describeModel(model: Model, services: PlainServices): z.infer<typeof modelAnswer> {
   const { display_name: displayName, owned_by: ownedBy } = model.details
   return {
     id: model.id,

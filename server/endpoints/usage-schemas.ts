@@ -22,7 +22,7 @@ export const usageRecord = z.object({
   error: z.string().optional(),
 })
 
-const line = z.object({
+export const priceLine = z.object({
   unit: z.string(),
   quantity: z.number(),
   unit_price: z.string().describe('Buys `per` units.'),
@@ -33,7 +33,7 @@ const line = z.object({
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
 
 export const explainedUsage = usageRecord.extend({
-  lines: z.array(line),
+  lines: z.array(priceLine),
   price_version: z.string().nullable().describe('The prices that held at the freezing.'),
   attempts: z.array(attempt).describe('Which upstreams were tried, and what came of it.'),
   ledger: z.array(
@@ -129,7 +129,7 @@ export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
   return {
     ...describeUsage(row),
     price_version: row.price_version?.toString() ?? null,
-    lines: readAll(line, row.lines),
+    lines: readAll(priceLine, row.lines),
     attempts: readAll(attempt, row.attempts),
     ledger: entries.map(({ step, source, destination, amount, at }) => ({
       step,

@@ -1,4 +1,5 @@
 /** Verb 4: what can it cost at most? */
+import type { Facts } from '../catalog/catalog.ts'
 import { priceUpperBound } from '../catalog/price.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { Quantities } from '../lib/units.ts'
@@ -9,6 +10,8 @@ import type { ResolvedCall } from './resolve.ts'
 export interface Quote {
   readonly amountNanos: Nanos
   readonly quantities: Quantities
+  /** What conditions of prices could ask for. */
+  readonly facts: Facts
 }
 
 export function quote(metering: Metering, call: ResolvedCall): Quote {
@@ -22,7 +25,7 @@ export function quote(metering: Metering, call: ResolvedCall): Quote {
     model,
   })
   const quantities = { ...countOnce(model.prices), ...asked }
-  if (model.free) return { amountNanos: 0n, quantities }
   const facts = metering.facts?.(request.value) ?? {}
-  return { amountNanos: priceUpperBound(model.prices, quantities, facts), quantities }
+  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, facts)
+  return { amountNanos, quantities, facts }
 }

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
-import type { Body, Reading } from './metering.ts'
+import type { Body, Reading, RequestParts } from './metering.ts'
 import { asRefusal, type ReceivedRequest, readRequest } from './read-request.ts'
 import type { Services } from './services.ts'
 
@@ -59,23 +59,12 @@ async function match(
   speaks: (upstream: Upstream) => boolean,
   { body, value, fields, file, digest }: ReceivedRequest,
 ): Promise<Omit<ResolvedCall, 'discard'>> {
-  checkShape(metering, value)
   const { headers } = context.request
-  await asRefusal(() => metering.check?.({ value, query: context.query, headers }))
-  const modelId = metering.model({ value, query: context.query, headers })
-  if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
+  const modelId = await readModelId(metering, { value, query: context.query, headers })
   context.facts.model = modelId
-  const snapshot = services.catalog.snapshot()
-  const model = findModel(modelId, metering, caller, snapshot)
-  const routes = await pinRoutes(
-    usableRoutes(model, speaks, snapshot, services),
-    metering.buildsOn?.(value),
-    caller,
-    services,
-  )
+  const target = await findTarget(modelId, metering, value, caller, services, speaks)
   return {
-    model,
-    routes,
+    ...target,
     idempotency: readIdempotency(context, digest),
     request: {
       body,
@@ -90,6 +79,34 @@ async function match(
       inputTokensEstimate: metering.inputTokens(value),
     },
   }
+}
+
+/** The model that a request names, once its shape is right. Throws 400. */
+export async function readModelId(metering: Reading, parts: RequestParts): Promise<string> {
+  checkShape(metering, parts.value)
+  await asRefusal(() => metering.check?.(parts))
+  const modelId = metering.model(parts)
+  if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
+  return modelId
+}
+
+/** Who asks, as far as it decides which models there are. */
+export type Customer = Pick<Caller, 'accountId' | 'currency' | 'models'>
+
+/** The model and where it can be called. Throws 400, 403, 404 or 502. */
+export async function findTarget(
+  modelId: string,
+  metering: Reading,
+  value: Body,
+  caller: Customer,
+  services: Services,
+  speaks: (upstream: Upstream) => boolean,
+): Promise<Pick<ResolvedCall, 'model' | 'routes'>> {
+  const snapshot = services.catalog.snapshot()
+  const model = findModel(modelId, metering, caller, snapshot)
+  const usable = usableRoutes(model, speaks, snapshot, services)
+  const routes = await pinRoutes(usable, metering.buildsOn?.(value), caller, services)
+  return { model, routes }
 }
 
 function checkShape(metering: Reading, value: Body): void {
@@ -126,7 +143,7 @@ function explainIssue(issue: ZodError['issues'][number] | undefined): string {
 function findModel(
   id: string,
   metering: Reading,
-  caller: Caller,
+  caller: Customer,
   snapshot: CatalogSnapshot,
 ): Model {
   const model = snapshot.models.get(id)
@@ -199,7 +216,7 @@ export function findRoutes(
 async function pinRoutes(
   routes: readonly UsableRoute[],
   answerId: string | undefined,
-  caller: Caller,
+  caller: Customer,
   services: Services,
 ): Promise<readonly UsableRoute[]> {
   if (answerId === undefined) return routes

@@ -60,7 +60,7 @@ export async function createTask(
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
   const given = await readParameters(submission, call, caller, engine)
-  const planned = plan(submission, call, given, services)
+  const planned = planOrder(submission, call, given, services)
   await guardUrls(submission, given, engine)
   const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
   const routes = planned.routes && withParameters(planned.routes, parameters)
@@ -78,12 +78,12 @@ export async function createTask(
   }
 }
 
-function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmission): boolean {
+export function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmission): boolean {
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
 
 /** `routes` is undefined when a worker will do the work. */
-function plan(
+export function planOrder(
   { kind, call: deferred }: TaskSubmission,
   call: ResolvedCall,
   parameters: JsonObject,
@@ -99,10 +99,11 @@ function withParameters([first, ...others]: Routes, parameters: JsonObject): Rou
   return [inspected(first), ...others.map(inspected)]
 }
 
-async function readParameters(
+/** Throws 404 for a task to build on that is not the caller's own. */
+export async function readParameters(
   submission: TaskSubmission,
   { request }: ResolvedCall,
-  { accountId }: Caller,
+  { accountId }: Pick<Caller, 'accountId'>,
   { sql }: Engine,
 ): Promise<JsonObject> {
   const parameters = submission.parameters(request.value)
@@ -142,7 +143,7 @@ async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
 
 function insert(engine: Engine, order: Order, taskId: string) {
   const { context, submission, caller, call, plans } = order
-  const amountNanos = quoteTask(call, plans)
+  const { amountNanos } = quoteTask(call, plans)
   const [{ prepared }] = plans
   return withTransaction(engine.sql, async (transaction) => {
     const held = await holdForTask(transaction, taskId, {

@@ -1,10 +1,11 @@
 /** Which upstreams would take an order and what it can cost at most, before any money moves. */
+import type { Model } from '../catalog/catalog.ts'
 import { priceUpperBound } from '../catalog/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { Nanos } from '../lib/money.ts'
 import { orderRoutes } from '../pipeline/dispatch.ts'
 import type { Metering } from '../pipeline/metering.ts'
+import type { Quote } from '../pipeline/quote.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import type { ResolvedCall, UsableRoute } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
@@ -69,11 +70,14 @@ export function planCall(
 }
 
 /** The most that any of the routes can come to: what the hold freezes. */
-export function quoteTask({ model }: ResolvedCall, routes: readonly Plan[]): Nanos {
-  if (model.free) return 0n
-  return routes.reduce((most, { prepared }) => {
-    const quantities = { task: 1, call: 1, ...prepared.quantities }
-    const bound = priceUpperBound(model.prices, quantities, prepared.facts)
-    return bound > most ? bound : most
-  }, 0n)
+export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
+  const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
+  if (!first) throw new GatewayError('upstream_failed')
+  return rest.reduce((most, one) => (one.amountNanos > most.amountNanos ? one : most), first)
+}
+
+function boundOf(model: Model, { quantities: asked, facts }: PreparedTask): Quote {
+  const quantities = { task: 1, call: 1, ...asked }
+  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, facts)
+  return { amountNanos, quantities, facts }
 }

@@ -2,12 +2,15 @@
 import type { Sql } from 'postgres'
 import type { ChannelVersions } from '../catalog/channel-versions.ts'
 import type { Context } from '../http/context.ts'
+import type { Customer } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
+import type { SupposedRequest } from '../pipeline/suppose.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { cancelTask } from './cancel.ts'
 import { createTask } from './create.ts'
 import type { Engine } from './engine.ts'
 import type { CallbackState, TaskPorts } from './ports.ts'
+import { supposeTask } from './quote.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
@@ -24,6 +27,12 @@ import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './work
 export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */
   create(context: Context, submission: TaskSubmission): Promise<void>
+  /** What a creation would freeze. Throws what it would be refused with. */
+  suppose(
+    submission: TaskSubmission,
+    request: SupposedRequest,
+    customer: Customer,
+  ): ReturnType<typeof supposeTask>
   /** A task of this account by our id or the upstream's. */
   find(accountId: string, id: string, kind?: TaskKind): Promise<TaskRow | undefined>
   list(filter: TaskFilter): Promise<{ readonly rows: TaskRow[]; readonly total: number }>
@@ -61,6 +70,7 @@ export function createTasks(options: {
 
   return {
     create: (context, submission) => createTask(context, submission, engine),
+    suppose: (submission, request, customer) => supposeTask(submission, request, customer, engine),
     find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
     async list(filter) {
       const named = [filter.after, filter.model, ...(filter.ids ?? [])]

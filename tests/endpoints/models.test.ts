@@ -39,13 +39,17 @@ test('?type= filters, and an unknown type is a 400', async () => {
 
 test('a model names the paths that take it, by what its upstreams can do', async () => {
   const { key } = await gateway.tenant()
-  for (const [id, path] of [
+  for (const [id, ...paths] of [
     ['subtitle-erase', '/v1/videos/erase-subtitle'],
-    ['doubao-seedance-1-0-pro-250528', '/v1/videos/generations'],
-    ['sim-image', '/v1/images/generations'],
+    ['doubao-seedance-1-0-pro-250528', '/v1/videos/generations', '/v1/contents/generations/tasks'],
+    ['sim-image', '/v1/images/generations', '/v1/images/async'],
+    ['seed-tts-2.0', '/v1/audio/speech/unidirectional', '/v1/audio/speech'],
+    ['sim-tts', '/v1/audio/speech'],
+    ['sim-whisper', '/v1/audio/transcriptions'],
+    ['sim-chat', '/v1/chat/completions', '/v1/messages', '/v1/responses'],
   ]) {
     const { json } = await gateway.get(`/v1/models/${id}`, key)
-    assert.equal(json.endpoints[0], path)
+    assert.deepEqual(json.endpoints, paths)
   }
 })
 

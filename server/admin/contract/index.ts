@@ -17,6 +17,7 @@ import { operatorSystemContract } from './operator-system.ts'
 import { operatorWorkContract } from './operator-work.ts'
 import { overviewContract } from './overview.ts'
 import { profileContract } from './profile.ts'
+import { quoteContract } from './quote.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 import { signInContract } from './sign-in.ts'
 import { tasksContract } from './tasks.ts'
@@ -35,6 +36,7 @@ export const ADMIN_CONTRACT = {
   ...tasksContract,
   ...libraryContract,
   ...modelsContract,
+  ...quoteContract,
   ...billingContract,
   ...webhooksContract,
   ...operatorOverviewContract,

@@ -22,6 +22,8 @@ export interface RouteDeclaration {
   readonly description?: string
   /** It proves itself by a signature, not by a cookie: programs that are no browser call it. */
   readonly isSigned?: true
+  /** It has a body but changes nothing: no row of the audit log tells of it. */
+  readonly isRead?: true
   /** The session must have proved itself again within the last minutes. */
   readonly stepUp?: true
   readonly query?: ZodObject

@@ -19,6 +19,7 @@ import { operatorSystemHandlers } from './operator-system.ts'
 import { operatorWorkHandlers } from './operator-work.ts'
 import { overviewHandlers } from './overview.ts'
 import { profileHandlers } from './profile.ts'
+import { quoteHandlers } from './quote.ts'
 import { signInHandlers } from './sign-in.ts'
 import { tasksHandlers } from './tasks.ts'
 import { usageHandlers } from './usage.ts'
@@ -36,6 +37,7 @@ export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...tasksHandlers,
   ...libraryHandlers,
   ...modelsHandlers,
+  ...quoteHandlers,
   ...billingHandlers,
   ...webhooksHandlers,
   ...operatorOverviewHandlers,
