@@ -103,7 +103,7 @@ interface Given {
 }
 
 async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: Given) {
-  const { sql } = database
+  const { sql, pagesSql } = database
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
   const ownerId = newId('own')
@@ -144,11 +144,12 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     publicUrl: config.publicUrl,
     endpoints: () => endpoints,
   }
-  const door = openSignIn({ config, sql, secrets, sessions, port: () => readPort(server) })
+  const asked = { sql: pagesSql, secrets }
+  const door = openSignIn({ config, ...asked, sessions, port: () => readPort(server) })
   const tracer = openTracer(config, dispatcher, { metrics, log })
   const live = createLive({ sql, log })
   const system = systemOf(config, ownerId)
-  const admin = { ...services, sql, secrets, catalog, signIn: door.signIn, live, system }
+  const admin = { ...services, ...asked, catalog, signIn: door.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
   await listen(server, config)

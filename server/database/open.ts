@@ -22,6 +22,8 @@ export interface OpenOptions {
 
 export interface OpenedDatabase {
   readonly sql: Sql
+  /** A few connections for people's pages: whatever these ask for, paid calls do not wait. */
+  readonly pagesSql: Sql
   readonly place: Place
   readonly kind: 'embedded' | 'external'
   /** Resolves with the clock difference; rejects when the database does not answer in 2 s. */
@@ -29,6 +31,7 @@ export interface OpenedDatabase {
   readonly stop: () => Promise<void>
 }
 
+const PAGE_CONNECTIONS = 4
 const LEAVING_LOOKS = 20
 const LEAVING_LOOK_MS = 25
 
@@ -100,8 +103,9 @@ async function openPool(
   close: () => Promise<void>,
 ): Promise<OpenedDatabase> {
   const sql = connect(place)
+  const pagesSql = connect(place, { connections: PAGE_CONNECTIONS, name: 'tributary pages' })
   const stop = async () => {
-    await sql.end({ timeout: 2 })
+    await Promise.all([sql.end({ timeout: 2 }), pagesSql.end({ timeout: 2 })])
     await close()
   }
   try {
@@ -110,5 +114,5 @@ async function openPool(
     await stop()
     throw error
   }
-  return { sql, place, kind, probe: () => probeDatabase(sql), stop }
+  return { sql, pagesSql, place, kind, probe: () => probeDatabase(sql), stop }
 }
