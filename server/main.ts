@@ -120,6 +120,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const dispatcher = createDispatcher(config)
   const outbound = openGuard(config)
   const { guard } = outbound
+  const assets = openMedia({ config, sql, guard, log })
   const core: Services = {
     ...{ accounts, catalog, ledger, dispatcher, health, inFlight, metrics, log },
     limits: { ...config.pipeline, ...config.bodies },
@@ -128,9 +129,8 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
     storedAnswers: createStoredAnswers(sql),
-    forms: createForms(createSpool(join(config.dataDir, 'spool'))),
+    forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.lend),
   }
-  const assets = openMedia({ config, sql, guard, log })
   const tasks = openTasks({ config, sql, secrets, services: core, guard, assets })
   const services: PlainServices = {
     ...core,

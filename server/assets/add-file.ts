@@ -6,6 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { newId, randomText } from '../lib/ids.ts'
 import type { Blob, Blobs } from './blobs.ts'
 import { type FileRow, findFileByKey, freeKey, insertFile } from './file-store.ts'
+import { TOKEN_CHARACTERS } from './links.ts'
 import type { Quota } from './quota.ts'
 import { sniffType } from './sniff-type.ts'
 import { measure, StorageTrouble, TooManyBytes } from './storage.ts'
@@ -13,7 +14,6 @@ import type { UploadSlots } from './upload-slots.ts'
 
 /** Spec part 8: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
-const TOKEN_CHARACTERS = 40
 /** What a form may add to the content of its file. */
 const FRAME_BYTES_MAX = 64 * 1024
 
@@ -81,7 +81,7 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
     await quota.claim(transaction, accountId, blob.bytes)
     await blobs.adopt(transaction, blob.key)
     const file = await insertFile(transaction, {
-      ...{ id: newId('file'), account_id: accountId, filename, purpose },
+      ...{ id: newId('file'), account_id: accountId, filename, purpose, lent: false },
       token: randomText(TOKEN_CHARACTERS),
       storage_key: blob.key,
       content_type: sniffType(blob.head),

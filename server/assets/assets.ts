@@ -6,6 +6,7 @@ import { createBlobs } from './blobs.ts'
 import { type Copier, type CopierOptions, startCopier } from './copier.ts'
 import { createFiles, type Files } from './files.ts'
 import { createKeeper, type Keeper } from './keep-content.ts'
+import { createLend, type Lend } from './lend.ts'
 import { createLibrary, type Library } from './library.ts'
 import { createQuota } from './quota.ts'
 import type { Storage } from './storage.ts'
@@ -14,6 +15,8 @@ import { createUploadSlots } from './upload-slots.ts'
 export interface Assets {
   readonly files: Files
   readonly library: Library
+  /** Makes the upload of a call public while the call lasts. */
+  readonly lend: Lend
   /** For results that come as bytes. */
   readonly keeper: Keeper
   /** Begins to copy what tasks make, and tells what comes of each try. */
@@ -38,6 +41,7 @@ export function openAssets(parts: {
   const files = createFiles({ sql, blobs, quota, slots })
   return {
     files,
+    lend: createLend({ sql, blobs, publicUrl, log }),
     library: createLibrary({ sql, blobs, publicUrl }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),

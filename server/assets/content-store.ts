@@ -1,14 +1,15 @@
 /** Which content has an owner, for copies of all of it. */
 import type { Sql } from 'postgres'
 
-/** Keys of stored content after `after`, in their order. */
+/** Keys of stored content after `after`, in their order; no call outlives a copy. */
 export async function selectContentKeys(
   sql: Sql,
   after: string,
   limit: number,
 ): Promise<readonly string[]> {
   const rows = await sql<{ key: string }[]>`
-    select storage_key as key from file where storage_key > ${after} and expires_at > now()
+    select storage_key as key from file
+    where storage_key > ${after} and not lent and expires_at > now()
     union all
     select storage_key from asset where storage_key > ${after}
     order by key limit ${limit}`

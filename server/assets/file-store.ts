@@ -13,6 +13,8 @@ export interface FileRow {
   readonly created_at: Date
   readonly expires_at: Date
   readonly request_id: string | null
+  /** Of a call, and no file of the account's: see lend.ts. */
+  readonly lent: boolean
   /** Null for files that are older than the column. */
   readonly sha256: Buffer | null
 }
@@ -27,11 +29,11 @@ export async function insertFile(sql: TransactionSql, file: NewFile): Promise<Fi
   const [row] = await sql<FileRow[]>`
     insert into file
       (id, account_id, token, storage_key, filename, purpose, content_type, bytes, expires_at,
-        sha256, request_id, idempotency_key)
+        sha256, request_id, idempotency_key, lent)
     values (
       ${file.id}, ${file.account_id}, ${file.token}, ${file.storage_key}, ${file.filename},
       ${file.purpose}, ${file.content_type}, ${bytes}, ${file.expires_at}, ${file.sha256},
-      ${file.request_id}, ${file.idempotency_key}
+      ${file.request_id}, ${file.idempotency_key}, ${file.lent}
     ) returning *`
   if (!row) throw new Error('a file that was inserted was not returned')
   return row
@@ -44,7 +46,8 @@ export async function findFile(
   id: string,
 ): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
-    select * from file where id = ${id} and account_id = ${accountId} and expires_at > now()`
+    select * from file
+    where id = ${id} and account_id = ${accountId} and not lent and expires_at > now()`
   return row
 }
 
@@ -94,7 +97,7 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
   const filter = purpose === undefined ? sql`` : sql`and purpose = ${purpose}`
   return sql<FileRow[]>`
     select * from file
-    where account_id = ${accountId} and expires_at > now() ${from} ${filter}
+    where account_id = ${accountId} and not lent and expires_at > now() ${from} ${filter}
     order by created_at ${order}, id ${order}
     limit ${limit}`
 }

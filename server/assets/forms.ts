@@ -1,11 +1,27 @@
 /** Requests that come as a form: their file goes to disk as it arrives, their fields to memory. */
 import type { IncomingMessage } from 'node:http'
+import type { Lend, Loan } from './lend.ts'
 import { readUpload } from './read-upload.ts'
-import type { Inspector, Spool, SpooledFile } from './spool.ts'
+import { type Inspector, readSpooled, type Spool, type SpooledFile } from './spool.ts'
+
+export interface FormFile extends SpooledFile {
+  /**
+   * Makes it public until it is closed and resolves with its address, which ends in `filename`;
+   * the same address however often it is asked for. Throws GatewayError 503.
+   */
+  publish(filename: string): Promise<string>
+}
 
 export interface Form {
   readonly fields: ReadonlyMap<string, string>
-  readonly file: SpooledFile
+  readonly file: FormFile
+}
+
+export interface FormOptions {
+  /** Whose file it is. */
+  readonly accountId: string
+  readonly bytesMax: number
+  readonly inspector: Inspector
 }
 
 export interface Forms {
@@ -13,24 +29,40 @@ export interface Forms {
    * Reads a whole form with its one file, `file`; fields may stand before it or after it. Throws
    * GatewayError 400, 413, 415 and 503, and what the inspector throws.
    */
-  read(request: IncomingMessage, bytesMax: number, inspector: Inspector): Promise<Form>
+  read(request: IncomingMessage, options: FormOptions): Promise<Form>
 }
 
-export function createForms(spool: Spool): Forms {
+export function createForms(spool: Spool, lend: Lend): Forms {
   return {
-    async read(request, bytesMax, inspector) {
+    async read(request, { accountId, bytesMax, inspector }) {
       let file: SpooledFile | undefined
       try {
         return await readUpload(request, {
           async take(_filename, content, fields) {
             file = await spool.take(content, bytesMax, inspector)
-            return { fields, file }
+            return { fields, file: lendable(file, accountId, lend) }
           },
         })
       } catch (error) {
         await file?.close()
         throw error
       }
+    },
+  }
+}
+
+function lendable(file: SpooledFile, accountId: string, lend: Lend): FormFile {
+  let loan: Promise<Loan> | undefined
+  return {
+    ...file,
+    async publish(filename) {
+      loan ??= lend({ accountId, filename, bytes: file.bytes, content: readSpooled(file) })
+      return (await loan).url
+    },
+    async close() {
+      const lent = await loan?.catch(() => undefined)
+      await lent?.end()
+      await file.close()
     },
   }
 }

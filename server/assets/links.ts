@@ -1,5 +1,6 @@
 /** Public addresses of what is in our storage: a token that nobody can guess, and a name. */
 import type { AssetRow } from './asset-store.ts'
+import type { FileRow } from './file-store.ts'
 
 export const TOKEN_CHARACTERS = 40
 
@@ -7,6 +8,10 @@ type Linked = Pick<AssetRow, 'token' | 'kind' | 'content_type'>
 
 export function linkTo(publicUrl: string, asset: Linked): string {
   return `${publicUrl}/media/${asset.token}/${filenameOf(asset)}`
+}
+
+export function linkToFile(publicUrl: string, file: Pick<FileRow, 'token' | 'filename'>): string {
+  return `${publicUrl}/files/${file.token}/${encodeURIComponent(file.filename)}`
 }
 
 /** The name under which a browser saves it. */

@@ -1,7 +1,7 @@
 /** What an account keeps in storage, and may keep. */
 import type { Sql, TransactionSql } from 'postgres'
 
-/** Files that have expired are as good as gone. */
+/** Files that have expired are as good as gone; what a call lends is not kept. */
 export async function sumStoredBytes(
   sql: Sql | TransactionSql,
   accountId: string,
@@ -9,7 +9,7 @@ export async function sumStoredBytes(
   const [row] = await sql<{ total: bigint }[]>`
     select (
       (select coalesce(sum(bytes), 0) from file
-        where account_id = ${accountId} and expires_at > now()) +
+        where account_id = ${accountId} and not lent and expires_at > now()) +
       (select coalesce(sum(bytes), 0) from asset
         where account_id = ${accountId} and bytes is not null))::bigint as total`
   return row?.total ?? 0n

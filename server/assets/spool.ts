@@ -5,13 +5,14 @@
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { GatewayError } from '../errors.ts'
 import { randomText } from '../lib/ids.ts'
 
 /** Of all calls together. */
 const TOTAL_BYTES_MAX = 8 * 1024 ** 3
 const RETRY_SECONDS = 5
+const PIECE_BYTES = 64 * 1024
 
 /** Looks at content as it arrives, and says at its end which part of it counts. */
 export interface Inspector {
@@ -87,6 +88,20 @@ export function createSpool(folder: string): Spool {
       }
     },
   }
+}
+
+/** The part that counts, as a stream. */
+export function readSpooled(file: Pick<SpooledFile, 'bytes' | 'read'>): Readable {
+  async function* pieces(): AsyncGenerator<Buffer> {
+    for (let position = 0; position < file.bytes; ) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES)
+      const count = await file.read(piece, position)
+      if (count === 0) throw new Error('the file ended early')
+      position += count
+      yield piece.subarray(0, count)
+    }
+  }
+  return Readable.from(pieces(), { objectMode: false })
 }
 
 interface Limit {

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { FileRow } from '../assets/file-store.ts'
 import type { Files } from '../assets/files.ts'
+import { linkToFile } from '../assets/links.ts'
 import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectUpload } from '../http/arrivals.ts'
@@ -39,10 +40,6 @@ const EXAMPLE = {
   expires_at: 1_797_845_400,
 } satisfies z.input<typeof file>
 
-export function fileUrl(row: FileRow, publicUrl: string): string {
-  return `${publicUrl}/files/${row.token}/${encodeURIComponent(row.filename)}`
-}
-
 function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
   return {
     id: row.id,
@@ -51,7 +48,7 @@ function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
     created_at: Math.floor(row.created_at.getTime() / 1000),
     filename: row.filename,
     purpose: row.purpose,
-    url: fileUrl(row, publicUrl),
+    url: linkToFile(publicUrl, row),
     expires_at: Math.floor(row.expires_at.getTime() / 1000),
   }
 }

@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'task'
   | 'att'
   | 'file'
+  | 'lent'
   | 'asset'
   | 'whd'
   | 'cred'

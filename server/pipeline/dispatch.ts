@@ -5,13 +5,12 @@
 import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
 import { type Context, timed } from '../http/context.ts'
-import type { Hold } from '../ledger/hold.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../upstreams/upstream.ts'
-import type { Metering } from './metering.ts'
 import { type OpenedAnswer, openAnswer } from './open-answer.ts'
 import type { ResolvedCall, UsableRoute } from './resolve.ts'
 import type { Services } from './services.ts'
+import type { Metered } from './settle.ts'
 import { openWire } from './wire.ts'
 
 const ATTEMPTS_MAX = 3
@@ -29,22 +28,16 @@ export type Dispatched =
   | { readonly answer: OpenedAnswer; readonly attempts: readonly Attempt[] }
   | { readonly failure: UpstreamFailure; readonly attempts: readonly Attempt[] }
 
-export async function dispatch(
-  context: Context,
-  metering: Metering,
-  call: ResolvedCall,
-  hold: Hold,
-  services: Services,
-): Promise<Dispatched> {
+/** What an adapter waits for ends with `stopping`, when the gateway stops. */
+export async function dispatch(metered: Metered, stopping: AbortSignal): Promise<Dispatched> {
+  const { context, call, services } = metered
   const attempts: Attempt[] = []
   const candidates = orderRoutes(call.routes, services)
   for (let retry = false; ; retry = true) {
     const route = candidates[attempts.length % candidates.length]
     if (!route) throw new GatewayError('upstream_failed')
     const start = performance.now()
-    const outcome = await timed(context, 'upstream', () =>
-      attempt(context, metering, call, hold, route, services),
-    )
+    const outcome = await timed(context, 'upstream', () => attempt(metered, route, stopping))
     if (retry) services.retries.done()
     const milliseconds = Math.round(performance.now() - start)
     const failure = outcome instanceof UpstreamFailure ? outcome : undefined
@@ -60,12 +53,9 @@ export async function dispatch(
 }
 
 async function attempt(
-  context: Context,
-  metering: Metering,
-  call: ResolvedCall,
-  hold: Hold,
+  { context, metering, call, hold, services }: Metered,
   route: UsableRoute,
-  services: Services,
+  stopping: AbortSignal,
 ): Promise<OpenedAnswer | UpstreamFailure> {
   const adapter = services.upstreams.get(route.target.upstream)?.calls[metering.operation]
   if (!adapter) return new UpstreamFailure('channel_fault', { message: 'no such operation' })
@@ -77,6 +67,7 @@ async function attempt(
     firstByteTimeoutMs,
     idleTimeoutMs,
     socketsMax: services.limits.socketsMax,
+    stopping,
   })
   try {
     const answer: UpstreamAnswer = await adapter(wire, {

@@ -69,11 +69,17 @@ export function sendReplay(context: Context, replay: Replay): void {
 
 /** From here on there is a hold: every path ends in a settlement or a release. */
 async function runHeld(metered: Metered): Promise<void> {
-  const { context, metering, call, hold, services } = metered
+  const { context, services } = metered
   let dispatched: Dispatched
-  const leave = services.inFlight.add({ abort: () => context.response.destroy() })
+  const stopping = new AbortController()
+  const leave = services.inFlight.add({
+    abort() {
+      stopping.abort()
+      context.response.destroy()
+    },
+  })
   try {
-    dispatched = await dispatch(context, metering, call, hold, services)
+    dispatched = await dispatch(metered, stopping.signal)
   } catch (error) {
     await release(metered, [], 'internal error')
     throw error

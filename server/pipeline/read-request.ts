@@ -1,5 +1,6 @@
 /** Reads what a caller sent: JSON, or a form with a file. Everything here is still a 4xx. */
 import { createHash } from 'node:crypto'
+import type { Caller } from '../accounts/accounts.ts'
 import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError } from '../errors.ts'
@@ -26,10 +27,11 @@ const NO_FIELDS: JsonFields = new Map()
 export async function readRequest(
   context: Context,
   reading: Reading,
+  caller: Caller,
   services: Services,
 ): Promise<ReceivedRequest> {
   const { form } = reading
-  if (form) return readForm(context, form, services)
+  if (form) return readForm(context, form, caller, services)
   expectJson(context.request)
   const body = await readBody(context.request, bodyLimit(reading, services))
   const parsed = parseRequestJson(body)
@@ -47,13 +49,16 @@ function bodyLimit({ bodyBytesMax, takesConversations }: Reading, { limits }: Se
 
 async function readForm(
   context: Context,
-  { fileBytesMax, inspect }: FormReading,
+  { fileBytesMax: bytesMax, inspect }: FormReading,
+  { accountId }: Caller,
   { forms }: Services,
 ): Promise<ReceivedRequest> {
   const { request } = context
   expectIdentity(request)
   expectUpload(request)
-  const { fields, file } = await asRefusal(() => forms.read(request, fileBytesMax, inspect()))
+  const { fields, file } = await asRefusal(() =>
+    forms.read(request, { accountId, bytesMax, inspector: inspect() }),
+  )
   const named = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     ...{ body: NO_BODY, fields: NO_FIELDS, file },

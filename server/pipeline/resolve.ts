@@ -40,7 +40,7 @@ export async function resolve(
   services: Services,
   speaks: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
-  const received = await readRequest(context, metering, services)
+  const received = await readRequest(context, metering, caller, services)
   const { file } = received
   try {
     const call = await match(context, metering, caller, services, speaks, received)

@@ -38,6 +38,7 @@ export interface PipelineLimits {
 export interface SpooledFile extends RequestFile {
   /** Of the whole file. */
   readonly sha256: Buffer
+  /** Also takes it back from the public, where it was published. */
   close(): Promise<void>
 }
 
@@ -46,8 +47,11 @@ export interface Forms {
   /** Throws GatewayError: 400, 413, 415 and 503; and what the inspector throws. */
   read(
     request: IncomingMessage,
-    bytesMax: number,
-    inspector: ReturnType<FormReading['inspect']>,
+    options: {
+      readonly accountId: string
+      readonly bytesMax: number
+      readonly inspector: ReturnType<FormReading['inspect']>
+    },
   ): Promise<{ readonly fields: ReadonlyMap<string, string>; readonly file: SpooledFile }>
 }
 

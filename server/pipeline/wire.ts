@@ -2,6 +2,7 @@
  * The only way out to an upstream, and it opens only with an open hold. Nothing else in the
  * gateway imports an HTTP client, so a call that was not paid for cannot be sent.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../ledger/hold.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
@@ -14,10 +15,13 @@ export interface WireOptions {
   readonly idleTimeoutMs: number
   /** Most WebSockets to one host. */
   readonly socketsMax: number
+  /** Aborted when the gateway stops: nothing is waited for any more. */
+  readonly stopping?: AbortSignal
 }
 
 /** Each use throws when the hold is not one that the ledger took and nobody has closed. */
 export function openWire(hold: Hold, options: WireOptions): Wire {
+  const openedAt = performance.now()
   const guard = () => {
     if (!isOpenHold(hold)) throw new Error('a wire was used without an open hold')
   }
@@ -30,6 +34,19 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
       guard()
       return openSocket(request, options, guard)
     },
+    async wait(forMs) {
+      guard()
+      await pause(forMs, options.stopping)
+      return performance.now() - openedAt
+    },
+  }
+}
+
+async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(forMs, undefined, stopping ? { signal: stopping } : {})
+  } catch (cause) {
+    throw new UpstreamFailure('unknown', { cause, message: 'the gateway stops' })
   }
 }
 

@@ -61,6 +61,12 @@ export interface Wire {
    * until it is open, nothing of the caller's work has been sent.
    */
   openSocket(request: SocketRequest): Promise<SocketOpening>
+  /**
+   * Lets time pass between two questions about work that goes on at the vendor. Resolves with the
+   * milliseconds since the wire was opened. Throws an UpstreamFailure of kind `unknown` when the
+   * gateway stops.
+   */
+  wait(forMs: number): Promise<number>
 }
 
 export interface SocketRequest {
@@ -105,6 +111,11 @@ export interface RequestFile {
   readonly seconds?: number
   /** Reads up to the buffer's length from `position` on; returns how much there was. */
   read(buffer: Uint8Array, position: number): Promise<number>
+  /**
+   * For vendors that fetch: makes it readable for everybody who knows the address that this
+   * resolves with, until the call is over. Its last part is `filename`.
+   */
+  publish(filename: string): Promise<string>
 }
 
 /** A caller's request after the gateway's own checks: JSON, not too deep, not too large. */

@@ -1,12 +1,15 @@
 // What a service learns of a file that it is given by address: it fetches from loopback, as it
 // would from anywhere, and elsewhere believes the name, since nothing here leaves the machine.
 import { isObject } from '../kernel/checks.ts'
+import { listen, type SpokenWord } from '../openspeech/audio/listen.ts'
 import { noteOf } from './mp4.ts'
 
 export interface Probe {
   kind: 'audio' | 'video'
   seconds: number
   silent: boolean
+  /** What is said in it, where a simulator has spoken. */
+  words?: SpokenWord[]
   /** What an MP4 of these simulators says of itself. */
   note?: unknown
 }
@@ -37,7 +40,7 @@ export async function probe(address: string): Promise<Probed> {
     }
     const bytes = await read(response)
     if (bytes === undefined) return { problem: 'download' }
-    return bytes.length === 0 ? { problem: 'empty' } : byContent(bytes)
+    return probeBytes(bytes)
   } catch {
     return { problem: 'download' }
   }
@@ -61,10 +64,19 @@ function byName(url: URL): Probed {
   return AUDIO.includes(extension) ? { kind: 'audio', ...known } : { problem: 'format' }
 }
 
+/** The same of a file that came with the request. */
+export function probeBytes(bytes: Buffer): Probed {
+  if (bytes.length === 0) return { problem: 'empty' }
+  const found = byContent(bytes)
+  if ('problem' in found || found.kind === 'video') return found
+  return { ...found, words: listen(bytes)?.words ?? [] }
+}
+
 function byContent(bytes: Buffer): Probed {
   const tag = bytes.toString('latin1', 0, 12)
   if (tag.startsWith('RIFF') && tag.endsWith('WAVE')) return wav(bytes)
   if (tag.slice(4, 8) === 'ftyp') return mp4(bytes)
+  if (tag.startsWith('OggS')) return ogg(bytes)
   const start = tag.startsWith('ID3') ? 10 + bytes.readUInt32BE(6) : 0
   if (bytes[start] === 0xff && ((bytes[start + 1] ?? 0) & 0xe0) === 0xe0) return mp3(bytes, start)
   return { problem: 'format' }
@@ -76,6 +88,11 @@ function wav(bytes: Buffer): Probed {
   const samples = bytes.subarray(at + 8)
   const silent = samples.every((byte) => byte === 0)
   return { kind: 'audio', seconds: samples.length / bytes.readUInt32LE(28), silent }
+}
+
+function ogg(bytes: Buffer): Probed {
+  const seconds = listen(bytes)?.seconds
+  return seconds === undefined ? { problem: 'format' } : { kind: 'audio', seconds, silent: false }
 }
 
 const KBITS = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]

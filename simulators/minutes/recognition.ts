@@ -3,7 +3,9 @@
 import { isObject, type Json, text } from '../kernel/checks.ts'
 import type { Exchange, Reply, Route } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
-import type { Ending, Task } from '../tasks/task.ts'
+import { probeBytes } from '../media/probe.ts'
+import { joinWords } from '../openspeech/audio/words.ts'
+import type { Ending } from '../tasks/task.ts'
 import { TaskList } from '../tasks/task-list.ts'
 import {
   checkResource,
@@ -16,9 +18,16 @@ import {
   SILENT,
   UNSUPPORTED_FORMAT,
 } from './outcome.ts'
-import { directivesIn, openRecording, type Recording, sentencesOf } from './recording.ts'
+import {
+  directivesIn,
+  openRecording,
+  type Recording,
+  sentencesHeard,
+  sentencesOf,
+} from './recording.ts'
 
 const RESOURCES = ['volc.bigasr.auc', 'volc.seedasr.auc']
+const RESOURCES_AT_ONCE = ['volc.bigasr.auc_turbo']
 const FORMATS = ['raw', 'wav', 'mp3', 'ogg']
 const LANGUAGES = [
   ...['en-US', 'ja-JP', 'id-ID', 'es-MX', 'pt-BR', 'de-DE', 'fr-FR', 'ko-KR', 'fil-PH'],
@@ -34,8 +43,6 @@ interface RecognitionOrder {
   utterances: boolean
 }
 
-type RecognitionTask = Task<RecognitionOrder>
-
 export function recognitionRoutes(platform: Platform): Route[] {
   const tasks = new TaskList<RecognitionOrder>({
     vendor: 'openspeech',
@@ -45,7 +52,7 @@ export function recognitionRoutes(platform: Platform): Route[] {
     lifeMs: () => Number.POSITIVE_INFINITY,
     recordMs: WEEK_MS,
     isReady: ({ recording }) => recording.ready,
-    end: endingOf,
+    end: ({ order }) => endingOf(order),
     failure: (code = String(UNSUPPORTED_FORMAT)) => ({ code, message: 'asked to fail' }),
   })
   return [
@@ -53,7 +60,7 @@ export function recognitionRoutes(platform: Platform): Route[] {
       method: 'POST',
       path: '/api/v3/auc/bigmodel/submit',
       operation: 'recognition.submit',
-      text: (json) => directivesIn(addressOf(json)),
+      text: wordsTo,
       handle: (exchange) => submit(exchange, tasks),
     },
     {
@@ -62,11 +69,25 @@ export function recognitionRoutes(platform: Platform): Route[] {
       operation: 'recognition.query',
       handle: (exchange) => query(exchange, tasks),
     },
+    {
+      method: 'POST',
+      path: '/api/v3/auc/bigmodel/recognize/flash',
+      operation: 'recognition.flash',
+      text: wordsTo,
+      handle: recogniseAtOnce,
+    },
   ]
 }
 
 function addressOf(json: unknown): string {
   return isObject(json) && isObject(json.audio) ? text(json.audio.url) : ''
+}
+
+/** Directives stand in the address, or in what the caller says of the recording. */
+function wordsTo(json: unknown): string {
+  const request = isObject(json) && isObject(json.request) ? json.request : {}
+  const context = isObject(request.corpus) ? text(request.corpus.context) : ''
+  return `${directivesIn(addressOf(json))} ${context}`
 }
 
 const idOf = ({ request }: Exchange): string => {
@@ -75,27 +96,54 @@ const idOf = ({ request }: Exchange): string => {
   return id
 }
 
-function submit(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
-  checkResource(exchange, RESOURCES)
-  const id = idOf(exchange)
-  const { json, scenario } = exchange
+interface Wanted {
+  audio: Json
+  settings: Omit<RecognitionOrder, 'recording'>
+}
+
+function readWanted({ json, scenario }: Exchange): Wanted {
   if (!isObject(json) || !isObject(json.audio)) throw refused('audio is required')
   const { audio, request } = json
-  const address = text(audio.url)
-  if (!/^https?:\/\//.test(address)) throw refused('audio.url is invalid')
   if (!FORMATS.includes(text(audio.format))) throw refused('audio.format is invalid')
   if (!LANGUAGES.includes(text(audio.language))) throw refused('audio.language is invalid')
   if (!isObject(request) || request.model_name !== 'bigmodel') {
     throw refused('request.model_name is invalid')
   }
   if (scenario.has('moderation')) throw refused('the audio is refused')
-  if (tasks.peek(id)) throw refused('duplicate request')
-  const order: RecognitionOrder = {
-    recording: openRecording(exchange, address),
+  const settings = {
     language: text(audio.language) || 'zh-CN',
     speakers: request.enable_speaker_info === true,
     utterances: request.show_utterances === true,
   }
+  return { audio, settings }
+}
+
+/** The product that answers in one request: here, only for audio that comes with it. */
+function recogniseAtOnce(exchange: Exchange): Reply {
+  checkResource(exchange, RESOURCES_AT_ONCE)
+  idOf(exchange)
+  const { audio, settings } = readWanted(exchange)
+  const bytes = Buffer.from(text(audio.data), 'base64')
+  const recording: Recording = {
+    ...{ address: '', ready: true, seconds: 0, silent: false, words: [], problem: undefined },
+    ...probeBytes(bytes),
+  }
+  const order = { ...settings, recording }
+  const { error, units = {} } = endingOf(order)
+  if (error) return outcome(Number(error.code), {}, error.message)
+  const charge = { model: String(exchange.request.headers['x-api-resource-id']), units }
+  return { ...outcome(OK, resultOf(order, exchange.scenario)), charge }
+}
+
+function submit(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
+  checkResource(exchange, RESOURCES)
+  const id = idOf(exchange)
+  const { scenario } = exchange
+  const { audio, settings } = readWanted(exchange)
+  const address = text(audio.url)
+  if (!/^https?:\/\//.test(address)) throw refused('audio.url is invalid')
+  if (tasks.peek(id)) throw refused('duplicate request')
+  const order = { ...settings, recording: openRecording(exchange, address) }
   tasks.add(exchange, { id, model: String(exchange.request.headers['x-api-resource-id']), order })
   if (scenario.has('lost-answer')) {
     const status = scenario.number('lost-answer') ?? 504
@@ -104,8 +152,8 @@ function submit(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
   return { ...outcome(OK), body: '' }
 }
 
-function endingOf({ order }: RecognitionTask): Ending {
-  const { problem, silent, seconds } = order.recording
+function endingOf({ recording }: RecognitionOrder): Ending {
+  const { problem, silent, seconds } = recording
   const failed = (code: number, message: string): Ending => {
     return { state: 'failed', error: { code: String(code), message } }
   }
@@ -125,13 +173,17 @@ function query(exchange: Exchange, tasks: TaskList<RecognitionOrder>): Reply {
   if (task.state === 'running') return outcome(RUNNING)
   const { error } = task.ending ?? {}
   if (error) return outcome(Number(error.code) || 55000000, {}, error.message)
-  return outcome(OK, resultOf(task))
+  return outcome(OK, resultOf(task.order, task.scenario))
 }
 
-function resultOf({ order, scenario }: RecognitionTask): Json {
+function resultOf(order: RecognitionOrder, scenario: Exchange['scenario']): Json {
   const { language, speakers, utterances, recording } = order
-  const sentences = sentencesOf(recording.seconds, language, SPEAKERS)
-  const all = sentences.map((sentence) => sentence.text).join(language.startsWith('zh') ? '' : ' ')
+  const heard = sentencesHeard(recording, SPEAKERS)
+  const sentences = heard.length > 0 ? heard : sentencesOf(recording.seconds, language, SPEAKERS)
+  const all =
+    heard.length > 0
+      ? joinWords(recording.words.map(({ word }) => word))
+      : sentences.map((sentence) => sentence.text).join(language.startsWith('zh') ? '' : ' ')
   const listed = sentences.map((sentence) => ({
     text: sentence.text,
     start_time: sentence.startMs,

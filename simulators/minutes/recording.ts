@@ -1,6 +1,9 @@
 // The recording behind a task: how long it is, what is wrong with it, and what is said in it.
 import type { Exchange } from '../kernel/exchange.ts'
 import { type ProbeProblem, probe } from '../media/probe.ts'
+import type { SpokenWord } from '../openspeech/audio/listen.ts'
+import { joinWords } from '../openspeech/audio/words.ts'
+import { ENDS_SENTENCE } from '../openspeech/subtitles.ts'
 
 export interface Recording {
   address: string
@@ -8,13 +11,15 @@ export interface Recording {
   ready: boolean
   seconds: number
   silent: boolean
+  /** What a simulator has spoken there, else empty. */
+  words: SpokenWord[]
   problem: ProbeProblem | undefined
 }
 
 /** Begins to look into the file; `media-seconds` decides its length without looking. */
 export function openRecording(exchange: Exchange, address: string): Recording {
   const recording: Recording = {
-    ...{ address, ready: false, seconds: 0, silent: false, problem: undefined },
+    ...{ address, ready: false, seconds: 0, silent: false, words: [], problem: undefined },
   }
   const asked = exchange.scenario.number('media-seconds')
   if (asked !== undefined) return Object.assign(recording, { ready: true, seconds: asked })
@@ -58,6 +63,33 @@ export function sentencesOf(seconds: number, language: string, speakers: number)
     const words = wordsOf(text, startMs, endMs)
     return { index, startMs, endMs, speaker: (index % Math.max(1, speakers)) + 1, text, words }
   })
+}
+
+/** What was really said, where that is known, the speakers in turn. */
+export function sentencesHeard({ words }: Recording, speakers: number): Sentence[] {
+  const sentences: Sentence[] = []
+  let open: SpokenWord[] = []
+  for (const word of words) {
+    open.push(word)
+    if (!ENDS_SENTENCE.test(word.word) && word !== words.at(-1)) continue
+    const index = sentences.length
+    sentences.push(sentenceHeard(index, (index % speakers) + 1, open))
+    open = []
+  }
+  return sentences
+}
+
+const ms = (seconds: number): number => Math.round(seconds * 1000)
+
+function sentenceHeard(index: number, speaker: number, spoken: SpokenWord[]): Sentence {
+  const words = spoken.map(({ word, start, end }) => {
+    return { text: word, startMs: ms(start), endMs: ms(end) }
+  })
+  return {
+    ...{ index, speaker, words, text: joinWords(spoken.map(({ word }) => word)) },
+    startMs: words[0]?.startMs ?? 0,
+    endMs: words.at(-1)?.endMs ?? 0,
+  }
 }
 
 export function sentenceText(number: number, language: string): string {

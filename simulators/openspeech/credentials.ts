@@ -26,6 +26,7 @@ export const SPEECH_DEFAULTS: SpeechOptions = {
     'volc.lark.minutes',
     'volc.bigasr.auc',
     'volc.seedasr.auc',
+    'volc.bigasr.auc_turbo',
   ],
   maxCharacters: 10_000,
 }

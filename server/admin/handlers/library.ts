@@ -3,7 +3,8 @@
 import type { AssetFilter } from '../../assets/asset-store.ts'
 import type { AssetKind } from '../../assets/collect-assets.ts'
 import type { FileRow } from '../../assets/file-store.ts'
-import { fileUrl, receiveFile } from '../../endpoints/files.ts'
+import { linkToFile } from '../../assets/links.ts'
+import { receiveFile } from '../../endpoints/files.ts'
 import { describeLibraryEntry } from '../../endpoints/library-entry.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { libraryContract } from '../contract/library.ts'
@@ -64,7 +65,7 @@ function describeFile(row: FileRow, publicUrl: string) {
     purpose: row.purpose,
     bytes: Number(row.bytes),
     content_type: row.content_type,
-    url: fileUrl(row, publicUrl),
+    url: linkToFile(publicUrl, row),
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at.toISOString(),
   }

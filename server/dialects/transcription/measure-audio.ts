@@ -8,11 +8,14 @@ export interface Measured {
 }
 
 const HEAD_BYTES = 4096
+/** Enough for `nameRecording`. */
+export const RECORDING_HEAD_BYTES = 12
 const TAIL_BYTES = 65_536
 /** The lowest rate that people record speech at: what cannot be measured is held at this. */
 const SLOWEST_BYTES_PER_SECOND = 1000
 const OPUS_RATE = 48_000
-const RIFF_RATE_AT = 28
+const RIFF_CHUNKS_AT = 12
+const FORMAT_BYTES = 16
 const KILOBITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
 const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
@@ -41,11 +44,30 @@ export function createAudioMeter() {
 
 function measure(head: Buffer, tail: Buffer, bytes: number): number | undefined {
   const name = nameRecording(head)
-  if (name === 'audio.wav' && head.length > RIFF_RATE_AT + 4) {
-    return bytes / head.readUInt32LE(RIFF_RATE_AT)
-  }
+  if (name === 'audio.wav') return measureWav(head, bytes)
   if (name === 'audio.ogg') return measureOgg(head, tail)
   return name === 'audio.mp3' ? measureMp3(head, bytes) : undefined
+}
+
+/** Of the two rates that a header states, players believe one or the other: the slower counts. */
+function measureWav(head: Buffer, bytes: number): number | undefined {
+  const at = findFormat(head)
+  if (at === undefined) return undefined
+  const sampleBytes = (head.readUInt16LE(at + 2) * head.readUInt16LE(at + 14)) / 8
+  const computed = head.readUInt32LE(at + 4) * sampleBytes
+  const stated = head.readUInt32LE(at + 8)
+  // Compressed forms have no bits in a sample: there the stated rate is all there is.
+  return bytes / (computed > 0 ? Math.min(stated, computed) : stated)
+}
+
+/** Other chunks may stand before it. */
+function findFormat(head: Buffer): number | undefined {
+  for (let at = RIFF_CHUNKS_AT; at + 8 + FORMAT_BYTES <= head.length; ) {
+    if (head.toString('latin1', at, at + 4) === 'fmt ') return at + 8
+    const length = head.readUInt32LE(at + 4)
+    at += 8 + length + (length % 2)
+  }
+  return undefined
 }
 
 /** The last page's position, in samples. */
@@ -71,13 +93,22 @@ function readSyncsafe(bytes: Buffer, at: number): number {
   return [0, 1, 2, 3].reduce((sum, index) => sum * 128 + ((bytes[at + index] ?? 0) & 0x7f), 0)
 }
 
-/** A name with the ending that vendors tell formats by: the caller's own name is not believed. */
-export function nameRecording(head: Buffer): string {
+/**
+ * A name with the ending that vendors tell formats by: the caller's own name is not believed.
+ * Undefined for what looks like no recording.
+ */
+export function nameRecording(head: Buffer): string | undefined {
   const text = head.toString('latin1', 0, 12)
   if (text.startsWith('RIFF')) return 'audio.wav'
   if (text.startsWith('OggS')) return 'audio.ogg'
   if (text.startsWith('fLaC')) return 'audio.flac'
   if (text.startsWith('\x1a\x45\xdf\xa3')) return 'audio.webm'
   if (text.startsWith('ftyp', 4)) return text.startsWith('M4A', 8) ? 'audio.m4a' : 'audio.mp4'
-  return 'audio.mp3'
+  return text.startsWith('ID3') || startsFrame(head) ? 'audio.mp3' : undefined
+}
+
+/** Of MPEG audio; layer zero would be AAC. */
+function startsFrame(head: Buffer): boolean {
+  const second = head[1] ?? 0
+  return head[0] === 0xff && (second & 0xe0) === 0xe0 && (second & 0b110) !== 0
 }

@@ -2,11 +2,12 @@
 import { RECORDING_SECRETS, recordingSettings } from '../recording-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { doubaoRecognitionDriver } from './recognition.ts'
+import { transcription } from './transcription.ts'
 
 export const doubaoRecognition = defineUpstream({
   name: 'doubao-recognition',
   settings: recordingSettings('https://openspeech.bytedance.com'),
   secrets: RECORDING_SECRETS,
-  calls: {},
+  calls: { transcription },
   tasks: { minutes: doubaoRecognitionDriver },
 })

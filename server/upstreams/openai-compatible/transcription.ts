@@ -1,12 +1,13 @@
 /** POST /audio/transcriptions: the caller's form, made anew around the file, which passes. */
 import { Readable } from 'node:stream'
 import { createBodyTap } from '../../dialects/tap.ts'
-import { nameRecording } from '../../dialects/transcription/measure-audio.ts'
+import { nameRecording, RECORDING_HEAD_BYTES } from '../../dialects/transcription/measure-audio.ts'
 import {
   createPlainTap,
   createTranscriptTap,
   readTranscription,
 } from '../../dialects/transcription/read-usage.ts'
+import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
 import type { RequestFile, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -14,11 +15,6 @@ import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 const PIECE_BYTES = 64 * 1024
-const PLAIN_TYPES: Readonly<Record<string, string>> = {
-  text: 'text/plain; charset=utf-8',
-  srt: 'text/plain; charset=utf-8',
-  vtt: 'text/vtt; charset=utf-8',
-}
 
 export async function transcription(
   wire: Wire,
@@ -63,7 +59,7 @@ async function openForm(
   value: Readonly<Record<string, unknown>>,
   file: RequestFile,
 ): Promise<Form> {
-  const start = Buffer.alloc(Math.min(12, file.bytes))
+  const start = Buffer.alloc(Math.min(RECORDING_HEAD_BYTES, file.bytes))
   await file.read(start, 0)
   const fields = Object.entries(value).flatMap(([name, text]) => {
     if (typeof text !== 'string') return []
@@ -71,7 +67,7 @@ async function openForm(
     const texts = name.endsWith('[]') ? text.split(',') : [text]
     return texts.map((one) => part(boundary, name, '') + one)
   })
-  const opening = part(boundary, 'file', `; filename="${nameRecording(start)}"`)
+  const opening = part(boundary, 'file', `; filename="${nameRecording(start) ?? 'audio.mp3'}"`)
   const head = Buffer.from([...fields, opening].join('\r\n'))
   const tail = Buffer.from(`\r\n--${boundary}--\r\n`)
   const content = Readable.from(pieces(head, file, tail), { objectMode: false })

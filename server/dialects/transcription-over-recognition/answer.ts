@@ -1,0 +1,44 @@
+/** What recognition 2.0 heard, as a transcript (upstreams.md 3.3). */
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+import {
+  joinSentences,
+  listObjects,
+  readSentence,
+  type Sentence,
+} from '../minutes/read-sentences.ts'
+import type { Segment, SpokenWord, Transcript } from '../transcription/transcript.ts'
+
+const HAN = /\p{Script=Han}/u
+
+/** Where nothing was said. */
+export function emptyTranscript(language: string | undefined): Transcript {
+  return { text: '', language: language ?? '', seconds: 0, segments: [] }
+}
+
+/** `language` is the one that the caller named. */
+export function readTranscript(document: JsonObject, language: string | undefined): Transcript {
+  const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
+  const text = asString(member(document.result, 'text')) ?? joinSentences(sentences)
+  const durationMs = Number(member(document.audio_info, 'duration'))
+  return {
+    text,
+    language: language ?? (HAN.test(text) ? 'zh' : 'en'),
+    ...(Number.isFinite(durationMs) ? { seconds: durationMs / 1000 } : {}),
+    segments: sentences.map(toSegment),
+  }
+}
+
+function toSegment(sentence: Sentence): Segment {
+  const { text, start_ms: startMs, end_ms: endMs, words = [] } = sentence
+  return { text, start: startMs / 1000, end: endMs / 1000, words: placeWords(words, startMs) }
+}
+
+/** A word whose time is not known, which reads as zero, stands where the one before it ends. */
+function placeWords(words: NonNullable<Sentence['words']>, startMs: number): SpokenWord[] {
+  let lastMs = startMs
+  return words.map(({ text, start_ms: wordMs, end_ms: endMs }) => {
+    const fromMs = Math.max(wordMs, lastMs)
+    lastMs = Math.max(endMs, fromMs)
+    return { word: text, start: fromMs / 1000, end: lastMs / 1000 }
+  })
+}

@@ -1,0 +1,56 @@
+/** An order of POST /v1/audio/transcriptions in the words of recognition 2.0 (upstreams.md 3.2). */
+import { asString, type JsonObject } from '../../lib/json.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+import { nameRecording } from '../transcription/measure-audio.ts'
+
+/** Without a language it knows Chinese, its dialects and English. */
+const NATIVE = ['zh', 'yue', 'wuu', 'nan']
+const LANGUAGES: Readonly<Record<string, string>> = {
+  ...{ en: 'en-US', ja: 'ja-JP', id: 'id-ID', es: 'es-MX', pt: 'pt-BR', de: 'de-DE' },
+  ...{ fr: 'fr-FR', ko: 'ko-KR', fil: 'fil-PH', tl: 'fil-PH', ms: 'ms-MY', th: 'th-TH' },
+  ar: 'ar-SA',
+}
+
+const FORMATS: Readonly<Record<string, JsonObject>> = {
+  'audio.wav': { format: 'wav' },
+  'audio.mp3': { format: 'mp3' },
+  'audio.ogg': { format: 'ogg', codec: 'opus' },
+}
+
+/** The name that tells the format. Throws InvalidRequest for one that is not recognised. */
+export function checkRecording(head: Buffer): string {
+  const name = nameRecording(head)
+  if (name && FORMATS[name]) return name
+  const found = name ? `found ${name.replace('audio.', '')}` : 'found no audio that is known'
+  throw new InvalidRequest('file', `this model hears wav, mp3 and Ogg Opus; ${found}`)
+}
+
+/** The body without its audio. Throws InvalidRequest for a language that is not recognised. */
+export function translateTranscriptionRequest(
+  value: Readonly<Record<string, unknown>>,
+  name: string,
+): { readonly audio: JsonObject; readonly request: JsonObject } {
+  const language = readLanguage(asString(value.language))
+  const prompt = asString(value.prompt)?.trim()
+  return {
+    audio: { ...FORMATS[name], ...(language ? { language } : {}) },
+    request: {
+      ...{ model_name: 'bigmodel', enable_itn: true, enable_punc: true, show_utterances: true },
+      ...(prompt ? { corpus: { context: writeContext(prompt) } } : {}),
+    },
+  }
+}
+
+function readLanguage(asked: string | undefined): string | undefined {
+  const main = asked?.split(/[-_]/)[0]?.toLowerCase() ?? ''
+  if (main === '' || NATIVE.includes(main)) return undefined
+  const known = LANGUAGES[main]
+  if (known) return known
+  const all = ['zh', ...Object.keys(LANGUAGES)].join(', ')
+  throw new InvalidRequest('language', `this model hears ${all}; not ${asked}`)
+}
+
+/** What was said before, as a text of JSON. */
+function writeContext(prompt: string): string {
+  return JSON.stringify({ context_type: 'dialog_ctx', context_data: [{ text: prompt }] })
+}

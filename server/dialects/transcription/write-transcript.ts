@@ -1,0 +1,116 @@
+/** A transcript in the five forms of POST /v1/audio/transcriptions, and as its events. */
+import type { JsonObject } from '../../lib/json.ts'
+import type { Segment, Transcript } from './transcript.ts'
+
+/** What the caller asked for; fields of a form are texts. */
+export interface TranscriptOrder {
+  readonly format: string
+  /** `timestamp_granularities[]`, which counts for verbose_json alone. */
+  readonly granularities: readonly string[]
+  readonly stream: boolean
+}
+
+export const PLAIN_TYPES: Readonly<Record<string, string>> = {
+  text: 'text/plain; charset=utf-8',
+  srt: 'text/plain; charset=utf-8',
+  vtt: 'text/vtt; charset=utf-8',
+}
+
+export function readTranscriptOrder(value: Readonly<Record<string, unknown>>): TranscriptOrder {
+  const listed = value['timestamp_granularities[]']
+  return {
+    format: typeof value.response_format === 'string' ? value.response_format : 'json',
+    granularities: typeof listed === 'string' ? listed.split(',') : ['segment'],
+    stream: value.stream === 'true',
+  }
+}
+
+export function transcriptType({ format, stream }: TranscriptOrder): string {
+  return stream ? 'text/event-stream' : (PLAIN_TYPES[format] ?? 'application/json')
+}
+
+export function writeTranscript(transcript: Transcript, order: TranscriptOrder): Buffer {
+  return Buffer.from(order.stream ? writeEvents(transcript) : write(transcript, order))
+}
+
+function write(transcript: Transcript, order: TranscriptOrder): string {
+  switch (order.format) {
+    case 'text':
+      return `${transcript.text}\n`
+    case 'srt':
+      return writeSrt(transcript.segments)
+    case 'vtt':
+      return writeVtt(transcript.segments)
+    case 'verbose_json':
+      return JSON.stringify({ ...verbose(transcript, order), ...usageOf(transcript) })
+    default:
+      return JSON.stringify({ text: transcript.text, ...usageOf(transcript) })
+  }
+}
+
+function usageOf({ seconds }: Transcript): JsonObject {
+  return seconds === undefined ? {} : { usage: { type: 'duration', seconds: Math.ceil(seconds) } }
+}
+
+function verbose(transcript: Transcript, { granularities }: TranscriptOrder): JsonObject {
+  const { language, text, segments } = transcript
+  const duration = transcript.seconds ?? segments.at(-1)?.end ?? 0
+  const words = segments.flatMap((segment) => segment.words)
+  return {
+    ...{ task: 'transcribe', language, duration, text },
+    ...(granularities.includes('segment') ? { segments: segments.map(describeSegment) } : {}),
+    ...(granularities.includes('word') ? { words } : {}),
+  }
+}
+
+/** The dialect wants figures of its own recogniser in every segment: no other vendor has them. */
+const UNKNOWN_FIGURES = {
+  ...{ seek: 0, tokens: [], temperature: 0 },
+  ...{ avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
+}
+
+function describeSegment({ start, end, text }: Segment, id: number): JsonObject {
+  return { id, start, end, text, ...UNKNOWN_FIGURES }
+}
+
+function writeSrt(segments: readonly Segment[]): string {
+  return segments.map((one, index) => `${index + 1}\n${span(one, ',')}\n${one.text}\n\n`).join('')
+}
+
+function writeVtt(segments: readonly Segment[]): string {
+  const cues = segments.map((one) => `${span(one, '.')}\n${one.text}\n\n`)
+  return `WEBVTT\n\n${cues.join('')}`
+}
+
+function span({ start, end }: Segment, point: string): string {
+  return `${clock(start, point)} --> ${clock(end, point)}`
+}
+
+/** Hours may have more than two digits. */
+function clock(seconds: number, point: string): string {
+  const ms = Math.round(seconds * 1000)
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
+  const time = [two(ms / 3_600_000), two((ms / 60_000) % 60), two((ms / 1000) % 60)].join(':')
+  return `${time}${point}${String(ms % 1000).padStart(3, '0')}`
+}
+
+/** A delta for each segment: the recogniser answered all at once. */
+function writeEvents(transcript: Transcript): string {
+  const { text, segments } = transcript
+  const parts = segments.map((segment) => segment.text)
+  // Deltas must add up to the text, spaces between the segments included.
+  let rest = text
+  const deltas = parts.flatMap((part, index) => {
+    const at = rest.indexOf(part)
+    if (at < 0) return []
+    const isLast = index === parts.length - 1
+    const delta = isLast ? rest : rest.slice(0, at + part.length)
+    rest = rest.slice(delta.length)
+    return delta === '' ? [] : [delta]
+  })
+  if (rest !== '') deltas.push(rest)
+  const done = { type: 'transcript.text.done', text, ...usageOf(transcript) }
+  return [...deltas.map((delta) => ({ type: 'transcript.text.delta', delta })), done]
+    .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+    .join('')
+}
