@@ -35,7 +35,7 @@ export async function suppose(
     discard: async () => undefined,
     request: {
       ...{ body: Buffer.from(JSON.stringify(value)), fields: new Map(), value, headers, requestId },
-      ...(file ? { file: { ...file, read: async () => 0 } } : {}),
+      ...(file ? { file: { ...file, read: async () => 0, publish: async () => '' } } : {}),
       createdAtSeconds: 0,
       model: modelId,
       stream: reading.streams(value),
