@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../ledger/hold.ts'
-import { UpstreamFailure } from '../upstreams/failure.ts'
+import { readErrorBody, UpstreamFailure } from '../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../upstreams/upstream.ts'
 import { openSocket } from './wire-socket.ts'
 
@@ -50,7 +50,16 @@ async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<
   }
 }
 
+/** A redirect is not followed, and never an answer: the channel's address is wrong. */
 async function send(request: WireRequest, options: WireOptions): Promise<WireResponse> {
+  const response = await exchange(request, options)
+  const { status } = response
+  if (status < 300 || status >= 400) return response
+  await readErrorBody(response)
+  throw new UpstreamFailure('channel_fault', { status, message: 'the vendor answered a redirect' })
+}
+
+async function exchange(request: WireRequest, options: WireOptions): Promise<WireResponse> {
   const url = new URL(request.url)
   try {
     const answer = await options.dispatcher.request({

@@ -3,6 +3,11 @@ import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.t
 import { UpstreamFailure } from './failure.ts'
 import type { WireResponse } from './upstream.ts'
 
+/** Whether an answer says that it is a JSON document: where none is wanted, it holds an error. */
+export function isDocument({ headers }: WireResponse): boolean {
+  return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
+}
+
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 /** Throws `unknown` when the body breaks off, is too large or is no JSON object. */

@@ -52,8 +52,8 @@ export interface WireResponse {
 export interface Wire {
   /**
    * Sends one request. Resolves when the answer's head is there, whatever its status. Throws an
-   * UpstreamFailure of kind `not_sent` when nothing reached the vendor and `unknown` when it may
-   * have. Redirects are not followed.
+   * UpstreamFailure of kind `not_sent` when nothing reached the vendor, `unknown` when it may
+   * have, and `channel_fault` for a redirect, which is not followed.
    */
   send(request: WireRequest): Promise<WireResponse>
   /**

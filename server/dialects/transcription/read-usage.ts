@@ -8,11 +8,7 @@ import { type BodyReading, createBodyTap } from '../tap.ts'
 /** For `json` and `verbose_json`. */
 export function readTranscription(document: unknown): BodyReading {
   const text = member(document, 'text')
-  if (typeof text !== 'string') {
-    const message = asString(member(member(document, 'error'), 'message'))
-    const error = { type: 'server_error', message: message ?? 'upstream provider error' }
-    return { outputBytes: 0, error }
-  }
+  if (typeof text !== 'string') return { outputBytes: 0, error: readError(document) }
   const usage = readUsage(document)
   return { outputBytes: Buffer.byteLength(text), ...(usage ? { usage } : {}) }
 }
@@ -28,9 +24,18 @@ function readUsage(document: unknown): Quantities | undefined {
   return seconds === undefined ? undefined : { second: Math.ceil(count(Number(seconds))) }
 }
 
-/** For `text`, `srt` and `vtt`: any text is an answer. */
+function readError(document: unknown) {
+  const message = asString(member(member(document, 'error'), 'message'))
+  return { type: 'server_error', message: message ?? 'upstream provider error' }
+}
+
+/** For `text`, `srt` and `vtt`: any text is an answer, unless it is a document with an error. */
 export function createPlainTap(): Relay {
-  const tap = createBodyTap(() => ({ outputBytes }))
+  const tap = createBodyTap((document) =>
+    isObject(member(document, 'error'))
+      ? { outputBytes: 0, error: readError(document) }
+      : { outputBytes },
+  )
   let outputBytes = 0
   return {
     ...tap,

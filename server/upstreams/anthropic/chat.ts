@@ -4,6 +4,7 @@ import { translateChatRequest } from '../../dialects/chat-over-messages/request.
 import { createChatStream } from '../../dialects/chat-over-messages/stream.ts'
 import { randomText } from '../../lib/ids.ts'
 import { member } from '../../lib/json.ts'
+import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { answerHeaders, refusal } from './messages.ts'
 import { buildRequest, readFailure } from './request.ts'
@@ -17,7 +18,9 @@ export async function chat(
   const quirks = readMessagesQuirks(settings)
   const body = translateChatRequest(value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, { ...request, headers: {} }, body))
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400 || (stream && isDocument(response))) {
+    throw await readFailure(response)
+  }
   const options = {
     id: `chatcmpl-${randomText(24)}`,
     model,

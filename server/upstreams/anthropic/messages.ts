@@ -7,6 +7,7 @@ import type { RelayReport } from '../../dialects/relay.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { buildRequest, readFailure } from './request.ts'
 import type { AnthropicSettings } from './settings.ts'
@@ -21,7 +22,9 @@ export async function messages(
   const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
   const body = spliceJson(request.body, request.fields, { set })
   const response = await wire.send(buildRequest(settings, request, body))
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400 || (stream && isDocument(response))) {
+    throw await readFailure(response)
+  }
   return {
     status: 200,
     headers: answerHeaders(stream),

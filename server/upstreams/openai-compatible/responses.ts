@@ -8,6 +8,7 @@ import { spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire, WireResponse } from '../upstream.ts'
 import { answerHeaders, refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -27,7 +28,9 @@ async function pass(
   const { stream, fields } = request
   const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
   const response = await wire.send(buildRequest(settings, '/responses', body, stream))
-  if (response.status >= 400) throw await readMissingApi(response)
+  if (response.status >= 400 || (stream && isDocument(response))) {
+    throw await readMissingApi(response)
+  }
   return {
     status: 200,
     headers: answerHeaders(stream),

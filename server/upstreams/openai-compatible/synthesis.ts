@@ -2,6 +2,7 @@
 import { spliceJson } from '../../dialects/splice.ts'
 import { contentTypeOf, wantsEvents } from '../../dialects/synthesis/formats.ts'
 import { createAudioEventTap, createAudioTap } from '../../dialects/synthesis/tap.ts'
+import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -16,7 +17,7 @@ export async function synthesis(
   const body = spliceJson(request.body, request.fields, { set })
   const sent = buildRequest(settings, '/audio/speech', body, true)
   const response = await wire.send({ ...sent, headers: { ...sent.headers, accept: '*/*' } })
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400 || isDocument(response)) throw await readFailure(response)
   const events = wantsEvents(request.value)
   return {
     status: 200,
