@@ -1,5 +1,6 @@
 /** From the table of pages to routes: every page is a chunk of its own. */
 import {
+  type AnyRoute,
   createRootRoute,
   createRoute,
   createRouter,
@@ -7,7 +8,8 @@ import {
   Outlet,
 } from '@tanstack/react-router'
 import { NotFound, PageCrash } from './fallbacks.tsx'
-import { PAGES } from './pages.ts'
+import { AccountGate, OperatorGate } from './gates.tsx'
+import { PAGES, type PageEntry } from './pages.ts'
 import { SIGN_IN_PAGES } from './sign-in-pages.ts'
 import { SignedIn } from './signed-in.tsx'
 
@@ -15,13 +17,30 @@ const root = createRootRoute({ component: Outlet })
 
 const signedIn = createRoute({ getParentRoute: () => root, id: 'signed-in', component: SignedIn })
 
-const pages = PAGES.map(({ path, load }) =>
-  createRoute({
-    getParentRoute: () => signedIn,
-    path,
-    component: lazyRouteComponent(load, 'Page'),
-  }),
-)
+const gated = { getParentRoute: () => signedIn }
+const ofAccounts = createRoute({ ...gated, id: 'of-accounts', component: AccountGate })
+const ofOperators = createRoute({ ...gated, id: 'of-operators', component: OperatorGate })
+
+/** The pages for which `isHere` holds, as routes below `parent`. */
+function routesBelow<Parent extends AnyRoute>(
+  parent: Parent,
+  isHere: (page: PageEntry) => boolean,
+) {
+  return PAGES.filter(isHere).map(({ path, load }) =>
+    createRoute({
+      getParentRoute: () => parent,
+      path,
+      component: lazyRouteComponent(load, 'Page'),
+    }),
+  )
+}
+
+const needsAccount = ({ area, needsNoAccount }: PageEntry) => area === 'customer' && !needsNoAccount
+const pages = [
+  ofAccounts.addChildren(routesBelow(ofAccounts, needsAccount)),
+  ofOperators.addChildren(routesBelow(ofOperators, ({ area }) => area === 'operator')),
+  ...routesBelow(signedIn, ({ needsNoAccount }) => needsNoAccount === true),
+]
 
 const signInPages = SIGN_IN_PAGES.map(({ path, load }) =>
   createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, 'Page') }),

@@ -10,12 +10,9 @@ import { useLiveUpdates } from '../lib/live.ts'
 import { useSession } from '../lib/session.tsx'
 import { AccountSwitcher } from './account-switcher.tsx'
 import { Brand } from './brand.tsx'
-import { NotFound } from './fallbacks.tsx'
 import { messages } from './messages.ts'
 import { Navigation } from './navigation.tsx'
-import { NoAccount } from './no-account.tsx'
 import { PageSearch, SearchButton } from './page-search.tsx'
-import { PAGES } from './pages.ts'
 import { UserMenu } from './user-menu.tsx'
 
 const HEADER_HEIGHT = 52
@@ -24,14 +21,11 @@ export function Shell() {
   const t = useMessages(messages)
   const { pathname } = useLocation()
   const { account, session } = useSession()
-  const isForbidden = /^\/operator(?:\/|$)/.test(pathname) && !session.user.operator
   const [isOpen, menu] = useDisclosure(false)
   const { close } = menu
   // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone a chosen page shows itself
   useEffect(close, [pathname])
   useLiveUpdates(account?.id)
-  const page = PAGES.find(({ path }) => path === pathname)
-  const needsAccount = !pathname.startsWith('/operator') && !page?.needsNoAccount
   return (
     <AppShell
       header={{ height: HEADER_HEIGHT }}
@@ -62,11 +56,7 @@ export function Shell() {
       <AppShell.Main id="page" tabIndex={-1}>
         <Box p={{ base: 'md', sm: 'xl' }} maw={1240} mx="auto">
           {session.second_factor.missing && pathname !== '/settings' ? <FactorNotice /> : null}
-          {isForbidden ? <NotFound /> : null}
-          {!isForbidden && needsAccount && !account ? <NoAccount /> : null}
-          {isForbidden || (needsAccount && !account) ? null : (
-            <Outlet key={account?.id ?? 'none'} />
-          )}
+          <Outlet key={account?.id ?? 'none'} />
         </Box>
       </AppShell.Main>
       <PageSearch />

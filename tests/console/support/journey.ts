@@ -1,0 +1,49 @@
+/** Steps that several journeys take, and what every page on the way is held to. */
+import assert from 'node:assert/strict'
+import type { Page } from 'playwright-core'
+import { expectAccessible, expectFits, type WatchedPage } from './browser.ts'
+import { PASSWORD } from './stage.ts'
+import { codeOf } from './totp.ts'
+
+/** A page that was reached: its heading is there, it fits, and everybody can use it. */
+export async function arrive(page: Page, heading: string): Promise<void> {
+  await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+  await expectFits(page)
+  await expectAccessible(page)
+}
+
+/** By the list of pages at the side, as people go. */
+export async function goTo(page: Page, link: string, heading = link): Promise<void> {
+  await page.locator('nav').getByRole('link', { name: link, exact: true }).first().click()
+  await arrive(page, heading)
+}
+
+/** Waits for `done`; proves with the password who it is when that is asked for on the way. */
+export async function proveUntil(page: Page, done: ReturnType<Page['locator']>): Promise<void> {
+  const proof = page.getByRole('dialog', { name: 'Prove that it is you' })
+  await done.or(proof).first().waitFor()
+  if (!(await proof.isVisible())) return
+  await proof.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await proof.getByRole('button', { name: 'Confirm' }).click()
+  await done.first().waitFor()
+}
+
+/** From the settings' page: an authenticator app, whose secret is the answer. */
+export async function addApp(page: Page): Promise<string> {
+  await page.getByRole('button', { name: 'Add an authenticator app' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
+  await dialog.getByRole('img', { name: 'Code for authenticator apps' }).waitFor()
+  const secret = await dialog.getByText(/^[A-Z2-7]{32}$/).innerText()
+  await dialog.getByLabel('The code that it shows').fill(codeOf(secret))
+  await dialog.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: 'I have saved them' }).click()
+  await page.getByText('On', { exact: true }).waitFor()
+  return secret
+}
+
+/** The browser had nothing to say on the whole way. */
+export async function leave({ page, complaints }: WatchedPage): Promise<void> {
+  assert.deepEqual(complaints, [])
+  await page.context().close()
+}
