@@ -67,9 +67,10 @@ async function listPages(page: Page): Promise<string[]> {
 }
 
 async function take(page: Page, path: string, to: string): Promise<void> {
-  const separator = path.includes('?') ? '&' : '?'
-  const address = `/console${path}${separator}account=${demo.account_id}`
-  await page.goto(demo.base_url + address, { waitUntil: 'load' })
+  const address = new URL(`/console${path}`, demo.base_url)
+  // For operators `account` is a filter.
+  if (!path.startsWith('/operator')) address.searchParams.set('account', demo.account_id)
+  await page.goto(address.href, { waitUntil: 'load' })
   await page.locator('h1').first().waitFor()
   await page.waitForTimeout(SETTLE_MS)
   await page.screenshot({ path: to, ...FORMAT })

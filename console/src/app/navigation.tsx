@@ -7,6 +7,8 @@ import { useSession } from '../lib/session.tsx'
 import { messages } from './messages.ts'
 import { type Area, PAGES, type PageEntry } from './pages.ts'
 
+const FIRST_PAGES: ReadonlySet<string> = new Set(['/', '/operator'])
+
 export function Navigation() {
   const t = useMessages(messages)
   const { session } = useSession()
@@ -43,11 +45,13 @@ function PageLink({ page }: { readonly page: PageEntry }) {
     <NavLink
       component={Link}
       to={page.path}
+      // The router marks what it takes for the page itself; a first page leads to all others.
+      activeOptions={{ exact: FIRST_PAGES.has(page.path) }}
       label={t(page.label)}
       leftSection={<Icon name={page.icon} />}
       active={isHere}
       aria-current={isHere ? 'page' : undefined}
-      py={6}
+      py={3}
       px="sm"
       mb={1}
       style={{ borderRadius: 6 }}
@@ -58,6 +62,6 @@ function PageLink({ page }: { readonly page: PageEntry }) {
 /** A detail page belongs to its list; an area's first page only to itself. */
 function isWithin(pathname: string, path: string): boolean {
   const here = pathname.replace(/\/$/, '') || '/'
-  if (path === '/' || path === '/operator') return here === path
+  if (FIRST_PAGES.has(path)) return here === path
   return here === path || here.startsWith(`${path}/`)
 }

@@ -1,19 +1,16 @@
 /** Filters above a list. Their values live in the address: see lib/url-state. */
-import { Group, Select, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
 import { useMessages } from '../lib/i18n.tsx'
+import classes from './filters.module.css'
 import { Icon } from './icon.tsx'
 import { messages } from './messages.ts'
 
 const PAUSE_MS = 300
 
 export function Filters({ children }: { readonly children: ReactNode }) {
-  return (
-    <Group gap="xs" mb="sm">
-      {children}
-    </Group>
-  )
+  return <div className={classes.filters}>{children}</div>
 }
 
 interface SelectFilterProps {
@@ -30,7 +27,6 @@ export function SelectFilter({ label, value, options, onChange }: SelectFilterPr
       aria-label={label}
       placeholder={label}
       size="xs"
-      w={170}
       clearable
       searchable={options.length > 8}
       data={[...options]}
@@ -55,7 +51,6 @@ export function TextFilter({ label, value, onChange }: TextFilterProps) {
       aria-label={label}
       placeholder={label}
       size="xs"
-      w={220}
       leftSection={<Icon name="search" size={14} />}
       value={typed}
       onChange={({ currentTarget }) => {

@@ -107,7 +107,7 @@ function useColumns(): Column<Call>[] {
   )
   return [
     { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
-    { key: 'account', header: t('account'), render: (row) => row.account_name },
+    { key: 'account', header: t('account'), render: (row) => row.account_name, minor: true },
     { key: 'model', header: t('model'), render: (row) => row.model },
     { key: 'endpoint', header: t('endpoint'), render: (row) => row.endpoint, minor: true },
     {

@@ -70,16 +70,21 @@ interface FactsTableProps {
   readonly label: string
   readonly head: readonly string[]
   readonly rows: readonly (readonly ReactNode[])[]
+  /** Columns after the first are numbers. */
+  readonly numeric?: boolean
 }
 
-function FactsTable({ label, head, rows }: FactsTableProps) {
+function FactsTable({ label, head, rows, numeric = false }: FactsTableProps) {
+  const align = (column: number) => (numeric && column > 0 ? 'right' : 'left')
   return (
     <ScrollArea type="auto" scrollbars="x">
       <Table aria-label={label}>
         <Table.Thead>
           <Table.Tr>
-            {head.map((title) => (
-              <Table.Th key={title}>{title}</Table.Th>
+            {head.map((title, column) => (
+              <Table.Th key={title} ta={align(column)}>
+                {title}
+              </Table.Th>
             ))}
           </Table.Tr>
         </Table.Thead>
@@ -89,7 +94,7 @@ function FactsTable({ label, head, rows }: FactsTableProps) {
             <Table.Tr key={row}>
               {cells.map((cell, column) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
-                <Table.Td key={column} valign="top">
+                <Table.Td key={column} valign="top" ta={align(column)}>
                   {cell}
                 </Table.Td>
               ))}
@@ -142,6 +147,7 @@ function Database({ database }: { readonly database: System['database'] }) {
       <FactsTable
         label={t('database')}
         head={[t('table'), t('rows'), t('size')]}
+        numeric
         rows={tables.map((one) => [
           one.name,
           formatNumber(one.rows, language),

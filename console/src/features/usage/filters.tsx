@@ -38,7 +38,6 @@ export function UsageFilters({ values, onChange }: UsageFiltersProps) {
     <TextInput
       type="date"
       size="xs"
-      w={150}
       aria-label={label}
       title={label}
       value={values[name].slice(0, 10)}
