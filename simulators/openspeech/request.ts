@@ -35,12 +35,22 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
     throw refused(40402003, 'TTSExceededTextLimit: the text is too long')
   }
   const additions = readAdditions(parameters.additions)
-  const audio = parameters.audio_params
-  if (!isObject(audio)) throw refused(45000001, 'invalid argument: audio_params is required')
+  const audio = readAudio(json, parameters)
   const wanted = generation.endsWith('2.0') ? audio.enable_subtitle : audio.enable_timestamp
   const silenced = ssml !== '' || isObject(additions.cache_config) || additions.enable_latex_tn
   const voice = readVoice(audio, additions)
   return { billedText, voice, subtitles: wanted === true && !silenced }
+}
+
+/**
+ * The vendor's reference calls them required and names no error without them; callers who know
+ * only the gateway's specification leave them out, or write them beside `req_params`.
+ */
+function readAudio(json: unknown, parameters: Json): Json {
+  const beside = isObject(json) ? json.audio_params : undefined
+  const audio = parameters.audio_params ?? beside ?? {}
+  if (!isObject(audio)) throw refused(45000001, 'invalid argument: audio_params')
+  return audio
 }
 
 const ENDINGS: Record<Generation, RegExp> = {
