@@ -99,6 +99,8 @@ export interface ErrorDetails {
   /** A machine-readable code, for example `context_length_exceeded`. */
   readonly code?: string
   readonly retryAfterSeconds?: number
+  /** The methods that the path takes. */
+  readonly allow?: readonly string[]
   /** Replaces the table's status: only for upstream errors that are passed through. */
   readonly status?: number
   /** What really happened: for the log. */

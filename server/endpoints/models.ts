@@ -159,7 +159,10 @@ export const getModel: AccountEndpoint = {
   async handle(context, caller, services) {
     const model = services.catalog.snapshot().models.get(context.params['*'] ?? '')
     if (!model || !isVisible(model, caller)) {
-      throw new GatewayError('not_found', { message: 'no such model', code: 'model_not_found' })
+      throw new GatewayError('not_found', {
+        message: 'no such model: GET /v1/models lists all',
+        code: 'model_not_found',
+      })
     }
     sendJson(context, 200, describeModel(model, services))
   },

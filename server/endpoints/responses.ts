@@ -18,6 +18,7 @@ const responsesRequest = z.looseObject({
     .describe('A string, or input items.'),
   stream: z.boolean().nullish().describe('true: typed server-sent events.'),
   max_output_tokens: z.int().positive().nullish(),
+  previous_response_id: z.string().nullish().describe('An answer of yours that is kept.'),
 })
 
 const responsesAnswer = z.looseObject({

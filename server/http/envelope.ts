@@ -21,16 +21,18 @@ export function renderError(
   return { type: 'error', error: { type, message: error.message, code, param } }
 }
 
-/** The headers that belong to an error: when to come back, and whether it can help at all. */
+/** Headers that belong to an error: when to come back, whether it can help, what is allowed. */
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
-  const { retryAfterSeconds } = error.details
+  const { retryAfterSeconds, allow } = error.details
   const row = ERRORS[error.row]
   if (retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
   } else if (row.status === 429 || row.status === 503) {
     headers['retry-after'] = '1'
   }
+  if (allow)
+    headers.allow = allow.flatMap((one) => (one === 'GET' ? [one, 'HEAD'] : one)).join(', ')
   if ('retry' in row) headers['x-should-retry'] = 'false'
   return headers
 }

@@ -3,14 +3,14 @@
  * may get past this function as an exception.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../errors.ts'
+import type { GatewayError } from '../errors.ts'
 import { type Context, createContext } from './context.ts'
 import type { Envelope } from './envelope.ts'
 import { sendError } from './reply.ts'
-import type { Match } from './router.ts'
+import type { Match, Miss } from './router.ts'
 
 export interface ListenerOptions<Target> {
-  readonly match: (method: string, url: string) => Match<Target>
+  readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
   readonly envelopeOf: (target: Target) => Envelope
   readonly run: (target: Target, context: Context) => Promise<void>
   /** Told once for every request, when its answer is through or its caller is gone. */
@@ -44,15 +44,11 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
 
 function route<Target>(request: IncomingMessage, options: ListenerOptions<Target>) {
   const url = request.url ?? '/'
-  try {
-    const match = options.match(request.method ?? 'GET', url)
-    return { ...match, envelope: options.envelopeOf(match.target) }
-  } catch (error) {
-    const refused =
-      error instanceof GatewayError ? error : new GatewayError('internal', { cause: error })
-    const envelope: Envelope = 'flat'
-    return { ...UNROUTED, path: url, envelope, refused }
-  }
+  const found = options.match(request.method ?? 'GET', url)
+  if (!('refused' in found)) return { ...found, envelope: options.envelopeOf(found.target) }
+  const { refused, meant } = found
+  const envelope: Envelope = meant === undefined ? 'flat' : options.envelopeOf(meant)
+  return { ...UNROUTED, path: url, envelope, refused }
 }
 
 /** A body nobody asked for must not keep its connection waiting. */

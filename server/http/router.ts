@@ -12,6 +12,13 @@ export interface Match<Target> {
   readonly params: Readonly<Record<string, string | undefined>>
 }
 
+/** A request that no route takes. */
+export interface Miss<Target> {
+  readonly refused: GatewayError
+  /** What it was probably meant for: its caller reads errors in that one's form. */
+  readonly meant: Target | undefined
+}
+
 export interface Routable<Target> {
   readonly method: Method
   readonly path: string
@@ -22,8 +29,8 @@ const EMPTY_QUERY = new URLSearchParams()
 const ALL_METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Builds the table. The returned function throws 404 for an unknown path and 405 for a known one
- * asked with another method. HEAD is answered as GET.
+ * Builds the table. The returned function refuses an unknown path with 404 and a known one that
+ * is asked with another method with 405. HEAD is answered as GET.
  */
 export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 200 })
@@ -34,13 +41,13 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
     router.on(route.method, route.path, mark)
   }
 
-  return function match(method: string, url: string): Match<Target> {
+  return function match(method: string, url: string): Match<Target> | Miss<Target> {
     const cut = url.indexOf('?')
     const path = cut < 0 ? url : url.slice(0, cut)
     const asked = method === 'HEAD' ? 'GET' : method
     const found = find(asked, path)
     const route = found && known.get(found.handler)
-    if (!found || !route) throw missing(path)
+    if (!found || !route) return miss(asked, path)
     return {
       target: route.target,
       pattern: route.path,
@@ -59,11 +66,25 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
     }
   }
 
-  function missing(path: string): GatewayError {
-    const other = ALL_METHODS.filter((method) => find(method, path))
-    if (other.length === 0) return new GatewayError('not_found', { message: 'no such path' })
-    return new GatewayError('method_not_allowed', {
-      message: `method not allowed on this path: use ${other.join(' or ')}`,
-    })
+  function miss(method: string, path: string): Miss<Target> {
+    const allow = ALL_METHODS.filter((other) => find(other, path))
+    if (allow.length > 0) {
+      const message = `method not allowed on this path: use ${allow.join(' or ')}`
+      const refused = new GatewayError('method_not_allowed', { message, allow })
+      return { refused, meant: routeOf(allow[0] ?? 'GET', path)?.target }
+    }
+    const meant = routeOf(method, unslip(path))
+    const hint = meant ? `did you mean ${meant.path}?` : 'GET /docs lists all'
+    const refused = new GatewayError('not_found', { message: `no such path: ${hint}` })
+    return { refused, meant: meant?.target }
   }
+
+  function routeOf(method: string, path: string): Routable<Target> | undefined {
+    return known.get(find(method, path)?.handler)
+  }
+}
+
+/** The usual slip: a base address without the version, or a client that adds it a second time. */
+function unslip(path: string): string {
+  return path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`
 }

@@ -11,6 +11,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
+import { newId } from '../lib/ids.ts'
 import { watchArrivals } from './arrivals.ts'
 
 export interface ServerLimits {
@@ -71,7 +72,8 @@ export function createHttpServer(
 
 function refuseHeaders(response: ServerResponse): void {
   const body = JSON.stringify({ error: 'too many request headers', type: 'invalid_request_error' })
-  response.writeHead(431, { 'content-type': 'application/json', connection: 'close' }).end(body)
+  const headers = { 'content-type': 'application/json', 'x-request-id': newId('req') }
+  response.writeHead(431, { ...headers, connection: 'close' }).end(body)
 }
 
 /** A caller that is still sending may be told why; then it is cut off, whatever it does. */
@@ -94,6 +96,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = JSON.stringify({ error: message, type: 'invalid_request_error' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+      `X-Request-Id: ${newId('req')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `Connection: close\r\n\r\n${body}`,
   )
 }

@@ -19,7 +19,8 @@ function readCredential(headers: IncomingHttpHeaders): string {
   const apiKey = typeof header === 'string' && header !== '' ? header : undefined
   if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey) {
     throw new GatewayError('unauthenticated', {
-      message: 'Authorization and x-api-key name different keys: send one of them',
+      message:
+        'invalid or missing API key: Authorization and x-api-key name different ones, send one',
     })
   }
   const key = bearer ?? apiKey

@@ -55,6 +55,11 @@ test('404, the same for foreign, unknown and malformed ids; nobody builds on ano
   const stolen = await gateway.post(PATH, stranger.key, ask({ previous_response_id: id }))
   assert.equal(stolen.status, 400)
   assert.equal(stolen.json.error.param, 'previous_response_id')
+  for (const junk of [5, {}, [id], true]) {
+    const answer = await gateway.post(PATH, stranger.key, ask({ previous_response_id: junk }))
+    assert.equal(answer.status, 400, JSON.stringify(junk))
+    assert.equal(answer.json.error.param, 'previous_response_id')
+  }
   assert.equal((await gateway.get(`${PATH}/${id}`, owner.key)).status, 200)
 })
 

@@ -26,6 +26,7 @@ before(async () => {
       { id: 'two', type: 'chat', prices, routes },
       { id: 'closed-first', type: 'chat', prices, routes: through('closed', 'first') },
       { id: 'refused-first', type: 'chat', prices, routes: through('refused', 'first') },
+      { id: 'one', type: 'chat', prices, routes: through('first') },
       { id: 'only-closed', type: 'chat', prices, routes: through('closed') },
     ],
   })
@@ -114,4 +115,19 @@ test('a vendor’s 429 with no other route left is a 429 with its Retry-After', 
   const answer = await gateway.post(PATH, key, ask('[[fault:status=429;retry-after=7]] hi'))
   assert.equal(answer.status, 429)
   assert.equal(answer.headers.get('retry-after'), '7')
+})
+
+test('what a request names and the vendor does not find is the request’s fault, not ours', async () => {
+  const { key } = await gateway.tenant()
+  for (const [code, status, outcome] of [
+    ['file_not_found', 400, 'rejected'],
+    ['previous_response_not_found', 400, 'rejected'],
+    ['model_not_found', 502, 'channel_fault'],
+    ['InvalidEndpointOrModel.NotFound', 502, 'channel_fault'],
+  ] as const) {
+    const words = `[[fault:status=400;error-code=${code}]] hi`
+    const answer = await gateway.post(PATH, key, ask(words, 'one'))
+    assert.equal(answer.status, status, code)
+    assert.equal((await outcomes(answer, key)).tried[0]?.[1], outcome)
+  }
 })

@@ -13,7 +13,9 @@ import type { WireResponse } from '../upstream.ts'
 const CHANNEL_CODES = new RegExp(
   [
     'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',
-    'invalid_api_key|account_?deactivated|accessdenied|notfound|not_found|closedendpoint',
+    'invalid_api_key|account_?deactivated|accessdenied|closedendpoint',
+    // Of the model, not of what a request names: an earlier response, a file.
+    '(model|endpoint\\w*)[._]?not_?found',
   ].join('|'),
   'i',
 )

@@ -1,0 +1,87 @@
+/** What a caller is told whose request no route takes: where to go, in the form that it reads. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { sendRaw } from '../support/raw.ts'
+
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway()
+})
+after(() => gateway.stop())
+
+const send = (method: string, path: string, headers = {}) =>
+  gateway.fetch(path, { method, headers, ...(method === 'PUT' ? { body: '{}' } : {}) })
+
+for (const [path, allow, form] of [
+  ['/v1/chat/completions', 'POST', 'nested'],
+  ['/v1/responses', 'GET, HEAD, POST', 'nested'],
+  ['/v1/embeddings', 'POST', 'nested'],
+  ['/v1/models/sim-chat', 'GET, HEAD', 'nested'],
+  ['/v1/messages', 'POST', 'flat'],
+  ['/v1/search', 'POST', 'flat'],
+  ['/v1/balance', 'GET, HEAD', 'flat'],
+] as const) {
+  test(`405 at ${path}: Allow, and the ${form} form`, async () => {
+    for (const method of ['PUT', 'OPTIONS']) {
+      const answer = await send(method, path)
+      assert.equal(answer.status, 405)
+      assert.equal(answer.headers.get('allow'), allow)
+      assert.match(answer.headers.get('x-request-id') ?? '', /^req_/)
+      const body = (await answer.json()) as { error: { message: string } | string }
+      const message = typeof body.error === 'string' ? body.error : body.error.message
+      assert.equal(typeof body.error, form === 'flat' ? 'string' : 'object')
+      assert.match(message, /^method not allowed on this path: use /)
+    }
+  })
+}
+
+test('405 of messages is nested for who names an anthropic-version', async () => {
+  const answer = await send('PUT', '/v1/messages', { 'anthropic-version': '2023-06-01' })
+  const body = (await answer.json()) as { error: { type: string } }
+  assert.equal(body.error.type, 'invalid_request_error')
+})
+
+for (const [method, path, message] of [
+  ['GET', '/nowhere', 'no such path: GET /docs lists all'],
+  ['POST', '/search', 'no such path: did you mean /v1/search?'],
+  ['GET', '/balance?x=1', 'no such path: did you mean /v1/balance?'],
+] as const) {
+  test(`404 at ${method} ${path}`, async () => {
+    const answer = await send(method, path)
+    assert.equal(answer.status, 404)
+    assert.deepEqual(await answer.json(), { error: message, type: 'not_found_error' })
+  })
+}
+
+test('an SDK whose address lacks the version, or has it twice, says so', async () => {
+  const { key: apiKey } = await gateway.tenant()
+  const messages = [{ role: 'user' as const, content: 'hi' }]
+  const openai = new OpenAI({ apiKey, baseURL: gateway.url, maxRetries: 0 })
+  await assert.rejects(
+    openai.chat.completions.create({ model: 'sim-chat', messages }),
+    /404 no such path: did you mean \/v1\/chat\/completions\?/,
+  )
+  const anthropic = new Anthropic({ apiKey, baseURL: `${gateway.url}/v1`, maxRetries: 0 })
+  await assert.rejects(
+    anthropic.messages.create({ model: 'sim-claude', max_tokens: 5, messages }),
+    /404 .*did you mean \/v1\/messages\?/,
+  )
+})
+
+test('what never became a request is answered with a request id too', async () => {
+  const many = Array.from({ length: 120 }, (_, index) => `x-${index}: 1\r\n`).join('')
+  for (const [request, status] of [
+    ['NONSENSE\r\n\r\n', 400],
+    [`GET /healthz HTTP/1.1\r\nhost: a\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    [`GET /healthz HTTP/1.1\r\nhost: a\r\n${many}\r\n`, 431],
+  ] as const) {
+    const answer = await sendRaw(gateway.url, request)
+    assert.equal(answer.status, status)
+    assert.match(answer.head, /x-request-id: req_/i)
+    assert.match(answer.body.toString(), /"type":"invalid_request_error"/)
+  }
+})
