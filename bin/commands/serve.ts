@@ -1,6 +1,7 @@
 /** `tributary serve`: runs the gateway until it is told to stop. */
 import { type Command, Option } from 'commander'
 import { describeConfig, loadConfig } from '../../server/config.ts'
+import { explainFailure } from '../lib/failure.ts'
 import { port } from '../lib/parse.ts'
 
 interface ServeOptions {
@@ -38,10 +39,16 @@ async function serve(options: ServeOptions): Promise<void> {
   const rest = 'the rest as `tributary config` tells'
   console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
   const { serve: start } = await import('../../server/main.ts')
-  const gateway = await start(config)
+  const gateway = await start(config).catch(quit)
   const failed = await stopRequested()
   await gateway.stop(failed ? 0 : config.drainMs)
   if (failed) process.exitCode = 1
+}
+
+/** What a failed start had opened already (timers, sockets) would keep the process alive. */
+function quit(error: unknown): never {
+  console.error(explainFailure(error))
+  process.exit(1)
 }
 
 /**

@@ -1,7 +1,9 @@
 /** `serve` as a real process: from nothing to an answer, and to a clean end. */
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -92,4 +94,15 @@ test('serve: refusals are one line and 1', async (t) => {
   assert.match(running.said(), /^tributary: PORT: must be a whole number from 0 to 65535\n$/)
   const wrong = await runWith(running.environment, ['serve', '--role', 'boss'])
   assert.equal(wrong.code, 2)
+})
+
+test('serve: a port that is taken ends it with 1, whatever had been opened', async (t) => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  t.after(() => other.close())
+  const address = other.address()
+  assert.ok(typeof address === 'object' && address)
+  const running = start(t, {}, '--port', String(address.port))
+  assert.equal(await running.ended, 1)
+  assert.match(running.said(), /port \d+ on 127\.0\.0\.1 is taken: stop what listens there/)
 })
