@@ -25,15 +25,32 @@ export interface Routable<Target> {
   readonly target: Target
 }
 
+/** More than a request line can hold: an id that is too long is the business of who looks it up. */
+const PATH_LENGTH_MAX = 65_536
+const UNKNOWN_CHARACTER = encodeURIComponent('\uFFFD')
 const EMPTY_QUERY = new URLSearchParams()
 const ALL_METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** An id that does not decode is an unknown id, and answered like one. */
+function makeDecodable(path: string): string {
+  return path.split('/').map(decodes).join('/')
+}
+
+function decodes(segment: string): string {
+  try {
+    decodeURIComponent(segment)
+    return segment
+  } catch {
+    return UNKNOWN_CHARACTER
+  }
+}
 
 /**
  * Builds the table. The returned function refuses an unknown path with 404 and a known one that
  * is asked with another method with 405. HEAD is answered as GET.
  */
 export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
-  const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: 200 })
+  const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: PATH_LENGTH_MAX })
   const known = new Map<unknown, Routable<Target>>()
   for (const route of routes) {
     const mark = () => undefined
@@ -58,12 +75,7 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   }
 
   function find(method: string, path: string) {
-    try {
-      return router.find(method as Method, path)
-    } catch {
-      // A path that does not decode names nothing.
-      return null
-    }
+    return router.find(method as Method, path.includes('%') ? makeDecodable(path) : path)
   }
 
   function miss(method: string, path: string): Miss<Target> {

@@ -193,7 +193,13 @@ describe(ASYNC_PATH, () => {
     const tenant = await stage.gateway.tenant()
     const other = await stage.gateway.tenant()
     const foreign = await stage.create(other)
-    for (const id of [foreign.json.id, 'task_0000000000000000000000', '%00', 'x'.repeat(90)]) {
+    for (const id of [
+      foreign.json.id,
+      'task_0000000000000000000000',
+      '%00',
+      '%ff',
+      'x'.repeat(5000),
+    ]) {
       const answer = await stage.gateway.get(`${ASYNC_PATH}/${id}`, tenant.key)
       assert.equal(answer.status, 404, id)
       assert.deepEqual(answer.json, { error: 'no such task', type: 'not_found_error' })
