@@ -3,9 +3,15 @@
  * of that API only changes its address and key (spec 4.4).
  */
 import { z } from 'zod'
-import { encodeContentsCreated, encodeContentsTask } from '../dialects/video/contents-task.ts'
-import { invalidField } from '../errors.ts'
+import {
+  CODES_OF_STATUS,
+  encodeContentsCreated,
+  encodeContentsTask,
+  statusOf,
+} from '../dialects/video/contents-task.ts'
+import { GatewayError, invalidField } from '../errors.ts'
 import { sendJson } from '../http/reply.ts'
+import type { TaskFilter } from '../tasks/view-store.ts'
 import type { AccountEndpoint, TaskEndpoint } from './endpoint.ts'
 import {
   findShownVideo,
@@ -97,19 +103,26 @@ export const getContentsTask: AccountEndpoint = {
   },
 }
 
-const STATES: Readonly<Record<string, readonly string[]>> = {
-  queued: ['submitting', 'queued'],
-  running: ['processing'],
-  succeeded: ['succeeded'],
-  failed: ['failed'],
+const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const
+
+const FILTERS: Readonly<
+  Record<(typeof STATUSES)[number], Pick<TaskFilter, 'states' | 'codes' | 'otherCodes'>>
+> = {
+  queued: { states: ['submitting', 'queued'] },
+  running: { states: ['processing'] },
+  succeeded: { states: ['succeeded'] },
+  failed: { states: ['failed'], otherCodes: Object.values(CODES_OF_STATUS).flat() },
+  cancelled: { states: ['failed'], codes: CODES_OF_STATUS.cancelled },
+  expired: { states: ['failed'], codes: CODES_OF_STATUS.expired },
 }
 
 const listQuery = z.object({
   page_num: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
   page_size: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_SIZE_DEFAULT),
-  'filter.status': z.enum(['queued', 'running', 'succeeded', 'failed']).optional(),
+  'filter.status': z.enum(STATUSES).optional(),
   'filter.task_ids': z.string().max(200).optional().describe('May be repeated.'),
   'filter.model': z.string().max(200).optional(),
+  'filter.service_tier': z.enum(['default', 'flex']).optional(),
 })
 
 export const listContentsTasks: AccountEndpoint = {
@@ -132,7 +145,7 @@ export const listContentsTasks: AccountEndpoint = {
       throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
     }
     const { page_num: page, page_size: size } = parsed.data
-    const states = STATES[parsed.data['filter.status'] ?? '']
+    const { 'filter.status': status, 'filter.service_tier': tier } = parsed.data
     const model = parsed.data['filter.model']
     const ids = context.query.getAll('filter.task_ids').slice(0, PAGE_MAX)
     const { rows, total } = await services.tasks.list({
@@ -140,7 +153,8 @@ export const listContentsTasks: AccountEndpoint = {
       kind: 'video',
       limit: size,
       offset: (page - 1) * size,
-      ...(states ? { states } : {}),
+      ...(status ? FILTERS[status] : {}),
+      ...(tier ? { tier } : {}),
       ...(model ? { model } : {}),
       ...(ids.length > 0 ? { ids } : {}),
     })
@@ -157,7 +171,9 @@ export const deleteContentsTask: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Cancel or delete a video task, native form',
-    description: 'A queued task is cancelled, a running one is not (409), a finished one deleted.',
+    description:
+      'A queued task is cancelled; a running or a cancelled one is refused (409); the record of ' +
+      'a finished one is deleted.',
     tag: TAG,
     answer: z.object({}),
     example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: {} }),
@@ -165,7 +181,13 @@ export const deleteContentsTask: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findVideo(context, caller, services)
+    // As that API does: a cancel that is repeated must not remove what it has cancelled.
+    if (statusOf(toVideoTask(row)) === 'cancelled') throw cancelledAlready()
     await removeVideo(row, services)
     sendJson(context, 200, {})
   },
+}
+
+function cancelledAlready(): GatewayError {
+  return new GatewayError('conflict', { message: 'this task is cancelled already' })
 }

@@ -38,7 +38,7 @@ async function takeBack(engine: Engine, task: ClaimedTask, upstreamId: string): 
   const before = await driver.look(wire, reference)
   if (before.state !== 'queued' || !driver.cancel) {
     await applyLook(engine, task, before)
-    throw cannotCancel()
+    throw before.state === 'queued' ? neverCancels() : cannotCancel()
   }
   if (!(await markCancelSent(engine.sql, task.id, task.fence))) throw cannotCancel()
   await addEvent(engine.sql, task.id, 'cancel_sent')
@@ -56,5 +56,12 @@ function cannotCancel(): GatewayError {
   return new GatewayError('conflict', {
     message: 'only a queued task can be cancelled',
     code: 'task_not_queued',
+  })
+}
+
+function neverCancels(): GatewayError {
+  return new GatewayError('conflict', {
+    message: 'tasks of this model cannot be cancelled: it runs to its end',
+    code: 'cancel_not_offered',
   })
 }

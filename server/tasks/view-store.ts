@@ -61,6 +61,10 @@ export interface TaskFilter {
   readonly states?: readonly string[]
   readonly ids?: readonly string[]
   readonly model?: string
+  readonly tier?: string
+  /** Failed tasks: only those that ended with one of these codes, or only all others. */
+  readonly codes?: readonly string[]
+  readonly otherCodes?: readonly string[]
 }
 
 export async function listTasks(
@@ -68,6 +72,7 @@ export async function listTasks(
   filter: TaskFilter,
 ): Promise<{ readonly rows: TaskRow[]; readonly total: number }> {
   const { accountId, kind, states = null, ids = null, model = null, after = null } = filter
+  const { tier = null, codes = null, otherCodes = null } = filter
   const matching = sql`
     t.account_id = ${accountId} and t.kind = ${kind} and t.deleted_at is null
       and (${states as string[] | null}::text[] is null
@@ -75,7 +80,12 @@ export async function listTasks(
       and (${ids as string[] | null}::text[] is null
         or t.id = any(${ids as string[] | null}::text[])
         or a.upstream_id = any(${ids as string[] | null}::text[]))
-      and (${model}::text is null or t.model = ${model})`
+      and (${model}::text is null or t.model = ${model})
+      and (${tier}::text is null or t.request ->> 'service_tier' = ${tier})
+      and (${codes as string[] | null}::text[] is null
+        or t.error_code = any(${codes as string[] | null}::text[]))
+      and (${otherCodes as string[] | null}::text[] is null
+        or t.error_code is null or t.error_code <> all(${otherCodes as string[] | null}::text[]))`
   const rows = await sql<TaskRow[]>`
     select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
     where ${matching} and (${after}::text is null or (t.created_at, t.id) <

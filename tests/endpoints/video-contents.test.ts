@@ -86,12 +86,50 @@ describe(CONTENTS_PATH, () => {
     assert.equal((await stage.gateway.get(`${CONTENTS_PATH}?page_num=0`, tenant.key)).status, 400)
   })
 
+  test('the list tells failed, cancelled and expired apart, and knows the tier', async () => {
+    const tenant = await stage.gateway.tenant()
+    const body = { model: 'test-video-1', content: BODY.content }
+    const begin = async (extra = {}) => {
+      const { id } = (await stage.create(tenant, { ...body, ...extra }, CONTENTS_PATH)).json
+      return { id: id as string, vendorTask: stage.vendor.tasks.get(id) }
+    }
+    const failed = await begin()
+    const expired = await begin({ service_tier: 'flex' })
+    const cancelled = await begin()
+    assert.ok(failed.vendorTask && expired.vendorTask)
+    failed.vendorTask.status = 'failed'
+    expired.vendorTask.status = 'expired'
+    const path = `${CONTENTS_PATH}/${cancelled.id}`
+    await stage.gateway.fetch(path, { method: 'DELETE', key: tenant.key })
+    for (const { id } of [failed, expired]) await stage.until(tenant, id, 'failed')
+    const ask = async (query: string) => {
+      const { json } = await stage.gateway.get(`${CONTENTS_PATH}?${query}`, tenant.key)
+      return json.items.map(({ id, status }: { id: string; status: string }) => [id, status])
+    }
+    for (const [status, { id }] of Object.entries({ failed, expired, cancelled })) {
+      assert.deepEqual(await ask(`filter.status=${status}`), [[id, status]])
+    }
+    assert.deepEqual(await ask('filter.service_tier=flex'), [[expired.id, 'expired']])
+    assert.equal((await ask('filter.service_tier=default')).length, 2)
+  })
+
+  test('a cancel that is repeated is refused and removes nothing', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { id } = (await stage.create(tenant, BODY, CONTENTS_PATH)).json
+    const remove = () =>
+      stage.gateway.fetch(`${CONTENTS_PATH}/${id}`, { method: 'DELETE', key: tenant.key })
+    assert.equal((await remove()).status, 200)
+    assert.equal((await remove()).status, 409)
+    const { json } = await stage.gateway.get(`${CONTENTS_PATH}/${id}`, tenant.key)
+    assert.equal(json.status, 'cancelled')
+  })
+
   test('404: foreign, unknown and malformed ids look the same, in get and delete', async () => {
     const tenant = await stage.gateway.tenant()
     const { id } = (await stage.create(tenant, BODY, CONTENTS_PATH)).json
     const other = await stage.gateway.tenant()
     const bodies = new Set<string>()
-    for (const asked of [id, 'cgt-20200101000000-abcde', '%20', 'x'.repeat(150)]) {
+    for (const asked of [id, 'cgt-20200101000000-abcde', '%20', '%ff', 'x'.repeat(5000)]) {
       for (const method of ['GET', 'DELETE']) {
         const path = `${CONTENTS_PATH}/${asked}`
         const answer = await stage.gateway.fetch(path, { method, key: other.key })

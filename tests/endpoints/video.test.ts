@@ -85,6 +85,8 @@ describe(VIDEO_PATH, () => {
     ['watermark', { watermark: 'no' }],
     ['service_tier', { service_tier: 'fast' }],
     ['flex where there is none', { service_tier: 'flex' }],
+    ['frames where only seconds count', { frames: 29 }],
+    ['a draft where there is none', { draft: true }],
     ['callback_url without a scheme', { callback_url: 'example.com/hook' }],
     ['callback_url of another scheme', { callback_url: 'ftp://example.com/hook' }],
     ['callback_url with a password', { callback_url: 'https://u:p@example.com/hook' }],

@@ -90,6 +90,21 @@ describe('video against simulated vendors', () => {
     assert.equal((await gateway.record(created, key)).charged, '4.5')
   })
 
+  test('the shortest video of the model is four seconds', async () => {
+    const content = [{ type: 'text', text: 'a river' }]
+    const { done } = await run({ model: 't-MiniMax-H3', content, duration: 4 })
+    assert.deepEqual([done.json.status, done.json.duration], ['succeeded', 4])
+  })
+
+  test('a vendor without a cancel: a waiting task is refused in words that say so', async () => {
+    const { key } = await gateway.tenant()
+    const content = [{ type: 'text', text: '[[fault:queue-time=5000]] a river' }]
+    const { json } = await gateway.post(VIDEO_PATH, key, { model: 't-MiniMax-H3', content })
+    const answer = await gateway.fetch(`${VIDEO_PATH}/${json.id}`, { method: 'DELETE', key })
+    assert.equal(answer.status, 409)
+    assert.match(await answer.text(), /tasks of this model cannot be cancelled/)
+  })
+
   test('more than five reference images cost extra', async () => {
     const images = Array.from({ length: 7 }, () => ({ ...image, role: 'reference_image' }))
     const content = [{ type: 'text', text: 'a river' }, ...images]

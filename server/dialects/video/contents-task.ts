@@ -5,18 +5,24 @@
 import type { JsonObject } from '../../lib/json.ts'
 import type { VideoTask } from './video-task.ts'
 
-const STATUS_OF_CODE: Readonly<Record<string, string>> = {
-  cancelled: 'cancelled',
-  task_expired: 'expired',
-  expired: 'expired',
-}
+/** The gateway knows one way to fail; the native form tells two of its reasons apart. */
+export const CODES_OF_STATUS = {
+  cancelled: ['cancelled'],
+  expired: ['task_expired', 'expired'],
+} as const
+
+const STATUS_OF_CODE: ReadonlyMap<string, string> = new Map(
+  Object.entries(CODES_OF_STATUS).flatMap(([status, codes]) =>
+    codes.map((code) => [code, status] as const),
+  ),
+)
 
 const ECHOED = ['service_tier', 'generate_audio', 'safety_identifier'] as const
 const EFFECTIVE = ['seed', 'resolution', 'ratio', 'duration', 'frames', 'revised_prompt'] as const
 
-function statusOf({ state, error }: VideoTask): string {
+export function statusOf({ state, error }: VideoTask): string {
   if (state === 'processing') return 'running'
-  return (error && STATUS_OF_CODE[error.code]) ?? state
+  return (error && STATUS_OF_CODE.get(error.code)) ?? state
 }
 
 /** The answer to a creation: nothing but what that API and the specification name. */

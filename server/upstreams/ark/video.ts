@@ -25,11 +25,13 @@ const PAGE_SIZE = 500
 const PAGES_MAX = 20
 /** Sent whatever the generation is; the vendor's defaults are the specification's. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
+/** Not of the specification, passed to the generations that know them, and decide the price. */
+const DECISIVE = ['frames', 'draft']
 
 function prepare(order: TaskOrder<ArkSettings>): PreparedTask {
   const family = familyOf(order.upstreamModel)
   const rules = correctRules(family, order.details)
-  const found = judgeVideo(order.parameters, order.given, rules)
+  const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.given, rules)
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
@@ -45,6 +47,12 @@ function prepare(order: TaskOrder<ArkSettings>): PreparedTask {
     },
     facts: factsOf(order.parameters, resolution, hasVideo, family),
   }
+}
+
+/** Leaving these out would make, and charge, another video than the one that was asked for. */
+function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family) {
+  const param = DECISIVE.find((name) => Boolean(parameters[name]) && !fields.includes(name))
+  return param && { param, problem: 'this model does not take it' }
 }
 
 function readSize({ parameters, given }: TaskOrder<ArkSettings>, most: number, usual: string) {

@@ -17,6 +17,7 @@ const H3: VideoRules = {
 }
 
 export function rulesOf(upstreamModel: string): VideoRules {
-  const isMax = /max/i.test(upstreamModel)
+  // The vendor's own name has a "max" in it too.
+  const isMax = /-max\b/i.test(upstreamModel)
   return isMax ? { ...H3, seconds: { min: 5, max: 15 } } : H3
 }
