@@ -48,9 +48,10 @@ export async function findReplay(
   }
 }
 
-function stillRunning(requestId: string): GatewayError {
+function stillRunning(requestId?: string): GatewayError {
+  const running = requestId === undefined ? '' : ` as ${requestId}`
   return new GatewayError('conflict', {
-    message: `a request with this Idempotency-Key is still running as ${requestId}`,
+    message: `a request with this Idempotency-Key is still running${running}: repeat it later`,
     retryAfterSeconds: 1,
   })
 }
@@ -97,6 +98,6 @@ export function refusedHold(refused: Refused): GatewayError {
         code: 'spend_limit_reached',
       })
     case 'duplicate':
-      return stillRunning('another request')
+      return stillRunning()
   }
 }
