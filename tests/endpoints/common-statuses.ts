@@ -11,6 +11,11 @@ type Body = Readonly<Record<string, unknown>>
 export interface CommonCase {
   readonly path: string
   readonly body: Body
+  /** The request is a form: `body` are its fields, and this is its file. */
+  readonly form?: {
+    readonly file: Buffer
+    readonly bytesMax: number
+  }
   readonly model: string
   readonly envelope: 'flat' | 'nested'
   /** Headers that the endpoint needs on every request. */
@@ -38,6 +43,66 @@ interface Fixture extends CommonCase {
 }
 
 type Case = readonly [title: string, run: (fixture: Fixture) => Promise<void>]
+
+/** Of requests that are JSON. */
+const JSON_CASES: readonly Case[] = [
+  [
+    '400 for what is not a JSON object, 415 for what is not read',
+    async ({ gateway, post, path, envelope }) => {
+      const { key } = await gateway.tenant()
+      for (const text of ['', '{', '[]', 'null', '"x"', '{"a":1,"a":2}', '['.repeat(100)]) {
+        const answer = await post(path, key, text)
+        assert.equal(answer.status, 400, text.slice(0, 20))
+        assert.equal(errorOf(answer, envelope).type, 'invalid_request_error')
+      }
+      const form = { 'content-type': 'multipart/form-data; boundary=x' }
+      assert.equal((await post(path, key, 'x', form)).status, 415)
+      const encoded = { 'content-encoding': 'gzip' }
+      assert.equal((await post(path, key, '{}', encoded)).status, 415)
+    },
+  ],
+  [
+    '413 for a body over the limit',
+    async ({ gateway, post, path }) => {
+      const { key } = await gateway.tenant()
+      const answer = await post(path, key, ' '.repeat(33 * 1024 * 1024))
+      assert.equal(answer.status, 413)
+    },
+  ],
+]
+
+/** Of requests that are forms. */
+const FORM_CASES: readonly Case[] = [
+  [
+    '400 for a form that is none, 415 for what is not read',
+    async ({ gateway, post, path, envelope }) => {
+      const { key } = await gateway.tenant()
+      const form = { 'content-type': 'multipart/form-data; boundary=x' }
+      for (const text of ['', 'x', '--x', '--x--', '--x\r\n\r\n--x--', '--x\r\ncontent-']) {
+        const answer = await post(path, key, text, form)
+        assert.equal(answer.status, 400, text)
+        assert.equal(errorOf(answer, envelope).type, 'invalid_request_error')
+      }
+      const nameless = { 'content-type': 'multipart/form-data' }
+      assert.equal((await post(path, key, 'x', nameless)).status, 415)
+      assert.equal((await post(path, key, '{}')).status, 415)
+      const encoded = { ...form, 'content-encoding': 'gzip' }
+      assert.equal((await post(path, key, 'x', encoded)).status, 415)
+    },
+  ],
+  [
+    '413 for a file over the limit',
+    async ({ gateway, path, body, form, envelope }) => {
+      const { key } = await gateway.tenant()
+      const file = Buffer.alloc((form?.bytesMax ?? 0) + 1)
+      // The beginning is that of a real one, so that its size is all that is wrong.
+      form?.file.copy(file, 0, 0, 44)
+      const answer = await postForm(gateway, path, key, { body, file })
+      assert.equal(answer.status, 413, answer.text)
+      assert.match(errorOf(answer, envelope).message, /^file is larger than \d+ bytes$/)
+    },
+  ],
+]
 
 const CASES: readonly Case[] = [
   [
@@ -103,29 +168,6 @@ const CASES: readonly Case[] = [
     },
   ],
   [
-    '400 for what is not a JSON object, 415 for what is not read',
-    async ({ gateway, post, path, envelope }) => {
-      const { key } = await gateway.tenant()
-      for (const text of ['', '{', '[]', 'null', '"x"', '{"a":1,"a":2}', '['.repeat(100)]) {
-        const answer = await post(path, key, text)
-        assert.equal(answer.status, 400, text.slice(0, 20))
-        assert.equal(errorOf(answer, envelope).type, 'invalid_request_error')
-      }
-      const form = { 'content-type': 'multipart/form-data; boundary=x' }
-      assert.equal((await post(path, key, 'x', form)).status, 415)
-      const encoded = { 'content-encoding': 'gzip' }
-      assert.equal((await post(path, key, '{}', encoded)).status, 415)
-    },
-  ],
-  [
-    '413 for a body over the limit',
-    async ({ gateway, post, path }) => {
-      const { key } = await gateway.tenant()
-      const answer = await post(path, key, ' '.repeat(33 * 1024 * 1024))
-      assert.equal(answer.status, 413)
-    },
-  ],
-  [
     '409 and 422 by Idempotency-Key, and the first answer again',
     async ({ gateway, post, path, body }) => {
       const { key, accountId } = await gateway.tenant()
@@ -175,14 +217,40 @@ const CASES: readonly Case[] = [
   ],
 ]
 
+async function postForm(
+  gateway: TestGateway,
+  path: string,
+  key: string,
+  { body, file, headers = {} }: { body: Body; file: Buffer; headers?: object },
+): Promise<TestAnswer> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) {
+    form.set(name, typeof value === 'string' ? value : JSON.stringify(value))
+  }
+  form.set('file', new Blob([new Uint8Array(file)]), 'speech.wav')
+  const authorization = `Bearer ${key}`
+  const init = { method: 'POST', headers: { authorization, ...headers }, body: form }
+  const answer = await gateway.fetch(path, init)
+  const text = await answer.text()
+  const isJson = answer.headers.get('content-type')?.includes('json')
+  const json = isJson ? JSON.parse(text) : undefined
+  return { status: answer.status, headers: answer.headers, text, json }
+}
+
 export function testCommonStatuses(start: () => TestGateway, common: CommonCase): void {
   const name = common.path.split('?')[0]
-  const cases = common.answersFirst ? CASES.filter(([title]) => !title.startsWith('502')) : CASES
+  const { form, answersFirst } = common
+  const ofKind = [...CASES, ...(form ? FORM_CASES : JSON_CASES)]
+  const cases = answersFirst ? ofKind.filter(([title]) => !title.startsWith('502')) : ofKind
   for (const [title, run] of cases) {
-    test(`${name}: ${title}`, () => {
+    test(`${name}: ${common.model}: ${title}`, () => {
       const gateway = start()
-      const post: Fixture['post'] = (path, key, body, headers = {}) =>
-        gateway.post(path, key, body, { ...common.headers, ...headers })
+      const post: Fixture['post'] = (path, key, body, more = {}) => {
+        const headers = { ...common.headers, ...more }
+        return form && typeof body === 'object'
+          ? postForm(gateway, path, key, { body: { ...body }, file: form.file, headers })
+          : gateway.post(path, key, body, headers)
+      }
       return run({ ...common, gateway, post })
     })
   }

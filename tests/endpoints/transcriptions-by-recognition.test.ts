@@ -11,6 +11,7 @@ import OpenAI, { toFile } from 'openai'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { findFreePort, until } from '../support/processes.ts'
 import { makeWav } from '../support/wav.ts'
+import { testCommonStatuses } from './common-statuses.ts'
 
 const TEXT = 'All rivers run. Into the sea!'
 const SUBMIT = 'recognition.submit'
@@ -236,3 +237,16 @@ test('a file that the vendor cannot fetch is the operator’s fault, not the cal
   const failing = openai.audio.transcriptions.create(order(FETCHED, file, 'fail-task=45000006'))
   await assert.rejects(failing, /502/)
 })
+
+for (const model of [FETCHED, SENT] as const) {
+  const body = (fault = '') => ({ model, prompt: order(model, new File([], ''), fault).prompt })
+  testCommonStatuses(() => gateway, {
+    path: '/v1/audio/transcriptions',
+    body: body(),
+    form: { file: makeWav(500), bytesMax: 25 * 1024 * 1024 },
+    model,
+    envelope: 'nested',
+    withWords: (words) => ({ model, prompt: words }),
+    withModel: (other) => ({ path: '/v1/audio/transcriptions', body: { ...body(), model: other } }),
+  })
+}

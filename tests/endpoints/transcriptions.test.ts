@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI, { toFile } from 'openai'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { makeWav } from '../support/wav.ts'
+import { testCommonStatuses } from './common-statuses.ts'
 
 const TEXT = 'All rivers run. Into the sea!'
 const PATH = '/v1/audio/transcriptions'
@@ -163,3 +165,13 @@ for (const fault of ['status=500', 'reset-before-head', 'cut-after-bytes=5']) {
     assert.deepEqual(await gateway.balance(accountId), before)
   })
 }
+
+testCommonStatuses(() => gateway, {
+  path: PATH,
+  body: { model: 'sim-whisper' },
+  form: { file: makeWav(500), bytesMax: 25 * 1024 * 1024 },
+  model: 'sim-whisper',
+  envelope: 'nested',
+  withWords: (words) => ({ model: 'sim-whisper', prompt: words }),
+  withModel: (model) => ({ path: PATH, body: { model } }),
+})

@@ -7,10 +7,12 @@ import {
   type FormEntry,
   MODEL,
   openBooth,
+  ROUTE,
   TO_SPEECH,
   TO_TEXT,
 } from '../support/interpretation.ts'
 import { makeSamples, makeWav } from '../support/wav.ts'
+import { testCommonStatuses } from './common-statuses.ts'
 
 let booth: Booth
 before(async () => {
@@ -236,29 +238,6 @@ test('a recording over an hour is refused by its header, a body over the cap by 
   assert.equal(answer.json.error, 'file: is 3601 s long, more than 3600 s')
 })
 
-test('401, 402, 403, 404, 415 as everywhere', async () => {
-  const { key } = await booth.gateway.tenant()
-  assert.equal((await booth.ask('', TO_TEXT)).status, 401)
-  const poor = await booth.gateway.tenant({ balance: '0.000000001' })
-  const refused = await booth.ask(poor.key, TO_TEXT)
-  assert.equal(refused.status, 402)
-  assert.equal(refused.json.type, 'billing_error')
-  const bound = await booth.gateway.tenant({ key: { models: ['another'] } })
-  assert.equal((await booth.ask(bound.key, TO_TEXT)).status, 403)
-  assert.equal((await booth.ask(key, [['model', 'no-such-model'], FILE])).status, 404)
-  const wrong = await booth.ask(key, [['model', 'sim-chat'], FILE])
-  assert.equal(wrong.status, 400)
-  assert.match(wrong.json.error, /is a chat model/)
-  const json = await booth.gateway.post('/v1/audio/translations', key, { model: MODEL })
-  assert.equal(json.status, 415)
-})
-
-test('429 over the rate of a key', async () => {
-  const { key } = await booth.gateway.tenant({ key: { limits: { requests_per_minute: 1 } } })
-  assert.equal((await booth.ask(key, TO_TEXT)).status, 200)
-  assert.equal((await booth.ask(key, TO_TEXT)).status, 429)
-})
-
 test('Idempotency-Key: text again, for the same form in another order; speech is not kept', async () => {
   const { key, accountId } = await booth.gateway.tenant()
   const header = { 'idempotency-key': 'once' }
@@ -285,3 +264,21 @@ test('the model is listed by its type', async () => {
   const model = json.data.find(({ id }: { id: string }) => id === MODEL)
   assert.equal(model.model_type, 'ast')
 })
+
+const SIMULATED = { model: 'sim-interpretation', source_language: 'zh', target_language: 'en' }
+for (const mode of ['s2t', 's2s']) {
+  const body = { ...SIMULATED, mode }
+  testCommonStatuses(() => booth.gateway, {
+    path: ROUTE,
+    body,
+    form: { file: makeWav(200), bytesMax: 3600 * 32_000 + 1024 * 1024 },
+    model: `${body.model} ${mode}`,
+    envelope: 'flat',
+    withWords() {
+      const { faults } = booth.gateway.simulators
+      faults.add({ operation: 'interpretation', scenario: 'status=500' })
+      return body
+    },
+    withModel: (model) => ({ path: ROUTE, body: { ...body, model } }),
+  })
+}
