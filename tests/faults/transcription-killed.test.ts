@@ -1,0 +1,120 @@
+/**
+ * kill -9 in the middle of a transcription: nothing had been delivered, so another gateway gives
+ * all of the hold back, whatever the vendor billed; and the upload is public for minutes at most.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import {
+  applySimulators,
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../support/gateway.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import { makeWav } from '../support/wav.ts'
+
+const SETTLED_MS = 60_000
+const HALF_AN_HOUR_SECONDS = 1800
+
+let database: TestDatabase
+let simulators: Simulators
+let dataDir: string
+before(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'tributary-transcription-'))
+  database = await createTestDatabase()
+  simulators = await startSimulators({ port: 0 })
+  await applySimulators(database.sql, simulators.url)
+})
+after(async () => {
+  await simulators.stop()
+  await database.drop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+function start(): Promise<GatewayProcess> {
+  return startGateway({ dataDir, databaseUrl: database.url })
+}
+
+function transcribe({ url }: GatewayProcess, key: string, fields: Record<string, string>) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  form.set('file', new Blob([new Uint8Array(makeWav(2_000))]), 'a.wav')
+  const headers = { authorization: `Bearer ${key}` }
+  return fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', headers, body: form })
+}
+
+const CASES = [
+  ['sim-whisper', 'audio.transcriptions', '[[fault:delay-head=5000]]'],
+  ['sim-recognition', 'recognition.submit', '[[fault:queue-time=10;run-time=5000]]'],
+  ['sim-recognition-turbo', 'recognition.flash', '[[fault:delay-head=5000]]'],
+] as const
+
+interface Asked {
+  readonly operation: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly answer: Promise<Response>
+}
+
+/** Each by an account of its own; resolves when the vendors are at work. */
+function askAll(victim: GatewayProcess): Promise<Asked[]> {
+  const { sql } = database
+  return Promise.all(
+    CASES.map(async ([model, operation, prompt]) => {
+      const { id: accountId } = await createTestAccount(sql)
+      const { key, id: keyId } = await createKey(sql, { accountId })
+      const answer = transcribe(victim, key, { model, prompt })
+      answer.catch(() => undefined)
+      await until(`the work of ${model}`, () =>
+        simulators.calls.list().find((call) => call.operation === operation),
+      )
+      return { operation, accountId, keyId, answer }
+    }),
+  )
+}
+
+/** What the sweeper made of it. */
+function readCall(keyId: string) {
+  return until(
+    'the sweeper',
+    async () => {
+      const [one] = await database.sql<{ status: string; charged: bigint }[]>`
+        select status, charged from call where key_id = ${keyId}`
+      return one && one.status !== 'running' ? one : undefined
+    },
+    SETTLED_MS,
+  )
+}
+
+test('killed while vendors work: all goes back, nothing is repeated, books agree', async () => {
+  const { sql } = database
+  const victim = await start()
+  const asked = await askAll(victim)
+  await victim.kill9()
+  const heir = await start()
+  for (const { operation, accountId, keyId, answer } of asked) {
+    await assert.rejects(answer, 'no answer')
+    const { status, charged } = await readCall(keyId)
+    assert.deepEqual([status, charged], ['lost', 0n])
+    const [balance] = await sql<{ held: bigint }[]>`
+      select held from balance where account_id = ${accountId}`
+    assert.equal(balance?.held, 0n)
+    const lent = await sql<{ seconds: number }[]>`
+      select extract(epoch from expires_at - now())::float8 as seconds from file
+      where account_id = ${accountId}`
+    assert.equal(lent.length, operation === 'recognition.submit' ? 1 : 0)
+    assert.ok(lent.every(({ seconds }) => seconds <= HALF_AN_HOUR_SECONDS))
+    const sent = simulators.calls.list().filter((call) => call.operation === operation)
+    assert.equal(sent.length, 1)
+  }
+  await heir.stop(5_000)
+  const broken = (await audit(sql)).checks.filter(({ ok }) => !ok)
+  assert.deepEqual(broken, [])
+})
