@@ -1,6 +1,9 @@
 /** POST /v1/audio/transcriptions: OpenAI's dialect of turning a recording into text. */
 import { z } from 'zod'
-import { createAudioMeter } from '../dialects/transcription/measure-audio.ts'
+import {
+  createAudioMeter,
+  SLOWEST_BYTES_PER_SECOND,
+} from '../dialects/transcription/measure-audio.ts'
 import { estimateTokensOfBytes } from '../lib/estimate-tokens.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
@@ -63,6 +66,9 @@ export const transcriptions: MeteredEndpoint = {
       output_token: estimateTokensOfBytes(outputBytes),
       call: 1,
     }),
+    // A header can lie about the length; the bytes bound what can be heard in them.
+    plausible: ({ file }, { second = 0 }) =>
+      second <= (file?.bytes ?? 0) / SLOWEST_BYTES_PER_SECOND,
     billsBroken: false,
     passesRefusals: false,
   },

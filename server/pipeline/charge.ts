@@ -40,6 +40,8 @@ export interface ChargeInput {
   /** Units that stated usage must have, where they are priced. */
   readonly needs?: readonly Unit[]
   readonly fallback: (complete: boolean) => Quantities
+  /** Whether usage far beyond the hold is still what the request can come to. */
+  readonly plausible?: ((usage: Quantities) => boolean) | undefined
 }
 
 export const NOTHING: Charge = { nanos: null, basis: 'none', review: false, lines: [] }
@@ -73,8 +75,9 @@ function isPriced({ model }: ChargeInput, unit: Unit): boolean {
 
 function chargeUsage(input: ChargeInput, usage: Quantities): Charge {
   const charge = price(input, usage, 'usage')
-  const absurd =
+  const isFarBeyond =
     input.holdNanos > 0n && charge.nanos !== null && charge.nanos > input.holdNanos * ABSURD_FACTOR
+  const absurd = isFarBeyond && input.plausible?.(usage) !== true
   return absurd ? clamped(input) : charge
 }
 

@@ -65,6 +65,11 @@ export interface Metering extends Reading {
   readonly needs?: readonly Unit[]
   /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
+  /**
+   * Whether usage of more than ten times the hold is to be believed: where the hold was priced by
+   * what a caller's file says of itself.
+   */
+  readonly plausible?: (request: CallRequest, usage: Quantities) => boolean
   /** Whether the part delivered before an upstream broke off is owed. */
   readonly billsBroken: boolean
   /** Whether an upstream's refusal reaches the caller with its own status and body. */

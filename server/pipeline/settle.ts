@@ -38,6 +38,7 @@ export function chargeFor(
     billsBroken: metering.billsBroken,
     needs: metering.needs ?? [],
     fallback: (complete) => metering.fallback(call.request, ended.report, complete),
+    plausible: (usage) => metering.plausible?.(call.request, usage) ?? false,
   })
 }
 

@@ -231,6 +231,21 @@ test('looks that fail are repeated; a task that fails for ever is a 502', async 
   assert.deepEqual(await gateway.balance(accountId), before)
 })
 
+test('a file that says it is short is charged as long as it was, as far as its bytes can hold', async () => {
+  const { key, openai } = await setUp()
+  const file = await toFile(makeWav(20_000), 'a.wav')
+  for (const [seconds, charged] of [
+    [600, 600],
+    [700, 21],
+  ]) {
+    await openai.audio.transcriptions.create(order(FETCHED, file, `media-seconds=${seconds}`))
+    const record = await lastRecord(key)
+    assert.equal(record.review, seconds === 700)
+    assert.equal(record.charged, record.review ? record.held : record.lines[0].amount)
+    if (!record.review) assert.equal(record.lines[0].quantity, charged)
+  }
+})
+
 test('a file that the vendor cannot fetch is the operator’s fault, not the caller’s', async () => {
   const { openai, speak } = await setUp()
   const file = await speak('wav')

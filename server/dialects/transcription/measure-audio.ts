@@ -12,7 +12,7 @@ const HEAD_BYTES = 4096
 export const RECORDING_HEAD_BYTES = 12
 const TAIL_BYTES = 65_536
 /** The lowest rate that people record speech at: what cannot be measured is held at this. */
-const SLOWEST_BYTES_PER_SECOND = 1000
+export const SLOWEST_BYTES_PER_SECOND = 1000
 const OPUS_RATE = 48_000
 const RIFF_CHUNKS_AT = 12
 const FORMAT_BYTES = 16

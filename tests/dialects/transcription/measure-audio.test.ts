@@ -1,9 +1,12 @@
 /** Lengths by the files' own headers, however their bytes arrive. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createAudioMeter } from '../../../server/dialects/transcription/measure-audio.ts'
+import {
+  createAudioMeter,
+  nameRecording,
+} from '../../../server/dialects/transcription/measure-audio.ts'
 import { render } from '../../../simulators/openspeech/audio/render.ts'
-import { makeWav } from '../../support/wav.ts'
+import { makeWav, wavChunk } from '../../support/wav.ts'
 
 function measure(file: Buffer, pieceBytes: number) {
   const meter = createAudioMeter()
@@ -34,6 +37,39 @@ for (const [format, seconds] of [
 test('wav: by its rate', () => {
   assert.equal(measure(makeWav(Buffer.alloc(32_000 * 3)), 1000).seconds, 4)
   assert.equal(measure(makeWav(Buffer.alloc(32_000 * 3 - 44)), 1000).seconds, 3)
+})
+
+test('wav: whatever stands before its format, and by the slower of the two rates it states', () => {
+  const samples = Buffer.alloc(32_000 * 3 - 44)
+  const listed = makeWav(samples, { first: wavChunk('LIST', Buffer.from('INFOa')) })
+  assert.equal(measure(listed, 100).seconds, 4)
+  for (const [at, rate] of [
+    [24, 4_000_000_000],
+    [28, 4_000_000_000],
+    [28, 16_000],
+  ] as const) {
+    const lying = makeWav(samples)
+    lying.writeUInt32LE(rate, at)
+    assert.equal(measure(lying, 100).seconds, rate === 16_000 ? 6 : 3)
+  }
+})
+
+test('a recording is known by its first bytes', () => {
+  for (const [head, name] of [
+    ['RIFF', 'audio.wav'],
+    ['OggS', 'audio.ogg'],
+    ['fLaC', 'audio.flac'],
+    ['ID3\x04', 'audio.mp3'],
+    ['\xff\xfb\x90\x00', 'audio.mp3'],
+    ['\xff\xf1\x90\x00', undefined],
+    ['\x1aE\xdf\xa3', 'audio.webm'],
+    ['\x00\x00\x00 ftypM4A ', 'audio.m4a'],
+    ['\x00\x00\x00 ftypisom', 'audio.mp4'],
+    ['hello', undefined],
+    ['', undefined],
+  ] as const) {
+    assert.equal(nameRecording(Buffer.from(head, 'latin1')), name)
+  }
 })
 
 test('what says nothing of its length is bounded by its bytes', () => {
