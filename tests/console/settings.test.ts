@@ -112,6 +112,16 @@ describe('settings, for all', { skip: noBrowser }, () => {
     await context.close()
   })
 
+  test('a member reads the limits of the account', async () => {
+    const limits = { requests_per_minute: 1200 }
+    await stage.sql`update account set limits = ${stage.sql.json(limits)}`
+    const { page } = await stage.signedIn('/settings', { role: 'member' })
+    await page.getByText('Requests a minute').waitFor()
+    await page.getByText('1,200', { exact: true }).waitFor()
+    await page.getByText('No limit', { exact: true }).waitFor()
+    await page.context().close()
+  })
+
   test('other sessions are seen and ended', async () => {
     const { page } = await stage.signedIn('/settings')
     await page.getByText('This browser').waitFor()

@@ -7,6 +7,7 @@ import { SubmitForm } from '../../components/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { Selected } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { Limits } from './limits.tsx'
 import { messages } from './messages.ts'
 import { Row } from './row.tsx'
 
@@ -26,6 +27,7 @@ export function AccountSection({ account }: { readonly account: Selected }) {
       <Panel title={t('account')}>
         <Row title={t('accountName')} text={data.name} />
         {id}
+        <Limits limits={data.limits} />
       </Panel>
     )
   }
@@ -42,6 +44,7 @@ export function AccountSection({ account }: { readonly account: Selected }) {
         />
         {id}
       </SubmitForm>
+      <Limits limits={data.limits} />
     </Panel>
   )
 }
