@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { SECRET_VARIABLES, VARIABLES } from './config-variables.ts'
 import { OperatorError } from './lib/operator-error.ts'
+import { sayProblem } from './lib/say-problem.ts'
 import { maskSecret } from './lib/secrets.ts'
 
 const environmentSchema = z.object(VARIABLES)
@@ -25,7 +26,7 @@ export function loadConfig(
   flags: Environment = {},
 ): Config {
   const merged = { ...environment, ...dropAbsent(flags) }
-  const parsed = environmentSchema.safeParse(dropAbsent(merged))
+  const parsed = environmentSchema.safeParse(dropAbsent(merged), { error: sayProblem })
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${String(issue.path[0])}: ${issue.message}`)
     throw new ConfigError([...new Set(lines)].join('\n'))

@@ -1,7 +1,7 @@
 /** Reads what a request of the admin API brings, against its declaration. */
-import type { ZodType } from 'zod'
-import { GatewayError, invalidField } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
+import { checkQuery, checkShape } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import type { RouteDeclaration } from './contract/route.ts'
 
@@ -16,8 +16,8 @@ export async function readInput(context: Context, declared: RouteDeclaration) {
     throw new GatewayError('not_found')
   }
   return {
-    query: declared.query && check(declared.query, Object.fromEntries(context.query), 'query'),
-    body: declared.body && check(declared.body, await readJson(context, declared), 'body'),
+    query: declared.query && checkQuery(declared.query, context.query),
+    body: declared.body && checkShape(declared.body, await readJson(context, declared)),
   }
 }
 
@@ -30,11 +30,4 @@ async function readJson({ request }: Context, { role }: RouteDeclaration): Promi
   } catch {
     throw new GatewayError('invalid_request', { message: 'the body is not JSON' })
   }
-}
-
-function check(schema: ZodType, value: unknown, place: string): unknown {
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  throw invalidField(issue?.path.join('.') || place, issue?.message ?? 'invalid')
 }

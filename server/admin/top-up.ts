@@ -6,6 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
+import { checkShape } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { type Nanos, parseAmount } from '../lib/money.ts'
@@ -39,12 +40,8 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
   if (!isSigned(context.request.headers['x-signature'], body, secret)) {
     throw new GatewayError('unauthenticated', { message: 'the signature is missing or wrong' })
   }
-  const parsed = payment.safeParse(tryParseJson(body))
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw invalidField(issue?.path.join('.') || 'body', issue?.message ?? 'invalid')
-  }
-  const { event_id: eventId, account_id: accountId, amount, currency, reason } = parsed.data
+  const read = checkShape(payment, tryParseJson(body))
+  const { event_id: eventId, account_id: accountId, amount, currency, reason } = read
   const amountNanos = parseAmount(amount) ?? 0n
   if (amountNanos <= 0n) throw invalidField('amount', 'must be more than nothing')
   return { eventId, accountId, amountNanos, currency, reason: reason || `payment ${eventId}` }

@@ -3,6 +3,7 @@
  * sealed apart from the rest, and the upstream's own schema judges the whole.
  */
 import type { ZodType } from 'zod'
+import { sayProblem } from '../lib/say-problem.ts'
 import type { SecretBox } from '../lib/secrets.ts'
 import { dereference, type Environment, formatPath, type Path, referenceOf } from './environment.ts'
 import { explain, type Mistake } from './file.ts'
@@ -78,7 +79,7 @@ export function checkSettings(
   environment: Environment,
 ): { readonly mistakes: readonly Mistake[]; readonly missing: readonly string[] } {
   const { value, unset } = resolve(settings, environment)
-  const parsed = upstream.settings.safeParse(value)
+  const parsed = upstream.settings.safeParse(value, { error: sayProblem })
   const missing = [...new Set(unset.map(({ name }) => name))]
   if (parsed.success) return { mistakes: [], missing }
   const unknowable = new Set(unset.map((found) => formatPath([...path, ...found.path])))
@@ -98,7 +99,7 @@ export function resolveSettings(
     const problem = `the environment variable ${missing.name} is not set`
     return { problem: `${formatPath(missing.path)}: ${problem}` }
   }
-  const parsed = upstream.settings.safeParse(value)
+  const parsed = upstream.settings.safeParse(value, { error: sayProblem })
   if (parsed.success) return { settings: parsed.data }
   const [mistake] = explain('', parsed.error)
   return { problem: `${mistake?.path}: ${mistake?.problem}` }

@@ -1,6 +1,7 @@
 /** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
 import type { ZodError } from 'zod'
 import { OperatorError } from '../lib/operator-error.ts'
+import { sayProblem } from '../lib/say-problem.ts'
 import { type Environment, formatPath, substitute } from './environment.ts'
 import { type CatalogFile, catalogFile } from './file-schema.ts'
 
@@ -46,7 +47,7 @@ export function parseCatalogFile(
     const problem = `the environment variable ${name} is not set`
     mistakes.push({ file, path: formatPath(path), problem })
   })
-  const parsed = catalogFile.safeParse(raw)
+  const parsed = catalogFile.safeParse(raw, { error: sayProblem })
   if (!parsed.success) mistakes.push(...explain(file, parsed.error))
   if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
   return { name: file, source: parsed.data.source ?? baseName(file), content: parsed.data }

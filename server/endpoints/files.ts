@@ -6,6 +6,7 @@ import { linkToFile } from '../assets/links.ts'
 import { readUpload } from '../assets/read-upload.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectUpload } from '../http/arrivals.ts'
+import { checkQuery, checkShape } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import { sendJson } from '../http/reply.ts'
@@ -63,13 +64,6 @@ const fields = z.object({
     .default(LIFE_SECONDS.default),
 })
 
-function parse<T extends z.ZodType>(schema: T, values: object): z.output<T> {
-  const parsed = schema.safeParse(values)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw invalidField(String(issue?.path[0] ?? 'body'), issue?.message ?? 'invalid')
-}
-
 /** Reads an upload as it comes. Throws GatewayError: 400, 408, 413, 415 and 422. */
 export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
@@ -82,7 +76,7 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
         content,
         declaredBytes: Number(context.request.headers['content-length'] ?? 0),
         fields() {
-          const read = parse(fields, Object.fromEntries(given))
+          const read = checkShape(fields, Object.fromEntries(given))
           return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
         },
       }),
@@ -142,7 +136,7 @@ export const listUploads: AccountEndpoint = {
     errors: [400, 503],
   },
   async handle(context, { accountId }, { files, publicUrl }) {
-    const { limit, order, after, purpose } = parse(listQuery, Object.fromEntries(context.query))
+    const { limit, order, after, purpose } = checkQuery(listQuery, context.query)
     const last = after === undefined ? undefined : await files.find(accountId, after)
     if (after !== undefined && !last) throw invalidField('after', 'no such file')
     const newestFirst = order === 'desc'

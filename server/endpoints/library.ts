@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import type { AssetKind } from '../assets/collect-assets.ts'
-import { GatewayError, invalidField } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
+import { checkQuery } from '../http/check-shape.ts'
 import { commonHeaders, sendJson } from '../http/reply.ts'
 import type { AccountEndpoint } from './endpoint.ts'
 import { describeLibraryEntry, libraryEntry } from './library-entry.ts'
@@ -113,12 +114,8 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
       errors: [400, 403, 503],
     },
     async handle(context, { accountId }, { library }) {
-      const parsed = shelf.query.safeParse(Object.fromEntries(context.query))
-      if (!parsed.success) {
-        const [issue] = parsed.error.issues
-        throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
-      }
-      const { limit, cursor, from, to, model, task_id: taskId, kind } = parsed.data
+      const wanted = checkQuery(shelf.query, context.query)
+      const { limit, cursor, from, to, model, task_id: taskId, kind } = wanted
       const rows = await library.list({
         ...{ accountId, limit: limit + 1, kinds: kind ? [kind] : shelf.kinds },
         ...(cursor ? { after: cursor } : {}),

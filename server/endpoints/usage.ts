@@ -1,6 +1,7 @@
 /** GET /v1/usage and /v1/usage/{request_id}: every charge, explained. */
 import { z } from 'zod'
-import { GatewayError, invalidField } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
+import { checkQuery } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { sendJson } from '../http/reply.ts'
 import type { UsageFilter } from '../usage/store.ts'
@@ -46,12 +47,7 @@ const listQuery = z.object({
 })
 
 function readFilter(context: Context, accountId: string): UsageFilter {
-  const parsed = listQuery.safeParse(Object.fromEntries(context.query))
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
-  }
-  const { limit, cursor, from, to, model, endpoint, key } = parsed.data
+  const { limit, cursor, from, to, model, endpoint, key } = checkQuery(listQuery, context.query)
   return {
     accountId,
     limit,

@@ -9,7 +9,8 @@ import {
   encodeContentsTask,
   statusOf,
 } from '../dialects/video/contents-task.ts'
-import { GatewayError, invalidField } from '../errors.ts'
+import { GatewayError } from '../errors.ts'
+import { checkQuery } from '../http/check-shape.ts'
 import { sendJson } from '../http/reply.ts'
 import type { TaskFilter } from '../tasks/view-store.ts'
 import type { AccountEndpoint, TaskEndpoint } from './endpoint.ts'
@@ -139,14 +140,10 @@ export const listContentsTasks: AccountEndpoint = {
     errors: [400, 403, 503],
   },
   async handle(context, caller, services) {
-    const parsed = listQuery.safeParse(Object.fromEntries(context.query))
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues
-      throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
-    }
-    const { page_num: page, page_size: size } = parsed.data
-    const { 'filter.status': status, 'filter.service_tier': tier } = parsed.data
-    const model = parsed.data['filter.model']
+    const wanted = checkQuery(listQuery, context.query)
+    const { page_num: page, page_size: size } = wanted
+    const { 'filter.status': status, 'filter.service_tier': tier } = wanted
+    const model = wanted['filter.model']
     const ids = context.query.getAll('filter.task_ids').slice(0, PAGE_MAX)
     const { rows, total } = await services.tasks.list({
       accountId: caller.accountId,

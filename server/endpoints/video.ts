@@ -1,7 +1,7 @@
 /** Video tasks in the gateway's own form: create, get, list, cancel (spec 2.3, 4.4). */
 import { z } from 'zod'
 import { encodeCreated, encodeVideoTask } from '../dialects/video/video-task.ts'
-import { invalidField } from '../errors.ts'
+import { checkQuery } from '../http/check-shape.ts'
 import { sendJson } from '../http/reply.ts'
 import type { AccountEndpoint, TaskEndpoint } from './endpoint.ts'
 import {
@@ -127,12 +127,7 @@ export const listVideos: AccountEndpoint = {
     errors: [400, 403, 503],
   },
   async handle(context, caller, services) {
-    const parsed = listQuery.safeParse(Object.fromEntries(context.query))
-    if (!parsed.success) {
-      const [issue] = parsed.error.issues
-      throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
-    }
-    const { limit, cursor, model, status } = parsed.data
+    const { limit, cursor, model, status } = checkQuery(listQuery, context.query)
     const states = status === 'queued' ? ['submitting', 'queued'] : status ? [status] : undefined
     const { rows } = await services.tasks.list({
       accountId: caller.accountId,

@@ -1,6 +1,6 @@
 /** /v1/webhooks/deliveries: what was sent, how each attempt went, and sending it again. */
 import { z } from 'zod'
-import { invalidField } from '../errors.ts'
+import { checkQuery } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { sendJson } from '../http/reply.ts'
 import type { DeliveryFilter } from '../webhooks/store.ts'
@@ -20,12 +20,7 @@ const listQuery = z.object({
 })
 
 function readFilter(context: Context, accountId: string): DeliveryFilter {
-  const parsed = listQuery.safeParse(Object.fromEntries(context.query))
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]
-    throw invalidField(String(issue?.path[0] ?? 'query'), issue?.message ?? 'invalid')
-  }
-  const { limit, cursor, task_id: taskId, status } = parsed.data
+  const { limit, cursor, task_id: taskId, status } = checkQuery(listQuery, context.query)
   return {
     accountId,
     limit,

@@ -1,8 +1,8 @@
 /** Verb 2: what is asked for? Body, schema, model, routes: everything that can be a 4xx. */
-import type { ZodError } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
 import type { CatalogSnapshot, Channel, Model, Route } from '../catalog/catalog.ts'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidField } from '../errors.ts'
+import { readShape } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
@@ -83,7 +83,7 @@ async function match(
 
 /** The model that a request names, once its shape is right. Throws 400. */
 export async function readModelId(metering: Reading, parts: RequestParts): Promise<string> {
-  checkShape(metering, parts.value)
+  checkBody(metering, parts.value)
   await asRefusal(() => metering.check?.(parts))
   const modelId = metering.model(parts)
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
@@ -109,35 +109,12 @@ export async function findTarget(
   return { model, routes }
 }
 
-function checkShape(metering: Reading, value: Body): void {
-  const result = metering.schema.safeParse(value)
-  if (result.success) return
-  throw shapeError(result.error)
-}
-
-/** A 400 that names the first field at fault in the caller's own notation. */
-function shapeError(error: ZodError): GatewayError {
-  const issue = error.issues[0]
-  const param = (issue?.path ?? []).reduce<string>(
-    (path, step) =>
-      typeof step === 'number' ? `${path}[${step}]` : `${path}${path ? '.' : ''}${String(step)}`,
-    '',
-  )
-  if (param === 'model') return new GatewayError('model_required', { param })
-  const problem = explainIssue(issue)
-  return new GatewayError('invalid_request', {
-    message: param ? `${param}: ${problem}` : problem,
-    ...(param ? { param } : {}),
-  })
-}
-
-/** zod's own sentences speak of schemas; callers know only their fields. */
-function explainIssue(issue: ZodError['issues'][number] | undefined): string {
-  if (!issue) return 'invalid'
-  const { message } = issue
-  if (issue.code !== 'invalid_type') return message.replace(/^Invalid input: /, '')
-  const found = /received (\w+)$/.exec(message)?.[1]
-  return found === 'undefined' ? 'required' : `must be of type ${issue.expected}`
+function checkBody({ schema }: Reading, body: Body): void {
+  const checked = readShape(schema, body)
+  if ('value' in checked) return
+  const { param, problem } = checked
+  if (param === 'model') throw new GatewayError('model_required', { param })
+  throw invalidField(param || 'body', problem)
 }
 
 function findModel(

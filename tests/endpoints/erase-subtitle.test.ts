@@ -96,7 +96,7 @@ describe(ERASE_PATH, () => {
     const tenant = await gateway.tenant()
     await refused(tenant, {}, 'video_task_id: required')
     await refused(tenant, { video_task_id: '' }, 'video_task_id: required, and not empty')
-    await refused(tenant, { video_task_id: 7 }, 'video_task_id: must be of type string')
+    await refused(tenant, { video_task_id: 7 }, 'video_task_id: must be a string')
   })
 
   test('400 for a video that cannot be used, saying why, and nothing is held', async () => {

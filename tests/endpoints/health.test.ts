@@ -28,5 +28,6 @@ test('HEAD is answered as GET, without a body', async () => {
 test('404 for an unknown path', async () => {
   const response = await gateway.fetch('/v1/nothing', {})
   assert.equal(response.status, 404)
-  assert.deepEqual(await response.json(), { error: 'no such path', type: 'not_found_error' })
+  const error = 'no such path: GET /docs lists all'
+  assert.deepEqual(await response.json(), { error, type: 'not_found_error' })
 })

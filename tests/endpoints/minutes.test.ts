@@ -126,12 +126,12 @@ describe(PATH, () => {
       [{ file_url: 'a.mp3' }, 'file_url: must be an http(s) URL'],
       [{ file_type: 'text' }, /^file_type: /],
       [{ source_lang: 'fr_fr' }, /^source_lang: /],
-      [{ all_activate: 'yes' }, 'all_activate: must be of type boolean'],
-      [{ speaker_identification: 1 }, 'speaker_identification: must be of type boolean'],
+      [{ all_activate: 'yes' }, 'all_activate: must be true or false'],
+      [{ speaker_identification: 1 }, 'speaker_identification: must be true or false'],
       [{ number_of_speakers: -1 }, /^number_of_speakers: /],
       [{ number_of_speakers: 1.5 }, /^number_of_speakers: /],
-      [{ hot_words: ['a'] }, 'hot_words: must be of type string'],
-      [{ need_word_time_series: null }, 'need_word_time_series: must be of type boolean'],
+      [{ hot_words: ['a'] }, 'hot_words: must be a string'],
+      [{ need_word_time_series: null }, 'need_word_time_series: must be true or false'],
       [{ features: { translate: true, target_lang: 'de' } }, /^features.target_lang: /],
       [{ callback_url: 'nonsense' }, /^callback_url: /],
       [{ all_activate: false }, /^features: turn on at least one of summary, /],
@@ -258,7 +258,10 @@ describe(PATH, () => {
     try {
       const { key } = await abroad.tenant()
       const created = await abroad.post(PATH, key, ALL)
-      assert.deepEqual([created.status, created.json.error], [404, 'no such path'])
+      assert.deepEqual(
+        [created.status, created.json.error],
+        [404, 'no such path: GET /docs lists all'],
+      )
       assert.equal((await abroad.get(`${PATH}/task_1`, key)).status, 404)
     } finally {
       await abroad.stop()

@@ -1,0 +1,42 @@
+/** Checks what a caller sent against a schema; the refusal names the field as the caller would. */
+import type { ZodType, z } from 'zod'
+import { invalidField } from '../errors.ts'
+import { sayProblem } from '../lib/say-problem.ts'
+
+export type Checked<Value> =
+  | { readonly value: Value }
+  /** The first field at fault, for example `messages[0].role`; empty for the whole. */
+  | { readonly param: string; readonly problem: string }
+
+export function readShape<Schema extends ZodType>(
+  schema: Schema,
+  given: unknown,
+): Checked<z.output<Schema>> {
+  const parsed = schema.safeParse(given, { error: sayProblem })
+  if (parsed.success) return { value: parsed.data }
+  const [issue] = parsed.error.issues
+  return { param: printPath(issue?.path ?? []), problem: issue?.message ?? 'invalid' }
+}
+
+/** The value as the schema reads it. Throws 400; `whole` names what has no field at fault. */
+export function checkShape<Schema extends ZodType>(
+  schema: Schema,
+  given: unknown,
+  whole = 'body',
+): z.output<Schema> {
+  const checked = readShape(schema, given)
+  if ('value' in checked) return checked.value
+  throw invalidField(checked.param || whole, checked.problem)
+}
+
+/** Of a URL: each name's last value. */
+export function checkQuery<Schema extends ZodType>(schema: Schema, query: URLSearchParams) {
+  return checkShape(schema, Object.fromEntries(query), 'query')
+}
+
+function printPath(path: readonly PropertyKey[]): string {
+  return path.reduce<string>((printed, step) => {
+    if (typeof step === 'number') return `${printed}[${step}]`
+    return `${printed}${printed ? '.' : ''}${String(step)}`
+  }, '')
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { z } from 'zod'
+import { sayProblem } from '../../server/lib/say-problem.ts'
+
+const blocks = z.array(z.looseObject({ type: z.string() }))
+
+const CASES: readonly [z.ZodType, unknown, string][] = [
+  [z.string(), undefined, 'required'],
+  [z.string(), null, 'must be a string'],
+  [z.boolean(), 'yes', 'must be true or false'],
+  [z.looseObject({}), [], 'must be an object'],
+  [z.record(z.string(), z.string()), 5, 'must be an object'],
+  [z.int(), 1.5, 'must be a whole number'],
+  [z.int(), '1', 'must be a number'],
+  [z.coerce.number(), 'abc', 'must be a number'],
+  [z.coerce.date(), 'soon', 'must be a time in ISO 8601'],
+  [z.iso.datetime(), 'soon', 'must be a time in ISO 8601'],
+  [z.url(), 'nowhere', 'must be a URL'],
+  [z.stringbool(), 'perhaps', 'must be true or false'],
+  [z.string().min(1), '', 'must not be empty'],
+  [z.array(z.string()).min(1), [], 'must not be empty'],
+  [z.string().min(3), 'ab', 'must have at least 3 characters'],
+  [z.string().max(1), 'ab', 'must have at most 1 character'],
+  [z.array(z.string()).max(2), ['a', 'b', 'c'], 'must have at most 2 items'],
+  [z.string().length(4), 'ab', 'must have exactly 4 characters'],
+  [z.int().min(1), 0, 'must be at least 1'],
+  [z.int().max(50), 51, 'must be at most 50'],
+  [z.number().positive(), 0, 'must be more than 0'],
+  [z.enum(['web', 'global']), 'moon', "must be one of 'web', 'global'"],
+  [z.enum(['web', 'global']), undefined, 'required'],
+  [z.literal('web'), 'moon', "must be 'web'"],
+  [z.strictObject({}), { colour: 1 }, "unknown field 'colour'"],
+  [z.union([z.string(), blocks]), 5, 'must be a string or an array'],
+  [z.union([z.string(), blocks]), [{}], '0.type: required'],
+  [z.union([z.string(), blocks]), undefined, 'required'],
+]
+
+for (const [schema, given, words] of CASES) {
+  test(`${JSON.stringify(given)}: ${words}`, () => {
+    const parsed = schema.safeParse(given, { error: sayProblem })
+    assert.equal(parsed.error?.issues[0]?.message, words)
+  })
+}
+
+test('a schema’s own words come first', () => {
+  const schema = z.string({ error: 'a name, please' })
+  const parsed = schema.safeParse(5, { error: sayProblem })
+  assert.equal(parsed.error?.issues[0]?.message, 'a name, please')
+})
