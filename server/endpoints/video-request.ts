@@ -22,7 +22,7 @@ const media = z
     url: z
       .string()
       .min(1)
-      .refine((url) => MEDIA_URL.test(url), { error: 'an http(s), data: or asset:// URL' }),
+      .refine((url) => MEDIA_URL.test(url), { error: 'must be an http(s), data: or asset:// URL' }),
   })
   .optional()
 
@@ -57,7 +57,9 @@ export const videoRequest = z.looseObject({
   ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']).default('adaptive'),
   duration: z
     .int()
-    .refine((seconds) => seconds === -1 || seconds > 0, { error: 'seconds, or -1' })
+    .refine((seconds) => seconds === -1 || seconds > 0, {
+      error: 'must be at least 1 second, or -1',
+    })
     .default(5)
     .describe('Seconds; -1 lets the model choose.'),
   seed: z.int().min(-1).max(SEED_MAX).default(-1),

@@ -107,7 +107,11 @@ export const getVideo: AccountEndpoint = {
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
-  cursor: z.string().max(100).optional().describe('next_cursor of the page before.'),
+  cursor: z
+    .string()
+    .regex(/^(?:task_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
   model: z.string().max(200).optional(),
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']).optional(),
 })

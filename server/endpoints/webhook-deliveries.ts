@@ -14,7 +14,11 @@ import {
 
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(20),
-  cursor: z.string().max(100).optional().describe('next_cursor of the page before.'),
+  cursor: z
+    .string()
+    .regex(/^(?:whd_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
   task_id: z.string().max(100).optional(),
   status: z.enum(['pending', 'delivered', 'dropped']).optional(),
 })

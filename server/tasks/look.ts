@@ -76,7 +76,7 @@ async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
     return
   }
   if (task.expired || (task.gone_ms ?? 0) >= engine.times.goneMs) {
-    const message = 'the upstream no longer knows this task'
+    const message = 'the upstream no longer knows this task; nothing was charged'
     const ending = { state: 'failed', code: 'task_not_found', message } as const
     await finish(engine, task, ending, { orphan: 'erased' })
     return
@@ -86,7 +86,7 @@ async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask): Promise<void> {
-  const message = 'the task did not finish in time'
+  const message = 'the task did not finish in time; nothing was charged'
   const ending = { state: 'failed', code: 'task_expired', message } as const
   await finish(engine, task, ending, { orphan: 'expired' })
 }

@@ -179,7 +179,7 @@ async function conclude(
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask, failure: string): Promise<void> {
-  const message = 'the upstream’s answer was lost'
+  const message = 'the upstream’s answer was lost; nothing was charged: create the task again'
   await fail(engine, task, 'answer_lost', message, {
     attempt: { state: 'given_up', failure },
     orphan: 'unknown_submit',

@@ -117,7 +117,7 @@ async function passOrGiveUp(
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask, orphan?: string): Promise<void> {
-  const message = 'the upstream did not confirm the task'
+  const message = 'the upstream did not confirm the task; nothing was charged: create it again'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
   await finish(engine, task, ending, orphan ? { orphan } : {})
 }

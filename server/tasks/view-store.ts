@@ -89,7 +89,8 @@ export async function listTasks(
   const rows = await sql<TaskRow[]>`
     select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
     where ${matching} and (${after}::text is null or (t.created_at, t.id) <
-      (select p.created_at, p.id from task p where p.id = ${after}))
+      (select p.created_at, p.id from task p
+        where p.id = ${after} and p.account_id = ${accountId}))
     order by t.created_at desc, t.id desc
     limit ${filter.limit} offset ${filter.offset ?? 0}`
   if (filter.offset === undefined) return { rows, total: rows.length }

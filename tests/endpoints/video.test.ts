@@ -261,6 +261,13 @@ describe(VIDEO_PATH, () => {
       ids.slice(2),
     )
     assert.equal(second.json.next_cursor, null)
+    const wrong = await stage.gateway.get(`${VIDEO_PATH}?cursor=2`, tenant.key)
+    assert.equal(wrong.status, 400)
+    assert.match(wrong.text, /cursor: not a cursor of this list/)
+    const other = await stage.gateway.tenant()
+    await stage.create(other)
+    const foreign = await stage.gateway.get(`${VIDEO_PATH}?cursor=${cursor}`, other.key)
+    assert.deepEqual(foreign.json.data, [], 'a page of somebody else leads nowhere')
     assert.equal((await stage.gateway.get(`${VIDEO_PATH}?limit=0`, tenant.key)).status, 400)
   })
 

@@ -56,6 +56,7 @@ test('200: pages, the newest first', async (t) => {
     cursor = json.next_cursor
   }
   assert.deepEqual(seen, ids)
+  assert.equal((await gateway.get(`${PATH}?cursor=2`, key)).status, 400)
 })
 
 test('200: a redelivery sends the same bytes once more, freshly signed', async (t) => {
