@@ -11,10 +11,12 @@ const QUIET: LiveRow = {
   debt: 0n,
   calls: 3,
   last_end: '2026-11-21 09:30:00.5+00',
+  last_task_end: '2026-11-21 09:30:00.5+00',
   open_tasks: 1,
   tasks_mark: 7n,
   pending_deliveries: 0,
   deliveries_mark: 0n,
+  last_delivery_end: null,
 }
 
 const cases: readonly [string, Partial<LiveRow>, object][] = [
@@ -25,9 +27,19 @@ const cases: readonly [string, Partial<LiveRow>, object][] = [
     { balance: { available: '5', held: '0.000000001', debt: '0' } },
   ],
   ['a call ended', { calls: 4, last_end: '2026-11-21 09:30:00.6+00' }, { usage: { calls: 4 } }],
-  ['calls are only getting old', { calls: 0, last_end: null }, {}],
+  ['calls are only getting old', { calls: 0, last_end: null, last_task_end: null }, {}],
   ['a task moved on', { tasks_mark: 8n }, { tasks: { open: 1 } }],
   ['a task ended', { tasks_mark: 0n, open_tasks: 0 }, { tasks: { open: 0 } }],
+  [
+    'a task began and ended between two looks',
+    { last_task_end: '2026-11-21 09:30:01+00' },
+    { tasks: { open: 1 } },
+  ],
+  [
+    'a delivery was made between two looks',
+    { last_delivery_end: '2026-11-21 09:30:01+00' },
+    { deliveries: { pending: 0 } },
+  ],
   [
     'a delivery waits',
     { pending_deliveries: 1, deliveries_mark: 5n },

@@ -132,6 +132,8 @@ describe('pages of an account', () => {
     assert.ok(Number(video?.charged) > 0)
     const remove = 'DELETE /accounts/:account_id/assets/:asset_id'
     const params = at({ asset_id: video?.id ?? '' })
+    const one = 'GET /accounts/:account_id/assets/:asset_id'
+    assert.deepEqual((await stage.ask(one, { as: 'home-member', params })).json, video)
     const gallery = 'DELETE /accounts/:account_id/gallery/:asset_id'
     assert.equal((await stage.ask(gallery, { as: 'home-member', params })).status, 404)
     assert.equal((await stage.ask(remove, { as: 'home-member', params })).status, 204)
@@ -163,6 +165,7 @@ describe('pages of an account', () => {
         'GET /accounts/:account_id/tasks/:task_id',
         'GET /accounts/:account_id/tasks/:task_id/timeline',
         'POST /accounts/:account_id/tasks/:task_id/cancel',
+        'GET /accounts/:account_id/assets/:asset_id',
         'DELETE /accounts/:account_id/assets/:asset_id',
         'DELETE /accounts/:account_id/files/:file_id',
       ] as const) {

@@ -40,9 +40,7 @@ describe('the overview of an account', { skip: noBrowser }, () => {
     const chart = page.getByRole('slider', { name: 'Calls' })
     await chart.focus()
     await page.keyboard.press('ArrowLeft')
-    await page.waitForFunction(
-      `/Succeeded \\d/.test(document.activeElement.getAttribute('aria-valuetext'))`,
-    )
+    await page.locator(':focus[aria-valuetext*="Succeeded "]').waitFor()
     await page.context().close()
   })
 

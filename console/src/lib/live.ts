@@ -59,6 +59,8 @@ function listen(url: string, onNews: OnNews): () => void {
 
   function open(): EventSource {
     const opened = new EventSource(url)
+    // Nobody told what happened before: what is shown already may be old.
+    opened.addEventListener('open', () => onNews(new Set(LIVE_TOPICS)))
     for (const topic of LIVE_TOPICS) opened.addEventListener(topic, () => gather(topic))
     opened.addEventListener('error', () => {
       // What breaks is opened again by the browser; what was refused is not.

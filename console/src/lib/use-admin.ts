@@ -18,18 +18,26 @@ interface QueryOptions {
   readonly keepPrevious?: boolean
 }
 
+/** For what ends without a word: looked at again for as long as it has not. */
+interface RefetchWhile<Answer> {
+  readonly everyMs: number
+  readonly holds: (answer: Answer) => boolean
+}
+
 /** `useAdmin('GET /accounts/:account_id/balance', { params: { account_id } })`. */
 export function useAdmin<Key extends AdminKey>(
   key: Key,
   request: RequestOf<Key>,
-  options: QueryOptions = {},
+  options: QueryOptions & { readonly refetchWhile?: RefetchWhile<AdminAnswer<Key>> } = {},
 ) {
+  const { refetchEveryMs = false, refetchWhile } = options
   return useQuery({
     queryKey: [key, request],
     queryFn: ({ signal }) => callAdmin(key, request, signal),
     meta: { live: options.live ?? [] },
     enabled: options.enabled ?? true,
-    refetchInterval: options.refetchEveryMs ?? false,
+    refetchInterval: ({ state: { data } }) =>
+      refetchWhile && data && refetchWhile.holds(data) ? refetchWhile.everyMs : refetchEveryMs,
     ...(options.keepPrevious ? { placeholderData: keep } : {}),
   })
 }

@@ -48,6 +48,12 @@ export const libraryContract = {
     query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
     answer: page(entry),
   },
+  'GET /accounts/:account_id/assets/:asset_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Show an asset',
+    answer: entry,
+  },
   'DELETE /accounts/:account_id/assets/:asset_id': {
     role: 'member',
     tag: TAG,

@@ -1,6 +1,6 @@
 /** Gallery, asset library and files, over the stores of the public API. */
 
-import type { AssetFilter } from '../../assets/asset-store.ts'
+import type { AssetFilter, AssetRow } from '../../assets/asset-store.ts'
 import type { AssetKind } from '../../assets/collect-assets.ts'
 import type { FileRow } from '../../assets/file-store.ts'
 import { linkToFile } from '../../assets/links.ts'
@@ -11,7 +11,7 @@ import type { libraryContract } from '../contract/library.ts'
 import type { ReadQuery } from '../contract/route.ts'
 import type { HandlersOf } from '../handler.ts'
 import { toPage } from '../page.ts'
-import { noSuch } from '../refusal.ts'
+import { found, noSuch } from '../refusal.ts'
 import type { AdminServices } from '../services.ts'
 import { readCharges } from '../stores/library-store.ts'
 
@@ -35,23 +35,42 @@ async function listShelf(
     ...(taskId ? { taskId } : {}),
   }
   const rows = await library.list(filter)
+  const describe = await describer({ library, sql }, accountId, rows)
+  return toPage(rows, limit, ({ id }) => id, describe)
+}
+
+/** Says what entries are and what their tasks cost, which is read for all of them at once. */
+async function describer(
+  { library, sql }: Pick<AdminServices, 'library' | 'sql'>,
+  accountId: string,
+  rows: readonly AssetRow[],
+) {
   const requests = rows.map((row) => row.request_id)
   const charges = await readCharges(sql, accountId, requests)
-  return toPage(
-    rows,
-    limit,
-    ({ id }) => id,
-    (row) => {
-      const charged = charges.get(row.request_id)
-      const cost = charged === undefined ? null : formatAmount(charged)
-      return { ...describeLibraryEntry(row, library), charged: cost }
-    },
-  )
+  return (row: AssetRow) => {
+    const charged = charges.get(row.request_id)
+    const cost = charged === undefined ? null : formatAmount(charged)
+    return { ...describeLibraryEntry(row, library), charged: cost }
+  }
+}
+
+async function showAsset(
+  services: AdminServices,
+  { account_id: accountId, asset_id: id }: EntryParams,
+) {
+  const row = found(await services.library.find(accountId, ASSETS, id), 'asset')
+  const describe = await describer(services, accountId, [row])
+  return describe(row)
+}
+
+interface EntryParams {
+  readonly account_id: string
+  readonly asset_id: string
 }
 
 async function removeEntry(
   { library }: AdminServices,
-  params: { readonly account_id: string; readonly asset_id: string },
+  params: EntryParams,
   kinds: readonly AssetKind[],
 ): Promise<undefined> {
   const { account_id: accountId, asset_id: id } = params
@@ -78,6 +97,8 @@ export const libraryHandlers: HandlersOf<typeof libraryContract> = {
     removeEntry(services, params, IMAGES),
   'GET /accounts/:account_id/assets': ({ params, query }, services) =>
     listShelf(services, params.account_id, query.kind ? [query.kind] : ASSETS, query),
+  'GET /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
+    showAsset(services, params),
   'DELETE /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
     removeEntry(services, params, ASSETS),
   async 'GET /accounts/:account_id/files'({ params, query }, { files, publicUrl }) {

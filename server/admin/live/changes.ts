@@ -17,17 +17,24 @@ export function findChanges(before: LiveRow | undefined, now: LiveRow): LiveEven
       name: 'balance',
       data: { available, held, debt },
     },
-    now.last_end !== null &&
-      now.last_end !== before.last_end && { name: 'usage', data: { calls: now.calls } },
-    (before.tasks_mark !== now.tasks_mark || before.open_tasks !== now.open_tasks) && {
+    isNews(before.last_end, now.last_end) && { name: 'usage', data: { calls: now.calls } },
+    (before.tasks_mark !== now.tasks_mark ||
+      before.open_tasks !== now.open_tasks ||
+      isNews(before.last_task_end, now.last_task_end)) && {
       name: 'tasks',
       data: { open: now.open_tasks },
     },
     (before.deliveries_mark !== now.deliveries_mark ||
-      before.pending_deliveries !== now.pending_deliveries) && {
+      before.pending_deliveries !== now.pending_deliveries ||
+      isNews(before.last_delivery_end, now.last_delivery_end)) && {
       name: 'deliveries',
       data: { pending: now.pending_deliveries },
     },
   ]
   return events.filter((event) => event !== false)
+}
+
+/** What has only got too old to be looked at is no news. */
+function isNews(before: string | null, now: string | null): boolean {
+  return now !== null && now !== before
 }

@@ -9,16 +9,20 @@ export interface LiveRow {
   /** Calls that ended in the last seconds, and when the last one did. */
   readonly calls: number
   readonly last_end: string | null
+  /** When the last task ended in the last seconds: one may begin and end between two looks. */
+  readonly last_task_end: string | null
   /** Open tasks, and a number that changes with each of their steps. */
   readonly open_tasks: number
   readonly tasks_mark: bigint
   readonly pending_deliveries: number
   readonly deliveries_mark: bigint
+  /** When the last delivery ended in the last seconds. */
+  readonly last_delivery_end: string | null
 }
 
 /**
- * Only what is under way is read: the last seconds of calls by the index over their ends, open
- * tasks and pending deliveries by indexes that hold nothing else.
+ * Only what is under way or has just ended is read: the last seconds of calls and deliveries by the
+ * indexes over their ends, open tasks and pending deliveries by indexes that hold nothing else.
  */
 export function readLive(
   sql: Sql,
@@ -28,8 +32,9 @@ export function readLive(
   const ids = accountIds as string[]
   return sql<LiveRow[]>`
     with ended as (
-      select account_id, count(*)::int as calls, max(finished_at)::text as last_end
-      from (select account_id, finished_at from call
+      select account_id, count(*)::int as calls, max(finished_at)::text as last_end,
+        (max(finished_at) filter (where task_id is not null))::text as last_task_end
+      from (select account_id, finished_at, task_id from call
         where finished_at >= now() - make_interval(secs => ${sinceSeconds}) offset 0) c
       where account_id = any(${ids}::text[]) group by account_id
     ), open as (
@@ -44,14 +49,21 @@ export function readLive(
         union all
         select * from delivery where lease_until is not null) d
       where account_id = any(${ids}::text[]) group by account_id
+    ), sent as (
+      select account_id, max(finished_at)::text as last_delivery_end
+      from (select account_id, finished_at from delivery
+        where finished_at >= now() - make_interval(secs => ${sinceSeconds}) offset 0) d
+      where account_id = any(${ids}::text[]) group by account_id
     )
     select b.account_id, b.available, b.held, b.debt, coalesce(e.calls, 0) as calls, e.last_end,
-      coalesce(o.tasks, 0) as open_tasks, (coalesce(o.mark, 0) % 1000000007)::bigint as tasks_mark,
+      e.last_task_end, n.last_delivery_end, coalesce(o.tasks, 0) as open_tasks,
+      (coalesce(o.mark, 0) % 1000000007)::bigint as tasks_mark,
       coalesce(s.deliveries, 0) as pending_deliveries,
       (coalesce(s.mark, 0) % 1000000007)::bigint as deliveries_mark
     from balance b
     left join ended e on e.account_id = b.account_id
     left join open o on o.account_id = b.account_id
     left join sending s on s.account_id = b.account_id
+    left join sent n on n.account_id = b.account_id
     where b.account_id = any(${ids}::text[])`
 }

@@ -61,7 +61,7 @@ async function becomeOperator(page: Page, link: string): Promise<void> {
 
 /** The fields are those of the upstream's schema: their labels are its settings' names. */
 async function addChannel(page: Page, simulators: string): Promise<void> {
-  await goTo(page, 'Channels')
+  await goTo(page, '/operator/channels', 'Channels')
   await page.getByRole('button', { name: 'Add a channel' }).first().click()
   const drawer = page.getByRole('dialog', { name: 'Add a channel' })
   await drawer.getByRole('combobox', { name: 'Upstream' }).click()
@@ -78,7 +78,7 @@ async function addChannel(page: Page, simulators: string): Promise<void> {
 }
 
 async function addModel(page: Page): Promise<void> {
-  await goTo(page, 'Models & prices')
+  await goTo(page, '/operator/models', 'Models & prices')
   await page.getByRole('button', { name: 'Add a model' }).first().click()
   const drawer = page.getByRole('dialog', { name: 'Add a model' })
   await drawer.getByRole('textbox', { name: 'Model', exact: true }).fill(MODEL)
@@ -93,7 +93,7 @@ async function addModel(page: Page): Promise<void> {
 }
 
 async function openAccount(page: Page): Promise<void> {
-  await goTo(page, 'Accounts')
+  await goTo(page, '/operator/accounts', 'Accounts')
   await page.getByRole('button', { name: 'New account' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'New account' })
   await dialog.getByLabel('Name').fill('Riverside')
@@ -109,7 +109,7 @@ async function openAccount(page: Page): Promise<void> {
 }
 
 async function callOnce(page: Page): Promise<void> {
-  await goTo(page, 'Playground')
+  await goTo(page, '/playground', 'Playground')
   await page.getByRole('button', { name: 'Send' }).click()
   const cost = page.getByRole('link', { name: /^Cost/ })
   await cost.waitFor()
@@ -119,6 +119,6 @@ async function callOnce(page: Page): Promise<void> {
   await explained.getByText(MODEL).waitFor()
   await explained.getByRole('button', { name: 'Close' }).click()
   await explained.waitFor({ state: 'hidden' })
-  await goTo(page, 'Usage')
+  await goTo(page, '/usage', 'Usage')
   await page.getByRole('table').getByText(MODEL).waitFor()
 }

@@ -1,6 +1,7 @@
 /** Steps that several journeys take, and what every page on the way is held to. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
+import { until } from '../../support/processes.ts'
 import { expectAccessible, expectFits, type WatchedPage } from './browser.ts'
 import { PASSWORD } from './stage.ts'
 import { codeOf } from './totp.ts'
@@ -8,15 +9,24 @@ import { codeOf } from './totp.ts'
 /** A page that was reached: its heading is there, it fits, and everybody can use it. */
 export async function arrive(page: Page, heading: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
-  await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+  const busy = page.locator('[aria-busy=true]')
+  await until('lists that are loaded', async () => (await busy.count()) === 0 || undefined)
   await expectFits(page)
   await expectAccessible(page)
 }
 
-/** By the list of pages at the side, as people go. */
-export async function goTo(page: Page, link: string, heading = link): Promise<void> {
-  await page.locator('nav').getByRole('link', { name: link, exact: true }).first().click()
+/** By the list of pages at the side, as people go; on a phone it is opened first. */
+export async function goTo(page: Page, path: string, heading: string): Promise<void> {
+  const menu = page.locator('header button[aria-label]').first()
+  if ((page.viewportSize()?.width ?? 0) < 700) await menu.click()
+  await page.locator(`nav a[href="/console${path}"]`).click()
   await arrive(page, heading)
+}
+
+/** Closes the details beside a list, or a dialog, in whatever language. */
+export async function close(page: Page): Promise<void> {
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
 }
 
 /** Waits for `done`; proves with the password who it is when that is asked for on the way. */

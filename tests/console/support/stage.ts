@@ -38,12 +38,15 @@ export async function startConsoleStage(options: StageOptions = {}): Promise<Con
   const passwords = createPasswords()
   let people = 0
 
-  async function makePerson({ operator = false, ...of }: Role = {}): Promise<Person> {
+  async function makePerson(
+    { operator = false, ...of }: Role = {},
+    language: 'en' | 'zh' = 'en',
+  ): Promise<Person> {
     people += 1
     const email = `person${people}@example.com`
     const made = await createPerson(
       { sql: stage.sql, passwords },
-      { email, name: `Kim ${people}`, password: PASSWORD, isOperator: operator },
+      { email, name: `Kim ${people}`, password: PASSWORD, isOperator: operator, language },
     )
     const { role = operator ? undefined : 'owner', accountId = stage.account.id } = of
     if (role) await putMembership(stage.sql, { personId: made.id, accountId, role })
@@ -52,9 +55,10 @@ export async function startConsoleStage(options: StageOptions = {}): Promise<Con
 
   return {
     ...stage,
-    ...{ console: `${stage.url}/console`, browser, createPerson: makePerson },
+    ...{ console: `${stage.url}/console`, browser, createPerson: (role) => makePerson(role) },
     async signedIn(path, role = {}, look = {}) {
-      const { email } = await makePerson(role)
+      // What a person has chosen counts for more than what their browser asks for.
+      const { email } = await makePerson(role, look.locale === 'zh-CN' ? 'zh' : 'en')
       const watched = await openPage(browser, look)
       const answer = await watched.context.request.post(`${stage.url}/admin/v1/session`, {
         headers: { 'x-tributary-console': '1' },

@@ -1,41 +1,57 @@
 /** One asset, beside its original when it is a copy of one. */
-import { Button, Group, Image, Stack, Text } from '@mantine/core'
+import { Button, Group, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { DetailDrawer } from '../../components/detail-drawer.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
-import { useAdminChange } from '../../lib/use-admin.ts'
+import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { EraseSubtitles } from './erase-subtitles.tsx'
 import { messages } from './messages.ts'
 import type { Asset } from './page.tsx'
 
 interface AssetDrawerProps {
-  readonly asset: Asset | undefined
-  readonly original: Asset | undefined
+  /** '' while none is open. */
+  readonly id: string
   readonly onClose: () => void
 }
 
-export function AssetDrawer({ asset, original, onClose }: AssetDrawerProps) {
+/** A copy that is being made tells nobody when it is there. */
+const COPYING = { everyMs: 3_000, holds: ({ copy }: Asset) => copy.state === 'waiting' }
+
+/** Wherever it stands in the list, or whatever the list is narrowed to. */
+function useAsset(id: string) {
+  const account = useAccount()
+  return useAdmin(
+    'GET /accounts/:account_id/assets/:asset_id',
+    { params: { account_id: account.id, asset_id: id } },
+    { enabled: id !== '', refetchWhile: COPYING },
+  )
+}
+
+export function AssetDrawer({ id, onClose }: AssetDrawerProps) {
   const t = useMessages(messages)
   const account = useAccount()
+  const { data: asset, error } = useAsset(id)
+  const { data: original } = useAsset(asset?.original_id ?? '')
   const [isDeleting, setDeleting] = useState(false)
   const remove = useAdminChange('DELETE /accounts/:account_id/assets/:asset_id')
   return (
-    <DetailDrawer isOpen={asset !== undefined} title={asset?.model ?? ''} onClose={onClose}>
+    <DetailDrawer isOpen={id !== ''} title={asset?.model ?? ''} onClose={onClose}>
+      {error && !asset ? <ErrorState error={error} /> : null}
       {asset ? (
         <Stack gap="md">
-          <Media asset={asset} />
           {original ? (
-            <>
-              <Text size="sm" fw={500}>
-                {t('original')}
-              </Text>
-              <Media asset={original} />
-            </>
-          ) : null}
+            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+              <Side name={t('original')} asset={original} />
+              <Side name={t('erased')} asset={asset} />
+            </SimpleGrid>
+          ) : (
+            <Media asset={asset} />
+          )}
           <Group gap="xs">
             <ButtonLink to="/tasks" search={{ id: asset.task_id }} variant="default">
               {t('task')}
@@ -73,6 +89,17 @@ export function AssetDrawer({ asset, original, onClose }: AssetDrawerProps) {
 
 function canErase({ erase_until: until }: Asset): boolean {
   return until !== undefined && Date.parse(until) > Date.now()
+}
+
+function Side({ name, asset }: { readonly name: string; readonly asset: Asset }) {
+  return (
+    <div>
+      <Text size="sm" fw={500} mb={4}>
+        {name}
+      </Text>
+      <Media asset={asset} />
+    </div>
+  )
 }
 
 function Media({ asset }: { readonly asset: Asset }) {

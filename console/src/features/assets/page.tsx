@@ -30,8 +30,6 @@ export function Page() {
     { params: { account_id: account.id }, query: asQuery(ASSETS, { kind }) },
     { live: ['tasks'], refetchEveryMs: COPY_LOOK_MS },
   )
-  const open = pages.rows.find((asset) => asset.id === id)
-  const original = pages.rows.find((asset) => asset.id === open?.original_id)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
@@ -80,7 +78,7 @@ export function Page() {
         }
       />
       <Files />
-      <AssetDrawer asset={open} original={original} onClose={() => url.set({ id: '' })} />
+      <AssetDrawer id={id} onClose={() => url.set({ id: '' })} />
     </>
   )
 }

@@ -22,6 +22,12 @@ import { Timeline } from './timeline.tsx'
 
 type Detail = AdminAnswer<'GET /accounts/:account_id/tasks/:task_id'>
 
+/** A copy that is being made tells nobody when it is there. */
+const COPYING = {
+  everyMs: 3_000,
+  holds: ({ media }: Detail) => media.some(({ state }) => state === 'waiting'),
+}
+
 interface TaskDrawerProps {
   /** '' while none is open. */
   readonly id: string
@@ -34,7 +40,7 @@ export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
   const { data, error, isPending, refetch } = useAdmin(
     'GET /accounts/:account_id/tasks/:task_id',
     { params: { account_id: account.id, task_id: id } },
-    { enabled: id !== '', live: ['tasks', 'deliveries'] },
+    { enabled: id !== '', live: ['tasks', 'deliveries'], refetchWhile: COPYING },
   )
   const title = data ? `${t(data.kind)} · ${data.model}` : t('title')
   return (

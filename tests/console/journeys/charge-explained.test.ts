@@ -1,0 +1,127 @@
+/** What a call cost, and why: from its row to the books, in Chinese as in English. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Locator } from 'playwright-core'
+import { parseAmount } from '../../../server/lib/money.ts'
+import { expectAccessible, expectFits, noBrowser } from '../support/browser.ts'
+import { arrive, goTo, leave } from '../support/journey.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+
+const WORDS = {
+  'en-US': {
+    ...{ overview: 'Overview', usage: 'Usage', arithmetic: 'The arithmetic', sum: 'Sum' },
+    ...{ books: 'In the books', hold: 'Frozen', charge: 'Charged', back: 'Returned' },
+    ...{ failed: 'Failed', nothing: 'Nothing was charged, so there is nothing to add up.' },
+  },
+  'zh-CN': {
+    ...{ overview: '概览', usage: '用量', arithmetic: '计算过程', sum: '合计', books: '账目' },
+    ...{ hold: '冻结', charge: '扣费', back: '退回', failed: '失败' },
+    nothing: '没有扣费，因此没有明细。',
+  },
+} as const
+
+interface Record {
+  readonly held: string
+  readonly charged: string
+  readonly returned: string
+  readonly lines: readonly { readonly amount: string }[]
+  readonly ledger: readonly { readonly step: string; readonly amount: string }[]
+}
+
+describe('a charge explained', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  const chat = async (content: string) => {
+    const messages = [{ role: 'user', content }]
+    const answer = await stage.post('/v1/chat/completions', { model: 'sim-chat', messages })
+    await answer.text()
+    return answer.headers.get('x-request-id') ?? ''
+  }
+  const recordOf = async (id: string): Promise<Record> =>
+    (await stage.get(`/v1/usage/${id}`)).json() as Promise<Record>
+
+  for (const locale of ['en-US', 'zh-CN'] as const) {
+    const words = WORDS[locale]
+
+    test(`${locale}: the lines add up, the hold is spent, and the API says the same`, async () => {
+      const id = await chat(`Name three rivers (${locale})`)
+      const watched = await stage.signedIn('/', {}, { locale })
+      const { page } = watched
+      await arrive(page, words.overview)
+      await goTo(page, '/usage', words.usage)
+      await page.locator('tbody button').first().click()
+      const drawer = page.getByRole('dialog')
+      await drawer.getByText(id).first().waitFor()
+
+      const lines = drawer.getByRole('table', { name: words.arithmetic })
+      const amounts = await amountsOf(lines.locator('tbody tr'))
+      const sum = amountOf(await lines.locator('tfoot th').last().innerText())
+      const books = drawer.getByRole('table', { name: words.books })
+      const step = async (name: string) => {
+        const row = books.getByRole('row').filter({
+          has: page.getByRole('cell', { name, exact: true }),
+        })
+        return (await amountsOf(row))[0] ?? -1n
+      }
+      const [held, charged, back] = [
+        ...[await step(words.hold), await step(words.charge), await step(words.back)],
+      ]
+      const record = await recordOf(id)
+      assert.ok(sum > 0n)
+      assert.equal(total(amounts), sum)
+      assert.equal(charged, sum)
+      assert.equal(held, (charged ?? 0n) + (back ?? 0n))
+      assert.deepEqual(
+        [held, charged, back],
+        [record.held, record.charged, record.returned].map(parseAmount),
+      )
+      assert.deepEqual(
+        amounts,
+        record.lines.map(({ amount }) => parseAmount(amount)),
+      )
+      await expectFits(page)
+      await expectAccessible(page)
+      await leave(watched)
+    })
+
+    test(`${locale}: a call that failed says that everything came back`, async () => {
+      const id = await chat(`[[fault:status=500]] a river (${locale})`)
+      const watched = await stage.signedIn(`/usage?status=failed&id=${id}`, {}, { locale })
+      const drawer = watched.page.getByRole('dialog')
+      await drawer.getByText(words.nothing).waitFor()
+      await drawer.getByText(words.failed, { exact: true }).waitFor()
+      const books = drawer.getByRole('table', { name: words.books })
+      const [held, back, ...rest] = await amountsOf(books.locator('tbody tr'))
+      assert.deepEqual(rest, [])
+      assert.equal(held, back)
+      const record = await recordOf(id)
+      assert.equal(held, parseAmount(record.held))
+      assert.deepEqual(
+        record.ledger.map(({ step }) => step),
+        ['hold', 'return'],
+      )
+      await expectFits(watched.page)
+      await expectAccessible(watched.page)
+      await leave(watched)
+    })
+  }
+})
+
+/** The amounts in the last cells of these rows. */
+async function amountsOf(rows: Locator): Promise<bigint[]> {
+  await rows.first().waitFor()
+  const texts = await rows.locator('td:last-child').allInnerTexts()
+  return texts.map(amountOf)
+}
+
+function amountOf(text: string): bigint {
+  return parseAmount(text.replace(/[^\d.-]/g, '')) ?? -1n
+}
+
+function total(amounts: readonly bigint[]): bigint {
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}

@@ -1,0 +1,59 @@
+/** On a phone: a video from the playground to the library, and its copy without subtitles. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { QUICK } from '../../tasks/stage.ts'
+import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { arrive, close, goTo, leave } from '../support/journey.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+
+const MODEL = 'doubao-seedance-2-5-260628'
+const PATIENCE = { timeout: 60_000 }
+
+describe('a video', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage({
+      env: { ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' },
+      simulators: { timeScale: 0.02 },
+    })
+  })
+  after(() => stage?.stop())
+
+  test('from the playground to the library, and erased beside its original', async () => {
+    const watched = await stage.signedIn(`/playground?model=${MODEL}`, {}, PHONE)
+    const { page } = watched
+    await arrive(page, 'Playground')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('main a[href*="/tasks?id=task_"]').first().click()
+    const task = page.getByRole('dialog')
+    await task.getByText('Succeeded', { exact: true }).waitFor(PATIENCE)
+    await task.locator('video[src]').waitFor(PATIENCE)
+    await close(page)
+
+    await goTo(page, '/assets', 'Assets')
+    const table = page.getByRole('table', { name: 'Assets' })
+    await table.getByRole('row').filter({ hasText: 'Video' }).getByRole('button').click()
+    const drawer = page.getByRole('dialog', { name: MODEL })
+    await drawer.locator('video[src]').waitFor(PATIENCE)
+    await drawer.getByRole('button', { name: 'Erase subtitles' }).click()
+    const question = page.getByRole('dialog', { name: /^Erase the subtitles/ })
+    await question.getByText('Price').waitFor()
+    await question.getByRole('button', { name: 'Erase subtitles' }).click()
+    const erasure = page.getByRole('dialog', { name: /^Subtitle erase/ })
+    await erasure.getByText('Succeeded', { exact: true }).waitFor(PATIENCE)
+    await close(page)
+
+    await page.goto(`${stage.console}/assets?kind=erased`)
+    await arrive(page, 'Assets')
+    await table.getByRole('button').first().click(PATIENCE)
+    const pair = page.getByRole('dialog')
+    await pair.getByText('Original', { exact: true }).waitFor()
+    await pair.locator('video[src]').nth(1).waitFor(PATIENCE)
+    const sources = new Set<string | null>()
+    for (const one of await pair.locator('video').all()) sources.add(await one.getAttribute('src'))
+    assert.equal(sources.size, 2)
+    await expectFits(page)
+    await expectAccessible(page)
+    await leave(watched)
+  })
+})
