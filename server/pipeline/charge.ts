@@ -3,7 +3,7 @@
  * place, so that every endpoint is billed alike.
  */
 import type { Facts, Model, PriceEntry } from '../catalog/catalog.ts'
-import { priceCharge } from '../catalog/price.ts'
+import { explainUpperBound, type PriceLine, priceCharge } from '../catalog/price.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
@@ -33,6 +33,8 @@ export interface ChargeInput {
   readonly model: Pick<Model, 'free' | 'prices'>
   readonly facts: Facts
   readonly holdNanos: Nanos
+  /** What the hold was taken for. */
+  readonly held: { readonly quantities: Quantities; readonly facts: Facts }
   readonly report: RelayReport
   /** The protocol's own end was seen and no error. */
   readonly complete: boolean
@@ -90,8 +92,11 @@ function price(input: ChargeInput, quantities: Quantities, basis: Charge['basis'
   const { free } = input.model
   const prices = free ? [] : input.model.prices
   const priced = priceCharge(prices, { ...countOnce(prices), ...quantities }, input.facts)
-  const lines = priced.lines.map(({ unitPrice, ...line }) => ({ ...line, unit_price: unitPrice }))
-  return { nanos: priced.totalNanos, basis, review: false, lines }
+  return { nanos: priced.totalNanos, basis, review: false, lines: priced.lines.map(printLine) }
+}
+
+function printLine({ unitPrice, ...line }: PriceLine): ChargeLine {
+  return { ...line, unit_price: unitPrice }
 }
 
 /** What every call and task is one of, where that has a price: no upstream counts it. */
@@ -101,6 +106,7 @@ export function countOnce(prices: readonly PriceEntry[]): Quantities {
 }
 
 /** The hold is what the caller agreed to; anything beyond an absurd figure is for people. */
-function clamped(input: ChargeInput): Charge {
-  return { nanos: input.holdNanos, basis: 'usage', review: true, lines: [] }
+function clamped({ model, holdNanos, held }: ChargeInput): Charge {
+  const { lines } = explainUpperBound(model.free ? [] : model.prices, held.quantities, held.facts)
+  return { nanos: holdNanos, basis: 'usage', review: true, lines: lines.map(printLine) }
 }

@@ -54,7 +54,7 @@ async function run(
   try {
     const quoted = quote(metering, call)
     const hold = await takeHold(context, metering, caller, call, quoted, services)
-    await runHeld({ context, metering, call, hold, services })
+    await runHeld({ context, metering, call, hold, quoted, services })
   } finally {
     leave()
   }

@@ -7,6 +7,7 @@ import type { Delivered } from './deliver.ts'
 import type { Attempt } from './dispatch.ts'
 import type { Metering } from './metering.ts'
 import type { WholeAnswer } from './open-answer.ts'
+import type { Quote } from './quote.ts'
 import type { ResolvedCall } from './resolve.ts'
 import type { Services } from './services.ts'
 
@@ -20,19 +21,21 @@ export interface Metered {
   readonly metering: Metering
   readonly call: ResolvedCall
   readonly hold: Hold
+  readonly quoted: Quote
   readonly services: Services
 }
 
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
 export function chargeFor(
-  { metering, call, hold }: Metered,
+  { metering, call, hold, quoted }: Metered,
   ended: { readonly report: Delivered['report']; readonly complete: boolean },
 ): Charge {
   return computeCharge({
     model: call.model,
     // A request's own words decide before the answer's: they are what the hold was priced by.
-    facts: { ...ended.report.facts, ...metering.facts?.(call.request.value) },
+    facts: { ...ended.report.facts, ...quoted.facts },
     holdNanos: hold.amountNanos,
+    held: quoted,
     report: ended.report,
     complete: ended.complete,
     billsBroken: metering.billsBroken,

@@ -30,6 +30,7 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
     model: { free: isFree, prices },
     facts: { ...task.facts, ...ending.facts },
     holdNanos: task.hold_amount,
+    held: task,
     report: {
       outputBytes: 1,
       finished: true,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import OpenAI from 'openai'
+import { formatAmount, parseAmount } from '../../server/lib/money.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { testCommonStatuses } from './common-statuses.ts'
 
@@ -136,6 +137,8 @@ test('negative usage is not believed: the hold is charged and marked for review'
   const record = await gateway.record(answer, key)
   assert.equal(record.review, true, JSON.stringify(record))
   assert.equal(record.charged, record.held)
+  const total = record.lines.reduce((sum, { amount }) => sum + (parseAmount(amount) ?? 0n), 0n)
+  assert.equal(formatAmount(total), record.charged, 'its lines say what the hold was for')
 })
 
 testCommonStatuses(() => gateway, {

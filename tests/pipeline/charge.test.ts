@@ -26,6 +26,7 @@ function charge(report: Partial<RelayReport>, more: Partial<ChargeInput> = {}) {
     model,
     facts: {},
     holdNanos: 1_000n,
+    held: { quantities: { input_token: 20, output_token: 8 }, facts: {} },
     report: { outputBytes: 40, finished: true, ...report },
     complete: true,
     billsBroken: true,
@@ -65,6 +66,14 @@ test('absurd usage charges the hold and asks for review', () => {
   for (const quantity of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e18, 2 ** 53, 101]) {
     const result = charge({ usage: { output_token: quantity } })
     assert.deepEqual([result.nanos, result.review], [1_000n, true], `usage ${quantity}`)
+    assert.deepEqual(
+      result.lines.map(({ unit, quantity, amount }) => [unit, quantity, amount]),
+      [
+        ['input_token', 20, '0.0000002'],
+        ['output_token', 8, '0.0000008'],
+      ],
+      'the record says what the hold was for',
+    )
   }
 })
 

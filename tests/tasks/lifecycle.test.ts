@@ -1,6 +1,7 @@
 /** A task from its creation to its end: state, money, record, timeline, at every kind of end. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { formatAmount, parseAmount } from '../../server/lib/money.ts'
 import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
 
 describe('the life of a task', () => {
@@ -113,6 +114,8 @@ describe('the life of a task', () => {
       const record = await stage.gateway.record(created, tenant.key)
       assert.equal(record.review, true)
       assert.equal(record.charged, record.held)
+      const total = record.lines.reduce((sum, { amount }) => sum + (parseAmount(amount) ?? 0n), 0n)
+      assert.equal(formatAmount(total), record.charged, 'its lines say what the hold was for')
     })
   }
 
