@@ -1,5 +1,5 @@
 /** Object ids carry their type, so that a wrong id is seen at once in a log or a query. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 
 export type IdPrefix =
   | 'acct'
@@ -59,4 +59,13 @@ export function holdIdOf(requestId: string): string {
 /** A fresh id such as `req_5Yx…` with 130 bits of randomness. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(LENGTH)}`
+}
+
+/** The same id in the form of a UUID (version 8), for vendors that want one of ours. */
+export function uuidOf(id: string): string {
+  const digest = createHash('sha256').update(id).digest('hex')
+  const variant = (8 + (Number.parseInt(digest.charAt(16), 16) % 4)).toString(16)
+  const third = `8${digest.slice(13, 16)}`
+  const fourth = `${variant}${digest.slice(17, 20)}`
+  return [digest.slice(0, 8), digest.slice(8, 12), third, fourth, digest.slice(20, 32)].join('-')
 }

@@ -1,25 +1,26 @@
 /**
  * Submissions whose outcome nobody knows: the process died, or the answer never came. They are
- * never sent again. The upstream's own list may show the one task that is nobody's else; what
- * stays unknown is given up at a stated age, and the caller gets the money back.
+ * never made a second time. The upstream may show the one task that is nobody's else; what stays
+ * unknown is given up at a stated age, and the caller gets the money back.
  */
 import { isUniqueViolation } from '../database/unavailable.ts'
-import type { ListedTask } from '../upstreams/task-driver.ts'
-import { type Engine, type Reach, reach } from './engine.ts'
+import { type Engine, reach } from './engine.ts'
+import { type Finding, findLost, type Means, meansOf } from './find-lost.ts'
 import { finish } from './finish.ts'
+import { noteUnknown, releaseAgeMs } from './note-unknown.ts'
 import { endAttempt, rescheduleTask } from './store.ts'
 import { adopt } from './submit.ts'
 import type { ClaimedTask } from './task.ts'
-import { countPass, countUnresolved, knownUpstreamIds } from './timeline-store.ts'
+import { addEvent, countPass } from './timeline-store.ts'
 
-/** A list that cannot be read is waited for this many times longer than an empty one. */
-const UNREADABLE_FACTOR = 6
+/** Passes that must have found nothing before a submission is given up. */
+const PASSES_MIN = 2
 
 /** One pass over a task in state `submitting` whose lease this process has just taken. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
   if (task.attempt_state === 'given_up') {
-    // Who gave it up died before the task could end: what was found in the list is not known any
-    // more, so the cost is noted.
+    // Who gave it up died before the task could end: what was found is not known any more, so the
+    // cost is noted.
     await giveUp(engine, task, 'unknown_submit')
     return
   }
@@ -30,89 +31,64 @@ export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void
     await finish(engine, task, ending, { silent: true })
     return
   }
-  const candidates = await findCandidates(engine, task)
-  const [only, ...others] = candidates ?? []
-  if (only && others.length === 0 && (await isAlone(engine, task, only))) {
-    if (await adoptFound(engine, task, only)) return
+  const means = await knownMeans(engine, task)
+  if (task.attempt_state === 'sending') {
+    const failure = 'the process that submitted it ended before the answer'
+    await noteUnknown(engine, task, { failure, reason: 'interrupted', means })
   }
-  await passOrGiveUp(engine, task, candidates)
+  const finding = await findLost(engine, task)
+  if (finding.kind === 'found' && (await adoptFound(engine, task, finding))) return
+  await passOrGiveUp(engine, task, finding.kind, means)
 }
 
-/** Tasks in the upstream's list that may be this one; undefined when there is no readable list. */
-async function findCandidates(
+/** A channel that cannot be opened may have means that nobody can use now. */
+async function knownMeans(engine: Engine, task: ClaimedTask): Promise<Means> {
+  const found = await reach(engine, task).catch(() => undefined)
+  return found ? meansOf(found.driver) : 'none'
+}
+
+async function adoptFound(
   engine: Engine,
   task: ClaimedTask,
-): Promise<readonly ListedTask[] | undefined> {
-  const { times, services } = engine
-  const sentAt = task.sent_at ?? task.created_at
-  let found: Reach
+  { upstreamId, means }: Extract<Finding, { kind: 'found' }>,
+): Promise<boolean> {
+  const { log } = engine.services
   try {
-    found = await reach(engine, task)
-    if (!found.driver.list) return undefined
-    const since = new Date(sentAt.getTime() - times.skewMs)
-    const { settings } = found
-    const query = { settings, upstreamModel: task.upstream_model, since }
-    const listed = await found.driver.list(found.wire, query)
-    const until = sentAt.getTime() + times.submitTimeoutMs + times.skewMs
-    const inTime = listed.filter(({ createdAt }) => {
-      const at = createdAt.getTime()
-      return at >= since.getTime() && at <= until
-    })
-    const ids = inTime.map(({ upstreamId }) => upstreamId)
-    const known = await knownUpstreamIds(engine.sql, task.channel_id, ids)
-    return inTime.filter(({ upstreamId }) => !known.has(upstreamId))
-  } catch (error) {
-    services.log.warn({ task_id: task.id, error }, 'an upstream’s list could not be read')
-    return undefined
-  }
-}
-
-/** True when no other submission of unknown outcome could have made this task. */
-async function isAlone(engine: Engine, task: ClaimedTask, found: ListedTask): Promise<boolean> {
-  const { times, sql } = engine
-  // Submissions that are still under way have written their ids by then.
-  if (task.sent_ms < times.submitTimeoutMs + times.leaseMs) return false
-  const attempt = {
-    id: task.attempt_id,
-    channelId: task.channel_id,
-    upstreamModel: task.upstream_model,
-  }
-  return (await countUnresolved(sql, attempt, found.createdAt, times.skewMs)) === 0
-}
-
-async function adoptFound(engine: Engine, task: ClaimedTask, found: ListedTask): Promise<boolean> {
-  try {
-    const adopted = await adopt(engine, task, found.upstreamId, 'adopted')
-    if (adopted)
-      engine.services.log.info({ task_id: task.id }, 'found a task whose answer was lost')
+    const adopted = await adopt(engine, task, upstreamId, { kind: 'adopted', by: means })
+    if (adopted) log.info({ task_id: task.id, by: means }, 'found a task whose answer was lost')
     return true
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
-    engine.services.log.error({ task_id: task.id }, 'an upstream id belongs to another attempt')
+    log.error({ task_id: task.id }, 'an upstream id belongs to another attempt')
     return false
   }
 }
 
+/** An id that is another attempt's is as good as none: whose is it then? */
 async function passOrGiveUp(
   engine: Engine,
   task: ClaimedTask,
-  candidates: readonly ListedTask[] | undefined,
+  kind: Finding['kind'],
+  means: Means,
 ): Promise<void> {
   const { sql, times } = engine
-  if (candidates) await countPass(sql, task.attempt_id)
-  const passes = task.passes + (candidates ? 1 : 0)
-  const patience = candidates ? times.unknownMs : times.unknownMs * UNREADABLE_FACTOR
-  const isListed = candidates !== undefined || (await hasList(engine, task))
-  const old = task.sent_ms >= (isListed ? patience : times.unknownMs)
-  if (!old || (candidates && passes < 2)) {
+  const looked = kind === 'absent' || kind === 'ambiguous' || kind === 'found'
+  if (looked) await countPass(sql, task.attempt_id)
+  const passes = task.passes + (looked ? 1 : 0)
+  const patienceMs = releaseAgeMs(times, kind === 'unreadable' ? means : 'none')
+  if (task.sent_ms < patienceMs || (looked && passes < PASSES_MIN)) {
     const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
     await rescheduleTask(sql, task, next)
     return
   }
   const failure = 'no upstream task was found'
   await endAttempt(sql, task.attempt_id, { state: 'given_up', failure })
-  const ambiguous = candidates !== undefined && candidates.length > 0
-  const orphan = ambiguous ? 'ambiguous_submit' : candidates ? undefined : 'unknown_submit'
+  await addEvent(sql, task.id, 'attempt_given_up', {
+    ...{ channel: task.channel_id, found: kind, passes },
+    after_seconds: Math.round(task.sent_ms / 1000),
+  })
+  const orphans = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
+  const orphan = looked ? orphans[kind] : 'unknown_submit'
   await giveUp(engine, task, orphan)
 }
 
@@ -120,9 +96,4 @@ async function giveUp(engine: Engine, task: ClaimedTask, orphan?: string): Promi
   const message = 'the upstream did not confirm the task; nothing was charged: create it again'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
   await finish(engine, task, ending, orphan ? { orphan } : {})
-}
-
-async function hasList(engine: Engine, task: ClaimedTask): Promise<boolean> {
-  const found = await reach(engine, task).catch(() => undefined)
-  return found?.driver.list !== undefined
 }

@@ -12,6 +12,8 @@ import { newId } from '../lib/ids.ts'
 import { note } from '../pipeline/dispatch.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import { type Engine, openTaskWire } from './engine.ts'
+import { type Means, meansOf } from './find-lost.ts'
+import { noteUnknown } from './note-unknown.ts'
 import type { PlannedRoute } from './plan.ts'
 import { nextLookMs } from './schedule.ts'
 import {
@@ -22,7 +24,6 @@ import {
   type NewAttempt,
   readHeld,
   renewTask,
-  rescheduleTask,
 } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent, addOrphanCost } from './timeline-store.ts'
@@ -60,7 +61,7 @@ async function tryRoutes(
     if (number > 1) task = await nextAttempt(engine, task, planned, number)
     const outcome = await attempt(engine, task, planned)
     if (typeof outcome === 'string') return { task: await accept(engine, task, outcome) }
-    await noteFailure(engine, task, outcome)
+    await noteFailure(engine, task, outcome, meansOf(planned.driver))
     if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
   }
 }
@@ -76,7 +77,7 @@ async function attempt(
   failpoint('task-sending')
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
-    const { upstreamId } = await driver.submit(wire, order)
+    const { upstreamId } = await driver.submit(wire, order, { id: task.attempt_id })
     failpoint('task-sent')
     note(route, undefined, engine.services)
     return upstreamId
@@ -115,19 +116,18 @@ async function noteFailure(
   engine: Engine,
   task: ClaimedTask,
   failure: UpstreamFailure,
+  means: Means,
 ): Promise<void> {
-  const state = failure.kind === 'unknown' ? 'unknown' : 'refused'
-  const { message = failure.kind, status } = failure.details
+  const { kind: reason, details } = failure
+  const { message = reason, status } = details
+  if (reason === 'unknown') {
+    await noteUnknown(engine, task, { failure: message, reason, status, means })
+    return
+  }
   await withTransaction(engine.sql, async (transaction) => {
-    await endAttempt(transaction, task.attempt_id, { state, failure: message, status })
-    await addEvent(transaction, task.id, `attempt_${state}`, {
-      channel: task.channel_id,
-      reason: failure.kind,
-    })
-    if (state === 'unknown') {
-      const next = { state: task.state, dueInMs: engine.times.passMs, failed: false, gone: false }
-      await rescheduleTask(transaction, task, next)
-    }
+    const refused = { state: 'refused', failure: message, status } as const
+    await endAttempt(transaction, task.attempt_id, refused)
+    await addEvent(transaction, task.id, 'attempt_refused', { channel: task.channel_id, reason })
   })
 }
 
@@ -162,7 +162,7 @@ async function acceptOnce(
   task: ClaimedTask,
   upstreamId: string,
 ): Promise<ClaimedTask> {
-  const accepted = await adopt(engine, task, upstreamId, 'submitted')
+  const accepted = await adopt(engine, task, upstreamId, { kind: 'submitted' })
   failpoint('task-accepted')
   if (accepted) return accepted
   // Another process took over in the meantime; it may have found the same id in the list.
@@ -180,14 +180,14 @@ export async function adopt(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
-  event: 'submitted' | 'adopted',
+  event: { readonly kind: 'submitted' | 'adopted'; readonly by?: Means },
 ): Promise<ClaimedTask | undefined> {
   return withTransaction(engine.sql, async (transaction) => {
     const dueInMs = nextLookMs(0, engine.times)
     if (!(await acceptTask(transaction, task, upstreamId, dueInMs))) return undefined
-    await addEvent(transaction, task.id, event, {
-      channel: task.channel_id,
-      upstream_id: upstreamId,
+    const { kind, ...by } = event
+    await addEvent(transaction, task.id, kind, {
+      ...{ channel: task.channel_id, upstream_id: upstreamId, ...by },
     })
     const row = await readHeld(transaction, task.id)
     const submission = engine.submissions.get(task.endpoint)

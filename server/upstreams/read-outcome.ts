@@ -50,6 +50,19 @@ export async function readOutcome(response: WireResponse): Promise<Outcome> {
   return { state: 'failed', code: String(code), message: MESSAGES[code] ?? words ?? 'refused' }
 }
 
+/**
+ * The same for a submission. Throws UpstreamFailure; an inner error may have come after the task
+ * was taken, so it leaves the outcome unknown.
+ */
+export async function readSubmission(response: WireResponse): Promise<Outcome> {
+  try {
+    return await readOutcome(response)
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure) || error.kind !== 'failed') throw error
+    throw new UpstreamFailure('unknown', { ...error.details, cause: error })
+  }
+}
+
 function kindOf(code: number): FailureKind {
   if (code === NOT_GRANTED) return 'channel_fault'
   return code === BUSY ? 'busy' : 'failed'

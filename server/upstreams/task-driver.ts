@@ -32,6 +32,12 @@ export interface PreparedTask {
   readonly facts: TaskFacts
 }
 
+/** One submission, as the vendor may be told of it. */
+export interface TaskAttempt {
+  /** Ours, and of no other submission; also as a UUID by `uuidOf`. */
+  readonly id: string
+}
+
 export interface SubmittedTask {
   readonly upstreamId: string
 }
@@ -65,6 +71,12 @@ export type TaskLook =
       readonly cancelled?: boolean
     }
 
+export interface LostSubmission<Settings> {
+  readonly settings: Settings
+  readonly upstreamModel: string
+  readonly attempt: TaskAttempt
+}
+
 /** One entry of the upstream's own list, for tasks whose submission had no answer. */
 export interface ListedTask {
   readonly upstreamId: string
@@ -78,10 +90,20 @@ export interface TaskDriver<Settings = unknown> {
    */
   prepare(order: TaskOrder<Settings>): PreparedTask
   /** Sends it once. `unknown` is the answer for everything that may have been accepted. */
-  submit(wire: Wire, order: TaskOrder<Settings>): Promise<SubmittedTask>
+  submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>
   look(wire: Wire, reference: TaskReference<Settings>): Promise<TaskLook>
   /** Takes back a task that waits. False when the upstream refuses because it already runs. */
   cancel?(wire: Wire, reference: TaskReference<Settings>): Promise<boolean>
+  /**
+   * Set where the vendor takes the same submission twice as one, because it carries the attempt's
+   * id: one whose answer was lost is then simply sent again.
+   */
+  readonly repeats?: boolean
+  /**
+   * Asks for the task of an attempt whose answer was lost, by the id that it carried. Undefined
+   * when the vendor knows of none.
+   */
+  recover?(wire: Wire, lost: LostSubmission<Settings>): Promise<SubmittedTask | undefined>
   /** Tasks of one model created since then, newest first, as far as the upstream tells. */
   list?(
     wire: Wire,

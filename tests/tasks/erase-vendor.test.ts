@@ -1,7 +1,6 @@
 /** What the vendor of erasures can answer, and what it means for the caller and the money. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/processes.ts'
 import { type EraseStage, startEraseStage } from './erase-stage.ts'
 
 describe('the vendor of erasures', () => {
@@ -35,34 +34,6 @@ describe('the vendor of erasures', () => {
       assert.equal(balance.held, 0n)
     })
   }
-
-  test('a lost answer is never sent again: given up, paid back, the cost is noted', async () => {
-    const { tenant, answer, balance } = await attempt('[[fault:lost-answer]]')
-    assert.equal(answer.status, 502)
-    assert.ok(balance.held > 0n, 'nobody knows yet')
-    const request = answer.headers.get('x-request-id') ?? ''
-    const { sql } = stage.gateway
-    const [task] = await until(
-      'its end',
-      async () => {
-        const rows = await sql`
-          select t.state, t.error_code, o.reason from task t
-          left join orphan_cost o on o.task_id = t.id
-          where t.request_id = ${request} and t.finished_at is not null`
-        return rows.length > 0 ? rows : undefined
-      },
-      20_000,
-    )
-    assert.deepEqual(
-      { ...task },
-      {
-        ...{ state: 'failed', error_code: 'submission_unknown', reason: 'unknown_submit' },
-      },
-    )
-    assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
-    const record = await stage.gateway.record(answer, tenant.key)
-    assert.deepEqual([record.status, record.charged], ['failed', '0'])
-  })
 
   for (const [words, state] of [
     ['fail-task', 'failed'],

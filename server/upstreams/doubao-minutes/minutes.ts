@@ -1,18 +1,20 @@
 /**
  * The minutes product: transcription and at least one more ability, delivered as files whose links
- * live for a day (upstreams.md 2). There is no list and no cancel, and the answer has no duration:
- * the recording is as long as where its last sentence ends.
+ * live for a day (upstreams.md 2). There is no list, no cancel and no question by an id of ours: a
+ * submission whose answer is lost stays lost. The answer has no duration: the recording is as long
+ * as where its last sentence ends.
  */
-import { randomUUID } from 'node:crypto'
 import { type MinutesDocuments, readDocuments } from '../../dialects/minutes/read-documents.ts'
+import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonDocument } from '../read-json.ts'
-import { readOutcome, refuseRecording } from '../read-outcome.ts'
+import { readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import type {
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -48,14 +50,15 @@ function prepare({ parameters }: TaskOrder<RecordingSettings>): PreparedTask {
 async function submit(
   wire: Wire,
   { settings, upstreamModel, parameters }: TaskOrder<RecordingSettings>,
+  attempt: TaskAttempt,
 ): Promise<SubmittedTask> {
   const response = await wire.send({
     method: 'POST',
     url: recordingUrl(settings, '/api/v3/auc/lark/submit'),
-    headers: recordingHeaders(settings, upstreamModel, randomUUID()),
+    headers: recordingHeaders(settings, upstreamModel, uuidOf(attempt.id)),
     body: Buffer.from(JSON.stringify(encodeSubmission(parameters))),
   })
-  const outcome = await readOutcome(response)
+  const outcome = await readSubmission(response)
   if (outcome.state === 'failed') throw refuseRecording(outcome)
   const id = asString(member(outcome.document.Data, 'TaskID'))
   if (id !== undefined && id !== '') return { upstreamId: id }

@@ -1,8 +1,8 @@
 /**
  * Recognition of a recording (upstreams.md 3): the id of a task is the id that its submission
- * chose. Speakers are always told apart; the summary is made of the text afterwards, by a model.
+ * chose, here the attempt's, so that one whose answer was lost can be asked after. Speakers are
+ * always told apart; the summary is made of the text afterwards, by a model.
  */
-import { randomUUID } from 'node:crypto'
 import { readHotWords } from '../../dialects/minutes/hot-words.ts'
 import {
   joinSentences,
@@ -10,12 +10,15 @@ import {
   listObjects,
   readSentence,
 } from '../../dialects/minutes/read-sentences.ts'
+import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
-import { readOutcome, refuseRecording } from '../read-outcome.ts'
+import { type Outcome, readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import type {
+  LostSubmission,
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -29,6 +32,8 @@ const TOKENS_PER_SECOND = 12
 const PROMPT_TOKENS = 2_000
 /** A summary with its chapters, and room for a model that thinks first. */
 const OUTPUT_TOKENS = 16_000
+/** An invalid parameter; of a query, whose only one is the id: there is no such task. */
+const UNKNOWN_ID = '45000001'
 
 /** By the suffix of the address; the vendor finds the codec of any other container by itself. */
 const FORMATS: Readonly<Record<string, string>> = {
@@ -50,15 +55,15 @@ function prepare({ details }: Order): PreparedTask {
   return { quantities: { second: SECONDS_MAX, ...(isSummarised ? summary : {}) }, facts: {} }
 }
 
-async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
-  const id = randomUUID()
+async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
+  const id = uuidOf(attempt.id)
   const response = await wire.send({
     method: 'POST',
     url: recordingUrl(order.settings, '/api/v3/auc/bigmodel/submit'),
     headers: recordingHeaders(order.settings, order.upstreamModel, id),
     body: Buffer.from(JSON.stringify(encodeSubmission(order.parameters))),
   })
-  const outcome = await readOutcome(response)
+  const outcome = await readSubmission(response)
   if (outcome.state === 'failed') throw refuseRecording(outcome)
   return { upstreamId: id }
 }
@@ -84,15 +89,31 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
   }
 }
 
-async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
-  const { settings, upstreamModel, upstreamId } = reference
+/** What an answer says of a task, good or bad, it says because there is one. */
+async function recover(
+  wire: Wire,
+  { settings, upstreamModel, attempt }: LostSubmission<RecordingSettings>,
+): Promise<SubmittedTask | undefined> {
+  const upstreamId = uuidOf(attempt.id)
+  const outcome = await query(wire, { settings, upstreamModel, upstreamId })
+  return outcome.state === 'failed' && outcome.code === UNKNOWN_ID ? undefined : { upstreamId }
+}
+
+async function query(
+  wire: Wire,
+  { settings, upstreamModel, upstreamId }: TaskReference<RecordingSettings>,
+): Promise<Outcome> {
   const response = await wire.send({
     method: 'POST',
     url: recordingUrl(settings, '/api/v3/auc/bigmodel/query'),
     headers: recordingHeaders(settings, upstreamModel, upstreamId),
     body: Buffer.from('{}'),
   })
-  const outcome = await readOutcome(response)
+  return await readOutcome(response)
+}
+
+async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
+  const outcome = await query(wire, reference)
   if (outcome.state === 'failed') return outcome
   if (outcome.state !== 'done') return { state: outcome.state }
   return readSuccess(outcome.document)
@@ -116,4 +137,6 @@ function readSuccess(document: JsonObject): TaskLook {
   }
 }
 
-export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = { prepare, submit, look }
+export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = {
+  ...{ prepare, submit, recover, look },
+}

@@ -1,13 +1,14 @@
 /**
  * Subtitles erased from a video (upstreams.md 11): horizontal ones in the lower half of the frame,
  * between 1 % and 10 % of its height. The upstream's model is the tool's name. There is no list
- * and no cancel.
+ * and no cancel, but a token by which the vendor knows a submission that it is sent again.
  */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import type {
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -35,8 +36,9 @@ function prepare({ upstreamModel, parameters }: Order): PreparedTask {
   }
 }
 
-async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify({ video_url: order.parameters.video_url }))
+async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
+  const { video_url } = order.parameters
+  const body = Buffer.from(JSON.stringify({ video_url, client_token: attempt.id }))
   const path = `/api/v1/tools/${order.upstreamModel}`
   const response = await send(wire, order.settings, path, body)
   const id = asString((await readAnswer(response, true)).task_id)
@@ -116,4 +118,7 @@ function send(
   })
 }
 
-export const mediakitErase: TaskDriver<MediakitSettings> = { prepare, submit, look }
+export const mediakitErase: TaskDriver<MediakitSettings> = {
+  ...{ prepare, submit, look },
+  repeats: true,
+}

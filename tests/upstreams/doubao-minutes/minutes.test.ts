@@ -19,10 +19,14 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
   const reference = { settings, upstreamModel: 'volc.lark.minutes', upstreamId: ID }
   const look = () => driver.look(wire, reference)
   const submit = (more: Readonly<Record<string, unknown>>) =>
-    driver.submit(wire, {
-      ...{ settings, upstreamModel: 'volc.lark.minutes', details: {}, given: new Set() },
-      parameters: { ...PARAMETERS, ...more },
-    })
+    driver.submit(
+      wire,
+      {
+        ...{ settings, upstreamModel: 'volc.lark.minutes', details: {}, given: new Set() },
+        parameters: { ...PARAMETERS, ...more },
+      },
+      { id: 'att_1' },
+    )
   return { look, submit, seen }
 }
 
@@ -58,6 +62,7 @@ for (const [name, recorded, kind] of [
   ['a parameter that is wrong', { code: 45000001, message: 'bad' }, 'rejected'],
   ['a product that was not bought', { code: 45000030 }, 'channel_fault'],
   ['a server that is busy', { code: 55000031 }, 'busy'],
+  ['an inner error', { code: 55000000 }, 'unknown'],
   ['an answer without an outcome', { body: {} }, 'unknown'],
   ['success without an id', { code: 20000000, body: {} }, 'unknown'],
   ['a key that is wrong', { status: 401, body: { header: { code: 45000010 } } }, 'channel_fault'],

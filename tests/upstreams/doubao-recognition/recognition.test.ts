@@ -20,11 +20,12 @@ test('the id of the task is the id of the request; speakers are always told apar
     ...{ speaker_identification: false, hot_words: '["Seed"]' },
   }
   const order = { ...channel, parameters, details: {}, given: new Set<string>() }
-  const { upstreamId } = await driver.submit(wire, order)
+  const { upstreamId } = await driver.submit(wire, order, { id: 'att_1' })
   const [request] = seen
   assert.ok(request)
   const { headers, body } = request
   assert.equal(headers['x-api-request-id'], upstreamId)
+  assert.match(upstreamId, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   assert.equal(headers['x-api-app-key'], 'app')
   assert.equal(headers['x-api-access-key'], 'token')
   assert.deepEqual(JSON.parse(body), {
@@ -87,3 +88,17 @@ test('a success without a word or a length is not charged as the longest recordi
     measured: { second: 0 },
   })
 })
+
+for (const [name, recorded, known] of [
+  ['runs', { code: 20000001 }, true],
+  ['has ended', { code: 20000000, body: {} }, true],
+  ['has failed', { code: 45000151 }, true],
+  ['is unknown', { code: 45000001, message: 'task not found' }, false],
+] as const) {
+  test(`a lost submission whose task ${name}`, async (t) => {
+    const { seen: _seen, ...channel } = await vendor(t, recorded)
+    const attempt = { id: 'att_1' }
+    const recovered = await driver.recover?.(wire, { ...channel, attempt })
+    assert.equal(recovered !== undefined, known)
+  })
+}

@@ -1,0 +1,40 @@
+/** The moment from which nobody knows what became of a submission, and what its owner is told. */
+import { withTransaction } from '../database/transaction.ts'
+import type { Engine } from './engine.ts'
+import type { Means } from './find-lost.ts'
+import type { TaskTimes } from './schedule.ts'
+import { endAttempt, rescheduleTask } from './store.ts'
+import type { ClaimedTask } from './task.ts'
+import { addEvent } from './timeline-store.ts'
+
+/** An upstream that could tell but does not answer is waited for this many times longer. */
+const UNREADABLE_FACTOR = 6
+
+/** From when on a submission that is not found is given up, and the money goes back. */
+export function releaseAgeMs({ unknownMs }: TaskTimes, means: Means): number {
+  return means === 'none' ? unknownMs : unknownMs * UNREADABLE_FACTOR
+}
+
+export interface Unknown {
+  readonly failure: string
+  readonly reason: string
+  readonly status?: number | undefined
+  readonly means: Means
+}
+
+/** The timeline says by what the task will be looked for, and when the money goes back if not. */
+export async function noteUnknown(
+  { sql, times }: Engine,
+  task: ClaimedTask,
+  { failure, reason, status, means }: Unknown,
+): Promise<void> {
+  await withTransaction(sql, async (transaction) => {
+    await endAttempt(transaction, task.attempt_id, { state: 'unknown', failure, status })
+    await addEvent(transaction, task.id, 'attempt_unknown', {
+      ...{ channel: task.channel_id, reason, looked_for_by: means },
+      released_after_seconds: Math.round(times.unknownMs / 1000),
+    })
+    const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
+    await rescheduleTask(transaction, task, next)
+  })
+}
