@@ -35,15 +35,17 @@ export interface Forms {
 export function createForms(spool: Spool, lend: Lend): Forms {
   return {
     async read(request, { accountId, bytesMax, inspector }) {
-      let file: SpooledFile | undefined
+      let taking: Promise<SpooledFile> | undefined
       try {
         return await readUpload(request, {
           async take(_filename, content, fields) {
-            file = await spool.take(content, bytesMax, inspector)
-            return { fields, file: lendable(file, accountId, lend) }
+            taking = spool.take(content, bytesMax, inspector)
+            return { fields, file: lendable(await taking, accountId, lend) }
           },
         })
       } catch (error) {
+        // What follows a file can be at fault while the last of it is still being written.
+        const file = await taking?.catch(() => undefined)
         await file?.close()
         throw error
       }

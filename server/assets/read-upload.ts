@@ -5,9 +5,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
-import { GatewayError } from '../errors.ts'
+import { GatewayError, invalidField } from '../errors.ts'
 
-const LIMITS = { files: 1, fields: 10, parts: 11, fieldSize: 8 * 1024, fieldNameSize: 100 }
+const LIMITS = { files: 1, fields: 20, parts: 40, fieldSize: 8 * 1024 }
 const FILENAME_MAX = 200
 
 export interface UploadHandlers<T> {
@@ -36,10 +36,18 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     }
     const parser = openParser(request, fail)
     if (!parser) return
-    parser.on('field', (name, value) => {
-      const earlier = name.endsWith('[]') ? fields.get(name) : undefined
-      fields.set(name, earlier === undefined ? value : `${earlier},${value}`)
+    const refuse = (error: GatewayError) => parser.destroy(error)
+    parser.on('field', (name, value, { valueTruncated }) => {
+      const earlier = fields.get(name)
+      if (valueTruncated) refuse(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
+      else if (earlier === undefined) fields.set(name, value)
+      else if (name.endsWith('[]')) fields.set(name, `${earlier},${value}`)
+      else refuse(invalidField(name, 'given more than once'))
     })
+    parser.on('fieldsLimit', () => {
+      refuse(invalid(`the form has more than ${LIMITS.fields} fields`))
+    })
+    parser.on('filesLimit', () => refuse(invalid('the form has more than one file')))
     parser.on('file', (name, content, { filename }) => {
       if (name !== 'file' || taken) {
         content.resume()
@@ -49,7 +57,10 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
       taken = take(cleanName(filename), content, fields)
       taken.catch(fail)
     })
-    parser.on('error', (cause) => fail(invalid('the upload is not well formed', cause)))
+    parser.on('error', (cause) => {
+      const isOurs = cause instanceof GatewayError
+      fail(isOurs ? cause : invalid('the upload is not well formed', cause))
+    })
     const onRequestClose = () => {
       if (!request.complete) parser.destroy(new Error('the request broke off'))
     }
@@ -57,7 +68,7 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
       // A request can be open for long after its upload: it must not keep the parser.
       request.off('close', onRequestClose)
       if (taken) taken.then(resolve, reject)
-      else reject(invalid('file is required'))
+      else reject(fields.has('file') ? asText() : invalid('file is required'))
     })
     request.on('close', onRequestClose)
     request.pipe(parser)
@@ -78,6 +89,10 @@ function cleanName(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? ''
   const plain = last.replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_').slice(0, FILENAME_MAX)
   return plain.trim() === '' ? 'file' : plain
+}
+
+function asText(): GatewayError {
+  return invalidField('file', 'is a text: send it as a file, with a filename')
 }
 
 function invalid(message: string, cause?: unknown): GatewayError {

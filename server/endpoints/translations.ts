@@ -34,7 +34,7 @@ const translationRequest = z.object({
   target_language: languageOf(TARGET_LANGUAGES).describe('One of the two must be zh or en.'),
   voice: z
     .string()
-    .max(VOICE_LENGTH_MAX)
+    .max(VOICE_LENGTH_MAX, { error: `at most ${VOICE_LENGTH_MAX} characters` })
     .default('')
     .describe('Of `s2s`: speaks zh or en. When empty, the voice of the recording is cloned.'),
 })

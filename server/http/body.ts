@@ -9,7 +9,8 @@ const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)
 export function expectIdentity(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new GatewayError('unsupported_media')
+    const message = 'send the body as it is, without a content encoding'
+    throw new GatewayError('unsupported_media', { message })
   }
 }
 

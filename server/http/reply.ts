@@ -2,6 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Context } from './context.ts'
 import { errorHeaders, renderError } from './envelope.ts'
+import { endAfterRequest } from './linger.ts'
 
 /** Headers that every answer carries. */
 export function commonHeaders(context: Context): Record<string, string> {
@@ -22,14 +23,16 @@ export function sendBytes(
   headers: Readonly<Record<string, string>>,
   body: Buffer,
 ): void {
-  const { response } = context
+  const { request, response } = context
   if (response.headersSent || response.destroyed) return
   response.writeHead(status, {
     ...commonHeaders(context),
     ...headers,
     'content-length': String(body.length),
   })
-  response.end(context.request.method === 'HEAD' ? undefined : body)
+  const content = request.method === 'HEAD' ? undefined : body
+  if (request.complete || request.destroyed) response.end(content)
+  else endAfterRequest(request, response, content)
 }
 
 export function sendJson(

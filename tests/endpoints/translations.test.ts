@@ -180,14 +180,22 @@ const REFUSALS: readonly (readonly [RegExp, readonly FormEntry[]])[] = [
     /^source_language: without a voice the speaker is cloned, .* not ko$/,
     [['model', MODEL], ['mode', 's2s'], ['source_language', 'ko'], ['target_language', 'zh'], FILE],
   ],
-  [/^voice: /, [['model', MODEL], ['voice', 'v'.repeat(257)], FILE]],
+  [/^voice: at most 256 characters$/, [['model', MODEL], ['voice', 'v'.repeat(257)], FILE]],
   [/^file is required$/, [['model', MODEL]]],
   [
-    /^file is required$/,
+    /^file: is a text: send it as a file, with a filename$/,
     [
       ['model', MODEL],
       ['file', 'not a file'],
     ],
+  ],
+  [/^the form has more than one file$/, [['model', MODEL], FILE, FILE]],
+  [/^the form has more than one file$/, [['model', MODEL], ['other', Buffer.from('x')], FILE]],
+  [/^mode: given more than once$/, [['model', MODEL], ['mode', 's2t'], FILE, ['mode', 's2s']]],
+  [/^extra: longer than 8192 bytes$/, [['model', MODEL], FILE, ['extra', 'x'.repeat(8_193)]]],
+  [
+    /^the form has more than 20 fields$/,
+    [FILE, ...Array.from({ length: 21 }, (_, index) => [`f${index}`, 'x'] as const)],
   ],
   [
     /^file: needs wav .*; found an empty file$/,
