@@ -1,8 +1,16 @@
 /**
  * A dense list that loads page by page. Rows open their details; on a phone the less important
- * columns give way and the rest scrolls sideways.
+ * columns give way, and each row becomes a card that names its figures.
  */
-import { Button, Group, Loader, ScrollArea, Table, Text, UnstyledButton } from '@mantine/core'
+import {
+  Button,
+  Group,
+  ScrollArea,
+  Table,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatNumber } from '../lib/format.ts'
 import { useLanguage, useMessages } from '../lib/i18n.tsx'
@@ -21,6 +29,8 @@ export interface Column<Row> {
   readonly width?: number | string
   /** Left out on narrow screens. */
   readonly minor?: boolean
+  /** On a phone it has a line of its own. */
+  readonly wide?: boolean
 }
 
 interface DataTableProps<Row> {
@@ -63,6 +73,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>
+            {pages.isPending ? <Expected columns={columns} /> : null}
             {pages.rows.map((row) => (
               <DataRow key={props.rowId(row)} row={row} {...props} />
             ))}
@@ -94,7 +105,7 @@ function DataRow<Row>({
       }}
     >
       {columns.map((column, index) => (
-        <Table.Td key={column.key} {...cell(column)}>
+        <Table.Td key={column.key} {...cell(column)} data-label={labelOf(column)}>
           {open && index === 0 ? (
             <UnstyledButton className={classes.opener} onClick={open}>
               {column.render(row)}
@@ -108,12 +119,33 @@ function DataRow<Row>({
   )
 }
 
-function cell<Row>({ align, width, minor }: Column<Row>) {
+function cell<Row>({ align, width, minor, wide }: Column<Row>) {
   return {
-    ...(align ? { ta: align } : {}),
+    ...(align ? { 'data-align': align } : {}),
+    ...(wide ? { 'data-wide': true } : {}),
     ...(width === undefined ? {} : { w: width }),
     ...(minor ? { visibleFrom: 'sm' } : {}),
   } as const
+}
+
+/** On a phone the head is not seen: each cell says what it is. */
+function labelOf<Row>({ header }: Column<Row>): string | undefined {
+  return typeof header === 'string' && header !== '' ? header : undefined
+}
+
+const EXPECTED_ROWS = ['60%', '45%', '70%', '52%', '64%', '48%'] as const
+
+/** Where the rows will be, so that nothing jumps when they come. */
+function Expected<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
+  return EXPECTED_ROWS.map((width) => (
+    <Table.Tr key={width} aria-hidden className={classes.row}>
+      {columns.map((column) => (
+        <Table.Td key={column.key} {...cell(column)}>
+          <span className={classes.expected} style={{ width }} />
+        </Table.Td>
+      ))}
+    </Table.Tr>
+  ))
 }
 
 function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) {
@@ -121,9 +153,9 @@ function Foot<Row>({ pages }: { readonly pages: DataTableProps<Row>['pages'] }) 
   const { language } = useLanguage()
   if (pages.isPending) {
     return (
-      <Group justify="center" p="xl">
-        <Loader role="status" size="sm" aria-label={t('loading')} />
-      </Group>
+      <VisuallyHidden role="status" aria-label={t('loading')}>
+        {t('loading')}
+      </VisuallyHidden>
     )
   }
   const count = formatNumber(pages.rows.length, language)

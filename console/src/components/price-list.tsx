@@ -1,8 +1,8 @@
 /** Prices as people say them: an amount for so many of a unit, and when it holds. */
-import { Box, Text } from '@mantine/core'
-import { formatNumber } from '../lib/format.ts'
-import { useLanguage } from '../lib/i18n.tsx'
+import { Text } from '@mantine/core'
 import { MoneyText } from './money-text.tsx'
+import classes from './price-list.module.css'
+import { usePriceWords } from './price-words.ts'
 
 interface PriceListProps {
   readonly currency: string
@@ -12,36 +12,34 @@ interface PriceListProps {
     readonly amount: string
     readonly when?: Readonly<Record<string, unknown>> | undefined
   }[]
+  /** How many lines to show before the rest is only counted. */
+  readonly most?: number
 }
 
-export function PriceList({ currency, prices }: PriceListProps) {
-  const { language } = useLanguage()
+export function PriceList({ currency, prices, most = prices.length }: PriceListProps) {
+  const words = usePriceWords()
+  const shown = prices.slice(0, most)
   return (
-    <Box>
-      {prices.map((price) => (
-        <Text key={JSON.stringify(price)} size="sm">
-          <MoneyText amount={price.amount} currency={currency} places={9} /> /{' '}
-          {price.per === 1 ? '' : `${formatNumber(price.per, language)} `}
-          {price.unit}
-          {price.when ? (
-            <Text component="span" size="xs" c="dimmed">
-              {' '}
-              {describeConditions(price.when)}
-            </Text>
-          ) : null}
+    <>
+      <ul className={classes.list}>
+        {shown.map((price) => (
+          <li key={JSON.stringify(price)}>
+            <MoneyText
+              amount={price.amount}
+              currency={currency}
+              places={9}
+              className={classes.amount}
+            />{' '}
+            {words.per(price.per, price.unit)}
+            {price.when ? <span className={classes.when}> · {words.when(price.when)}</span> : null}
+          </li>
+        ))}
+      </ul>
+      {prices.length > shown.length ? (
+        <Text size="xs" c="dimmed">
+          {words.more(prices.length - shown.length)}
         </Text>
-      ))}
-    </Box>
+      ) : null}
+    </>
   )
-}
-
-function describeConditions(when: Readonly<Record<string, unknown>>): string {
-  return Object.entries(when)
-    .map(([fact, value]) => {
-      if (typeof value !== 'object' || value === null) return `${fact} = ${String(value)}`
-      const { min, below } = value as { readonly min?: number; readonly below?: number }
-      const parts = [min === undefined ? '' : `≥ ${min}`, below === undefined ? '' : `< ${below}`]
-      return `${fact} ${parts.filter((part) => part !== '').join(', ')}`
-    })
-    .join(' · ')
 }

@@ -79,11 +79,12 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
     key: Key,
     ...[values]: Values<Texts[Key]>
   ): string {
-    return fill(catalogue[language][key], values ?? {})
+    return fillText(catalogue[language][key], values ?? {})
   }
 }
 
-function fill(text: string, values: Readonly<Record<string, string | number>>): string {
+/** For texts whose key is only known while running; all others go through `useMessages`. */
+export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 }
 

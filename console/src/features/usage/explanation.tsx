@@ -7,6 +7,7 @@ import { KeyValue } from '../../components/key-value.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { MoneyText } from '../../components/money-text.tsx'
 import { Notice } from '../../components/notice.tsx'
+import { usePriceWords } from '../../components/price-words.ts'
 import { TimeText } from '../../components/time-text.tsx'
 import { WorkStatus } from '../../components/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
@@ -97,6 +98,7 @@ export function Section({ title, children }: { title: string; children: ReactNod
 function Lines({ call }: { readonly call: Explained }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
+  const words = usePriceWords()
   const { lines, currency, price_version: version } = call
   const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={9} />
   if (lines.length === 0) {
@@ -122,10 +124,10 @@ function Lines({ call }: { readonly call: Explained }) {
         <Table.Tbody>
           {lines.map((line) => (
             <Table.Tr key={line.unit}>
-              <Table.Td>{line.unit}</Table.Td>
+              <Table.Td>{words.units(line.unit)}</Table.Td>
               <Table.Td ta="right">{formatNumber(line.quantity, language, 3)}</Table.Td>
               <Table.Td ta="right">
-                {money(line.unit_price)} / {formatNumber(line.per, language)}
+                {money(line.unit_price)} {words.per(line.per, line.unit)}
               </Table.Td>
               <Table.Td ta="right">{money(line.amount)}</Table.Td>
             </Table.Tr>

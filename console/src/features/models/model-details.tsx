@@ -1,0 +1,130 @@
+/** One model: what it is called, what it costs and did cost, and where to try it. */
+import { Group, Loader, Stack, Text, Title } from '@mantine/core'
+import { CopyText } from '../../components/copy-button.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { ButtonLink } from '../../components/links.tsx'
+import { PriceList } from '../../components/price-list.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { useAdmin } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+import { useKindName } from './model-kinds.ts'
+
+const ONE = 'GET /accounts/:account_id/models/:model_id'
+type Model = AdminAnswer<typeof ONE>
+
+interface PricesProps {
+  readonly model: Pick<Model, 'free' | 'currency' | 'prices'>
+  readonly most?: number
+}
+
+export function Prices({ model, most = model.prices.length }: PricesProps) {
+  const t = useMessages(messages)
+  if (!model.free) return <PriceList currency={model.currency} prices={model.prices} most={most} />
+  return (
+    <Text size="sm" c="dimmed">
+      {t('free')}
+    </Text>
+  )
+}
+
+interface DetailsProps {
+  readonly accountId: string
+  readonly modelId: string
+}
+
+export function Details({ accountId, modelId }: DetailsProps) {
+  const request = { params: { account_id: accountId, model_id: modelId } }
+  const { data, error, refetch } = useAdmin(ONE, request)
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loader size="sm" />
+  return (
+    <Stack gap="lg">
+      <Ways model={data} />
+      <Facts model={data} />
+      {data.price_history.length > 1 ? <PriceHistory model={data} /> : null}
+    </Stack>
+  )
+}
+
+function Ways({ model: { id } }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  return (
+    <Group gap="xs">
+      <ButtonLink to="/playground" search={{ model: id }} size="compact-sm">
+        {t('tryIt')}
+      </ButtonLink>
+      <ButtonLink to="/usage" search={{ model: id }} variant="default" size="compact-sm">
+        {t('calls')}
+      </ButtonLink>
+    </Group>
+  )
+}
+
+function Facts({ model }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  const kindName = useKindName()
+  const limits = useLimits(model.limits)
+  const paths = model.endpoints.map((path) => (
+    <Text key={path} size="xs" ff="monospace">
+      {path}
+    </Text>
+  ))
+  return (
+    <KeyValue
+      facts={[
+        { label: t('id'), value: <CopyText value={model.id} /> },
+        { label: t('type'), value: kindName(model.type) },
+        { label: t('by'), value: model.owned_by || undefined },
+        { label: t('about'), value: model.description ?? undefined },
+        { label: t('prices'), value: <Prices model={model} /> },
+        { label: t('endpoints'), value: paths },
+        { label: t('limits'), value: limits || undefined },
+      ]}
+    />
+  )
+}
+
+const LIMITS = [
+  'requests_per_minute',
+  'concurrent_calls',
+  'max_input_tokens',
+  'max_output_tokens',
+] as const
+
+function useLimits(limits: Model['limits']): string {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const texts = LIMITS.flatMap((name) => {
+    const limit = limits[name]
+    return limit === undefined ? [] : [t(name, { limit: formatNumber(limit, language) })]
+  })
+  return texts.join(' · ')
+}
+
+function PriceHistory({ model }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  return (
+    <section>
+      <Title order={3} size="h4">
+        {t('history')}
+      </Title>
+      <Text size="xs" c="dimmed" mb="xs">
+        {t('historyText')}
+      </Text>
+      <Stack gap="sm">
+        {model.price_history.map((one) => (
+          <div key={one.version}>
+            <Text size="xs" c="dimmed">
+              {t('from')} <TimeText time={one.effective_from} form="full" />
+            </Text>
+            <PriceList currency={one.currency} prices={one.prices} />
+          </div>
+        ))}
+      </Stack>
+    </section>
+  )
+}
