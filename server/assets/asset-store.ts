@@ -165,9 +165,7 @@ export function selectStoredLinks(
       and state = 'stored'`
 }
 
-export interface DeletedAsset {
-  readonly storage_key: string | null
-}
+export type DeletedAsset = Pick<AssetRow, 'storage_key' | 'task_id' | 'kind' | 'position'>
 
 /** A copy that is under way finds its row gone. */
 export async function deleteAsset(
@@ -179,6 +177,20 @@ export async function deleteAsset(
   const [row] = await sql<DeletedAsset[]>`
     delete from asset
     where id = ${id} and account_id = ${accountId} and kind = any(${kinds as string[]}::text[])
-    returning storage_key`
+    returning storage_key, task_id, kind, position`
   return row
+}
+
+/** What was deleted stays deleted: its task's record names the vendor's link no longer. */
+export async function forgetInTask(
+  sql: TransactionSql,
+  { task_id: taskId, kind, position }: DeletedAsset,
+): Promise<void> {
+  const place = ['data', String(position)]
+  await sql`
+    update task set result = case ${kind}::text
+      when 'image' then result #- ${[...place, 'url']}::text[] #- ${[...place, 'revised_prompt']}::text[]
+      when 'last_frame' then result - 'last_frame_url'
+      else result - 'video_url' end
+    where id = ${taskId}`
 }

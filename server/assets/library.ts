@@ -11,6 +11,7 @@ import {
   type AssetFilter,
   type AssetRow,
   deleteAsset,
+  forgetInTask,
   insertAsset,
   selectAsset,
   selectAssetByToken,
@@ -44,7 +45,7 @@ export interface Library {
   find(accountId: string, kinds: readonly AssetKind[], id: string): Promise<AssetRow | undefined>
   /** Only what is stored. */
   findByToken(token: string): Promise<AssetRow | undefined>
-  /** Deletes the entry and its bytes. False when there was none. */
+  /** Deletes the entry, its bytes and its task's link to it. False when there was none. */
   remove(accountId: string, kinds: readonly AssetKind[], id: string): Promise<boolean>
   /** Rejects when the bytes are not there. */
   read(asset: AssetRow, range?: ByteRange): Promise<Readable>
@@ -77,6 +78,7 @@ export function createLibrary(parts: {
       if (!ID.test(id)) return false
       const deleted = await withTransaction(sql, async (transaction) => {
         const row = await deleteAsset(transaction, accountId, kinds, id)
+        if (row) await forgetInTask(transaction, row)
         if (row?.storage_key) await blobs.release(transaction, row.storage_key)
         return row
       })

@@ -40,7 +40,7 @@ function useVideo(parameters: JsonObject, video: SourceTask): JsonObject {
     throw invalidField(FIELD, 'the video was generated 23 hours ago or more')
   }
   const { video_url: videoUrl, duration, resolution } = video.result ?? {}
-  if (asString(videoUrl) === undefined) throw invalidField(FIELD, 'the task has no video')
+  if (asString(videoUrl) === undefined) throw invalidField(FIELD, 'the video was deleted')
   return {
     ...parameters,
     video_task_id: video.id,

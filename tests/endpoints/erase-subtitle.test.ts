@@ -110,6 +110,11 @@ describe(ERASE_PATH, () => {
     await sql`update task set finished_at = now() - interval '23 hours' where id = ${video.id}`
     const old = 'video_task_id: the video was generated 23 hours ago or more'
     await refused(tenant, body, old)
+    const deleted = await stage.video(tenant)
+    const { json } = await gateway.get(`/v1/assets?task_id=${deleted.id}&kind=video`, tenant.key)
+    await gateway.fetch(`/v1/assets/${json.data[0].id}`, { method: 'DELETE', key: tenant.key })
+    const gone = 'video_task_id: the video was deleted'
+    await refused(tenant, { ...body, video_task_id: deleted.id }, gone)
     const erased = await stage.create(tenant, {
       ...body,
       video_task_id: (await stage.video(tenant)).id,

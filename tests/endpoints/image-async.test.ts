@@ -87,6 +87,25 @@ describe(ASYNC_PATH, () => {
     assert.equal((await stage.gateway.record(free, tenant.key)).charged, '0')
   })
 
+  for (const base64 of [false, true]) {
+    const form = base64 ? 'bytes' : 'a link'
+    test(`deleted from the gallery, it is gone from its task as well: ${form}`, async () => {
+      const tenant = await stage.gateway.tenant()
+      stage.vendor.base64 = base64
+      const created = await stage.create(tenant, { n: 2 })
+      const { result } = await stage.until(tenant, created.json.id, 'succeeded')
+      const path = `/v1/gallery?task_id=${created.json.id}`
+      const { data } = (await stage.gateway.get(path, tenant.key)).json
+      assert.equal(data.length, 2)
+      const [first] = data.filter((one: { url: string }) => one.url === result.data[0].url)
+      const options = { method: 'DELETE', key: tenant.key }
+      await stage.gateway.fetch(`/v1/gallery/${first.id}`, options)
+      const left = await stage.look(tenant, created.json.id)
+      assert.equal(left.status, 'succeeded')
+      assert.deepEqual(left.result.data, [{}, result.data[1]])
+    })
+  }
+
   test('the upstream gets the request without what only the task needs', async () => {
     const tenant = await stage.gateway.tenant()
     const body = { stream: true, partial_images: 2, response_format: 'b64_json', seed: 7 }

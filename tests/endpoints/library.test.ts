@@ -135,6 +135,10 @@ test('204: deleted with its bytes and its link; the record stays', async () => {
   assert.equal((await fetch(link)).status, 404)
   assert.equal(stored().length, count - 1)
   assert.equal((await stage.gateway.get(`/v1/usage/${entry.request_id}`, tenant.key)).status, 200)
+  const record = await stage.gateway.get(`/v1/videos/generations/${task.id}`, tenant.key)
+  assert.equal(record.json.status, 'succeeded')
+  assert.equal(record.json.video_url, undefined, 'the vendor’s link is not shown in its place')
+  assert.match(record.json.last_frame_url, /^http/)
 })
 
 describe('refusals', () => {
