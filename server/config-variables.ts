@@ -138,7 +138,7 @@ export const VARIABLES = {
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes
     .default(32 * MB)
-    .describe('Largest body of chat, messages and responses, which may carry pictures.'),
+    .describe('Largest body of text, image and video requests, which may carry pictures.'),
   JSON_DEPTH_MAX: whole(8, 1000).default(64).describe('Deepest JSON.'),
   HEADER_BYTES_MAX: bytes.default(16 * 1024).describe('All request headers together.'),
   HEADERS_MAX: whole(10, 1000).default(100).describe('Most request headers.'),

@@ -55,7 +55,7 @@ export const chatCompletions: MeteredEndpoint = {
     operation: 'chat',
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesConversations: true,
+    takesPictures: true,
     schema: chatRequest,
     model: ({ value }) => value.model as string,
     streams: asksForStream,

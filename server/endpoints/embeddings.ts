@@ -40,7 +40,7 @@ export const embeddings: MeteredEndpoint = {
     operation: 'embedding',
     modelTypes: ['embedding'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesConversations: true,
+    takesPictures: true,
     schema: embeddingRequest,
     model: ({ value }) => value.model as string,
     streams: () => false,

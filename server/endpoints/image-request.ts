@@ -66,6 +66,7 @@ export const imageMetering: Metering = {
   operation: 'image',
   modelTypes: ['image'],
   bodyBytesMax: IMAGE_BODY_BYTES_MAX,
+  takesPictures: true,
   schema: imageRequest,
   model: ({ value }) => value.model as string,
   streams: (value: Body) => value.stream === true,

@@ -58,7 +58,7 @@ export const messages: MeteredEndpoint = {
     operation: 'messages',
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesConversations: true,
+    takesPictures: true,
     schema: messagesRequest,
     check: (parts) => {
       checkVersion(parts)

@@ -43,7 +43,7 @@ export const responses: MeteredEndpoint = {
     operation: 'responses',
     modelTypes: ['chat'],
     bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesConversations: true,
+    takesPictures: true,
     schema: responsesRequest,
     model: ({ value }) => value.model as string,
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),

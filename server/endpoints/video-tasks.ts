@@ -49,6 +49,7 @@ export function videoSubmission(
     kind: 'video',
     modelTypes: ['video'],
     bodyBytesMax: VIDEO_BODY_BYTES_MAX,
+    takesPictures: true,
     schema: videoRequest,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => false,

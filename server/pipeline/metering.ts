@@ -26,8 +26,8 @@ export interface Reading {
   readonly bodyBytesMax: number
   /** The request is a form with a file; its fields are the body that the schema checks. */
   readonly form?: FormReading
-  /** Whether long conversations with pictures are expected here. */
-  readonly takesConversations?: true
+  /** Whether pictures may come inside the request: then it may be as large as a chat. */
+  readonly takesPictures?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */

@@ -43,8 +43,8 @@ export async function readRequest(
   return { body, value, fields, file: undefined, digest: () => digestOf(context, body) }
 }
 
-function bodyLimit({ bodyBytesMax, takesConversations }: Reading, { limits }: Services): number {
-  return Math.min(bodyBytesMax, takesConversations ? limits.chatBytesMax : limits.jsonBytesMax)
+function bodyLimit({ bodyBytesMax, takesPictures }: Reading, { limits }: Services): number {
+  return Math.min(bodyBytesMax, takesPictures ? limits.chatBytesMax : limits.jsonBytesMax)
 }
 
 async function readForm(

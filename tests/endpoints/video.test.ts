@@ -111,6 +111,14 @@ describe(VIDEO_PATH, () => {
     })
   }
 
+  test('a picture inside the request may be larger than other JSON', async () => {
+    const tenant = await stage.gateway.tenant()
+    const url = `data:image/png;base64,${'A'.repeat(12_000_000)}`
+    const content = [...TEXT, { type: 'image_url', image_url: { url } }]
+    const answer = await stage.create(tenant, { ...BODY, content })
+    assert.equal(answer.status, 200, answer.text)
+  })
+
   const good: readonly [string, string, object, object][] = [
     [
       'defaults of generation 2.0',
