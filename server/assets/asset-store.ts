@@ -187,9 +187,11 @@ export async function forgetInTask(
   { task_id: taskId, kind, position }: DeletedAsset,
 ): Promise<void> {
   const place = ['data', String(position)]
+  const link = [...place, 'url']
+  const prompt = [...place, 'revised_prompt']
   await sql`
     update task set result = case ${kind}::text
-      when 'image' then result #- ${[...place, 'url']}::text[] #- ${[...place, 'revised_prompt']}::text[]
+      when 'image' then result #- ${link}::text[] #- ${prompt}::text[]
       when 'last_frame' then result - 'last_frame_url'
       else result - 'video_url' end
     where id = ${taskId}`
