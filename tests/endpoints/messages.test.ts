@@ -7,7 +7,7 @@ import { testCommonStatuses } from './common-statuses.ts'
 
 const PATH = '/v1/messages'
 const VERSION = { 'vendor-version': '2023-06-01' }
-const MODELS = ['sim-chat', 'sim-claude']
+const MODELS = ['sim-chat', 'sim-reasoner', 'sim-claude']
 let gateway: TestGateway
 
 before(async () => {
