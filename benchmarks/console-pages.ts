@@ -3,13 +3,10 @@
  * thousand tasks in the database? `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'
-import type { Sql } from 'postgres'
-import { connect } from '../server/database/client.ts'
-import { countEndedCalls } from '../server/usage/rollup-store.ts'
 import { type AdminStage, startAdmin } from '../tests/admin/support.ts'
 import { startTestServer } from '../tests/support/postgres.ts'
+import { fill } from './console-pages/fill.ts'
 import { QUESTIONS, type Question } from './console-pages/questions.ts'
-import { seed, settleDown } from './console-pages/seed.ts'
 import { circumstances, median, quantile, report, round, table } from './support/results.ts'
 
 const { values } = parseArgs({
@@ -32,10 +29,7 @@ process.env.TEST_POSTGRES = JSON.stringify(server.place)
 const stage = await startAdmin()
 try {
   const { accountId } = await stage.house('busy')
-  const patient = await openPatient(stage)
-  await seed(patient, accountId, { calls, tasks })
-  const countSeconds = await count(patient)
-  await patient.end()
+  const countSeconds = await fill(stage.sql, server.place, accountId, { calls, tasks })
   const rows = []
   for (const question of QUESTIONS) rows.push(await measure(stage, accountId, question))
   tell(rows, countSeconds, await measureExport(stage, accountId))
@@ -46,28 +40,6 @@ try {
   await stage.gateway.stop(1_000)
   await stage.simulators.stop()
   await server.stop()
-}
-
-/** A connection whose statements may take as long as filling a database does. */
-async function openPatient({ sql }: AdminStage): Promise<Sql> {
-  const [row] = await sql<{ database: string }[]>`select current_database() as database`
-  const place = { ...server.place, database: row?.database ?? '' }
-  return connect(place, { connections: 1, statementTimeoutMs: 600_000 })
-}
-
-/** The first count of a database that has lived without it; the gateway's own may help. */
-async function count(sql: Sql): Promise<number> {
-  const start = performance.now()
-  let isDone = false
-  while (!isDone) {
-    await countEndedCalls(sql, 6 * 3600)
-    const [row] = await sql<{ done: boolean }[]>`
-      select counted_until > (select max(finished_at) from call) as done from usage_watermark`
-    isDone = row?.done ?? false
-  }
-  const seconds = (performance.now() - start) / 1000
-  await settleDown(sql)
-  return seconds
 }
 
 interface Measured {

@@ -1,0 +1,40 @@
+/** A database as it is after three months: seeded, counted, and vacuumed. */
+import type { Sql } from 'postgres'
+import { connect } from '../../server/database/client.ts'
+import type { EmbeddedPlace } from '../../server/database/embedded.ts'
+import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { type Amounts, seed, settleDown } from './seed.ts'
+
+const STATEMENT_MS = 600_000
+
+/** Fills the database of `sql`, which lies at `server`. Answers how long the first count took. */
+export async function fill(
+  sql: Sql,
+  server: EmbeddedPlace,
+  accountId: string,
+  amounts: Amounts,
+): Promise<number> {
+  const [row] = await sql<{ database: string }[]>`select current_database() as database`
+  const place = { ...server, database: row?.database ?? '' }
+  // Its statements may take as long as filling a database does.
+  const patient = connect(place, { connections: 1, statementTimeoutMs: STATEMENT_MS })
+  await seed(patient, accountId, amounts)
+  const seconds = await count(patient)
+  await patient.end()
+  return seconds
+}
+
+/** The first count of a database that has lived without it; the gateway's own may help. */
+async function count(sql: Sql): Promise<number> {
+  const start = performance.now()
+  let isDone = false
+  while (!isDone) {
+    await countEndedCalls(sql, 6 * 3600)
+    const [row] = await sql<{ done: boolean }[]>`
+      select counted_until > (select max(finished_at) from call) as done from usage_watermark`
+    isDone = row?.done ?? false
+  }
+  const seconds = (performance.now() - start) / 1000
+  await settleDown(sql)
+  return seconds
+}
