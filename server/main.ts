@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
-import { Agent } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { accountFor } from './access-log.ts'
 import { createAccounts } from './accounts/identify.ts'
 import { createAdminEndpoints } from './admin/endpoints.ts'
@@ -44,6 +44,7 @@ import { sendTraces } from './outbound/send-traces.ts'
 import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
 import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
+import { maskCredentials } from './pipeline/mask-credentials.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
 import type { Services } from './pipeline/services.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
@@ -202,14 +203,15 @@ async function none(): Promise<undefined> {
   return undefined
 }
 
-function createDispatcher(config: Config): Agent {
-  return new Agent({
+function createDispatcher(config: Config): Dispatcher {
+  const agent = new Agent({
     connect: { timeout: config.upstream.connectTimeoutMs },
     connections: config.upstream.connectionsMax,
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 60_000,
     pipelining: 1,
   })
+  return agent.compose(maskCredentials)
 }
 
 function openMedia(parts: {
@@ -291,7 +293,7 @@ function createGatewayListener(
 
 function openTracer(
   { otlpEndpoint }: Config,
-  dispatcher: Agent,
+  dispatcher: Dispatcher,
   { metrics, log }: { readonly metrics: Metrics; readonly log: Log },
 ): Tracer | undefined {
   if (otlpEndpoint === undefined) return undefined

@@ -1,0 +1,111 @@
+/** No secret in any answer, page, log or metric, after it was shown the once that it may be. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { BrowserContext, Page } from 'playwright-core'
+import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
+import { findFreePort, until } from '../support/processes.ts'
+import { noBrowser } from './support/browser.ts'
+import { type Canaries, type Planted, PROVIDER_KEY, plant } from './support/canaries.ts'
+import { listPages } from './support/list-pages.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+const READS = Object.keys(ADMIN_CONTRACT).filter((key) => key.startsWith('GET '))
+
+describe('canaries', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  let metricsPort: number
+  let planted: Planted
+  let people: readonly { readonly context: BrowserContext; readonly page: Page }[]
+  before(async () => {
+    metricsPort = await findFreePort()
+    stage = await startConsoleStage({
+      env: { LOG_LEVEL: 'trace', METRICS_PORT: String(metricsPort) },
+      simulators: { openai: { keys: ['sim-openai-key', PROVIDER_KEY] } },
+    })
+    const owner = await stage.signedIn('/')
+    const operator = await stage.signedIn('/operator', { operator: true })
+    people = [owner, operator]
+    planted = await plant(stage, owner.context.request, operator.context.request)
+  })
+  after(() => stage?.stop())
+
+  const expectNone = (text: string, where: string, but: readonly string[] = []) => {
+    for (const [what, canary] of planted.canaries) {
+      if (!but.includes(canary)) assert.ok(!text.includes(canary), `${where} holds ${what}`)
+    }
+  }
+
+  test('in what callers were told when a vendor failed', () => {
+    assert.equal(planted.refusals.length, 20)
+    for (const refusal of planted.refusals) {
+      // A caller's own words may come back to them.
+      const others = new Map<string, string>(planted.canaries)
+      others.delete('a prompt')
+      for (const [what, canary] of others) {
+        assert.ok(!refusal.includes(canary), `${what}: ${refusal}`)
+      }
+    }
+  })
+
+  test('in any answer that is read, with its head', async () => {
+    const ids = { ...planted.ids, account_id: stage.account.id }
+    let good = 0
+    for (const { context } of people) {
+      for (const key of READS.filter((one) => !one.endsWith('/events'))) {
+        const path = key.slice(4).replace(/:(\w+)/g, (_, name) => pick(ids, name))
+        const answer = await context.request.get(`${stage.url}/admin/v1${path}`)
+        if (answer.ok()) good += 1
+        expectNone(`${JSON.stringify(answer.headersArray())}\n${await answer.text()}`, key)
+      }
+    }
+    assert.ok(good > READS.length, `only ${good} were answered`)
+  })
+
+  test('in any page, its files, its answers and what it stores', async () => {
+    for (const { context, page } of people) {
+      const texts: Promise<readonly [string, string]>[] = []
+      context.on('response', (response) => {
+        const head = JSON.stringify(response.headers())
+        const isEndless = response.url().endsWith('/events')
+        const body = isEndless ? Promise.resolve('') : response.text().catch(() => '')
+        texts.push(body.then((text) => [response.url(), head + text] as const))
+      })
+      for (const path of await listPages(page)) {
+        const separator = path.includes('?') ? '&' : '?'
+        await page.goto(`${stage.console}${path}${separator}account=${stage.account.id}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('load')
+        expectNone(await page.content(), path)
+        expectNone(
+          await page.evaluate<string>(
+            'JSON.stringify([{ ...localStorage }, { ...sessionStorage }])',
+          ),
+          `what ${path} stores`,
+        )
+      }
+      assert.ok(texts.length > 40)
+      for (const [url, text] of await Promise.all(texts)) expectNone(text, url)
+    }
+  })
+
+  test('in the log and in the metrics', async () => {
+    const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    assert.match(metrics, /canary-chat|tributary_/)
+    expectNone(metrics, '/metrics')
+    const log = await until('a log of calls', () => {
+      const text = stage.gateway.log()
+      return text.includes('canary-chat') ? text : undefined
+    })
+    expectNone(log, 'the log')
+  })
+
+  test('are found where they stand', () => {
+    const alike: Canaries = planted.canaries
+    assert.ok(alike.size > 30)
+    assert.throws(() => expectNone(`a ${PROVIDER_KEY} b`, 'here'), /here holds/)
+  })
+})
+
+function pick(ids: Readonly<Record<string, string>>, name: string): string {
+  return encodeURIComponent(ids[name] ?? 'none')
+}
