@@ -68,7 +68,7 @@ function sendHtml(context: Context, status: number, html: string, policy: string
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
     'cross-origin-opener-policy': 'same-origin',
-    'permissions-policy': 'camera=(), microphone=(), geolocation=()',
+    'permissions-policy': 'camera=(), microphone=(self), geolocation=()',
     'cache-control': 'no-store',
   }
   sendBytes(context, status, headers, Buffer.from(html))

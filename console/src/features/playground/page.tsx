@@ -1,171 +1,157 @@
 /** Every capability, tried for real: what is sent, what comes, what it cost, and the same call. */
-import { Box, Button, Group, Select, SimpleGrid, Stack, Text, Textarea } from '@mantine/core'
-import { useRef, useState } from 'react'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
+import { Group, Loader, Select, Stack, Tabs, Text } from '@mantine/core'
+import { Suspense } from 'react'
 import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { Icon } from '../../components/icon.tsx'
+import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { PriceList } from '../../components/price-list.tsx'
-import { formatMoney } from '../../lib/format.ts'
-import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { useAccount } from '../../lib/session.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAccount, useSession } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
+import { useAdmin } from '../../lib/use-admin.ts'
+import { CAPABILITIES, modelsFor, type Tried } from './capabilities.tsx'
+import type { Model } from './frame/capability.ts'
+import { Disclosure } from './frame/disclosure.tsx'
+import { KeyProvider } from './frame/use-key.tsx'
 import { messages } from './messages.ts'
-import { Result } from './result.tsx'
-import { type Outcome, runTrial } from './run-trial.ts'
-import { curlOf, type Trial, WAYS } from './ways.ts'
+import classes from './page.module.css'
 
-const MODELS_MAX = 200
+const MODELS_MAX = 500
 
 export function Page() {
   const t = useMessages(messages)
   const account = useAccount()
-  const models = useAdmin('GET /accounts/:account_id/models', {
+  const { data, error, refetch } = useAdmin('GET /accounts/:account_id/models', {
     params: { account_id: account.id },
     query: { limit: MODELS_MAX },
-  })
-  const tried = (models.data?.data ?? []).flatMap(({ id, type, endpoints, currency, prices }) => {
-    const path = endpoints.find((endpoint) => WAYS[endpoint])
-    return path ? [{ id, type, path, currency, prices }] : []
   })
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
-      {tried.length > 0 ? <Bench models={tried} /> : null}
-      {models.data && tried.length === 0 ? (
-        <Panel>
-          <EmptyState icon="play" title={t('noModelTitle')}>
-            {t('noModelText')}
-          </EmptyState>
-        </Panel>
+      {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
+      {data ? (
+        <KeyProvider>
+          <Kinds models={data.data} />
+        </KeyProvider>
       ) : null}
     </>
   )
 }
 
-interface Tried {
-  readonly id: string
-  readonly type: string
-  readonly path: string
-  readonly currency: string
-  readonly prices: Parameters<typeof PriceList>[0]['prices']
+function Kinds({ models }: { readonly models: readonly Model[] }) {
+  const t = useMessages(messages)
+  const url = useUrlState(['kind', 'model'])
+  const { kind, model } = url.values
+  const named = models.find(({ id }) => id === model)
+  const tried =
+    CAPABILITIES.find(({ id }) => id === kind) ??
+    CAPABILITIES.find((one) => named && modelsFor(one, [named]).length > 0) ??
+    CAPABILITIES[0]
+  if (!tried) return null
+  return (
+    <Tabs
+      value={tried.id}
+      onChange={(id) => url.set({ kind: id ?? '', model: '' })}
+      keepMounted={false}
+    >
+      <Tabs.List className={classes.kinds} aria-label={t('kinds')}>
+        {CAPABILITIES.map(({ id, label, icon }) => (
+          <Tabs.Tab key={id} value={id} leftSection={<Icon name={icon} size={16} />}>
+            {t(label)}
+          </Tabs.Tab>
+        ))}
+      </Tabs.List>
+      <Tabs.Panel value={tried.id} pt="md">
+        <Trial
+          key={tried.id}
+          tried={tried}
+          models={modelsFor(tried, models)}
+          wanted={model}
+          onChoose={(id) => url.set({ kind: tried.id, model: id })}
+        />
+      </Tabs.Panel>
+    </Tabs>
+  )
 }
 
-function Bench({ models }: { readonly models: readonly Tried[] }) {
-  const t = useMessages(messages)
-  const url = useUrlState(['model'])
-  const [typed, setTyped] = useState<string>()
-  const first = models.find(({ type }) => type === 'chat') ?? models[0]
-  const chosen = models.find(({ id }) => id === url.values.model) ?? first
-  const way = chosen && WAYS[chosen.path]
-  const trial = chosen && way && { ...chosen, way, model: chosen.id, text: typed ?? way.sample }
-  const run = useTrial()
-  if (!trial) return null
-  const types = [...new Set(models.map(({ type }) => type))]
-  const choices = types.map((type) => ({
-    group: type,
-    items: models.filter((one) => one.type === type).map(({ id }) => id),
-  }))
+interface TrialProps {
+  readonly tried: Tried
+  readonly models: readonly Model[]
+  readonly wanted: string
+  readonly onChoose: (id: string) => void
+}
+
+function Trial({ tried, models, wanted, onChoose }: TrialProps) {
+  const { Bench } = tried
+  const model = models.find(({ id }) => id === wanted) ?? models[0]
+  if (!model) return <NoModel />
+  const picker = <Picker model={model} models={models} onChoose={onChoose} />
   return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-      <Stack gap="md">
-        <Panel>
-          <Stack gap="sm">
-            <Select
-              label={t('model')}
-              data={choices}
-              value={trial.model}
-              onChange={(model) => {
-                url.set({ model: model ?? '' })
-                setTyped(undefined)
-              }}
-              searchable
-              allowDeselect={false}
-            />
-            <Box>
-              <Text size="xs" c="dimmed">
-                {t('price')}
-              </Text>
-              <PriceList currency={trial.currency} prices={trial.prices} />
-            </Box>
-            <Textarea
-              label={t('input')}
-              value={trial.text}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autosize
-              minRows={4}
-              maxRows={14}
-            />
-            <Group justify="space-between">
-              <Available />
-              {run.isBusy ? (
-                <Button variant="default" onClick={run.stop}>
-                  {t('stop')}
-                </Button>
-              ) : (
-                <Button onClick={() => void run.start(trial)}>{t('send')}</Button>
-              )}
-            </Group>
+    <Suspense fallback={<Loader size="sm" />}>
+      <Bench model={model} picker={picker} />
+    </Suspense>
+  )
+}
+
+function NoModel() {
+  const t = useMessages(messages)
+  const { session } = useSession()
+  return (
+    <Panel>
+      <EmptyState
+        icon="box"
+        title={t('noModelTitle')}
+        action={
+          session.user.operator ? (
+            <ButtonLink to="/operator/models">{t('toOperatorModels')}</ButtonLink>
+          ) : (
+            <ButtonLink to="/models" variant="default">
+              {t('toModels')}
+            </ButtonLink>
+          )
+        }
+      >
+        {t('noModelText')}
+      </EmptyState>
+    </Panel>
+  )
+}
+
+interface PickerProps {
+  readonly model: Model
+  readonly models: readonly Model[]
+  readonly onChoose: (id: string) => void
+}
+
+function Picker({ model, models, onChoose }: PickerProps) {
+  const t = useMessages(messages)
+  const nameOf = new Map(models.map(({ id, display_name: name }) => [id, name]))
+  return (
+    <Stack gap={6}>
+      <Select
+        label={t('model')}
+        data={models.map(({ id }) => id)}
+        value={model.id}
+        onChange={(id) => onChoose(id ?? '')}
+        renderOption={({ option }) => (
+          <Stack gap={0}>
+            <Text size="sm">{nameOf.get(option.value)}</Text>
+            <Text size="xs" c="dimmed">
+              {option.value}
+            </Text>
           </Stack>
-        </Panel>
-        <Panel title={t('snippet')}>
-          <CodeSnippet code={curlOf(trial)} />
-        </Panel>
-      </Stack>
-      <Result {...run} />
-    </SimpleGrid>
+        )}
+        searchable
+        allowDeselect={false}
+      />
+      <Disclosure label={t('prices')}>
+        <Group>
+          <PriceList currency={model.currency} prices={model.prices} />
+        </Group>
+      </Disclosure>
+    </Stack>
   )
-}
-
-function Available() {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
-  const account = useAccount()
-  const { data } = useAdmin(
-    'GET /accounts/:account_id/balance',
-    { params: { account_id: account.id } },
-    { live: ['balance'] },
-  )
-  if (!data) return <span />
-  const { available, currency } = data
-  const amount = formatMoney(available, { currency, language, places: 6 })
-  return (
-    <Text size="sm" c="dimmed">
-      {t('available', { amount })}
-    </Text>
-  )
-}
-
-/** One call at a time, with the playground's own key. */
-function useTrial() {
-  const account = useAccount()
-  const takeKey = useAdminChange('POST /accounts/:account_id/playground-key', { refreshes: [] })
-  const [isBusy, setBusy] = useState(false)
-  const [partial, setPartial] = useState('')
-  const [outcome, setOutcome] = useState<Outcome>()
-  const [failure, setFailure] = useState<Error>()
-  const abort = useRef<AbortController>(undefined)
-  const start = async (trial: Trial) => {
-    setBusy(true)
-    setPartial('')
-    setOutcome(undefined)
-    setFailure(undefined)
-    const controller = new AbortController()
-    abort.current = controller
-    try {
-      const { key } =
-        takeKey.data ?? (await takeKey.mutateAsync({ params: { account_id: account.id } }))
-      const options = { key, signal: controller.signal, onText: setPartial }
-      setOutcome(await runTrial(trial, options))
-    } catch (error) {
-      if (controller.signal.aborted) return
-      setFailure(error instanceof Error ? error : new Error(String(error)))
-      // An hour may have passed: the next call asks for another key.
-      takeKey.reset()
-    } finally {
-      setBusy(false)
-    }
-  }
-  return { isBusy, partial, outcome, failure, start, stop: () => abort.current?.abort() }
 }

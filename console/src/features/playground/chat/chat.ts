@@ -1,0 +1,24 @@
+/** Chat: a conversation in any of the three dialects that a model is served in. */
+import type { Capability } from '../frame/capability.ts'
+import { ChatFields, ChatPrompt } from './fields.tsx'
+import { readChat } from './read-chat.ts'
+import { Thread } from './thread.tsx'
+import { toOrder } from './to-order.ts'
+import type { ChatValues, Reply } from './values.ts'
+
+export const chat: Capability<ChatValues, Reply> = {
+  initial: {
+    ...{ dialect: 'completions', system: '', temperature: '', maxTokens: '' },
+    ...{ turns: [], draft: 'Name three rivers, and one thing that each is known for.' },
+  },
+  toOrder,
+  read: readChat,
+  Fields: ChatFields,
+  Prompt: ChatPrompt,
+  Result: Thread,
+  sent: (values) => ({ ...values, turns: [...values.turns, { asked: values.draft }], draft: '' }),
+  answered: (values, reply) => ({
+    ...values,
+    turns: values.turns.with(-1, { asked: values.turns.at(-1)?.asked ?? '', reply }),
+  }),
+}

@@ -1,0 +1,85 @@
+/** How the conversation is led, and what is said next. */
+import { NumberInput, SimpleGrid, Textarea } from '@mantine/core'
+import { useMessages } from '../../../lib/i18n.tsx'
+import type { FieldsProps } from '../frame/capability.ts'
+import { Choice } from '../frame/choice.tsx'
+import { messages } from './messages.ts'
+import { chosenDialect, dialectsOf } from './to-order.ts'
+import type { ChatValues } from './values.ts'
+
+type Props = FieldsProps<ChatValues>
+
+export function ChatFields({ model, values, change }: Props) {
+  const t = useMessages(messages)
+  const most = model.limits.max_output_tokens
+  return (
+    <>
+      <Dialects model={model} values={values} change={change} />
+      <Textarea
+        label={t('system')}
+        description={t('systemHint')}
+        value={values.system}
+        onChange={({ currentTarget }) => change({ system: currentTarget.value })}
+        autosize
+        minRows={2}
+        maxRows={8}
+      />
+      <SimpleGrid cols={2} spacing="sm">
+        <NumberInput
+          label={t('temperature')}
+          placeholder={t('byDefault')}
+          value={values.temperature}
+          onChange={(temperature) => change({ temperature })}
+          min={0}
+          max={2}
+          step={0.1}
+          decimalScale={2}
+        />
+        <NumberInput
+          label={t('maxTokens')}
+          placeholder={most === undefined ? t('byDefault') : String(most)}
+          value={values.maxTokens}
+          onChange={(maxTokens) => change({ maxTokens })}
+          min={1}
+          {...(most === undefined ? {} : { max: most })}
+          step={64}
+          allowDecimal={false}
+        />
+      </SimpleGrid>
+    </>
+  )
+}
+
+function Dialects({ model, values, change }: Props) {
+  const t = useMessages(messages)
+  return (
+    <Choice
+      label={t('dialect')}
+      options={dialectsOf(model).map((value) => ({ value, label: t(value) }))}
+      value={chosenDialect(model, values)}
+      onChange={(dialect) => change({ dialect })}
+    />
+  )
+}
+
+export function ChatPrompt({ values, change }: Props) {
+  const t = useMessages(messages)
+  return (
+    <Textarea
+      label={t('message')}
+      placeholder={t('messageHint')}
+      value={values.draft}
+      onChange={({ currentTarget }) => change({ draft: currentTarget.value })}
+      onKeyDown={(event) => {
+        const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey
+        // While a word is being composed, Enter belongs to the input method.
+        if (event.key !== 'Enter' || !isPlain || event.nativeEvent.isComposing) return
+        event.preventDefault()
+        event.currentTarget.form?.requestSubmit()
+      }}
+      autosize
+      minRows={2}
+      maxRows={10}
+    />
+  )
+}

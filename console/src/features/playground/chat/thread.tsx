@@ -1,0 +1,68 @@
+/** What was said so far, with what each answer used. */
+import { Stack, Text, VisuallyHidden } from '@mantine/core'
+import { formatDuration, formatNumber } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import type { ResultProps } from '../frame/capability.ts'
+import { Disclosure } from '../frame/disclosure.tsx'
+import { messages } from './messages.ts'
+import classes from './thread.module.css'
+import type { ChatValues, Reply } from './values.ts'
+
+export function Thread({ values, result, isRunning }: ResultProps<ChatValues, Reply>) {
+  const t = useMessages(messages)
+  const { turns } = values
+  return (
+    <Stack gap="md" role="log" aria-label={t('conversation')}>
+      {turns.map(({ asked, reply }, index) => {
+        const shown = reply ?? (isRunning && index === turns.length - 1 ? result : undefined)
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a turn is its place in the conversation
+          <Stack key={index} gap="sm">
+            <p className={classes.asked}>
+              <VisuallyHidden>{t('you')}: </VisuallyHidden>
+              {asked}
+            </p>
+            {shown ? <Said reply={shown} /> : null}
+          </Stack>
+        )
+      })}
+    </Stack>
+  )
+}
+
+function Said({ reply }: { readonly reply: Reply }) {
+  const t = useMessages(messages)
+  return (
+    <div>
+      {reply.thought ? (
+        <Disclosure label={t('thinking')}>
+          <p className={classes.thought}>{reply.thought}</p>
+        </Disclosure>
+      ) : null}
+      <p className={classes.said}>
+        <VisuallyHidden>{t('model')}: </VisuallyHidden>
+        {reply.text}
+      </p>
+      <Facts reply={reply} />
+    </div>
+  )
+}
+
+function Facts({ reply: { usage, firstMs, isCutOff } }: { readonly reply: Reply }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const count = (value: number) => formatNumber(value, language)
+  if (!usage) return null
+  const { input, output, cached } = usage
+  const facts = [
+    t('tokens', { input: count(input), output: count(output) }),
+    ...(cached > 0 ? [t('cached', { count: count(cached) })] : []),
+    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs) })]),
+    ...(isCutOff ? [t('cutOff')] : []),
+  ]
+  return (
+    <Text size="xs" c="dimmed" mt={4}>
+      {facts.join(' · ')}
+    </Text>
+  )
+}

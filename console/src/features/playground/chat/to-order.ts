@@ -1,0 +1,68 @@
+/** A conversation as a request of one of the three dialects. */
+import type { Model } from '../frame/capability.ts'
+import { given, type Json, numberOf, type Order } from '../frame/order.ts'
+import { type ChatValues, DIALECTS, type Dialect } from './values.ts'
+
+/** The messages dialect insists on a limit. */
+const MESSAGES_TOKENS = 1024
+const VERSION = { 'anthropic-version': '2023-06-01' }
+
+/** Those that the model's upstreams speak. */
+export function dialectsOf({ endpoints }: Model): readonly Dialect[] {
+  const known: readonly Dialect[] = ['completions', 'messages', 'responses']
+  return known.filter((dialect) => endpoints.includes(DIALECTS[dialect]))
+}
+
+export function chosenDialect(model: Model, { dialect }: ChatValues): Dialect {
+  const offered = dialectsOf(model)
+  return offered.includes(dialect) ? dialect : (offered[0] ?? dialect)
+}
+
+export function toOrder(model: Model, values: ChatValues): Order | undefined {
+  if (values.draft.trim() === '') return undefined
+  const dialect = chosenDialect(model, values)
+  return { path: DIALECTS[dialect], ...WRITERS[dialect](model.id, values) }
+}
+
+type Writer = (model: string, values: ChatValues) => Omit<Order, 'path'>
+
+const WRITERS: Readonly<Record<Dialect, Writer>> = {
+  completions: (model, { system, temperature, maxTokens, ...said }) => {
+    const first = system ? [{ role: 'system', content: system }] : []
+    return {
+      body: given({
+        model,
+        messages: [...first, ...spoken(said)],
+        temperature: numberOf(temperature),
+        max_tokens: numberOf(maxTokens),
+        stream: true,
+        stream_options: { include_usage: true },
+      }),
+    }
+  },
+  messages: (model, { system, temperature, maxTokens, ...said }) => ({
+    headers: VERSION,
+    body: given({
+      ...{ model, max_tokens: numberOf(maxTokens) ?? MESSAGES_TOKENS, system },
+      messages: spoken(said),
+      temperature: numberOf(temperature),
+      stream: true,
+    }),
+  }),
+  responses: (model, { system, temperature, maxTokens, ...said }) => ({
+    body: given({
+      ...{ model, instructions: system, input: spoken(said) },
+      temperature: numberOf(temperature),
+      max_output_tokens: numberOf(maxTokens),
+      stream: true,
+    }),
+  }),
+}
+
+function spoken({ turns, draft }: Pick<ChatValues, 'turns' | 'draft'>): Json[] {
+  const earlier = turns.flatMap(({ asked, reply }) => [
+    { role: 'user', content: asked },
+    ...(reply ? [{ role: 'assistant', content: reply.text }] : []),
+  ])
+  return [...earlier, { role: 'user', content: draft }]
+}

@@ -1,0 +1,48 @@
+/** Embeddings: lines of text as vectors, and how alike they are. */
+import type { Capability } from '../frame/capability.ts'
+import { given, numberOf } from '../frame/order.ts'
+import { EmbeddingFields } from './fields.tsx'
+import { Vectors } from './vectors.tsx'
+
+export interface EmbeddingValues {
+  readonly text: string
+  readonly dimensions: number | string
+}
+
+export interface EmbeddingResult {
+  readonly lines: readonly string[]
+  readonly vectors: readonly (readonly number[])[]
+  readonly tokens: number
+}
+
+interface Answer {
+  readonly data: readonly { readonly embedding: readonly number[] }[]
+  readonly usage?: { readonly total_tokens?: number }
+}
+
+export function linesOf(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+}
+
+export const embedding: Capability<EmbeddingValues, EmbeddingResult> = {
+  initial: { text: 'a river at dawn\na stream in the morning\na spreadsheet', dimensions: '' },
+  toOrder: (model, { text, dimensions }) => {
+    const input = linesOf(text)
+    if (input.length === 0) return undefined
+    return {
+      path: '/v1/embeddings',
+      body: given({ model: model.id, input, dimensions: numberOf(dimensions) }),
+    }
+  },
+  read: async (response, _reading, { body }) => {
+    const { data, usage }: Answer = await response.json()
+    const lines = Array.isArray(body.input) ? body.input.map(String) : []
+    const vectors = data.map(({ embedding: vector }) => vector)
+    return { lines, vectors, tokens: usage?.total_tokens ?? 0 }
+  },
+  Fields: EmbeddingFields,
+  Result: Vectors,
+}

@@ -1,0 +1,62 @@
+/** The lines that add up to an amount: so much of a unit, times its price. */
+import { Table } from '@mantine/core'
+import { MoneyText } from '../../../components/money-text.tsx'
+import { usePriceWords } from '../../../components/price-words.ts'
+import { formatNumber } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface Line {
+  readonly unit: string
+  readonly quantity: number
+  readonly unit_price: string
+  readonly per: number
+  readonly amount: string
+}
+
+interface ArithmeticProps {
+  readonly label: string
+  readonly lines: readonly Line[]
+  readonly total: string
+  readonly currency: string
+}
+
+export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const words = usePriceWords()
+  const money = (amount: string) => <MoneyText amount={amount} currency={currency} places={9} />
+  return (
+    <Table.ScrollContainer minWidth={260} type="native">
+      <Table aria-label={label} fz="xs" horizontalSpacing={6} verticalSpacing={4}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{t('unit')}</Table.Th>
+            <Table.Th ta="right">{t('quantity')}</Table.Th>
+            <Table.Th ta="right">{t('price')}</Table.Th>
+            <Table.Th ta="right">{t('amount')}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {lines.map((line) => (
+            <Table.Tr key={line.unit}>
+              <Table.Td>{words.units(line.unit)}</Table.Td>
+              <Table.Td ta="right">{formatNumber(line.quantity, language)}</Table.Td>
+              <Table.Td ta="right">
+                {money(line.unit_price)}
+                {line.per === 1 ? '' : ` / ${formatNumber(line.per, language)}`}
+              </Table.Td>
+              <Table.Td ta="right">{money(line.amount)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+        <Table.Tfoot>
+          <Table.Tr>
+            <Table.Th colSpan={3}>{t('total')}</Table.Th>
+            <Table.Th ta="right">{money(total)}</Table.Th>
+          </Table.Tr>
+        </Table.Tfoot>
+      </Table>
+    </Table.ScrollContainer>
+  )
+}

@@ -1,0 +1,92 @@
+/** The frame of every capability: the form at the left, what comes of it at the right. */
+import { Stack } from '@mantine/core'
+import { type ReactNode, useRef, useState } from 'react'
+import { Panel } from '../../../components/panel.tsx'
+import { useMessages } from '../../../lib/i18n.tsx'
+import { Ask } from './ask.tsx'
+import classes from './bench.module.css'
+import type { Capability, Model } from './capability.ts'
+import { Code } from './code.tsx'
+import { CostAfter } from './cost-after.tsx'
+import { messages } from './messages.ts'
+import type { Order } from './order.ts'
+import { Outcome } from './outcome.tsx'
+import { type Call, useCall } from './use-call.ts'
+
+export interface BenchProps {
+  readonly model: Model
+  /** The choice of the model, which stands above the fields. */
+  readonly picker: ReactNode
+}
+
+interface Props<Values, Result> extends BenchProps {
+  readonly capability: Capability<Values, Result>
+}
+
+export function Bench<Values, Result>({ capability, model, picker }: Props<Values, Result>) {
+  const t = useMessages(messages)
+  const { Fields, Prompt } = capability
+  const { values, change, send, control } = useForm(capability)
+  const { call, isRunning, stop } = control
+  const order = capability.toOrder(model, values)
+  const shownOrder = order ?? call?.order
+  const fields = { model, values, change }
+  const form = useRef<HTMLFormElement>(null)
+  const ask = <Ask order={order} isRunning={isRunning} onStop={stop} />
+  const prompt = Prompt ? (
+    <Stack gap="sm">
+      <Prompt {...fields} />
+      {ask}
+    </Stack>
+  ) : undefined
+  return (
+    <form
+      ref={form}
+      className={classes.bench}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (order && !isRunning) void send(order)
+      }}
+      onKeyDown={(event) => {
+        const isSend = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
+        if (isSend) form.current?.requestSubmit()
+      }}
+    >
+      <div className={classes.column}>
+        <Panel title={t('settings')}>
+          <Stack gap="sm">
+            {picker}
+            <Fields {...fields} />
+            {prompt ? null : ask}
+          </Stack>
+        </Panel>
+      </div>
+      <div className={classes.column}>
+        <Outcome call={call} capability={capability} values={values} prompt={prompt} />
+        {call?.requestId && !isRunning ? (
+          <CostAfter key={call.requestId} requestId={call.requestId} />
+        ) : null}
+        {shownOrder ? <Code order={shownOrder} /> : null}
+      </div>
+    </form>
+  )
+}
+
+/** The form's values, which an exchange may change: a conversation goes on. */
+function useForm<Values, Result>(capability: Capability<Values, Result>) {
+  const [values, setValues] = useState(capability.initial)
+  const control = useCall(capability)
+  const change = (changes: Partial<Values>) => setValues((now) => ({ ...now, ...changes }))
+  async function send(order: Order): Promise<void> {
+    const before = values
+    if (capability.sent) setValues(capability.sent(before))
+    const outcome: Call<Result> = await control.start(order)
+    const { result } = outcome
+    if (result === undefined) setValues((now) => (capability.sent ? before : now))
+    else if (capability.answered) {
+      const answered = capability.answered
+      setValues((now) => answered(now, result))
+    }
+  }
+  return { values, change, send, control }
+}

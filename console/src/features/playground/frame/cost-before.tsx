@@ -1,0 +1,95 @@
+/** What a request would freeze, in words and figures, before it is sent. */
+import { Stack, Text } from '@mantine/core'
+import { ButtonLink } from '../../../components/links.tsx'
+import { Notice } from '../../../components/notice.tsx'
+import { ApiError } from '../../../lib/api.ts'
+import { formatMoney } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import { useAccount } from '../../../lib/session.tsx'
+import { useAdmin } from '../../../lib/use-admin.ts'
+import { Arithmetic } from './arithmetic.tsx'
+import classes from './cost-before.module.css'
+import { Disclosure } from './disclosure.tsx'
+import { messages } from './messages.ts'
+import type { Order } from './order.ts'
+import { useQuote } from './use-quote.ts'
+
+export function CostBefore({ order }: { readonly order: Order | undefined }) {
+  const t = useMessages(messages)
+  const { data, error, isStale } = useQuote(order)
+  if (!order) return <Available />
+  if (error instanceof ApiError && error.status !== 0) {
+    return <Quiet>{t('incomplete', { problem: error.message })}</Quiet>
+  }
+  if (!data) return <Quiet>{t('asking')}</Quiet>
+  return (
+    <div aria-busy={isStale} className={classes.quote}>
+      <Quote quote={data} />
+    </div>
+  )
+}
+
+type QuoteData = NonNullable<ReturnType<typeof useQuote>['data']>
+
+function Quote({ quote }: { readonly quote: QuoteData }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { currency, free, covered, lines } = quote
+  const amount = formatMoney(quote.amount, { currency, language })
+  if (free) return <Text size="sm">{t('free')}</Text>
+  return (
+    <Stack gap={4}>
+      <Text size="sm" component="div">
+        <b>{t('upTo', { amount })}</b> <Quiet>{t('upToText')}</Quiet>
+      </Text>
+      {lines.length > 0 ? (
+        <Disclosure label={t('howComputed')}>
+          <Arithmetic
+            label={t('howComputed')}
+            lines={lines}
+            total={quote.amount}
+            currency={currency}
+          />
+        </Disclosure>
+      ) : null}
+      {covered ? (
+        <Available />
+      ) : (
+        <Notice
+          tone="warning"
+          title={t('notCovered')}
+          action={
+            <ButtonLink to="/billing" size="compact-sm" variant="default">
+              {t('toBilling')}
+            </ButtonLink>
+          }
+        >
+          {t('notCoveredText', { amount })}
+        </Notice>
+      )}
+    </Stack>
+  )
+}
+
+function Available() {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const account = useAccount()
+  const { data } = useAdmin(
+    'GET /accounts/:account_id/balance',
+    { params: { account_id: account.id } },
+    { live: ['balance'] },
+  )
+  if (!data) return null
+  const { available, currency } = data
+  const amount = formatMoney(available, { currency, language, places: 6 })
+  return <Quiet>{t('available', { amount })}</Quiet>
+}
+
+function Quiet({ children }: { readonly children: string }) {
+  return (
+    <Text size="xs" c="dimmed" component="span">
+      {children}
+    </Text>
+  )
+}

@@ -1,0 +1,69 @@
+/** What came of a call: nothing yet, what is there so far, the whole, or why not. */
+import { Group, Loader, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { EmptyState } from '../../../components/empty-state.tsx'
+import { Panel } from '../../../components/panel.tsx'
+import { StatusBadge } from '../../../components/status-badge.tsx'
+import { formatDuration } from '../../../lib/format.ts'
+import { useMessages } from '../../../lib/i18n.tsx'
+import { answerKindOf } from '../snippets/snippet.ts'
+import type { Capability } from './capability.ts'
+import { Failure } from './failure.tsx'
+import { messages } from './messages.ts'
+import type { Call } from './use-call.ts'
+
+interface OutcomeProps<Values, Result> {
+  readonly call: Call<Result> | undefined
+  readonly capability: Capability<Values, Result>
+  readonly values: Values
+  /** What is asked next, in a conversation. */
+  readonly prompt: ReactNode
+}
+
+export function Outcome<Values, Result>(props: OutcomeProps<Values, Result>) {
+  const t = useMessages(messages)
+  const { call, capability, values, prompt } = props
+  const { Result } = capability
+  const isRunning = call?.phase === 'running'
+  return (
+    <Panel title={t('result')} aside={call ? <State call={call} /> : undefined}>
+      <Stack gap="md">
+        <Stack gap="sm" aria-live="polite" aria-busy={isRunning}>
+          {call ? (
+            <Result values={values} result={call.result} isRunning={isRunning} />
+          ) : (
+            <EmptyState icon="play" title={t('nothingYet')}>
+              {t('nothingYetText')}
+            </EmptyState>
+          )}
+          {isRunning && call.result === undefined ? <Loader size="sm" type="dots" /> : null}
+          {call?.failure ? <Failure error={call.failure} /> : null}
+          {call?.phase === 'stopped' ? (
+            <Text size="xs" c="dimmed">
+              {t('stoppedText')}
+            </Text>
+          ) : null}
+        </Stack>
+        {prompt}
+      </Stack>
+    </Panel>
+  )
+}
+
+function State({ call }: { readonly call: Call<unknown> }) {
+  const t = useMessages(messages)
+  const { phase, milliseconds, order } = call
+  // What took so long is not the request that began it.
+  const isTask = answerKindOf(order) === 'task'
+  return (
+    <Group gap="xs">
+      {phase === 'running' ? <StatusBadge tone="busy" label={t('running')} /> : null}
+      {phase === 'stopped' ? <StatusBadge tone="warning" label={t('stopped')} /> : null}
+      {milliseconds === undefined || isTask ? null : (
+        <Text size="xs" c="dimmed">
+          {t('took', { duration: formatDuration(milliseconds) })}
+        </Text>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,57 @@
+/** Sends an order to the public API, and reads what a refusal says. */
+import { ApiError } from '../../../lib/api.ts'
+import { addressOf, type Order } from './order.ts'
+
+/** Throws ApiError when nothing can be reached; a refusal is an answer. */
+export async function sendOrder(order: Order, key: string, signal: AbortSignal): Promise<Response> {
+  const { file, body, headers } = order
+  const type: Record<string, string> = file ? {} : { 'content-type': 'application/json' }
+  try {
+    return await fetch(addressOf(order), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
+      body: file ? formOf(order) : JSON.stringify(body),
+      credentials: 'omit',
+      signal,
+    })
+  } catch (error) {
+    if (signal.aborted) throw error
+    throw new ApiError(0, 'unreachable', 'the gateway cannot be reached')
+  }
+}
+
+function formOf({ body, file }: Order): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) form.set(name, String(value))
+  if (file) form.set('file', file.content, file.name)
+  return form
+}
+
+/** Both envelopes of errors: `{error: {message}}` and `{error: text}`. */
+export async function readRefusal(response: Response): Promise<ApiError> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const told = readError(body)
+  const requestId = response.headers.get('x-request-id') ?? undefined
+  const message = told?.message ?? (response.statusText || String(response.status))
+  return new ApiError(response.status, told?.type ?? 'refused', message, requestId)
+}
+
+/** An error inside an answer or an event of a stream. */
+function readError(
+  document: unknown,
+): { readonly message: string; readonly type: string } | undefined {
+  if (typeof document !== 'object' || document === null || !('error' in document)) return undefined
+  const { error } = document
+  const outer = 'type' in document ? String(document.type) : 'error'
+  if (typeof error === 'string') return { message: error, type: outer }
+  if (typeof error !== 'object' || error === null || !('message' in error)) return undefined
+  return { message: String(error.message), type: 'type' in error ? String(error.type) : outer }
+}
+
+const BROKEN_OFF = 502
+
+/** Throws for an event that says that the answer has broken off. */
+export function expectNoError(document: unknown): void {
+  const told = readError(document)
+  if (told) throw new ApiError(BROKEN_OFF, told.type, told.message)
+}

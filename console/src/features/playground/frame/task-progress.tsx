@@ -1,0 +1,123 @@
+/** A task from its creation to its end: how far it is, what it made, and the way to its page. */
+import { Button, Group, Loader, Progress, Stack, Text } from '@mantine/core'
+import { type ReactNode, useEffect, useState } from 'react'
+import { ErrorState } from '../../../components/error-state.tsx'
+import { ButtonLink } from '../../../components/links.tsx'
+import { Notice } from '../../../components/notice.tsx'
+import { WorkStatus } from '../../../components/work-status.tsx'
+import type { AdminAnswer } from '../../../lib/api.ts'
+import { formatDuration } from '../../../lib/format.ts'
+import { useMessages } from '../../../lib/i18n.tsx'
+import { useAccount } from '../../../lib/session.tsx'
+import { useAdmin, useAdminChange } from '../../../lib/use-admin.ts'
+import { taskMessages } from './task-messages.ts'
+
+const KEY = 'GET /accounts/:account_id/tasks/:task_id'
+export type Task = AdminAnswer<typeof KEY>
+
+const LOOK_MS = 2_000
+
+interface TaskProgressProps {
+  readonly taskId: string
+  /** Shows what a task made that has succeeded. */
+  readonly children: (task: Task) => ReactNode
+}
+
+export function TaskProgress({ taskId, children }: TaskProgressProps) {
+  const account = useAccount()
+  const { data, error, refetch } = useAdmin(
+    KEY,
+    { params: { account_id: account.id, task_id: taskId } },
+    { live: ['tasks'], refetchWhile: { everyMs: LOOK_MS, holds: isOpen } },
+  )
+  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
+  if (!data) return <Loader size="sm" type="dots" />
+  return (
+    <Stack gap="sm">
+      <State task={data} />
+      {data.status === 'succeeded' ? children(data) : null}
+    </Stack>
+  )
+}
+
+/** Until it has ended, and its media are copied or given up. */
+function isOpen({ finished_at: finished, media }: Task): boolean {
+  return finished === null || media.some(({ state }) => state === 'waiting')
+}
+
+function State({ task }: { readonly task: Task }) {
+  const t = useMessages(taskMessages)
+  const { status, error, finished_at: finished } = task
+  return (
+    <Stack gap="xs">
+      <Group justify="space-between" gap="xs">
+        <Group gap="sm">
+          <WorkStatus status={status} />
+          <Text size="xs" c="dimmed">
+            {finished === null ? (
+              <Elapsed since={task.created_at} />
+            ) : (
+              t('tookInAll', { duration: formatDuration(task.elapsed_ms) })
+            )}
+          </Text>
+        </Group>
+        <Group gap="xs">
+          {status === 'queued' ? <Cancel taskId={task.id} /> : null}
+          <ButtonLink to="/tasks" search={{ id: task.id }} size="compact-sm" variant="default">
+            {t('toTask')}
+          </ButtonLink>
+        </Group>
+      </Group>
+      {finished === null ? (
+        <>
+          <Progress value={100} size="sm" striped animated aria-label={t('progress')} />
+          <Text size="xs" c="dimmed">
+            {t('leave')}
+          </Text>
+        </>
+      ) : null}
+      {status === 'failed' ? (
+        <Notice tone="bad" title={t('failedTask')}>
+          {error?.message}
+        </Notice>
+      ) : null}
+    </Stack>
+  )
+}
+
+const TICK_MS = 1_000
+
+function Elapsed({ since }: { readonly since: string }) {
+  const t = useMessages(taskMessages)
+  const [nowMs, setNowMs] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS)
+    return () => clearInterval(timer)
+  }, [])
+  const duration = formatDuration(Math.max(0, nowMs - Date.parse(since)))
+  return <span>{t('elapsed', { duration })}</span>
+}
+
+function Cancel({ taskId }: { readonly taskId: string }) {
+  const t = useMessages(taskMessages)
+  const account = useAccount()
+  const cancel = useAdminChange('POST /accounts/:account_id/tasks/:task_id/cancel')
+  const params = { account_id: account.id, task_id: taskId }
+  return (
+    <Button
+      size="compact-sm"
+      variant="default"
+      loading={cancel.isPending}
+      onClick={() => cancel.mutate({ params })}
+    >
+      {t('cancel')}
+    </Button>
+  )
+}
+
+/** The id in the answer to every creation. */
+export async function readTaskId(response: Response): Promise<string> {
+  const document: unknown = await response.json()
+  const hasId = typeof document === 'object' && document !== null && 'id' in document
+  return hasId ? String(document.id) : ''
+}

@@ -1,0 +1,80 @@
+/** One call at a time: started, shown as it comes, stopped, and what became of it. */
+import { useEffect, useRef, useState } from 'react'
+import type { Capability } from './capability.ts'
+import type { Order } from './order.ts'
+import { readRefusal, sendOrder } from './send-order.ts'
+import { useKey, type WithKey } from './use-key.tsx'
+
+export interface Call<Result> {
+  readonly phase: 'running' | 'done' | 'stopped' | 'failed'
+  readonly order: Order
+  /** Known once the answer's head is there. */
+  readonly requestId?: string
+  readonly result?: Result
+  readonly failure?: Error
+  readonly milliseconds?: number
+}
+
+export interface CallControl<Result> {
+  readonly call: Call<Result> | undefined
+  readonly isRunning: boolean
+  /** Resolves to what came of it, after the page shows it. */
+  readonly start: (order: Order) => Promise<Call<Result>>
+  readonly stop: () => void
+  readonly clear: () => void
+}
+
+export function useCall<Values, Result>({
+  read,
+}: Pick<Capability<Values, Result>, 'read'>): CallControl<Result> {
+  const withKey = useKey()
+  const [call, setCall] = useState<Call<Result>>()
+  const abort = useRef<AbortController>(undefined)
+  useEffect(() => () => abort.current?.abort(), [])
+  return {
+    call,
+    isRunning: call?.phase === 'running',
+    async start(order) {
+      abort.current?.abort()
+      const controller = new AbortController()
+      abort.current = controller
+      const outcome = await run({ order, read, withKey, show: setCall, controller })
+      setCall(outcome)
+      return outcome
+    },
+    stop: () => abort.current?.abort(),
+    clear: () => setCall(undefined),
+  }
+}
+
+interface Run<Result> {
+  readonly order: Order
+  readonly read: Capability<never, Result>['read']
+  readonly withKey: WithKey
+  readonly show: (call: Call<Result>) => void
+  readonly controller: AbortController
+}
+
+async function run<Result>(options: Run<Result>): Promise<Call<Result>> {
+  const { order, read, withKey, show, controller } = options
+  const startedAt = performance.now()
+  let call: Call<Result> = { phase: 'running', order }
+  const tell = (changes: Partial<Call<Result>>) => {
+    call = { ...call, ...changes }
+    if (!controller.signal.aborted) show(call)
+  }
+  const timed = () => ({ milliseconds: performance.now() - startedAt })
+  tell({})
+  try {
+    const response = await withKey((key) => sendOrder(order, key, controller.signal))
+    const requestId = response.headers.get('x-request-id')
+    if (requestId) tell({ requestId })
+    if (!response.ok) throw await readRefusal(response)
+    const reading = { startedAt, show: (result: Result) => tell({ result }) }
+    return { ...call, result: await read(response, reading, order), phase: 'done', ...timed() }
+  } catch (error) {
+    if (controller.signal.aborted) return { ...call, phase: 'stopped', ...timed() }
+    const failure = error instanceof Error ? error : new Error(String(error))
+    return { ...call, phase: 'failed', failure, ...timed() }
+  }
+}

@@ -1,0 +1,30 @@
+/** What a request would freeze, asked of the gateway itself while the form is filled in. */
+import { useDebouncedValue } from '@mantine/hooks'
+import { useAccount } from '../../../lib/session.tsx'
+import { useAdmin } from '../../../lib/use-admin.ts'
+import type { Order } from './order.ts'
+
+const QUIET_MS = 300
+/** The admin API takes small bodies; what is longer is quoted when it is sent. */
+const BODY_LENGTH_MAX = 500_000
+
+export function useQuote(order: Order | undefined) {
+  const account = useAccount()
+  const question = order && JSON.stringify(questionOf(order))
+  const [asked] = useDebouncedValue(question, QUIET_MS)
+  const isAsked = asked !== undefined && asked.length < BODY_LENGTH_MAX
+  const quote = useAdmin(
+    'POST /accounts/:account_id/quote',
+    {
+      params: { account_id: account.id },
+      body: isAsked ? JSON.parse(asked) : { path: '', body: {} },
+    },
+    { enabled: isAsked, keepPrevious: true, live: ['balance'] },
+  )
+  return { ...quote, isStale: asked !== question || quote.isPlaceholderData }
+}
+
+function questionOf({ path, query, headers, body, file }: Order) {
+  const measured = file && { bytes: file.countedBytes, seconds: file.seconds }
+  return { path, query, headers, body, ...(measured ? { file: measured } : {}) }
+}

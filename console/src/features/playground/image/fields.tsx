@@ -1,0 +1,81 @@
+/** What to draw, how many, and how it is to come. */
+import { Autocomplete, NumberInput, Select, SimpleGrid, Textarea } from '@mantine/core'
+import { useMessages } from '../../../lib/i18n.tsx'
+import type { FieldsProps } from '../frame/capability.ts'
+import { Choice } from '../frame/choice.tsx'
+import { AS_TASK, AT_ONCE, chosenPath, type ImageValues } from './image.ts'
+import { messages } from './messages.ts'
+
+const SIZES = ['1024x1024', '1536x1024', '1024x1536', '1K', '2K', '4K', 'auto']
+const QUALITIES = ['low', 'medium', 'high', 'standard', 'hd', 'auto']
+const COUNT_MAX = 15
+
+export function ImageFields({ model, values, change }: FieldsProps<ImageValues>) {
+  const t = useMessages(messages)
+  const path = chosenPath(model, values)
+  return (
+    <>
+      <Textarea
+        label={t('prompt')}
+        value={values.prompt}
+        onChange={({ currentTarget }) => change({ prompt: currentTarget.value })}
+        autosize
+        minRows={3}
+        maxRows={12}
+      />
+      <Ways model={model} values={values} change={change} />
+      <SimpleGrid cols={2} spacing="sm">
+        <NumberInput
+          label={t('count')}
+          value={values.count}
+          onChange={(count) => change({ count })}
+          min={1}
+          max={COUNT_MAX}
+          allowDecimal={false}
+        />
+        <Autocomplete
+          label={t('size')}
+          placeholder={t('sizeHint')}
+          data={SIZES}
+          value={values.size}
+          onChange={(size) => change({ size })}
+        />
+        <Autocomplete
+          label={t('quality')}
+          placeholder={t('auto')}
+          data={QUALITIES}
+          value={values.quality}
+          onChange={(quality) => change({ quality })}
+        />
+        {path === AT_ONCE ? (
+          <Select
+            label={t('format')}
+            data={[
+              { value: '', label: t('auto') },
+              { value: 'b64_json', label: t('bytes') },
+              { value: 'url', label: t('link') },
+            ]}
+            value={values.format}
+            onChange={(format) => change({ format: format ?? '' })}
+            allowDeselect={false}
+          />
+        ) : null}
+      </SimpleGrid>
+    </>
+  )
+}
+
+function Ways({ model, values, change }: FieldsProps<ImageValues>) {
+  const t = useMessages(messages)
+  return (
+    <Choice
+      label={t('way')}
+      options={[
+        { value: AT_ONCE, label: t('now') },
+        { value: AS_TASK, label: t('asTask'), disabled: !model.endpoints.includes(AS_TASK) },
+      ]}
+      value={chosenPath(model, values)}
+      onChange={(path) => change({ path })}
+    />
+  )
+}

@@ -1,0 +1,41 @@
+/** Texts of images. */
+import { defineMessages } from '../../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    prompt: 'What to draw',
+    way: 'How it is made',
+    now: 'At once',
+    asTask: 'As a task',
+    count: 'Images',
+    size: 'Size',
+    sizeHint: 'For example 1024x1024 or 2K',
+    quality: 'Quality',
+    format: 'Answer',
+    auto: 'model’s own',
+    link: 'links',
+    bytes: 'the images themselves',
+    drawn: 'What the model drew: {prompt}',
+    outside: 'This image lies at the vendor, for a limited time.',
+    open: 'Open the link',
+    revised: 'The prompt as the model understood it',
+  },
+  {
+    prompt: '绘制内容',
+    way: '生成方式',
+    now: '同步',
+    asTask: '异步任务',
+    count: '图片数',
+    size: '尺寸',
+    sizeHint: '例如 1024x1024 或 2K',
+    quality: '质量',
+    format: '返回形式',
+    auto: '模型默认',
+    link: '链接',
+    bytes: '图片内容',
+    drawn: '模型绘制的图片：{prompt}',
+    outside: '图片保存在供应商处，限时有效。',
+    open: '打开链接',
+    revised: '模型理解的提示词',
+  },
+)

@@ -1,0 +1,61 @@
+/** Interpretation: what somebody says, in another language, as text or as speech. */
+import type { Capability, Reading } from '../frame/capability.ts'
+import { given, type OrderFile } from '../frame/order.ts'
+import { InterpretationFields } from './fields.tsx'
+import { Interpreted } from './interpreted.tsx'
+
+export interface InterpretationValues {
+  readonly file: OrderFile | undefined
+  readonly mode: 's2t' | 's2s'
+  readonly source: string
+  readonly target: string
+  readonly voice: string
+}
+
+export interface InterpretationResult {
+  readonly heard: string
+  readonly text: string
+  readonly bytes: number
+  readonly firstMs: number | undefined
+  readonly sound: Blob | undefined
+}
+
+const NOTHING: InterpretationResult = {
+  ...{ heard: '', text: '', bytes: 0, firstMs: undefined, sound: undefined },
+}
+
+async function readSpeech(
+  response: Response,
+  { startedAt, show }: Reading<InterpretationResult>,
+): Promise<InterpretationResult> {
+  const parts: Uint8Array<ArrayBuffer>[] = []
+  let result = NOTHING
+  for await (const part of response.body ?? []) {
+    parts.push(part)
+    const firstMs = result.firstMs ?? performance.now() - startedAt
+    result = { ...result, bytes: result.bytes + part.length, firstMs }
+    show(result)
+  }
+  return { ...result, sound: new Blob(parts, { type: 'audio/ogg' }) }
+}
+
+export const interpretation: Capability<InterpretationValues, InterpretationResult> = {
+  initial: { file: undefined, mode: 's2t', source: '', target: '', voice: '' },
+  toOrder: ({ id: model }, { file, mode, source, target, voice }) => {
+    if (!file) return undefined
+    const languages = { source_language: source, target_language: target }
+    const spoken = mode === 's2s' ? { voice } : {}
+    return {
+      path: '/v1/audio/translations',
+      body: given({ model, mode, ...languages, ...spoken }),
+      file,
+    }
+  },
+  read: async (response, reading, { body }) => {
+    if (body.mode === 's2s') return readSpeech(response, reading)
+    const { text, source_text: heard } = (await response.json()) as Readonly<Record<string, string>>
+    return { ...NOTHING, text: text ?? '', heard: heard ?? '' }
+  },
+  Fields: InterpretationFields,
+  Result: Interpreted,
+}

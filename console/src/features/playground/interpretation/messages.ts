@@ -1,0 +1,37 @@
+/** Texts of interpretation. */
+import { defineMessages } from '../../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    mode: 'Comes back as',
+    s2t: 'Text',
+    s2s: 'Speech',
+    source: 'Spoken',
+    target: 'Into',
+    auto: 'Chinese or English, either way',
+    bySource: 'as fits',
+    voice: 'Voice',
+    voiceHint: 'Speaks Chinese or English. Empty: the voice of the recording is cloned.',
+    heard: 'What was heard',
+    translation: 'Translation',
+    spoken: 'The translation, spoken',
+    arriving: '{bytes} so far; it comes at the pace of speech.',
+    first: 'first sound after {duration}',
+  },
+  {
+    mode: '返回',
+    s2t: '文本',
+    s2s: '语音',
+    source: '原语言',
+    target: '译为',
+    auto: '中英互译',
+    bySource: '自动匹配',
+    voice: '音色',
+    voiceHint: '支持中文或英文。留空则克隆录音中的声音。',
+    heard: '识别内容',
+    translation: '译文',
+    spoken: '译文语音',
+    arriving: '已收到 {bytes}，按说话速度返回。',
+    first: '首个声音 {duration}',
+  },
+)

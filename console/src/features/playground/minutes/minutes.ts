@@ -1,0 +1,58 @@
+/** Minutes: a recording becomes a transcript with speakers, a summary, chapters and more. */
+import type { Capability, Model } from '../frame/capability.ts'
+import { given, numberOf } from '../frame/order.ts'
+import { readTaskId } from '../frame/task-progress.tsx'
+import { MinutesFields } from './fields.tsx'
+import { Protocol } from './protocol.tsx'
+
+export const FEATURES = ['summary', 'chapters', 'todos', 'questions', 'translate'] as const
+export type Feature = (typeof FEATURES)[number]
+export type Language = 'zh_cn' | 'en_us'
+
+export interface MinutesValues {
+  readonly url: string
+  readonly language: Language
+  readonly speakers: number | string
+  readonly hotWords: string
+  readonly features: readonly Feature[]
+  readonly target: Language
+  readonly identifies: boolean
+  readonly hasWordTimes: boolean
+}
+
+/** The other product always does the same and looks at no features. */
+export function choosesFeatures({ id }: Model): boolean {
+  return id !== 'service-minutes'
+}
+
+function featuresOf({ features, target }: MinutesValues) {
+  const wanted = Object.fromEntries(features.map((name) => [name, true]))
+  return features.includes('translate') ? { ...wanted, target_lang: target } : wanted
+}
+
+export const minutes: Capability<MinutesValues, string> = {
+  initial: {
+    ...{ url: '', language: 'zh_cn', speakers: 0, hotWords: '', target: 'en_us' },
+    ...{ features: ['summary', 'chapters'], identifies: true, hasWordTimes: false },
+  },
+  toOrder: (model, values) => {
+    const url = values.url.trim()
+    if (url === '') return undefined
+    const speakers = numberOf(values.speakers)
+    const chooses = choosesFeatures(model)
+    return {
+      path: '/v1/audio/minutes',
+      body: given({
+        ...{ model: model.id, file_url: url, source_lang: values.language },
+        number_of_speakers: speakers || undefined,
+        hot_words: values.hotWords,
+        need_word_time_series: values.hasWordTimes || undefined,
+        speaker_identification: chooses && !values.identifies ? false : undefined,
+        features: chooses ? featuresOf(values) : undefined,
+      }),
+    }
+  },
+  read: readTaskId,
+  Fields: MinutesFields,
+  Result: Protocol,
+}

@@ -1,0 +1,59 @@
+/** The results of both search products as the cards that people read. */
+
+export interface Found {
+  readonly title: string
+  readonly url: string
+  readonly site: string
+  readonly text: string
+  readonly published: string
+}
+
+export interface SearchResult {
+  readonly found: readonly Found[]
+  readonly document: unknown
+}
+
+/** What is missing in an entry is left empty; an answer of another shape has no entries. */
+export function readResults(document: unknown): SearchResult {
+  const result = member(document, 'Result')
+  const entries = [...listOf(member(result, 'WebResults')), ...listOf(member(result, 'Documents'))]
+  return { document, found: entries.map(readEntry) }
+}
+
+function readEntry(entry: unknown): Found {
+  const url = textOf(entry, 'Url')
+  const host = URL.parse(url)?.hostname ?? ''
+  return {
+    title: textOf(entry, 'Title') || url,
+    // Only what leads somewhere on the web becomes a link.
+    url: /^https?:/i.test(url) ? url : '',
+    site: textOf(entry, 'SiteName') || textOf(member(entry, 'HostInfo'), 'Hostname') || host,
+    text: textOf(entry, 'Summary') || readSnippet(member(entry, 'Snippet')),
+    published: (
+      textOf(entry, 'PublishTime') || textOf(member(entry, 'DocumentInfo'), 'PublishTime')
+    ).slice(0, 10),
+  }
+}
+
+/** A text, or parts of which some are texts. */
+function readSnippet(snippet: unknown): string {
+  if (typeof snippet === 'string') return snippet
+  return listOf(snippet)
+    .map((part) => textOf(part, 'Text'))
+    .filter(Boolean)
+    .join(' ')
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  return (value as Readonly<Record<string, unknown>>)[name]
+}
+
+function textOf(value: unknown, name: string): string {
+  const text = member(value, name)
+  return typeof text === 'string' ? text : ''
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

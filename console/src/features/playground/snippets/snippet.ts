@@ -1,0 +1,40 @@
+/** The same request as code, in three ways: what every way has in common. */
+import type { Order } from '../frame/order.ts'
+
+/** Where a key of the reader's own is to be put; no snippet ever holds one. */
+export const KEY_VARIABLE = 'TRIBUTARY_KEY'
+
+export interface SnippetOptions {
+  readonly order: Order
+  /** The gateway's own address, without a final `/`. */
+  readonly origin: string
+}
+
+/** What comes back: decides what the code does with it. */
+export type AnswerKind = 'json' | 'events' | 'lines' | 'sound' | 'task'
+
+const TASK_PATHS: readonly string[] = [
+  '/v1/videos/generations',
+  '/v1/images/async',
+  '/v1/audio/minutes',
+]
+
+export function answerKindOf({ path, body }: Order): AnswerKind {
+  if (TASK_PATHS.includes(path)) return 'task'
+  if (path === '/v1/audio/speech/unidirectional') return 'lines'
+  if (path === '/v1/audio/speech' || body.mode === 's2s') return 'sound'
+  return body.stream === true || body.stream === 'true' ? 'events' : 'json'
+}
+
+/** The name under which code keeps the sound that comes. */
+export function soundFileOf({ path, body }: Order): string {
+  if (path === '/v1/audio/translations') return 'translation.ogg'
+  const native = body.req_params
+  const inner = isFields(native) && isFields(native.audio_params) ? native.audio_params.format : ''
+  const format = String(inner || body.response_format || 'mp3')
+  return `speech.${format === 'ogg_opus' || format === 'opus' ? 'ogg' : format}`
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,31 @@
+/** Texts of giving a recording. */
+import { defineMessages } from '../../../lib/i18n.tsx'
+
+export const messages = defineMessages(
+  {
+    recording: 'Recording',
+    choose: 'Choose a file',
+    record: 'Record',
+    stopRecording: 'Stop at {seconds} s',
+    converted: 'Converted here, in the browser, to 16 kHz mono 16-bit wav.',
+    converting: 'Being converted …',
+    length: '{name} · {seconds} s · {size}',
+    unreadable: 'The browser cannot read this file as sound. Choose another one.',
+    blocked: 'The browser may not use the microphone. Allow it for this address, then try again.',
+    missing: 'No microphone can be used here. It needs one, and an address with https.',
+    own: 'Your recording',
+  },
+  {
+    recording: '录音',
+    choose: '选择文件',
+    record: '录制',
+    stopRecording: '停止（{seconds} 秒）',
+    converted: '已在浏览器中转换为 16 kHz 单声道 16 位 wav。',
+    converting: '正在转换…',
+    length: '{name} · {seconds} 秒 · {size}',
+    unreadable: '浏览器无法将此文件识别为声音，请另选文件。',
+    blocked: '浏览器不允许使用麦克风。请为此地址授权后重试。',
+    missing: '此处无法使用麦克风。需要麦克风设备和 https 地址。',
+    own: '您的录音',
+  },
+)

@@ -1,0 +1,54 @@
+/** The microphone: started by a click, stopped by a click or when the page is left. */
+import { useEffect, useRef, useState } from 'react'
+
+/** `blocked`: the reader or the browser said no; `missing`: there is none, or no secure address. */
+export type MicrophoneProblem = 'blocked' | 'missing'
+
+const TICK_MS = 250
+
+export function useRecorder(onDone: (sound: Blob) => void) {
+  const [seconds, setSeconds] = useState<number>()
+  const [problem, setProblem] = useState<MicrophoneProblem>()
+  const recorder = useRef<MediaRecorder>(undefined)
+  useEffect(() => () => recorder.current?.stop(), [])
+  const isRecording = seconds !== undefined
+  useEffect(() => {
+    if (!isRecording) return undefined
+    const startedAt = performance.now()
+    const timer = setInterval(() => setSeconds((performance.now() - startedAt) / 1_000), TICK_MS)
+    return () => clearInterval(timer)
+  }, [isRecording])
+  async function start(): Promise<void> {
+    setProblem(undefined)
+    try {
+      recorder.current = record(await openMicrophone(), (sound) => {
+        recorder.current = undefined
+        setSeconds(undefined)
+        onDone(sound)
+      })
+      setSeconds(0)
+    } catch (error) {
+      const isBlocked = error instanceof DOMException && error.name === 'NotAllowedError'
+      setProblem(isBlocked ? 'blocked' : 'missing')
+    }
+  }
+  return { seconds, isRecording, problem, start, stop: () => recorder.current?.stop() }
+}
+
+async function openMicrophone(): Promise<MediaStream> {
+  // Browsers hide microphones from addresses that are not secure.
+  if (!('mediaDevices' in navigator)) throw new Error('no microphone here')
+  return navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
+}
+
+function record(stream: MediaStream, onDone: (sound: Blob) => void): MediaRecorder {
+  const made = new MediaRecorder(stream)
+  const parts: Blob[] = []
+  made.addEventListener('dataavailable', ({ data }) => parts.push(data))
+  made.addEventListener('stop', () => {
+    for (const track of stream.getTracks()) track.stop()
+    onDone(new Blob(parts, { type: made.mimeType }))
+  })
+  made.start()
+  return made
+}

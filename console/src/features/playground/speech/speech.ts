@@ -1,0 +1,64 @@
+/** Speech: the vendor's native stream of lines, or the dialect that SDKs know. */
+import type { Capability, Model } from '../frame/capability.ts'
+import { given, numberOf, type Order } from '../frame/order.ts'
+import { SpeechFields } from './fields.tsx'
+import { readSpeech, type SpeechResult } from './read-speech.ts'
+import { Spoken } from './spoken.tsx'
+import { chosenFormat, chosenPath, NATIVE, type SpeechValues, voicesOf } from './values.ts'
+
+/** 1.2 times as fast is 20 there. */
+function toRate(factor: number | string): number | undefined {
+  const rate = Math.round(((numberOf(factor) ?? 1) - 1) * 100)
+  return rate === 0 ? undefined : rate
+}
+
+function toNative(model: Model, values: SpeechValues, voice: string): Order {
+  const { text, speed, loudness, context, hasTimes } = values
+  return {
+    path: NATIVE,
+    query: { model: model.id },
+    body: {
+      req_params: given({
+        ...{ text, speaker: voice },
+        audio_params: given({
+          format: chosenFormat(NATIVE, values),
+          ...{ speech_rate: toRate(speed), loudness_rate: toRate(loudness) },
+          enable_subtitle: hasTimes ? true : undefined,
+        }),
+        additions: context ? JSON.stringify({ context_texts: [context] }) : undefined,
+      }),
+    },
+  }
+}
+
+function toSynthesis(model: Model, values: SpeechValues, voice: string, path: string): Order {
+  const { text, speed, context } = values
+  const factor = numberOf(speed)
+  return {
+    path,
+    body: given({
+      ...{ model: model.id, input: text, voice },
+      response_format: chosenFormat(path, values),
+      speed: factor === 1 ? undefined : factor,
+      instructions: context,
+    }),
+  }
+}
+
+export const speech: Capability<SpeechValues, SpeechResult> = {
+  initial: {
+    ...{ path: NATIVE, text: 'All rivers run into the sea, yet the sea is not full.', voice: '' },
+    ...{ format: 'mp3', speed: 1, loudness: 1, context: '', hasTimes: false },
+  },
+  toOrder: (model, values) => {
+    if (values.text.trim() === '') return undefined
+    const path = chosenPath(model, values)
+    const voice = values.voice || (voicesOf(model)[0] ?? '')
+    return path === NATIVE
+      ? toNative(model, values, voice)
+      : toSynthesis(model, values, voice, path)
+  },
+  read: readSpeech,
+  Fields: SpeechFields,
+  Result: Spoken,
+}

@@ -1,0 +1,52 @@
+/** What was said: a player, and how fast it came. */
+import { Stack, Text } from '@mantine/core'
+import { formatBytes, formatDuration, formatNumber } from '../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import type { ResultProps } from '../frame/capability.ts'
+import { Disclosure } from '../frame/disclosure.tsx'
+import { Player } from '../sound/player.tsx'
+import { messages } from './messages.ts'
+import type { SpeechResult, Word } from './read-speech.ts'
+import classes from './spoken.module.css'
+import type { SpeechValues } from './values.ts'
+
+const EXTENSIONS: Readonly<Record<string, string>> = { ogg_opus: 'ogg', opus: 'ogg' }
+
+export function Spoken({ result }: ResultProps<SpeechValues, SpeechResult>) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  if (!result) return null
+  const { bytes, firstMs, billed, sound, format, words } = result
+  const facts = [
+    ...(sound ? [] : [t('arriving', { bytes: formatBytes(bytes, language) })]),
+    ...(firstMs === undefined ? [] : [t('first', { duration: formatDuration(firstMs) })]),
+    ...(billed === undefined ? [] : [t('billed', { count: formatNumber(billed, language) })]),
+  ]
+  return (
+    <Stack gap="xs">
+      {sound ? <Player sound={sound} name={`speech.${EXTENSIONS[format] ?? format}`} /> : null}
+      {sound && format === 'pcm' ? <Text size="xs">{t('notPlayable')}</Text> : null}
+      <Text size="xs" c="dimmed">
+        {facts.join(' · ')}
+      </Text>
+      {words.length > 0 ? <Words words={words} /> : null}
+    </Stack>
+  )
+}
+
+function Words({ words }: { readonly words: readonly Word[] }) {
+  const t = useMessages(messages)
+  return (
+    <Disclosure label={t('words')} isOpen>
+      <ul className={classes.words}>
+        {words.map(({ word, from }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a word is its place
+          <li key={index} className={classes.word}>
+            {word}
+            <span className={classes.time}>{from.toFixed(2)}</span>
+          </li>
+        ))}
+      </ul>
+    </Disclosure>
+  )
+}

@@ -1,0 +1,39 @@
+/** The recording, and how its text is to come. */
+import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { useMessages } from '../../../lib/i18n.tsx'
+import type { FieldsProps } from '../frame/capability.ts'
+import { SoundInput } from '../sound/sound-input.tsx'
+import { messages } from './messages.ts'
+import type { TranscriptionValues } from './transcription.ts'
+
+const FORMATS = ['json', 'verbose_json', 'srt', 'vtt'] as const
+
+export function TranscriptionFields({ values, change }: FieldsProps<TranscriptionValues>) {
+  const t = useMessages(messages)
+  return (
+    <>
+      <SoundInput file={values.file} onChange={(file) => change({ file })} converts={false} />
+      <SimpleGrid cols={2} spacing="sm">
+        <TextInput
+          label={t('language')}
+          title={t('languageHint')}
+          placeholder="en"
+          value={values.language}
+          onChange={({ currentTarget }) => change({ language: currentTarget.value })}
+        />
+        <Select
+          label={t('format')}
+          data={FORMATS.map((value) => ({ value, label: t(value) }))}
+          value={values.format}
+          onChange={(format) => change({ format: format ?? 'json' })}
+          allowDeselect={false}
+        />
+      </SimpleGrid>
+      <TextInput
+        label={t('prompt')}
+        value={values.prompt}
+        onChange={({ currentTarget }) => change({ prompt: currentTarget.value })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,48 @@
+/** Transcription: a recording as text or subtitles. */
+import type { Capability } from '../frame/capability.ts'
+import { given, type OrderFile } from '../frame/order.ts'
+import { TranscriptionFields } from './fields.tsx'
+import { Transcript } from './transcript.tsx'
+
+export interface TranscriptionValues {
+  readonly file: OrderFile | undefined
+  readonly language: string
+  readonly prompt: string
+  readonly format: string
+}
+
+export interface Segment {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+}
+
+export interface TranscriptionResult {
+  readonly text: string
+  readonly segments: readonly Segment[]
+}
+
+interface Answer {
+  readonly text?: string
+  readonly segments?: readonly Segment[]
+}
+
+export const transcription: Capability<TranscriptionValues, TranscriptionResult> = {
+  initial: { file: undefined, language: '', prompt: '', format: 'json' },
+  toOrder: ({ id: model }, { file, language, prompt, format }) => {
+    if (!file) return undefined
+    return {
+      path: '/v1/audio/transcriptions',
+      body: given({ model, language: language.trim(), prompt, response_format: format }),
+      file,
+    }
+  },
+  read: async (response, _reading, { body }) => {
+    const isJson = String(body.response_format).endsWith('json')
+    if (!isJson) return { text: await response.text(), segments: [] }
+    const { text = '', segments = [] }: Answer = await response.json()
+    return { text, segments }
+  },
+  Fields: TranscriptionFields,
+  Result: Transcript,
+}

@@ -1,0 +1,17 @@
+/** The task of a video, and the video. */
+import { useMessages } from '../../../lib/i18n.tsx'
+import type { ResultProps } from '../frame/capability.ts'
+import { Media } from '../frame/media.tsx'
+import { TaskProgress } from '../frame/task-progress.tsx'
+import { messages } from './messages.ts'
+import type { VideoValues } from './video.ts'
+
+export function Film({ values, result: taskId }: ResultProps<VideoValues, string>) {
+  const t = useMessages(messages)
+  if (!taskId) return null
+  return (
+    <TaskProgress taskId={taskId}>
+      {({ media }) => <Media media={media} alt={t('made', { prompt: values.prompt })} />}
+    </TaskProgress>
+  )
+}

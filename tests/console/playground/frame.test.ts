@@ -1,0 +1,93 @@
+/** What all capabilities share: refusals in words, a way to stop, and a page that all can use. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { expectAccessible, expectFits, noBrowser, PHONE } from '../support/browser.ts'
+import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
+import { costAfter, panel, priceBefore, send } from './support.ts'
+
+const KINDS = [
+  ...['chat', 'speech', 'search', 'image', 'video', 'minutes', 'interpretation'],
+  ...['transcription', 'embedding'],
+]
+
+describe('the frame of the playground', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('an empty balance is told before the call and refused in the API’s own words', async () => {
+    const { account } = await stage.createCaller('0')
+    const { page } = await stage.signedIn('/playground', { accountId: account.id })
+    await page.getByText('The balance is too small for this request').waitFor()
+    await send(page)
+    const refusal = page.getByRole('alert')
+    await refusal.getByText(/insufficient balance/).waitFor()
+    await refusal.getByRole('link', { name: 'Top up' }).click()
+    await page.getByRole('heading', { name: 'Billing', exact: true }).waitFor()
+    await page.context().close()
+  })
+
+  test('what is not ready to be sent says why', async () => {
+    const { page } = await stage.signedIn('/playground?model=doubao-seedance-2-0-260128')
+    await page.getByLabel('Seconds').fill('60')
+    await page.getByText(/^Not ready to send: duration: this model makes \d+ to/).waitFor()
+    await page.getByLabel('Seconds').fill('5')
+    await priceBefore(page)
+    await page.getByText('How this is worked out').click()
+    await page.getByRole('table', { name: 'How this is worked out' }).waitFor()
+    await page.context().close()
+  })
+
+  test('an answer that is stopped keeps what came, and is charged for it', async () => {
+    const { page } = await stage.signedIn('/playground?model=sim-chat')
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill('[[tokens:60]][[chunks:60]][[chunk-delay:250]]A long story.')
+    await priceBefore(page)
+    await send(page)
+    await page.getByRole('log').locator('p').nth(1).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await panel(page, 'Result').getByText('Stopped').waitFor()
+    await page.getByRole('log').locator('p').nth(1).waitFor()
+    await costAfter(page, 60_000)
+    await page.context().close()
+  })
+
+  test('the keyboard is enough', async () => {
+    const { page } = await stage.signedIn('/playground?kind=search')
+    await page.getByRole('tab', { name: 'Search' }).focus()
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('textbox', { name: 'Text' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('textbox', { name: 'What to search for' }).focus()
+    await page.keyboard.press('Control+Enter')
+    await panel(page, 'Result').getByRole('listitem').first().waitFor()
+    await page.context().close()
+  })
+})
+
+describe('every form of the playground', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  for (const [name, look] of [
+    ['a phone', PHONE],
+    ['a dark screen, in Chinese', { colorScheme: 'dark', locale: 'zh-CN' }],
+  ] as const) {
+    test(`can be read by all, on ${name}`, async () => {
+      const { page, complaints } = await stage.signedIn('/playground', {}, look)
+      for (const kind of KINDS) {
+        await page.goto(`${stage.console}/playground?kind=${kind}`)
+        await page.locator('button[type=submit]').waitFor()
+        await expectFits(page)
+        await expectAccessible(page)
+      }
+      assert.deepEqual(complaints, [])
+      await page.context().close()
+    })
+  }
+})

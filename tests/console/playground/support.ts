@@ -1,0 +1,42 @@
+/** What every journey through the playground does: fill in, send, see what it cost. */
+import assert from 'node:assert/strict'
+import type { Locator, Page } from 'playwright-core'
+
+export function panel(page: Page, title: string): Locator {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name: title }) })
+}
+
+/** Waits until the price is worked out, and returns its sentence. */
+export async function priceBefore(page: Page): Promise<string> {
+  const price = page.locator('[aria-busy="false"]').getByText(/^Up to .+ is frozen$/)
+  await price.waitFor()
+  return (await price.textContent()) ?? ''
+}
+
+export async function send(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Send' }).click()
+}
+
+interface Cost {
+  readonly held: string
+  readonly charged: string
+}
+
+/** Waits until the call is settled: what was frozen and charged, with a link that explains it. */
+export async function costAfter(page: Page, timeout = 15_000): Promise<Cost> {
+  const cost = panel(page, 'What it cost')
+  const amount = (label: string) =>
+    cost.locator('dl > div').filter({ hasText: label }).locator('dd')
+  await amount('Charged').waitFor({ timeout })
+  const link = cost.getByRole('link', { name: 'Cost explained' })
+  assert.match((await link.getAttribute('href')) ?? '', /\/usage\?id=req_/)
+  const textOf = async (label: string) => (await amount(label).textContent()) ?? ''
+  return { held: await textOf('Frozen'), charged: await textOf('Charged') }
+}
+
+/** The code of the request, in one of the languages. */
+export async function codeOf(page: Page, language: 'curl' | 'Python' | 'Node'): Promise<string> {
+  const code = panel(page, 'The same request as code')
+  await code.getByText(language, { exact: true }).click()
+  return (await code.locator('pre').textContent()) ?? ''
+}
