@@ -83,11 +83,14 @@ function byContent(bytes: Buffer): Probed {
 }
 
 function wav(bytes: Buffer): Probed {
+  const format = bytes.indexOf('fmt ', 12, 'latin1')
   const at = bytes.indexOf('data', 12, 'latin1')
-  if (at < 0 || bytes.length < 32) return { problem: 'format' }
+  if (format < 0 || at < 0 || bytes.length < format + 24) return { problem: 'format' }
+  const rate = bytes.readUInt32LE(format + 16)
+  if (rate === 0) return { problem: 'format' }
   const samples = bytes.subarray(at + 8)
   const silent = samples.every((byte) => byte === 0)
-  return { kind: 'audio', seconds: samples.length / bytes.readUInt32LE(28), silent }
+  return { kind: 'audio', seconds: samples.length / rate, silent }
 }
 
 function ogg(bytes: Buffer): Probed {

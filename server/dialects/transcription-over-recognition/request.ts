@@ -21,8 +21,13 @@ const FORMATS: Readonly<Record<string, JsonObject>> = {
 export function checkRecording(head: Buffer): string {
   const name = nameRecording(head)
   if (name && FORMATS[name]) return name
-  const found = name ? `found ${name.replace('audio.', '')}` : 'found no audio that is known'
-  throw new InvalidRequest('file', `this model hears wav, mp3 and Ogg Opus; ${found}`)
+  throw new InvalidRequest('file', `this model hears wav, mp3 and Ogg Opus; ${describe(head)}`)
+}
+
+function describe(head: Buffer): string {
+  const name = nameRecording(head)
+  if (name) return `found ${name.replace('audio.', '')}`
+  return head.length === 0 ? 'found an empty file' : 'found no audio that is known'
 }
 
 /** The body without its audio. Throws InvalidRequest for a language that is not recognised. */

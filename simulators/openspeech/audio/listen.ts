@@ -25,20 +25,28 @@ export function listen(file: Buffer): Recording | undefined {
     const page = file.lastIndexOf('OggS')
     return byPosition(file, Number(file.readBigInt64LE(page + 6)) / OPUS_RATE)
   }
-  if (file[0] !== 0xff) return undefined
+  const sound = tag.startsWith('ID3') ? file.subarray(tagBytes(file)) : file
+  if (sound[0] !== 0xff) return undefined
   try {
-    const frames = mp3Frames(file)
+    const frames = mp3Frames(sound)
     const rate = frames[0]?.sampleRate ?? 1
-    return byPosition(file, (frames.length * mp3SamplesInFrame(rate)) / rate)
+    return byPosition(sound, (frames.length * mp3SamplesInFrame(rate)) / rate)
   } catch {
     return undefined
   }
 }
 
+/** Of the tag that players write before an MP3: seven bits of each byte count. */
+function tagBytes(file: Buffer): number {
+  return [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((file[at] ?? 0) & 0x7f), 0) + 10
+}
+
 function listenToWav(file: Buffer): Recording | undefined {
+  const format = file.indexOf('fmt ')
   const at = file.indexOf('data')
-  if (at < 0 || file.length < 44 || file.readUInt16LE(34) !== 16) return undefined
-  const rate = file.readUInt32LE(24)
+  if (format < 0 || at < 0 || file.length < format + 24) return undefined
+  const rate = file.readUInt32LE(format + 12)
+  if (rate === 0 || file.readUInt16LE(format + 22) !== 16) return undefined
   const samples = file.subarray(at + 8)
   const heard = new SampleListener().push(samples)
   const timed = heard.map((one) => ({ word: one.word, start: one.at / rate }))

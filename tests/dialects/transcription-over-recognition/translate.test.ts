@@ -78,5 +78,6 @@ test('the prompt is context; the format is that of the first bytes', () => {
     () => checkRecording(Buffer.from('....ftypM4A ')),
     /wav, mp3 and Ogg Opus; found m4a$/,
   )
+  assert.throws(() => checkRecording(Buffer.alloc(0)), /found an empty file$/)
   assert.throws(() => checkRecording(Buffer.from('text')), /found no audio that is known$/)
 })
