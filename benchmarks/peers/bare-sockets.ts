@@ -1,6 +1,6 @@
 /**
  * What two sockets take by themselves: each request opens a WebSocket to the vendor and is held
- * open, and nothing else is kept. `GET /memory` tells the bytes of heap and buffers in use.
+ * open, and nothing else is kept. `GET /ready` is answered and nothing more.
  */
 import { createServer } from 'node:http'
 import WebSocket from 'ws'
@@ -9,9 +9,8 @@ const [vendorUrl = '', port = '0'] = process.argv.slice(2)
 const held = new Set<WebSocket>()
 
 const server = createServer((request, response) => {
-  if (request.url === '/memory') {
-    const { heapUsed, external } = process.memoryUsage()
-    response.end(String(heapUsed + external))
+  if (request.url === '/ready') {
+    response.end()
     return
   }
   request.resume()

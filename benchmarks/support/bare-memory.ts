@@ -4,36 +4,31 @@ import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFreePort, startProcess, until } from '../../tests/support/processes.ts'
+import { openLiveMemory } from './live-memory.ts'
 
 const PEER = join(import.meta.dirname, '..', 'peers', 'bare-sockets.ts')
-const COLLECT_MS = 500
+const SETTLE_MS = 500
 
 /** Kilobytes for each of so many calls that are open together. */
-export async function measureBareSockets(
-  socketUrl: string,
-  calls: number,
-  collector: string,
-): Promise<number> {
+export async function measureBareSockets(socketUrl: string, calls: number): Promise<number> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
-  const script = [`--import=${collector}`, PEER, socketUrl, String(port)]
-  const child = await startProcess([process.execPath, ...script])
-  const read = async () => {
-    child.signal('SIGUSR2')
-    await sleep(COLLECT_MS)
-    return Number(await (await fetch(`${url}/memory`)).text())
-  }
+  const memory = openLiveMemory()
+  const child = await startProcess([process.execPath, PEER, socketUrl, String(port)], {
+    env: { ...process.env, ...memory.environment },
+  })
   try {
-    await until('the bare server', () => fetch(`${url}/memory`).catch(() => undefined))
+    await until('the bare server', () => fetch(`${url}/ready`).catch(() => undefined))
     for (const call of await openAll(url, calls)) call.destroy()
-    await sleep(COLLECT_MS)
-    const empty = await read()
+    await sleep(SETTLE_MS)
+    const empty = await memory.read(child)
     const open = await openAll(url, calls)
-    const each = ((await read()) - empty) / calls / 1024
+    const each = ((await memory.read(child)) - empty) / calls / 1024
     for (const call of open) call.destroy()
     return each
   } finally {
     await child.stop(1_000)
+    memory.close()
   }
 }
 

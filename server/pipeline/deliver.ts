@@ -75,13 +75,14 @@ class Delivery {
 
   start(): void {
     const { response } = this.context
-    const { status, headers, first, body, ended } = this.answer
+    const { status, headers, body, ended } = this.answer
     response.on('close', this.onCallerGone)
     if (response.destroyed) this.onCallerGone()
     else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.beat, HEARTBEAT_MS)
+    const first = this.answer.takeFirst()
     if (first && !this.gone) this.pass(first)
     // A short body can have ended, or broken, before these listeners were there.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')

@@ -19,8 +19,8 @@ export interface StreamAnswer {
   readonly kind: 'stream'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes for the caller that are there already. */
-  readonly first: Buffer | undefined
+  /** Bytes for the caller that are there already, once: no stream keeps them for its life. */
+  readonly takeFirst: () => Buffer | undefined
   /** Paused. */
   readonly body: Readable
   readonly relay: Relay
@@ -88,14 +88,16 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
         reject(failure)
         return
       }
-      const first = parts.length > 1 ? Buffer.concat(parts) : parts[0]
       const stopsOnCancel = answer.stopsOnCancel ?? false
       const { heartbeat, cutsWhenBroken = false } = answer
       resolve({
         kind: 'stream',
         status,
         headers,
-        first,
+        takeFirst() {
+          const taken = parts.splice(0)
+          return taken.length > 1 ? Buffer.concat(taken) : taken[0]
+        },
         body,
         relay,
         ended,

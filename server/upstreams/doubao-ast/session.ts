@@ -28,6 +28,7 @@ export interface Session {
 }
 
 export interface SessionOptions {
+  /** Texts are kept only where they are the answer: of `s2t`. */
   readonly mode: 's2t' | 's2s'
   /** How much audio was sent so far. */
   readonly sentMs: () => number
@@ -36,6 +37,7 @@ export interface SessionOptions {
 export function createSession({ mode, sentMs }: SessionOptions): Session {
   const usage = createUsageCounter()
   const transcript = createTranscript()
+  const isSpoken = mode === 's2s'
   let audioBytes = 0
   let isBilled = false
   let isFinished = false
@@ -52,7 +54,7 @@ export function createSession({ mode, sentMs }: SessionOptions): Session {
   }
 
   function speak({ data }: AstResponse): Step {
-    if (mode !== 's2s' || !data || data.length === 0) return NONE
+    if (!isSpoken || !data || data.length === 0) return NONE
     audioBytes += data.length
     return { kind: 'audio', bytes: data }
   }
@@ -70,9 +72,9 @@ export function createSession({ mode, sentMs }: SessionOptions): Session {
       case EVENTS.speech:
         return speak(response)
       case EVENTS.translatedSentence:
-        return fit(transcript.translate(response.text))
+        return fit(isSpoken || transcript.translate(response.text))
       case EVENTS.sourceSentence:
-        return fit(transcript.hear(response.text))
+        return fit(isSpoken || transcript.hear(response.text))
       case EVENTS.usage:
         return bill(response)
       case EVENTS.sessionFinished:
@@ -92,7 +94,7 @@ export function createSession({ mode, sentMs }: SessionOptions): Session {
     texts: transcript.texts,
     report() {
       const stated = usage.read(sentMs())
-      const outputBytes = mode === 's2s' ? audioBytes : transcript.bytes()
+      const outputBytes = isSpoken ? audioBytes : transcript.bytes()
       return {
         ...(stated ? { usage: stated } : {}),
         ...(error ? { error } : {}),
