@@ -37,6 +37,21 @@ export interface PriceEntry {
   readonly when?: Readonly<Record<string, Condition>>
 }
 
+/** What the upstream takes for a call by one route; computed like a price. */
+export interface RouteCost {
+  readonly version: bigint
+  readonly currency: string
+  readonly entries: readonly PriceEntry[]
+}
+
+/** Prices that will hold from a moment on. */
+export interface PlannedPrice {
+  readonly version: bigint
+  readonly effectiveFrom: Date
+  readonly currency: string
+  readonly prices: readonly PriceEntry[]
+}
+
 export interface Route {
   readonly channel: string
   readonly upstreamModel: string
@@ -44,6 +59,8 @@ export interface Route {
   readonly priority: number
   /** Share of the calls among routes of one priority. */
   readonly weight: number
+  /** Absent: nobody knows what the upstream takes. */
+  readonly cost?: RouteCost
 }
 
 /** Limits of a model; an absent member means no limit. */
@@ -66,6 +83,8 @@ export interface Model {
   readonly prices: readonly PriceEntry[]
   readonly priceVersion: bigint | null
   readonly currency: string
+  /** In the order of their moments, all still to come. */
+  readonly plannedPrices: readonly PlannedPrice[]
   readonly details: Readonly<Record<string, unknown>>
   readonly updatedAt: Date
 }

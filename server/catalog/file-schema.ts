@@ -62,11 +62,26 @@ const price = z.strictObject({
   when: when.optional(),
 })
 
+const prices = z.array(price).max(200)
+
+/** Prices that hold from a moment to come. */
+const plannedPrices = z.strictObject({
+  effective_from: z.iso.datetime({
+    offset: true,
+    error: 'must be a time with its zone, for example "2027-01-01T00:00:00+08:00"',
+  }),
+  prices: prices.min(1, 'needs a price'),
+})
+
 const route = z.strictObject({
   channel: channelId,
   upstream_model: z.string().min(1).max(200).optional(),
   priority: z.int().min(0).max(1000).default(0),
   weight: z.int().min(1).max(10_000).default(1),
+  /** What the upstream takes, like prices; what is left away is not known. */
+  costs: prices
+    .min(1, 'needs a cost: leave "costs" away when they are not known, or say "0"')
+    .optional(),
 })
 
 const limits = z.strictObject({
@@ -95,7 +110,8 @@ const model = z
     id: modelId,
     type: z.enum(MODEL_TYPES),
     free: z.boolean().default(false),
-    prices: z.array(price).max(200).default([]),
+    prices: prices.default([]),
+    planned_prices: z.array(plannedPrices).max(50).optional(),
     routes: z.array(route).min(1, 'needs at least one route').max(50),
     limits: limits.default({}),
     details: details.default({}),
@@ -109,37 +125,68 @@ const model = z
     if (!value.free && value.prices.length === 0) {
       refuse(['prices'], 'a model needs a price, or must say "free": true')
     }
-    checkPrices(value, refuse)
+    checkPrices(value.type, value.prices, ['prices'], refuse)
     checkRoutes(value, refuse)
+    checkPlans(value, refuse)
   })
 
 type Refuse = (path: PropertyKey[], message: string) => void
 
 function checkPrices(
-  { type, prices }: { type: ModelType; prices: readonly z.output<typeof price>[] },
+  type: ModelType,
+  prices: readonly z.output<typeof price>[],
+  path: readonly [...PropertyKey[], string],
   refuse: Refuse,
 ): void {
+  const list = path.at(-1)
   const always = new Map<Unit, number>()
   for (const [index, { unit, when: condition }] of prices.entries()) {
     if (!UNITS_BY_TYPE[type].includes(unit)) {
       const known = UNITS_BY_TYPE[type].join(', ')
-      refuse(['prices', index, 'unit'], `a ${type} model is billed by ${known}`)
+      refuse([...path, index, 'unit'], `a ${type} model is billed by ${known}`)
     }
     const earlier = always.get(unit)
     if (earlier !== undefined) {
-      refuse(['prices', index], `never applies: prices[${earlier}] holds for every ${unit}`)
+      refuse([...path, index], `never applies: ${String(list)}[${earlier}] holds for every ${unit}`)
     } else if (!condition) {
       always.set(unit, index)
     }
   }
 }
 
+function checkPlans(
+  {
+    type,
+    free,
+    planned_prices: plans = [],
+  }: {
+    type: ModelType
+    free: boolean
+    planned_prices?: z.output<typeof plannedPrices>[] | undefined
+  },
+  refuse: Refuse,
+): void {
+  if (free && plans.length > 0) {
+    refuse(['planned_prices'], 'a free model has no prices: remove them or "free"')
+  }
+  const seen = new Set<number>()
+  for (const [index, plan] of plans.entries()) {
+    const moment = Date.parse(plan.effective_from)
+    if (seen.has(moment)) {
+      refuse(['planned_prices', index, 'effective_from'], 'the same moment twice')
+    }
+    seen.add(moment)
+    checkPrices(type, plan.prices, ['planned_prices', index, 'prices'], refuse)
+  }
+}
+
 function checkRoutes(
-  { id, routes }: { id: string; routes: readonly z.output<typeof route>[] },
+  { id, type, routes }: { id: string; type: ModelType; routes: readonly z.output<typeof route>[] },
   refuse: Refuse,
 ): void {
   const seen = new Set<string>()
-  for (const [index, { channel, upstream_model = id }] of routes.entries()) {
+  for (const [index, { channel, upstream_model = id, costs = [] }] of routes.entries()) {
+    checkPrices(type, costs, ['routes', index, 'costs'], refuse)
     const target = `${channel} ${upstream_model}`
     if (seen.has(target)) refuse(['routes', index], 'the same route twice')
     seen.add(target)

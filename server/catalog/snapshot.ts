@@ -1,21 +1,17 @@
 /**
  * The catalog in memory: an immutable snapshot, replaced as a whole when the revision moves. A
  * notification says so at once; a look every few seconds says so when notifications are lost.
+ * Planned prices are in it, and whoever asks after their moment gets them: nothing has to run then.
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
-import { parseAmount } from '../lib/money.ts'
 import { type SecretBox, SecretError } from '../lib/secrets.ts'
-import type { CatalogSnapshot, Channel, Model, PriceEntry } from './catalog.ts'
+import type { CatalogSnapshot, Channel, Model } from './catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from './channel-settings.ts'
+import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
 import type { Environment } from './environment.ts'
-import {
-  type ChannelRow,
-  type ModelRow,
-  readCatalog,
-  readRevision,
-  type StoredPrice,
-} from './store.ts'
+import { loadModel, modelAt } from './load-model.ts'
+import { type ChannelRow, readCatalog, readMoment } from './store.ts'
 
 export interface CatalogOptions {
   readonly sql: Sql
@@ -24,6 +20,7 @@ export interface CatalogOptions {
   readonly log: Log
   readonly environment?: Environment
   readonly pollMs?: number
+  readonly clock?: DatabaseClock
 }
 
 export interface Catalog {
@@ -41,14 +38,16 @@ const NOTIFICATIONS = 'tributary_catalog'
 
 /** Loads the catalog and keeps it fresh. Throws when the first load fails. */
 export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
-  const { sql, log } = options
+  const { sql, log, clock = createDatabaseClock() } = options
+  await clock.watch(() => readMoment(sql))
   let current = await load(options)
   let running: Promise<void> | undefined
   let waiting: Promise<void> | undefined
   let stopped = false
 
   async function look(): Promise<void> {
-    if ((await readRevision(sql)) === current.revision) return
+    const { revision } = await clock.watch(() => readMoment(sql))
+    if (revision === current.revision) return
     current = await load(options)
     log.info({ revision: current.revision.toString() }, 'catalog loaded')
   }
@@ -75,6 +74,13 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
     })
   }
 
+  /** The snapshot, its models as they are sold at this moment. */
+  function snapshot(): Loaded {
+    const nowMs = clock.now()
+    if (nowMs >= current.nextPriceMs) current = withModels(current, sellAt(current.models, nowMs))
+    return current
+  }
+
   const timer = setInterval(refreshQuietly, options.pollMs ?? POLL_MS)
   timer.unref()
   const listening = sql
@@ -82,7 +88,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
     .catch((error) => void log.warn({ error }, 'no notifications of catalog changes: polling only'))
 
   return {
-    snapshot: () => current,
+    snapshot,
     problemOf: (channelId) => current.problems.get(channelId),
     refresh,
     async stop() {
@@ -97,24 +103,39 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
 interface Loaded extends CatalogSnapshot {
   /** Why active channels were left out. */
   readonly problems: ReadonlyMap<string, string>
+  /** When the next planned price begins, by the database's clock. */
+  readonly nextPriceMs: number
 }
 
 async function load(options: CatalogOptions): Promise<Loaded> {
-  const { revision, channels, models } = await readCatalog(options.sql)
+  const { revision, channels, models, planned } = await readCatalog(options.sql)
   const problems = new Map<string, string>()
   const usable = channels
     .filter(({ status }) => status === 'active')
     .flatMap((row) => loadChannel(row, options, problems) ?? [])
+  const plans = Map.groupBy(planned, (row) => row.model_id)
+  const active = models.filter(({ status }) => status === 'active')
+  const channelMap = new Map(usable.map((channel) => [channel.id, channel]))
+  return withModels(
+    { revision, problems, channels: channelMap },
+    active.map((row) => loadModel(row, plans.get(row.id) ?? [])),
+  )
+}
+
+function withModels(
+  { revision, problems, channels }: Omit<Loaded, 'models' | 'nextPriceMs'>,
+  models: readonly Model[],
+): Loaded {
+  const moments = models.flatMap(({ plannedPrices: [next] }) => next?.effectiveFrom.getTime() ?? [])
   return {
-    revision,
-    problems,
-    channels: new Map(usable.map((channel) => [channel.id, channel])),
-    models: new Map(
-      models
-        .filter(({ status }) => status === 'active')
-        .map((row) => [row.id, loadModel(row)] as const),
-    ),
+    ...{ revision, problems, channels },
+    models: new Map(models.map((model) => [model.id, model])),
+    nextPriceMs: Math.min(...moments),
   }
+}
+
+function sellAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
+  return [...models.values()].map((model) => modelAt(model, nowMs))
 }
 
 /** One broken channel must not take the others with it: it is left out, and the log says why. */
@@ -146,30 +167,4 @@ function openChannel(
     if (error instanceof SecretError) return { problem: error.message }
     throw error
   }
-}
-
-function loadModel(row: ModelRow): Model {
-  return {
-    id: row.id,
-    type: row.type,
-    free: row.free,
-    limits: row.limits,
-    routes: row.routes.map(({ channel, upstream_model, priority, weight }) => {
-      return { channel, upstreamModel: upstream_model, priority, weight }
-    }),
-    prices: readPrices(row.prices ?? []),
-    priceVersion: row.price_version,
-    currency: row.currency ?? 'CNY',
-    details: row.details,
-    updatedAt: row.updated_at,
-  }
-}
-
-/** Stored prices as the pipeline computes with them. */
-export function readPrices(stored: readonly StoredPrice[]): PriceEntry[] {
-  return stored.map(({ unit, per, amount, when }) => {
-    const amountNanos = parseAmount(amount)
-    if (amountNanos === undefined) throw new Error(`a stored price is no amount: "${amount}"`)
-    return { unit, per, amountNanos, ...(when ? { when } : {}) }
-  })
 }

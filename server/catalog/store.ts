@@ -28,6 +28,10 @@ export interface StoredRoute {
   readonly upstream_model: string
   readonly priority: number
   readonly weight: number
+  /** What the upstream takes, with its currency and version; all three or none. */
+  readonly costs?: readonly StoredPrice[]
+  readonly currency?: string
+  readonly cost_version?: string
 }
 
 export interface ModelRow {
@@ -42,12 +46,32 @@ export interface ModelRow {
   readonly price_version: bigint | null
   readonly currency: string | null
   readonly prices: readonly StoredPrice[] | null
+  readonly effective_from: Date | null
   readonly updated_at: Date
 }
 
+/** Prices that begin at a moment to come. */
+export interface PlannedRow {
+  readonly model_id: string
+  readonly version: bigint
+  readonly effective_from: Date
+  readonly currency: string
+  readonly prices: readonly StoredPrice[]
+  readonly source: string
+}
+
 export async function readRevision(sql: Sql | TransactionSql): Promise<bigint> {
-  const [row] = await sql<{ revision: bigint }[]>`select revision from catalog_revision`
-  return row?.revision ?? 0n
+  return (await readMoment(sql)).revision
+}
+
+/** The catalog's revision, and the database's clock. */
+export async function readMoment(
+  sql: Sql | TransactionSql,
+): Promise<{ readonly revision: bigint; readonly at: Date }> {
+  const [row] = await sql<{ revision: bigint; at: Date }[]>`
+    select revision, clock_timestamp() as at from catalog_revision`
+  if (!row) throw new Error('the catalog has no revision')
+  return row
 }
 
 /** Waits until no other `apply` is under way, and keeps others out until the transaction ends. */
@@ -68,12 +92,44 @@ export function listChannels(sql: Sql | TransactionSql): Promise<ChannelRow[]> {
     order by c.id`
 }
 
+const isWithdrawn = (sql: Sql | TransactionSql) => sql`
+  exists (select 1 from price_withdrawal w where w.version = price.version)`
+
+/** With the prices that hold now by the database's clock: the newest that has begun. */
 export function listModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`
     select m.id, m.type, m.free, m.source, m.status, m.limits, m.routes, m.details,
-      m.price_version, p.currency, p.prices, m.updated_at
-    from model m left join price p on p.version = m.price_version
+      p.version as price_version, p.currency, p.prices, p.effective_from, m.updated_at
+    from model m left join lateral (
+      select version, currency, prices, effective_from from price
+      where model_id = m.id and effective_from <= clock_timestamp() and not ${isWithdrawn(sql)}
+      order by effective_from desc, version desc limit 1) p on m.price_version is not null
     order by m.id`
+}
+
+/** What is planned for models that are sold, in the order of the moments. */
+export function listPlanned(sql: Sql | TransactionSql): Promise<PlannedRow[]> {
+  return sql<PlannedRow[]>`
+    select model_id, version, effective_from, currency, prices, source from price
+    where effective_from > now() and not ${isWithdrawn(sql)}
+      and exists (select 1 from model m
+        where m.id = price.model_id and m.price_version is not null)
+    order by effective_from, version`
+}
+
+/** False when the version has begun, was withdrawn before, or is not this model's. */
+export async function withdrawPrice(
+  sql: TransactionSql,
+  modelId: string,
+  version: bigint,
+): Promise<boolean> {
+  const withdrawn = await sql`
+    insert into price_withdrawal (version)
+    select version from price
+    where model_id = ${modelId} and version = ${version.toString()}::bigint
+      and effective_from > clock_timestamp()
+    on conflict (version) do nothing`
+  return withdrawn.count === 1
 }
 
 /** Everything a gateway needs, as it was at one instant. */
@@ -81,11 +137,15 @@ export async function readCatalog(sql: Sql): Promise<{
   readonly revision: bigint
   readonly channels: readonly ChannelRow[]
   readonly models: readonly ModelRow[]
+  readonly planned: readonly PlannedRow[]
+  /** The database's clock at the beginning. */
+  readonly at: Date
 }> {
   return await sql.begin('isolation level repeatable read read only', async (view) => ({
-    revision: await readRevision(view),
+    ...(await readMoment(view)),
     channels: await listChannels(view),
     models: await listModels(view),
+    planned: await listPlanned(view),
   }))
 }
 
@@ -112,18 +172,39 @@ export async function savePrice(
     readonly modelId: string
     readonly currency: string
     readonly prices: readonly StoredPrice[]
+    /** Absent: from now on. */
+    readonly effectiveFrom?: Date
+    /** Who planned it. */
+    readonly source?: string
   },
-): Promise<bigint | null> {
+): Promise<bigint> {
+  const { modelId, currency, effectiveFrom = null, source = '' } = price
   const [row] = await sql<{ version: bigint }[]>`
-    insert into price (model_id, currency, prices)
-    values (${price.modelId}, ${price.currency}, ${JSON.stringify(price.prices)}::text::jsonb)
+    insert into price (model_id, currency, prices, effective_from, source)
+    values (${modelId}, ${currency}, ${JSON.stringify(price.prices)}::text::jsonb,
+      coalesce(${effectiveFrom}::timestamptz, clock_timestamp()), ${source})
     returning version`
-  return row?.version ?? null
+  if (!row) throw new Error(`the price of ${modelId} was not written`)
+  return row.version
+}
+
+export async function saveCost(
+  sql: TransactionSql,
+  modelId: string,
+  { channel, upstream_model, costs, currency }: StoredRoute,
+): Promise<string> {
+  const [row] = await sql<{ version: bigint }[]>`
+    insert into cost (model_id, channel_id, upstream_model, currency, costs)
+    values (${modelId}, ${channel}, ${upstream_model}, ${currency ?? ''},
+      ${JSON.stringify(costs)}::text::jsonb)
+    returning version`
+  if (!row) throw new Error(`the costs of ${modelId} were not written`)
+  return row.version.toString()
 }
 
 export async function saveModel(
   sql: TransactionSql,
-  model: Omit<ModelRow, 'status' | 'updated_at' | 'currency' | 'prices'>,
+  model: Omit<ModelRow, 'status' | 'updated_at' | 'currency' | 'prices' | 'effective_from'>,
 ): Promise<void> {
   await sql`
     insert into model (id, type, free, source, limits, routes, details, price_version)

@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import type { Nanos } from '../lib/money.ts'
-import { type CheckpointRow, writeCheckpoints } from './store.ts'
+import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from './store.ts'
 
 const INTERVAL_MS = 1_000
 /** A short call is over before its first checkpoint: noting it would only cost. */
@@ -13,12 +13,23 @@ const MIN_AGE_MS = 200
 export interface Checkpoint {
   readonly chargeNanos: Nanos
   readonly lines: unknown
+  readonly attempts?: unknown
+  readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
 }
 
 interface Watched {
   readonly read: () => Checkpoint | undefined
   readonly since: number
   writtenNanos: Nanos | undefined
+}
+
+function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredCheckpoint {
+  return {
+    charge: chargeNanos.toString(),
+    ...{ lines, attempts },
+    cost: cost?.nanos.toString() ?? null,
+    cost_version: cost?.version.toString() ?? null,
+  }
 }
 
 export function createCheckpoints(options: {
@@ -36,8 +47,7 @@ export function createCheckpoints(options: {
       const checkpoint = call.read()
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
       call.writtenNanos = checkpoint.chargeNanos
-      const { chargeNanos, lines } = checkpoint
-      rows.push({ hold_id: holdId, checkpoint: { charge: chargeNanos.toString(), lines } })
+      rows.push({ hold_id: holdId, checkpoint: store(checkpoint) })
     }
     return rows
   }

@@ -60,6 +60,8 @@ export interface Settlement {
   readonly review?: boolean
   readonly lines: unknown
   readonly attempts: unknown
+  /** What the upstream takes for it; null or absent when nobody knows. */
+  readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
   readonly error?: string
   readonly answer?: StoredAnswer
 }
@@ -167,6 +169,7 @@ function releaseRow(holdId: string): SettleRow {
     review: false,
     lines: [],
     attempts: [],
+    ...{ cost: null, cost_version: null },
     error: 'the service was temporarily unavailable',
     task_id: null,
     answer: null,

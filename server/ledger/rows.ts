@@ -36,6 +36,8 @@ export function toSettleRow(holdId: string, settlement: Settlement): SettleRow {
     review: settlement.review ?? false,
     lines: settlement.lines,
     attempts: settlement.attempts,
+    cost: settlement.cost?.nanos.toString() ?? null,
+    cost_version: settlement.cost?.version.toString() ?? null,
     error: settlement.error ?? null,
     task_id: null,
     answer: settlement.answer ?? null,

@@ -36,7 +36,8 @@ export function createSettlements(options: {
       const verdict = await close([row]).catch((error: unknown) => {
         if (options.isUnavailable(error)) throw error
         log.error({ hold_id: row.hold_id, error }, 'settlement refused: closing without details')
-        return close([{ ...row, lines: [], attempts: [], error: null, answer: null, review: true }])
+        const bare = { lines: [], attempts: [], error: null, answer: null, review: true }
+        return close([{ ...row, ...bare, cost: null, cost_version: null }])
       })
       verdicts.push(...verdict)
     }

@@ -38,6 +38,9 @@ export interface SettleRow {
   readonly review: boolean
   readonly lines: unknown
   readonly attempts: unknown
+  /** Decimal nano-units; null is unknown. */
+  readonly cost: string | null
+  readonly cost_version: string | null
   readonly error: string | null
   readonly task_id: string | null
   readonly answer: StoredAnswer | null
@@ -55,9 +58,18 @@ export interface StoredAnswer {
 
 export type SettleVerdict = 'closed' | 'already' | 'unknown'
 
+export interface StoredCheckpoint {
+  readonly charge: string
+  readonly lines: unknown
+  /** Absent in those that an older version wrote. */
+  readonly attempts?: unknown
+  readonly cost?: string | null
+  readonly cost_version?: string | null
+}
+
 export interface CheckpointRow {
   readonly hold_id: string
-  readonly checkpoint: { readonly charge: string; readonly lines: unknown }
+  readonly checkpoint: StoredCheckpoint
 }
 
 export interface BalanceRow {
@@ -160,7 +172,7 @@ export async function countLiveOwners(sql: Sql): Promise<number> {
 
 export interface OrphanedHold {
   readonly id: string
-  readonly checkpoint: { readonly charge: string; readonly lines: unknown } | null
+  readonly checkpoint: StoredCheckpoint | null
   readonly amount: bigint
 }
 

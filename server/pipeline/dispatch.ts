@@ -24,9 +24,15 @@ export interface Attempt {
   readonly milliseconds: number
 }
 
+/** What was tried, and the route that had the last word. */
+export interface Served {
+  readonly route: UsableRoute
+  readonly attempts: readonly Attempt[]
+}
+
 export type Dispatched =
-  | { readonly answer: OpenedAnswer; readonly attempts: readonly Attempt[] }
-  | { readonly failure: UpstreamFailure; readonly attempts: readonly Attempt[] }
+  | (Served & { readonly answer: OpenedAnswer })
+  | (Served & { readonly failure: UpstreamFailure })
 
 /** What an adapter waits for ends with `stopping`, when the gateway stops. */
 export async function dispatch(metered: Metered, stopping: AbortSignal): Promise<Dispatched> {
@@ -45,9 +51,9 @@ export async function dispatch(metered: Metered, stopping: AbortSignal): Promise
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
     note(route, failure, services)
-    if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, attempts }
+    if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, route, attempts }
     if (!mayRetry(outcome, attempts.length, candidates.length, context, services)) {
-      return { failure: outcome, attempts }
+      return { failure: outcome, route, attempts }
     }
   }
 }

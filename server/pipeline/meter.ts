@@ -9,7 +9,7 @@ import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { admit } from './admit.ts'
 import { deliverStream } from './deliver.ts'
-import { type Dispatched, dispatch } from './dispatch.ts'
+import { type Dispatched, dispatch, type Served } from './dispatch.ts'
 import { identify } from './identify.ts'
 import type { Metering } from './metering.ts'
 import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
@@ -17,7 +17,7 @@ import { quote } from './quote.ts'
 import { passedThrough, toGatewayError } from './refusal.ts'
 import { type ResolvedCall, resolve } from './resolve.ts'
 import type { Services } from './services.ts'
-import { chargeFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
+import { chargeFor, costFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
 import { findReplay, type Replay, takeHold } from './take-hold.ts'
 
 /** Runs one metered call. Throws GatewayError for every refusal; whatever was held is closed. */
@@ -81,7 +81,7 @@ async function runHeld(metered: Metered): Promise<void> {
   try {
     dispatched = await dispatch(metered, stopping.signal)
   } catch (error) {
-    await release(metered, [], 'internal error')
+    await release(metered, undefined, 'internal error')
     throw error
   } finally {
     leave()
@@ -90,17 +90,18 @@ async function runHeld(metered: Metered): Promise<void> {
     await refuse(metered, dispatched)
     return
   }
-  const { answer, attempts } = dispatched
-  if (answer.kind === 'whole') await finishWhole(metered, answer, attempts)
-  else await finishStream(metered, answer, attempts)
+  const { answer } = dispatched
+  if (answer.kind === 'whole') await finishWhole(metered, answer, dispatched)
+  else await finishStream(metered, answer, dispatched)
 }
 
 async function refuse(
   metered: Metered,
-  { failure, attempts }: Extract<Dispatched, { failure: unknown }>,
+  refused: Extract<Dispatched, { failure: unknown }>,
 ): Promise<void> {
+  const { failure } = refused
   const error = toGatewayError(failure)
-  await release(metered, attempts, error.message)
+  await release(metered, refused, error.message)
   const native = passedThrough(metered.metering, failure)
   if (!native) throw error
   metered.context.facts.outcome = 'refused_upstream'
@@ -108,12 +109,8 @@ async function refuse(
   sendBytes(metered.context, native.status, headers, native.body)
 }
 
-async function finishWhole(
-  metered: Metered,
-  answer: WholeAnswer,
-  attempts: Dispatched['attempts'],
-): Promise<void> {
-  await settleWhole(metered, answer, attempts)
+async function finishWhole(metered: Metered, answer: WholeAnswer, served: Served): Promise<void> {
+  await settleWhole(metered, answer, served)
   await rememberAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
@@ -135,20 +132,22 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
   }
 }
 
-async function finishStream(
-  metered: Metered,
-  answer: StreamAnswer,
-  attempts: Dispatched['attempts'],
-): Promise<void> {
+/** What would be written if the process died now. */
+function checkpoint(metered: Metered, { relay }: StreamAnswer, served: Served) {
+  const ended = { report: relay.report(), complete: false }
+  const charge = chargeFor(metered, ended)
+  if (charge.nanos === null) return undefined
+  const cost = costFor(metered, served, ended, charge)
+  return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }
+}
+
+async function finishStream(metered: Metered, answer: StreamAnswer, served: Served): Promise<void> {
   const { services, context, hold } = metered
-  services.ledger.watch(hold, () => {
-    const charge = chargeFor(metered, { report: answer.relay.report(), complete: false })
-    return charge.nanos === null ? undefined : { chargeNanos: charge.nanos, lines: charge.lines }
-  })
+  services.ledger.watch(hold, () => checkpoint(metered, answer, served))
   const delivered = await deliverStream(context, answer, services)
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   try {
-    await settleStream(metered, delivered, attempts)
+    await settleStream(metered, delivered, served)
     await rememberAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })

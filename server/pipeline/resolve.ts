@@ -104,7 +104,9 @@ export async function findTarget(
 ): Promise<Pick<ResolvedCall, 'model' | 'routes'>> {
   const snapshot = services.catalog.snapshot()
   const model = findModel(modelId, metering, caller, snapshot)
-  const usable = usableRoutes(model, speaks, snapshot, services)
+  const usable = usableRoutes(model, speaks, snapshot, services).map((route) => {
+    return costIn(route, caller.currency)
+  })
   const routes = await pinRoutes(usable, metering.buildsOn?.(value), caller, services)
   return { model, routes }
 }
@@ -173,6 +175,13 @@ function usableRoutes(
   }
   services.log.error({ model: model.id }, 'no channel of this model is configured')
   throw new GatewayError('upstream_failed')
+}
+
+/** Costs in another currency than the caller's, as those of free models may be, tell nothing. */
+function costIn(route: UsableRoute, currency: string): UsableRoute {
+  if (!route.cost || route.cost.currency === currency) return route
+  const { cost: _foreign, ...rest } = route
+  return rest
 }
 
 /** The same without an opinion on there being none. */

@@ -2,9 +2,11 @@
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/hold.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
+import type { UpstreamFailure } from '../upstreams/failure.ts'
 import { type Charge, computeCharge, NOTHING } from './charge.ts'
+import { type CallCost, computeCost, costOfRefusal } from './cost.ts'
 import type { Delivered } from './deliver.ts'
-import type { Attempt } from './dispatch.ts'
+import type { Attempt, Served } from './dispatch.ts'
 import type { Metering } from './metering.ts'
 import type { WholeAnswer } from './open-answer.ts'
 import type { Quote } from './quote.ts'
@@ -25,15 +27,17 @@ export interface Metered {
   readonly services: Services
 }
 
+interface Ended {
+  readonly report: Delivered['report']
+  readonly complete: boolean
+}
+
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
-export function chargeFor(
-  { metering, call, hold, quoted }: Metered,
-  ended: { readonly report: Delivered['report']; readonly complete: boolean },
-): Charge {
+export function chargeFor(metered: Metered, ended: Ended): Charge {
+  const { metering, call, hold, quoted } = metered
   return computeCharge({
     model: call.model,
-    // A request's own words decide before the answer's: they are what the hold was priced by.
-    facts: { ...ended.report.facts, ...quoted.facts },
+    facts: factsOf(metered, ended),
     holdNanos: hold.amountNanos,
     held: quoted,
     report: ended.report,
@@ -45,17 +49,40 @@ export function chargeFor(
   })
 }
 
+/** What the upstream takes for the same. */
+export function costFor(
+  metered: Metered,
+  { route }: Served,
+  ended: Ended,
+  charge: Charge,
+): CallCost | null {
+  const { metering, call } = metered
+  const { report, complete } = ended
+  return computeCost(route.cost, {
+    charge,
+    usage: report.usage,
+    facts: factsOf(metered, ended),
+    fallback: () => metering.fallback(call.request, report, complete),
+  })
+}
+
+/** A request's own words decide before the answer's: they are what the hold was priced by. */
+function factsOf({ quoted }: Metered, { report }: Ended) {
+  return { ...report.facts, ...quoted.facts }
+}
+
 export async function settleWhole(
   metered: Metered,
   answer: WholeAnswer,
-  attempts: readonly Attempt[],
+  served: Served,
 ): Promise<void> {
   const { report } = answer
   const complete = report.error === undefined
   const charge = complete || report.usage ? chargeFor(metered, { report, complete }) : NOTHING
   await settle(metered, charge, {
     status: charge.nanos === null ? 'failed' : 'succeeded',
-    attempts,
+    attempts: served.attempts,
+    cost: costFor(metered, served, { report, complete }, charge),
     answer: keepWhole(metered.call, answer, charge),
     ...(report.error ? { error: report.error.message } : {}),
   })
@@ -64,7 +91,7 @@ export async function settleWhole(
 export async function settleStream(
   metered: Metered,
   delivered: Delivered,
-  attempts: readonly Attempt[],
+  served: Served,
 ): Promise<void> {
   const { report, end, callerGone } = delivered
   const complete = end === 'complete'
@@ -73,7 +100,8 @@ export async function settleStream(
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
   await settle(metered, charge, {
     status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
-    attempts,
+    attempts: served.attempts,
+    cost: costFor(metered, served, { report, complete }, charge),
     answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
     ...(error === undefined ? {} : { error }),
   })
@@ -82,16 +110,19 @@ export async function settleStream(
 /** Nothing was delivered and nothing is owed: the whole hold goes back. */
 export async function release(
   metered: Metered,
-  attempts: readonly Attempt[],
+  refused: (Served & { readonly failure: UpstreamFailure }) | undefined,
   error: string,
 ): Promise<void> {
   const answer = keepState(metered.call, 'forget')
-  await settle(metered, NOTHING, { status: 'failed', attempts, answer, error })
+  const attempts = refused?.attempts ?? []
+  const cost = refused ? costOfRefusal(refused.route.cost, refused.failure.kind) : null
+  await settle(metered, NOTHING, { status: 'failed', attempts, cost, answer, error })
 }
 
 interface Outcome {
   readonly status: 'succeeded' | 'failed' | 'cancelled'
   readonly attempts: readonly Attempt[]
+  readonly cost: CallCost | null
   readonly answer: StoredAnswer | undefined
   readonly error?: string
 }
@@ -111,6 +142,7 @@ async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promi
     review,
     lines: charge.lines,
     attempts: outcome.attempts,
+    cost: outcome.cost,
     ...(outcome.error === undefined ? {} : { error: outcome.error.slice(0, 500) }),
     ...(outcome.answer ? { answer: outcome.answer } : {}),
   })

@@ -1,8 +1,11 @@
 /** What a finished task owes: at the price version of its hold, on what is known of its usage. */
-import { readPrices } from '../catalog/snapshot.ts'
+import type { Facts } from '../catalog/catalog.ts'
+import { readPrices } from '../catalog/load-model.ts'
+import { priceCharge } from '../catalog/price.ts'
 import type { StoredPrice } from '../catalog/store.ts'
 import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
 import { type Charge, computeCharge, NOTHING } from '../pipeline/charge.ts'
+import { believe, type CallCost } from '../pipeline/cost.ts'
 import type { TaskLook } from '../upstreams/task-driver.ts'
 import type { ClaimedTask } from './task.ts'
 
@@ -10,13 +13,15 @@ export type Ending = Extract<TaskLook, { state: 'succeeded' | 'failed' }>
 
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'
+  /** What the upstream takes for it; null is unknown. */
+  readonly cost: CallCost | null
 }
 
 /** Every task is one task and one call, whatever its upstream counts. */
 const ONCE: Quantities = { task: 1, call: 1 }
 
 export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
-  if (ending.state === 'failed') return NOTHING
+  if (ending.state === 'failed') return { ...NOTHING, cost: costOf(task, {}, {}) }
   const prices = readPrices(isStored(task.prices) ? task.prices : [])
   const isFree = task.prices === null
   const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
@@ -26,9 +31,10 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   const usage: Quantities = { ...ONCE, ...ending.usage }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
+  const facts = { ...task.facts, ...ending.facts }
   const charge = computeCharge({
     model: { free: isFree, prices },
-    facts: { ...task.facts, ...ending.facts },
+    facts,
     holdNanos: task.hold_amount,
     held: task,
     report: {
@@ -40,7 +46,29 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
     billsBroken: false,
     fallback: () => only(fallback, priced),
   })
-  return { ...charge, basis: charge.basis === 'estimate' ? 'params' : charge.basis }
+  return {
+    ...charge,
+    basis: charge.basis === 'estimate' ? 'params' : charge.basis,
+    cost: charge.review ? null : costOf(task, fallback, facts),
+  }
+}
+
+/**
+ * What the upstream takes for these quantities; without any, nothing. Null when its costs are not
+ * known, or when none of what it counts is among them.
+ */
+function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
+  if (task.cost_version === null || !isStored(task.costs)) return null
+  const entries = readPrices(task.costs)
+  const isNothing = Object.keys(quantities).length === 0
+  const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
+  if (!isNothing && !isKnown) return null
+  return believe(priceCharge(entries, quantities, facts).totalNanos, task.cost_version)
+}
+
+/** The most that the upstream can have billed for a task of which nobody knows how it ended. */
+export function costAtMost(task: ClaimedTask): CallCost | null {
+  return costOf(task, { ...task.quantities, ...ONCE }, task.facts)
 }
 
 /** A record shows what is paid for; an upstream's other figures stay in the task. */

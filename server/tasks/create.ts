@@ -197,6 +197,7 @@ function describe(
     channelId: route.channel,
     channelVersion: route.target.version,
     upstreamModel: route.upstreamModel,
+    costVersion: route.cost?.version ?? null,
   }
   return { task, attempt }
 }

@@ -10,7 +10,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { formatAmount } from '../lib/money.ts'
 import { deleteBody } from './call-store.ts'
-import { chargeTask, type Ending, type TaskCharge } from './charge-task.ts'
+import { chargeTask, costAtMost, type Ending, type TaskCharge } from './charge-task.ts'
 import type { Engine } from './engine.ts'
 import { closeTask, endAttempt } from './store.ts'
 import type { ClaimedTask, TaskRow } from './task.ts'
@@ -78,13 +78,16 @@ async function close(
     basis: charge.basis,
     review: charge.review,
     lines: charge.lines,
+    // What is noted as an orphan's is not the record's as well.
+    cost: options.orphan ? null : charge.cost,
     attempts: await describeAttempts(transaction, task.id),
     ...(succeeded ? {} : { error: ending.message.slice(0, 500) }),
   })
   await tell(transaction, closed, charge, options)
   if (options.orphan) {
     const { orphan, upstreamId = null } = options
-    await addOrphanCost(transaction, task.attempt_id, orphan, upstreamId)
+    const cost = costAtMost(task)
+    await addOrphanCost(transaction, task.attempt_id, { reason: orphan, upstreamId, cost })
   }
   await announce(engine, transaction, closed)
   if (engine.submissions.get(task.endpoint)?.call) await deleteBody(transaction, task.id)

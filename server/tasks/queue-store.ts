@@ -4,7 +4,7 @@
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { TaskKind } from '../upstreams/task-driver.ts'
-import { claimColumns, columns } from './store.ts'
+import { claimColumns, columns, joinCosts } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 
 /** Tasks of one kind on one channel: they wait for each other only. */
@@ -79,7 +79,8 @@ function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<Cla
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version`
+    left join price p on p.version = h.price_version
+    ${joinCosts(sql)}`
 }
 
 /** Takes one accepted task at once, from whoever has it: the fence refuses the other's write. */
@@ -97,6 +98,7 @@ export async function claimOne(
     select ${columns(sql)}, ${claimColumns(sql)}
     from t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
-    left join price p on p.version = h.price_version`
+    left join price p on p.version = h.price_version
+    ${joinCosts(sql)}`
   return row
 }

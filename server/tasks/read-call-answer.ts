@@ -1,6 +1,6 @@
 /** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
 import type { KeptContent } from '../assets/keep-content.ts'
-import { readPrices } from '../catalog/snapshot.ts'
+import { readPrices } from '../catalog/load-model.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { WholeAnswer } from '../pipeline/open-answer.ts'

@@ -36,6 +36,8 @@ export interface NewAttempt {
   readonly channelId: string
   readonly channelVersion: number
   readonly upstreamModel: string
+  /** Of the costs that hold now; null when they are not known. */
+  readonly costVersion: bigint | null
 }
 
 export async function insertTask(
@@ -58,9 +60,11 @@ export async function insertTask(
 
 async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
   await sql`
-    insert into task_attempt (id, task_id, number, channel_id, channel_version, upstream_model)
+    insert into task_attempt (id, task_id, number, channel_id, channel_version, upstream_model,
+      cost_version)
     values (${attempt.id}, ${attempt.taskId}, ${attempt.number}, ${attempt.channelId},
-      ${attempt.channelVersion}, ${attempt.upstreamModel})`
+      ${attempt.channelVersion}, ${attempt.upstreamModel},
+      ${attempt.costVersion?.toString() ?? null}::bigint)`
 }
 
 /** The next attempt carries the task from now on. False when the lease is lost. */
@@ -204,6 +208,7 @@ export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask
     from task t join task_attempt a on a.id = t.attempt_id
     join hold h on h.id = t.hold_id
     left join price p on p.version = h.price_version
+    ${joinCosts(sql)}
     where t.id = ${taskId}`
   return row
 }
@@ -218,8 +223,14 @@ export function columns(sql: AnySql) {
     a.number as attempt_number, a.sent_at, a.passes`
 }
 
+/** The costs of the attempt, unless they are in another currency than the charge. */
+export function joinCosts(sql: AnySql) {
+  return sql`left join cost k on k.version = a.cost_version and k.currency = (
+    select b.currency from balance b where b.account_id = t.account_id)`
+}
+
 export function claimColumns(sql: AnySql) {
-  return sql`h.amount as hold_amount, h.price_version, p.prices,
+  return sql`h.amount as hold_amount, h.price_version, p.prices, a.cost_version, k.costs,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
     extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,

@@ -11,6 +11,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/ids.ts'
 import { note } from '../pipeline/dispatch.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
+import { costAtMost } from './charge-task.ts'
 import { type Engine, openTaskWire } from './engine.ts'
 import { type Means, meansOf } from './find-lost.ts'
 import { noteUnknown } from './note-unknown.ts'
@@ -103,6 +104,7 @@ async function nextAttempt(
     channelId: route.channel,
     channelVersion: route.target.version,
     upstreamModel: route.upstreamModel,
+    costVersion: route.cost?.version ?? null,
   }
   const moved = await withTransaction(engine.sql, (transaction) =>
     moveToAttempt(transaction, task.fence, next, prepared),
@@ -168,7 +170,8 @@ async function acceptOnce(
   // Another process took over in the meantime; it may have found the same id in the list.
   const found = await readHeld(engine.sql, task.id)
   if (found?.upstream_id === upstreamId) return found
-  await addOrphanCost(engine.sql, task.attempt_id, 'unknown_submit', upstreamId)
+  const orphan = { reason: 'unknown_submit', upstreamId, cost: costAtMost(task) }
+  await addOrphanCost(engine.sql, task.attempt_id, orphan)
   throw leaseLost()
 }
 

@@ -56,6 +56,9 @@ export interface ClaimedTask extends TaskRow {
   readonly hold_amount: bigint
   readonly price_version: bigint | null
   readonly prices: unknown
+  readonly cost_version: bigint | null
+  /** Of the attempt; null when they are not known. */
+  readonly costs: unknown
   readonly age_ms: number
   readonly sent_ms: number
   readonly gone_ms: number | null

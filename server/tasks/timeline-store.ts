@@ -1,6 +1,7 @@
 /** What happened to a task and what it cost whom: events, attempts and orphaned costs. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
+import type { Nanos } from '../lib/money.ts'
 import type { AttemptState } from './task.ts'
 
 type AnySql = Sql | TransactionSql
@@ -37,12 +38,19 @@ export function listAttempts(sql: AnySql, taskId: string): Promise<AttemptRow[]>
 export async function addOrphanCost(
   sql: AnySql,
   attemptId: string,
-  reason: string,
-  upstreamId: string | null,
+  orphan: {
+    readonly reason: string
+    readonly upstreamId: string | null
+    /** At most; null is unknown. */
+    readonly cost: { readonly nanos: Nanos } | null
+  },
 ): Promise<void> {
+  const { reason, upstreamId, cost } = orphan
   await sql`
-    insert into orphan_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id, reason)
-    select id, task_id, channel_id, upstream_model, coalesce(upstream_id, ${upstreamId}), ${reason}
+    insert into orphan_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id, reason,
+      cost)
+    select id, task_id, channel_id, upstream_model, coalesce(upstream_id, ${upstreamId}), ${reason},
+      ${cost?.nanos.toString() ?? null}::bigint
     from task_attempt where id = ${attemptId}
     on conflict (attempt_id) do nothing`
 }

@@ -57,6 +57,7 @@ test('a snapshot has what was applied, ready for use', async (t) => {
       { unit: 'call', per: 1, amountNanos: 2_500_000_000n, when: { deep: true } },
       { unit: 'call', per: 1, amountNanos: 1_000_000_000n },
     ],
+    plannedPrices: [],
     details: { owned_by: 'me', note: [1] },
   })
   assert.deepEqual(

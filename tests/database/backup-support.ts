@@ -78,6 +78,8 @@ export async function settle(sql: Sql, ids: readonly string[], charge: number): 
     lines: [],
     attempts: [],
     error: null,
+    cost: null,
+    cost_version: null,
     task_id: null,
     answer: null,
   }))

@@ -81,6 +81,8 @@ function settleRow(id: string, charge: bigint | null): SettleRow {
     lines: [],
     attempts: [],
     error: null,
+    cost: null,
+    cost_version: null,
     task_id: null,
     answer: null,
   }

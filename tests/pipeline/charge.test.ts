@@ -16,6 +16,7 @@ const model: Model = {
     { unit: 'output_token', per: 1, amountNanos: 100n },
   ],
   priceVersion: 1n,
+  plannedPrices: [],
   currency: 'CNY',
   details: {},
   updatedAt: new Date(0),

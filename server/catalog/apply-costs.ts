@@ -1,0 +1,50 @@
+/** What upstreams take, as a file says it: a new version only where a route's costs changed. */
+import { isDeepStrictEqual } from 'node:util'
+import type { TransactionSql } from 'postgres'
+import { type StoredRoute, saveCost } from './store.ts'
+
+/** The routes as they are to be stored: each one's costs with their version. */
+export async function versionCosts(
+  sql: TransactionSql,
+  modelId: string,
+  wanted: readonly StoredRoute[],
+  stored: readonly StoredRoute[],
+): Promise<StoredRoute[]> {
+  const routes: StoredRoute[] = []
+  for (const route of wanted) {
+    if (!route.costs) {
+      routes.push(route)
+      continue
+    }
+    const known = stored.find((one) => isSameTarget(one, route) && hasSameCosts(one, route))
+    const version = known?.cost_version ?? (await saveCost(sql, modelId, route))
+    routes.push({ ...route, cost_version: version })
+  }
+  return routes
+}
+
+/** Whether the routes differ in anything but what they cost. */
+export function isSameRouting(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
+  return isDeepStrictEqual(a.map(withoutCosts), b.map(withoutCosts))
+}
+
+/** Whether every route that both have costs the same. */
+export function costTheSame(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
+  const costsOf = (routes: readonly StoredRoute[]) =>
+    routes.map(({ channel, upstream_model, costs, currency }) => {
+      return { channel, upstream_model, costs, currency }
+    })
+  return isDeepStrictEqual(costsOf(a), costsOf(b))
+}
+
+function withoutCosts({ channel, upstream_model, priority, weight }: StoredRoute) {
+  return { channel, upstream_model, priority, weight }
+}
+
+function isSameTarget(a: StoredRoute, b: StoredRoute): boolean {
+  return a.channel === b.channel && a.upstream_model === b.upstream_model
+}
+
+function hasSameCosts(a: StoredRoute, b: StoredRoute): boolean {
+  return a.currency === b.currency && isDeepStrictEqual(a.costs, b.costs)
+}

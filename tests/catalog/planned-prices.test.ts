@@ -1,0 +1,194 @@
+/** Prices that begin later: on every instance, by the database's clock, and only as they stand. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+import { createDatabaseClock } from '../../server/catalog/database-clock.ts'
+import { createCatalog } from '../../server/catalog/snapshot.ts'
+import { deaf } from '../accounts/support.ts'
+import {
+  apply,
+  changes,
+  channel,
+  model,
+  openDatabase,
+  secrets,
+  silent,
+  upstreams,
+} from './support.ts'
+
+const NEVER = 60_000
+const call = (amount: string) => [{ unit: 'call', amount }]
+const plan = (at: Date, amount: string) => {
+  return { effective_from: at.toISOString(), prices: call(amount) }
+}
+
+function shop(plans?: readonly object[], change: object = {}) {
+  const planned = plans ? { planned_prices: plans } : {}
+  const models = [model('small', { prices: call('1'), ...planned, ...change })]
+  return { channels: [channel('main')], models }
+}
+
+async function start(t: TestContext, sql: Sql, pollMs = NEVER) {
+  const catalog = await createCatalog({ sql, upstreams, secrets, log: silent, pollMs })
+  t.after(() => catalog.stop())
+  return {
+    catalog,
+    price: () => catalog.snapshot().models.get('small')?.prices[0]?.amountNanos,
+  }
+}
+
+async function soon(sql: Sql, ms: number): Promise<Date> {
+  const [row] = await sql<{ at: Date }[]>`
+    select date_trunc('milliseconds', clock_timestamp() + make_interval(secs => ${ms / 1000})) as at`
+  return row?.at ?? assert.fail()
+}
+
+/** Until it is that late by the database's clock. */
+async function pass(sql: Sql, at: Date): Promise<void> {
+  for (;;) {
+    const [row] = await sql<{ over: boolean }[]>`select clock_timestamp() >= ${at} as over`
+    if (row?.over) return
+    await sleep(10)
+  }
+}
+
+test('every instance sells at the new price from the moment on, and nothing has to run', async (t) => {
+  const sql = await openDatabase(t)
+  const at = await soon(sql, 4_000)
+  const later = await soon(sql, 3_600_000)
+  await apply(sql, { 'shop.json': shop([plan(later, '3'), plan(at, '2')]) })
+  const both = [await start(t, deaf(sql)), await start(t, deaf(sql))]
+  const before = both.map(({ price }) => price())
+  const held = both[0]?.catalog.snapshot().models.get('small')
+  await pass(sql, at)
+  assert.deepEqual(before, [1_000_000_000n, 1_000_000_000n])
+  assert.deepEqual(
+    both.map(({ price }) => price()),
+    [2_000_000_000n, 2_000_000_000n],
+  )
+  assert.equal(held?.prices[0]?.amountNanos, 1_000_000_000n, 'a call under way keeps its own')
+  const now = both[1]?.catalog.snapshot().models.get('small')
+  const [newest] = await sql`select version from price where effective_from = ${at}`
+  assert.equal(now?.priceVersion, newest?.version)
+  assert.deepEqual(
+    now?.plannedPrices.map(({ effectiveFrom }) => effectiveFrom),
+    [later],
+  )
+  assert.equal((await start(t, sql)).price(), 2_000_000_000n, 'and whoever starts afterwards')
+})
+
+test('instances hear of a plan and of its withdrawal, hearing or deaf', async (t) => {
+  const sql = await openDatabase(t)
+  const at = await soon(sql, 3_600_000)
+  await apply(sql, { 'shop.json': shop() })
+  const all = [await start(t, sql), await start(t, deaf(sql), 50)]
+  const plans = () =>
+    all.map(({ catalog }) => {
+      return catalog.snapshot().models.get('small')?.plannedPrices.length
+    })
+  const until = async (count: number) => {
+    for (let wait = 0; plans().some((one) => one !== count); wait += 1) {
+      assert.ok(wait < 500, `${plans()} plans instead of ${count}`)
+      await sleep(20)
+    }
+  }
+  await apply(sql, { 'shop.json': shop([plan(at, '2')]) })
+  await until(1)
+  await apply(sql, { 'shop.json': shop([]) })
+  await until(0)
+})
+
+test('the same file means the same before and after the moment', async (t) => {
+  const sql = await openDatabase(t)
+  const at = await soon(sql, 3_000)
+  const file = { 'shop.json': shop([plan(at, '2')]) }
+  assert.deepEqual(await changes(apply(sql, file)), ['added channel main', 'added model small'])
+  assert.deepEqual(await changes(apply(sql, file)), [])
+  await pass(sql, at)
+  assert.deepEqual(await changes(apply(sql, file)), [])
+  const settled = { 'shop.json': shop(undefined, { prices: call('2') }) }
+  assert.deepEqual(await changes(apply(sql, settled)), [], 'the plan has become the price')
+  assert.equal((await start(t, sql)).price(), 2_000_000_000n)
+  const [count] = await sql`select count(*)::int as versions from price`
+  assert.equal(count?.versions, 2)
+})
+
+test('a change at once holds until the plan begins, and one after it holds on', async (t) => {
+  const sql = await openDatabase(t)
+  const at = await soon(sql, 3_000)
+  const file = (amount: string) => {
+    return { 'shop.json': shop([plan(at, '2')], { prices: call(amount) }) }
+  }
+  await apply(sql, file('1'))
+  assert.deepEqual(await changes(apply(sql, file('5'))), ['changed model small (prices)'])
+  assert.equal((await start(t, sql)).price(), 5_000_000_000n)
+  await pass(sql, at)
+  assert.equal((await start(t, sql)).price(), 2_000_000_000n)
+  await apply(sql, { 'shop.json': shop(undefined, { prices: call('7') }) })
+  assert.equal((await start(t, sql)).price(), 7_000_000_000n)
+})
+
+test('a file withdraws what it had planned and leaves what others plan', async (t) => {
+  const sql = await openDatabase(t)
+  const [first, second] = [await soon(sql, 3_600_000), await soon(sql, 7_200_000)]
+  await apply(sql, { 'shop.json': shop([plan(first, '2')]) })
+  await sql`
+    insert into price (model_id, currency, prices, effective_from, source)
+    values ('small', 'CNY', '[{"unit": "call", "per": 1, "amount": "9"}]', ${second}, 'console')`
+  assert.deepEqual(await changes(apply(sql, { 'shop.json': shop([plan(first, '3')]) })), [
+    'changed model small (planned prices)',
+  ])
+  assert.deepEqual(await changes(apply(sql, { 'shop.json': shop() })), [
+    'changed model small (planned prices)',
+  ])
+  const { catalog } = await start(t, sql)
+  const left = catalog.snapshot().models.get('small')?.plannedPrices ?? []
+  assert.deepEqual(
+    left.map(({ effectiveFrom, prices }) => [effectiveFrom, prices[0]?.amountNanos]),
+    [[second, 9_000_000_000n]],
+  )
+  const free = shop(undefined, { free: true, prices: [] })
+  await apply(sql, { 'shop.json': free })
+  assert.deepEqual((await start(t, sql)).catalog.snapshot().models.get('small')?.plannedPrices, [])
+})
+
+for (const [what, plans, expected] of [
+  ['no zone', [{ effective_from: '2030-01-01T00:00:00', prices: call('1') }], /effective_from/],
+  ['no price', [{ effective_from: '2030-01-01T00:00:00Z', prices: [] }], /needs a price/],
+  [
+    'the same moment',
+    [
+      { effective_from: '2030-01-01T00:00:00Z', prices: call('1') },
+      { effective_from: '2030-01-01T08:00:00+08:00', prices: call('2') },
+    ],
+    /planned_prices\[1\]\.effective_from: the same moment twice/,
+  ],
+] as const) {
+  test(`a plan with ${what} is refused`, async () => {
+    const never = undefined as unknown as Sql
+    await assert.rejects(async () => apply(never, { 'shop.json': shop(plans) }), expected)
+  })
+}
+
+test('the clock is never behind the database’s, takes the quickest look, and follows a step', async () => {
+  let ours = 1_000
+  let tookMs = 0
+  const clock = createDatabaseClock(() => ours)
+  const look = (theirs: number) =>
+    clock.watch(async () => {
+      ours += tookMs
+      return { at: new Date(theirs) }
+    })
+  tookMs = 100
+  await look(500_000)
+  assert.equal(clock.now(), 500_101, 'as if it had been read when it was asked')
+  tookMs = 2
+  await look(500_050)
+  assert.equal(clock.now(), 500_053)
+  tookMs = 100
+  await look(500_090)
+  assert.equal(clock.now(), 500_153, 'a slow look teaches nothing')
+  await look(900_000)
+  assert.equal(clock.now(), 900_101, 'unless the clock was set')
+})

@@ -1,0 +1,101 @@
+/** What a call costs upstream: the arithmetic of prices, and never nothing where nobody knows. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { PriceEntry, RouteCost } from '../../server/catalog/catalog.ts'
+import type { Quantities } from '../../server/lib/units.ts'
+import { computeCharge } from '../../server/pipeline/charge.ts'
+import { type CostInput, computeCost, costOfRefusal } from '../../server/pipeline/cost.ts'
+
+const input: PriceEntry = { unit: 'input_token', per: 1000, amountNanos: 7n }
+const output: PriceEntry = { unit: 'output_token', per: 1, amountNanos: 50n }
+const routeCost = (...entries: PriceEntry[]): RouteCost => ({
+  version: 3n,
+  currency: 'CNY',
+  entries,
+})
+
+function cost(entries: readonly PriceEntry[], more: Partial<CostInput> = {}) {
+  return computeCost(routeCost(...entries), {
+    charge: { nanos: 1n, review: false },
+    usage: { input_token: 1001, output_token: 2 },
+    facts: {},
+    fallback: () => assert.fail('nothing had to be estimated'),
+    ...more,
+  })
+}
+
+test('stated usage costs to the unit, rounded up once a line', () => {
+  assert.deepEqual(cost([input, output]), { nanos: 108n, version: 3n })
+})
+
+test('a route without costs is unknown, not free', () => {
+  const ended = { charge: { nanos: 5n, review: false }, usage: {}, facts: {}, fallback: () => ({}) }
+  assert.equal(computeCost(undefined, ended), null)
+  const free = cost([{ unit: 'call', per: 1, amountNanos: 0n }])
+  assert.deepEqual(free, { nanos: 0n, version: 3n })
+})
+
+test('what was not believed, or not charged, has no known cost', () => {
+  assert.equal(cost([output], { charge: { nanos: 9n, review: true } }), null)
+  assert.equal(cost([output], { charge: { nanos: null, review: false } }), null)
+  assert.equal(cost([{ ...output, amountNanos: 10n ** 18n }]), null)
+})
+
+test('a unit that the vendor bills and did not state is estimated, or the cost is unknown', () => {
+  const second: PriceEntry = { unit: 'second', per: 60, amountNanos: 6_000n }
+  const known = cost([output, second], { fallback: () => ({ second: 30, output_token: 99 }) })
+  assert.deepEqual(known, { nanos: 3_100n, version: 3n })
+  assert.equal(cost([output, second], { fallback: () => ({ output_token: 99 }) }), null)
+})
+
+test('caches and conditions may be absent, and a call is one call', () => {
+  const cached: PriceEntry = { unit: 'cached_input_token', per: 1, amountNanos: 1n }
+  const large: PriceEntry = { unit: 'image', per: 1, amountNanos: 900n, when: { size: 'large' } }
+  const call: PriceEntry = { unit: 'call', per: 1, amountNanos: 4n }
+  assert.equal(cost([output, cached, large, call])?.nanos, 104n)
+})
+
+test('a refused call costs nothing where that is certain', () => {
+  assert.deepEqual(costOfRefusal(routeCost(output), 'rejected'), { nanos: 0n, version: 3n })
+  assert.deepEqual(costOfRefusal(routeCost(output), 'busy'), { nanos: 0n, version: 3n })
+  assert.equal(costOfRefusal(routeCost(output), 'unknown'), null)
+  assert.equal(costOfRefusal(undefined, 'rejected'), null)
+})
+
+test('the same list as price and as cost leaves no margin, whatever was used', () => {
+  const entries = fc.array(
+    fc.record({
+      unit: fc.constantFrom('input_token', 'cached_input_token', 'output_token', 'call'),
+      per: fc.integer({ min: 1, max: 1_000_000 }),
+      amountNanos: fc.bigInt({ min: 0n, max: 10n ** 10n }),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  const amounts = fc.integer({ min: 0, max: 10_000 })
+  const usage = fc.record({
+    input_token: amounts,
+    cached_input_token: amounts,
+    output_token: amounts,
+  })
+  fc.assert(
+    fc.property(entries, usage, (list: readonly PriceEntry[], used: Quantities) => {
+      const charge = computeCharge({
+        model: { free: false, prices: list },
+        facts: {},
+        holdNanos: 10n ** 15n,
+        held: { quantities: used, facts: {} },
+        report: { outputBytes: 1, finished: true, usage: used },
+        complete: true,
+        billsBroken: true,
+        fallback: () => ({}),
+      })
+      const same = computeCost(routeCost(...list), {
+        ...{ charge, usage: used, facts: {} },
+        fallback: () => ({}),
+      })
+      assert.equal(same?.nanos, charge.nanos)
+    }),
+    { numRuns: 2_000 },
+  )
+})

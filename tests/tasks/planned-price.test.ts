@@ -1,0 +1,119 @@
+/** What was held before a planned price begins is settled at its own price, whenever it ends. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Tenant } from '../support/in-process.ts'
+import { CHARGE, startTaskStage, type TaskStage } from './stage.ts'
+
+const token = (amount: string) => [{ unit: 'output_token', per: 1_000_000, amount }]
+const call = (amount: string) => [{ unit: 'call', amount }]
+const DOUBLE = '10.0188'
+
+async function planSoon({ gateway }: TaskStage, model: object, prices: object[]): Promise<Date> {
+  const [row] = await gateway.sql<{ at: Date }[]>`
+    select date_trunc('milliseconds', clock_timestamp() + interval '3 seconds') as at`
+  const at = row?.at ?? assert.fail()
+  const planned = [{ effective_from: at.toISOString(), prices }]
+  await gateway.apply({ models: [{ ...model, planned_prices: planned }] }, 'planned')
+  return at
+}
+
+async function pass({ gateway }: TaskStage, at: Date): Promise<void> {
+  for (;;) {
+    const [row] = await gateway.sql`select clock_timestamp() >= ${at} as over`
+    if (row?.over) return
+    await sleep(10)
+  }
+}
+
+/** A vendor that answers nobody until it is told to. */
+async function startPatientVendor() {
+  const waiting: ServerResponse[] = []
+  const server = createServer((_request, response) => void waiting.push(response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const choices = [
+    { index: 0, message: { role: 'assistant', content: 'y' }, finish_reason: 'stop' },
+  ]
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const body = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'x', choices, usage })
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async asked(times: number) {
+      while (waiting.length < times) await sleep(5)
+    },
+    answer() {
+      for (const response of waiting) {
+        response.setHeader('content-type', 'application/json').end(body)
+      }
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+describe('a price that begins while work is under way', { concurrency: false }, () => {
+  let stage: TaskStage
+  let tenant: Tenant
+  before(async () => {
+    stage = await startTaskStage()
+    tenant = await stage.gateway.tenant()
+  })
+  after(() => stage.stop())
+
+  async function succeed(created: Awaited<ReturnType<TaskStage['create']>>) {
+    const task = stage.vendor.tasks.get(created.json.upstream_id) ?? assert.fail()
+    task.status = 'succeeded'
+    await stage.until(tenant, created.json.id, 'succeeded')
+    return stage.gateway.record(created, tenant.key)
+  }
+
+  test('a task held before is settled at its own price, one held after at the new one', async () => {
+    const model = {
+      id: 'test-video',
+      type: 'video',
+      prices: token('46'),
+      routes: [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }],
+    }
+    const at = await planSoon(stage, model, token('92'))
+    const early = await stage.create(tenant)
+    await pass(stage, at)
+    const late = await stage.create(tenant)
+    assert.equal((await succeed(late)).charged, DOUBLE)
+    assert.equal((await succeed(early)).charged, CHARGE)
+  })
+
+  test('so is a call', async () => {
+    const vendor = await startPatientVendor()
+    const settings = { base_url: vendor.url, api_key: 'waits' }
+    const channels = [{ id: 'patient', upstream: 'openai-compatible', settings }]
+    await stage.gateway.apply({ channels }, 'patient')
+    const model = {
+      id: 'patient',
+      type: 'chat',
+      prices: call('1'),
+      routes: [{ channel: 'patient' }],
+    }
+    const at = await planSoon(stage, model, call('2'))
+    const body = { model: 'patient', messages: [{ role: 'user', content: 'x' }] }
+    const ask = () => stage.gateway.post('/v1/chat/completions', tenant.key, body)
+    const early = ask()
+    await vendor.asked(1)
+    await pass(stage, at)
+    const late = ask()
+    await vendor.asked(2)
+    vendor.answer()
+    const charges = []
+    for (const answer of [await early, await late]) {
+      charges.push((await stage.gateway.record(answer, tenant.key)).charged)
+    }
+    assert.deepEqual(charges, ['1', '2'])
+    await vendor.stop()
+  })
+})
