@@ -4,6 +4,7 @@
  * made at most three times over all processes: the caller pays the one that was delivered.
  */
 import { scanJson } from '../dialects/json-scan.ts'
+import { estimateTokens } from '../lib/estimate-tokens.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/ids.ts'
 import { asString } from '../lib/json.ts'
@@ -70,7 +71,7 @@ async function ask(
   if ((await beginTaskCall(engine.sql, call)) === undefined) return undefined
   failpoint('task-model-sending')
   try {
-    const { text, usage } = await send(engine, task, route, model, question)
+    const { text, usage, estimated } = await send(engine, task, route, model, question)
     failpoint('task-model-answered')
     note(route, undefined, engine.services)
     await endTaskCall(engine.sql, id, 'answered', null)
@@ -79,6 +80,7 @@ async function ask(
       ...look,
       result: { ...look.result, ...afterwards.read(text, look.result) },
       usage: { ...look.measured, ...look.usage, ...usage },
+      measured: { ...look.measured, ...estimated },
     }
   } catch (error) {
     await noteFailure(engine, task, route, id, error)
@@ -122,13 +124,21 @@ function findRoutes({ services }: Engine, id: string): UsableRoute[] {
   })
 }
 
+interface ModelAnswer {
+  readonly text: string
+  /** As the upstream states it: empty when it does not. */
+  readonly usage: Quantities
+  /** Charged in its place then. */
+  readonly estimated: Quantities
+}
+
 async function send(
   engine: Engine,
   task: ClaimedTask,
   route: UsableRoute,
   model: string,
   question: Readonly<Record<string, unknown>>,
-): Promise<{ readonly text: string; readonly usage: Quantities }> {
+): Promise<ModelAnswer> {
   const chat = engine.services.upstreams.get(route.target.upstream)?.calls.chat
   if (!chat) throw new UpstreamFailure('channel_fault')
   const value = { model, ...question, stream: false }
@@ -149,18 +159,18 @@ async function send(
   if (opened.kind !== 'whole' || opened.report.error) {
     throw new UpstreamFailure('failed', { message: opened.kind })
   }
-  return readAnswer(opened.body, opened.report.usage)
-}
-
-function readAnswer(body: Buffer, usage: Quantities | undefined) {
-  const document: unknown = JSON.parse(body.toString('utf8'))
-  const text = textOf(document)
+  const text = textOf(JSON.parse(opened.body.toString('utf8')))
   if (text === undefined) throw new UpstreamFailure('failed', { message: 'an empty answer' })
-  return { text, usage: sumTokens(usage) }
+  const estimated = {
+    input_token: estimateTokens(JSON.stringify(question)),
+    output_token: estimateTokens(text),
+  }
+  return { text, usage: sumTokens(opened.report.usage), estimated }
 }
 
 /** A task's prices know no caches: what came from one is input like the rest. */
-function sumTokens(usage: Quantities = {}): Quantities {
+function sumTokens(usage: Quantities | undefined): Quantities {
+  if (!usage) return {}
   const { input_token: fresh = 0, cached_input_token: cached = 0 } = usage
   const { cache_write_token: written = 0, output_token: output = 0 } = usage
   return { input_token: fresh + cached + written, output_token: output }

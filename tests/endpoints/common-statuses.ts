@@ -22,6 +22,8 @@ export interface CommonCase {
   readonly headers?: Readonly<Record<string, string>>
   /** Asks the simulated vendor for a failure, by words in the request. */
   readonly withWords: (words: string) => Body
+  /** How this vendor fails so that it surely did nothing; an inner error of most says that. */
+  readonly failure?: string
   /** The vendor is called after the answer: what it says there is no status of ours. */
   readonly answersFirst?: true
   /** The same request with another model, wherever the endpoint names it. */
@@ -201,10 +203,10 @@ const CASES: readonly Case[] = [
   ],
   [
     '502 when the vendor fails, and the hold goes back',
-    async ({ gateway, post, path, envelope, withWords }) => {
+    async ({ gateway, post, path, envelope, withWords, failure = 'status=500' }) => {
       const { key, accountId } = await gateway.tenant()
       const before = await gateway.balance(accountId)
-      const answer = await post(path, key, withWords('[[fault:status=500]]'))
+      const answer = await post(path, key, withWords(`[[fault:${failure}]]`))
       assert.equal(answer.status, 502, answer.text)
       const error = errorOf(answer, envelope)
       assert.equal(error.type, 'server_error')

@@ -222,6 +222,22 @@ describe(PATH, () => {
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
 
+  test('a summary whose upstream states no usage is charged by what it said', async () => {
+    const tenant = await gateway.tenant()
+    const silent = { operation: 'chat.completions', times: 1, scenario: 'usage=absent' }
+    const asked = { method: 'POST', body: JSON.stringify(silent) }
+    assert.equal((await fetch(`${gateway.simulators.url}/sim/faults`, asked)).status, 200)
+    const created = await create(tenant, { model: 'service-minutes', file_url: fileOf(31) })
+    const { result } = await ended(tenant, created.json.id)
+    assert.ok(result.summary.length > 0)
+    const record = await gateway.record(created, tenant.key)
+    const lines = new Map(record.lines.map(({ unit, quantity }) => [unit, quantity]))
+    assert.equal(lines.get('second'), 31, 'what is known stays as it was stated')
+    assert.ok((lines.get('input_token') ?? 0) > 50)
+    assert.ok((lines.get('output_token') ?? 0) > 0)
+    assert.deepEqual([record.basis, record.review], ['params', false])
+  })
+
   test('the webhook has the result without the times of words', async (t) => {
     const receiver = await startReceiver(t)
     const tenant = await gateway.tenant()
@@ -273,6 +289,7 @@ describe(PATH, () => {
     body: ALL,
     model: 'vendor-minutes',
     envelope: 'flat',
+    failure: 'status=503',
     withWords: (words) => ({ ...ALL, file_url: fileOf(5, words.replace(/^.*:|\]+$/g, '')) }),
     withModel: (model) => ({ path: PATH, body: { ...ALL, model } }),
   })
