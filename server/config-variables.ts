@@ -79,7 +79,9 @@ export const VARIABLES = {
   PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
   PUBLIC_URL: webUrl
     .optional()
-    .describe('How callers reach the gateway; http://HOST:PORT when absent.'),
+    .describe(
+      'How callers, and vendors that fetch files, reach the gateway; http://HOST:PORT when absent.',
+    ),
   TRUSTED_PROXIES: networks
     .default([])
     .describe('Proxies whose X-Forwarded-For is believed: addresses or networks, with commas.'),

@@ -75,8 +75,9 @@ export const transcriptions: MeteredEndpoint = {
   documentation: {
     summary: 'Transcribe a recording',
     description:
-      'multipart/form-data with a `file` of at most 25 MiB. Billed by the usage that the ' +
-      'upstream states, else by the length that the file’s own header gives.',
+      'multipart/form-data with a `file` of at most 25 MiB; each field once, before it or after. ' +
+      'Billed by the usage that the upstream states, else by the length that the file’s own ' +
+      'header gives. Formats and languages are the model’s: a 400 says which.',
     tag: 'Audio',
     answer: transcriptionAnswer,
     stream: {
