@@ -1,5 +1,8 @@
 /** Runs one command and turns whatever happens into an exit code and at most a few clear lines. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
+import { member, tryParseJson } from '../../server/lib/json.ts'
 import { addAccountCommands } from '../commands/account.ts'
 import { addApplyCommand } from '../commands/apply.ts'
 import { addAuditCommand } from '../commands/audit.ts'
@@ -41,7 +44,8 @@ function createProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(--help shows what is possible)')
     .configureHelp({ showGlobalOptions: false, sortSubcommands: false })
-    .addHelpText('after', '\nEvery command takes --help, with examples, and most take --json.')
+    .version(readVersion(), '-V, --version', 'the version of this program')
+    .addHelpText('after', '\nEvery command takes --help, and most take --json.')
   addServeCommand(program)
   addSimulateCommand(program)
   addApplyCommand(program)
@@ -60,6 +64,11 @@ function createProgram(): Command {
   addRekeyCommand(program)
   addConfigCommand(program)
   return program
+}
+
+function readVersion(): string {
+  const path = join(import.meta.dirname, '..', '..', 'package.json')
+  return String(member(tryParseJson(readFileSync(path)), 'version'))
 }
 
 /** `tributary account list | head` is no failure. */

@@ -39,7 +39,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   record: 'an object',
   string: 'a string',
   stringbool: 'true or false',
-  url: 'a URL',
+  url: 'an address such as https://example.com',
 }
 
 /** A zod error map. Undefined leaves the sentence to the library. */

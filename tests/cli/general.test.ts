@@ -25,6 +25,12 @@ test('help is for the asking, on standard output', async () => {
   }
 })
 
+test('it says its version', async () => {
+  const { code, out } = await run('--version')
+  assert.equal(code, 0)
+  assert.match(out, /^\d+\.\d+\.\d+\n$/)
+})
+
 test('a wrong command line exits with 2 and says what is wrong', async () => {
   const wrong: [string[], RegExp][] = [
     [['frobnicate'], /unknown command 'frobnicate'/],

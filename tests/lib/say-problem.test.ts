@@ -16,7 +16,7 @@ const CASES: readonly [z.ZodType, unknown, string][] = [
   [z.coerce.number(), 'abc', 'must be a number'],
   [z.coerce.date(), 'soon', 'must be a time in ISO 8601'],
   [z.iso.datetime(), 'soon', 'must be a time in ISO 8601'],
-  [z.url(), 'nowhere', 'must be a URL'],
+  [z.url(), 'nowhere', 'must be an address such as https://example.com'],
   [z.stringbool(), 'perhaps', 'must be true or false'],
   [z.string().min(1), '', 'must not be empty'],
   [z.array(z.string()).min(1), [], 'must not be empty'],
