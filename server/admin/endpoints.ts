@@ -14,7 +14,7 @@ import { ADMIN_CONTRACT } from './contract/index.ts'
 import type { Contract, RouteDeclaration } from './contract/route.ts'
 import type { AnyHandler } from './handler.ts'
 import { ADMIN_HANDLERS } from './handlers/index.ts'
-import { readInput } from './read-input.ts'
+import { readInput, readNames } from './read-input.ts'
 import type { AdminServices } from './services.ts'
 
 const BASE = '/admin/v1'
@@ -110,11 +110,12 @@ async function answerRoute(
   session: Session | undefined,
   details: Record<string, unknown>,
 ): Promise<unknown> {
-  authorise(declared, session, context.params.account_id, new Date())
-  if (session && context.params.account_id) context.facts.accountId = context.params.account_id
+  const params = readNames(context)
+  authorise(declared, session, params.account_id, new Date())
+  if (session && params.account_id) context.facts.accountId = params.account_id
   const input = await readInput(context, declared)
   const note = (more: Readonly<Record<string, unknown>>) => void Object.assign(details, more)
-  return handler({ context, session, params: context.params, note, ...input }, services)
+  return handler({ context, session, params, note, ...input }, services)
 }
 
 /** Sign-in routes write richer rows of their own: a public route's request has no actor yet. */
@@ -124,12 +125,13 @@ async function writeRow(
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   if (declared.role === 'public' || !session) return
+  const names = readNames(context)
   await services.signIn.writeAudit({
     request: context.request,
     userId: session.user.id,
-    accountId: context.params.account_id,
+    accountId: names.account_id,
     action: key,
-    target: Object.values(context.params).join(' '),
+    target: Object.values(names).join(' '),
     details,
   })
 }

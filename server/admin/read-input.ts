@@ -10,15 +10,21 @@ const BODY_BYTES_MAX = 1 << 20
 /** Of somebody unknown: a password or a passkey's answer. */
 const PUBLIC_BODY_BYTES_MAX = 1 << 16
 
-/** Throws 404 for an id that the database could not read, 400 with the field at fault, 413, 415. */
+/** Throws 400 with the field at fault, 413 or 415. */
 export async function readInput(context: Context, declared: RouteDeclaration) {
-  if (Object.values(context.params).some((id) => id?.includes('\0'))) {
-    throw new GatewayError('not_found')
-  }
   return {
     query: declared.query && checkQuery(declared.query, context.query),
     body: declared.body && checkShape(declared.body, await readJson(context, declared)),
   }
+}
+
+/**
+ * The names in the path. The database refuses text with NUL characters: an id that has one is as
+ * good as the empty one, which nothing has, and is told the same as any that names nothing.
+ */
+export function readNames({ params }: Context): Context['params'] {
+  const entries = Object.entries(params)
+  return Object.fromEntries(entries.map(([name, id]) => [name, id?.includes('\0') ? '' : id]))
 }
 
 async function readJson({ request }: Context, { role }: RouteDeclaration): Promise<unknown> {
