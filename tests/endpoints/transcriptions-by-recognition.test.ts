@@ -231,6 +231,39 @@ test('looks that fail are repeated; a task that fails for ever is a 502', async 
   assert.deepEqual(await gateway.balance(accountId), before)
 })
 
+for (const model of [FETCHED, SENT] as const) {
+  test(`${model}: without a stated length, that of the header is charged`, async () => {
+    const { key, openai, speak } = await setUp()
+    const file = await speak('wav')
+    await openai.audio.transcriptions.create(order(model, file, 'usage=absent'))
+    const { basis, lines } = await lastRecord(key)
+    assert.deepEqual([basis, lines[0].unit, lines[0].quantity], ['estimate', 'second', 2])
+  })
+}
+
+test('a gateway that stops waits for no recognition, and releases what it held', async () => {
+  const own = await startTestGateway({ PORT: String(await findFreePort()) })
+  const { key, keyId } = await own.tenant()
+  const form = new FormData()
+  form.set('model', FETCHED)
+  form.set('prompt', '[[fault:queue-time=10;run-time=60000]]')
+  form.set('file', new Blob([new Uint8Array(makeWav(500))]), 'a.wav')
+  const asked = own.fetch('/v1/audio/transcriptions', { method: 'POST', key, body: form })
+  asked.catch(() => undefined)
+  await until('the submission', () =>
+    own.simulators.calls.list().find(({ operation }) => operation === SUBMIT),
+  )
+  // Ends the loan and the hold before the database is gone; `stop` below audits the books.
+  const released = until('the release', async () => {
+    const [row] = await own.sql<{ status: string; charged: bigint }[]>`
+      select status, charged from call where key_id = ${keyId} and status <> 'running'`
+    return row
+  })
+  const [row] = await Promise.all([released, own.gateway.stop(0), assert.rejects(asked)])
+  assert.deepEqual([row.status, row.charged], ['failed', 0n])
+  await own.stop()
+})
+
 test('a file that says it is short is charged as long as it was, as far as its bytes can hold', async () => {
   const { key, openai } = await setUp()
   const file = await toFile(makeWav(20_000), 'a.wav')

@@ -22,7 +22,8 @@ const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160
 /** An inspector of one file: keeps its first and its last bytes, nothing else. */
 export function createAudioMeter() {
   let head: Buffer = Buffer.alloc(0)
-  let tail: Buffer = Buffer.alloc(0)
+  const tail: Buffer[] = []
+  let tailBytes = 0
   let bytes = 0
   return {
     push(chunk: Buffer): void {
@@ -30,11 +31,15 @@ export function createAudioMeter() {
       if (head.length < HEAD_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
       }
-      const last = chunk.length >= TAIL_BYTES ? chunk : Buffer.concat([tail, chunk])
-      tail = Buffer.from(last.subarray(Math.max(0, last.length - TAIL_BYTES)))
+      // A copy: what arrives may be a small part of a large buffer.
+      const last = Buffer.from(chunk.subarray(-TAIL_BYTES))
+      tail.push(last)
+      tailBytes += last.length
+      while (tailBytes - (tail[0]?.length ?? 0) >= TAIL_BYTES)
+        tailBytes -= tail.shift()?.length ?? 0
     },
     end(): Measured {
-      const seconds = measure(head, tail, bytes) ?? bytes / SLOWEST_BYTES_PER_SECOND
+      const seconds = measure(head, Buffer.concat(tail), bytes) ?? bytes / SLOWEST_BYTES_PER_SECOND
       const isSane = Number.isFinite(seconds) && seconds >= 0
       const bound = bytes / SLOWEST_BYTES_PER_SECOND
       return { start: 0, bytes, seconds: Math.ceil(isSane ? seconds : bound) }
