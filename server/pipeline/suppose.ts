@@ -2,11 +2,20 @@
  * A call that has not come: the same checks and the same model as of one that has, so that what it
  * would freeze can be told before anything is sent.
  */
+import { GatewayError, invalidField } from '../errors.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
-import type { Body, Metering, Reading } from './metering.ts'
+import type { Body, FormReading, Metering, Reading } from './metering.ts'
 import { type Quote, quote } from './quote.ts'
+import { asRefusal } from './read-request.ts'
 import { type Customer, findTarget, type ResolvedCall, readModelId } from './resolve.ts'
 import type { Services } from './services.ts'
+
+/** A form's file by its ends, which say what it is and how long. */
+export interface SupposedFile {
+  readonly bytes: number
+  readonly head: Buffer
+  readonly tail: Buffer
+}
 
 export interface SupposedRequest {
   /** The JSON body, or the fields of a form. */
@@ -14,8 +23,7 @@ export interface SupposedRequest {
   readonly query: URLSearchParams
   /** By their names in small letters. */
   readonly headers: Readonly<Record<string, string>>
-  /** Of a form's file: how much of it counts, and of a recording how long it is. */
-  readonly file?: { readonly bytes: number; readonly seconds: number } | undefined
+  readonly file?: SupposedFile | undefined
   readonly requestId: string
 }
 
@@ -28,6 +36,7 @@ export async function suppose(
   speaks: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
   const modelId = await readModelId(reading, { value, query, headers })
+  const counted = reading.form && (await inspect(reading.form, file))
   const target = await findTarget(modelId, reading, value, customer, services, speaks)
   return {
     ...target,
@@ -35,13 +44,31 @@ export async function suppose(
     discard: async () => undefined,
     request: {
       ...{ body: Buffer.from(JSON.stringify(value)), fields: new Map(), value, headers, requestId },
-      ...(file ? { file: { ...file, read: async () => 0, publish: async () => '' } } : {}),
+      ...(counted ? { file: { ...counted, read: async () => 0, publish: async () => '' } } : {}),
       createdAtSeconds: 0,
       model: modelId,
       stream: reading.streams(value),
       inputTokensEstimate: reading.inputTokens(value),
     },
   }
+}
+
+const FILLER = Buffer.alloc(1 << 20)
+
+/** The same inspector that sees the file as it arrives; between its ends it is shown nothing. */
+async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: SupposedFile) {
+  if (!file) throw invalidField('file', 'required')
+  const { bytes, head, tail } = file
+  if (bytes > fileBytesMax) throw new GatewayError('too_large')
+  return asRefusal(() => {
+    const inspector = begin()
+    inspector.push(head)
+    for (let rest = bytes - head.length - tail.length; rest > 0; rest -= FILLER.length) {
+      inspector.push(FILLER.subarray(0, Math.min(rest, FILLER.length)))
+    }
+    inspector.push(tail)
+    return inspector.end()
+  })
 }
 
 /** What a call and its hold would be. Throws as `suppose` does. */

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
+import { makeWav } from '../support/wav.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const QUOTE = 'POST /accounts/:account_id/quote'
@@ -67,14 +68,36 @@ describe('a quote', () => {
     })
   }
 
-  test('of a form goes by what is said of its file', async () => {
-    const fields = { model: 'sim-whisper' }
-    const path = '/v1/audio/transcriptions'
-    const { json } = await quote({ path, body: fields, file: { bytes: 9, seconds: 60 } })
-    assert.equal(json.amount, '0.006')
-    assert.deepEqual(json.lines, [
-      { unit: 'second', quantity: 60, unit_price: '0.006', per: 60, amount: '0.006' },
-    ])
+  for (const [path, fields, samplesMs] of [
+    ['/v1/audio/transcriptions', { model: 'sim-whisper' }, 60_000],
+    ['/v1/audio/translations', { model: 'sim-interpretation', mode: 's2t' }, 1_000],
+  ] as const) {
+    test(`of the form of ${path} is read from the ends of its file`, async () => {
+      const wav = makeWav(samplesMs)
+      const [head, tail] = [
+        wav.subarray(0, 4_096),
+        wav.subarray(Math.max(4_096, wav.length - 9_000)),
+      ]
+      const ends = { head: head.toString('base64'), tail: tail.toString('base64') }
+      const asked = await quote({ path, body: fields, file: { bytes: wav.length, ...ends } })
+      const form = new FormData()
+      for (const [name, value] of Object.entries(fields)) form.set(name, value)
+      form.set('file', new Blob([Uint8Array.from(wav)]), 'speech.wav')
+      const sent = await stage.fetch(path, { method: 'POST', key: home.key, body: form })
+      assert.equal(sent.status, 200, await sent.text())
+      const params = { ...at(), request_id: sent.headers.get('x-request-id') ?? '' }
+      const { held } = await stage.read(USAGE, { as: 'home-member', params })
+      assert.equal(asked.json.amount, held, asked.text)
+    })
+  }
+
+  test('of a form whose file is of the wrong kind is refused as the file would be', async () => {
+    const path = '/v1/audio/translations'
+    const file = { bytes: 4, head: Buffer.from('ID3 ').toString('base64') }
+    const wrong = await quote({ path, body: { model: 'sim-interpretation' }, file })
+    assert.match(wrong.text, /file: needs wav audio of 16 kHz.*found an MP3 file/)
+    const none = await quote({ path, body: { model: 'sim-interpretation' } })
+    assert.match(none.text, /file: required/)
   })
 })
 

@@ -6,6 +6,11 @@ import type { Contract } from './route.ts'
 
 const FIELDS_MAX = 20
 
+const HEAD_BYTES_MAX = 4096
+const TAIL_BYTES_MAX = 65_536
+
+const base64 = (bytesMax: number) => z.base64().max(Math.ceil(bytesMax / 3) * 4)
+
 const texts = z
   .record(text(200), text(200))
   .refine((given) => Object.keys(given).length <= FIELDS_MAX, `at most ${FIELDS_MAX}`)
@@ -28,11 +33,14 @@ export const quoteContract = {
       body: z.looseObject({}).describe('The JSON body, or the fields of a form.'),
       file: z
         .strictObject({
-          bytes: z.int().min(0).describe('Of wav audio: of its samples.'),
-          seconds: z.int().min(0).default(0).describe('Of a recording, rounded up.'),
+          bytes: z.int().min(0).describe('How large it is.'),
+          head: base64(HEAD_BYTES_MAX).describe('Its first bytes, in base64: 4,096 are enough.'),
+          tail: base64(TAIL_BYTES_MAX)
+            .default('')
+            .describe('Its last bytes, in base64: 65,536 are enough, none where the head is all.'),
         })
         .exactOptional()
-        .describe('What is known of a form’s file.'),
+        .describe('What the length of a form’s file is read from.'),
     }),
     answer: z.object({
       model: z.string(),

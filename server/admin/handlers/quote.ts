@@ -44,7 +44,14 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     const { path, query, headers, file, body: value } = body
     const { call, quoted } = await supposeAny(
       findEndpoint(path, services),
-      { value, query: new URLSearchParams(query), headers, file, requestId: context.requestId },
+      {
+        ...{ value, query: new URLSearchParams(query), headers, requestId: context.requestId },
+        file: file && {
+          bytes: file.bytes,
+          head: Buffer.from(file.head, 'base64'),
+          tail: Buffer.from(file.tail, 'base64'),
+        },
+      },
       { accountId, currency, models: null },
       services,
     )

@@ -25,7 +25,11 @@ function findProgramme(name: string): string | undefined {
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: executablePath ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+      // A microphone that hears a beep every second.
+      ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+    ],
   })
 }
 

@@ -10,14 +10,15 @@ export type Json =
 
 export type Fields = Readonly<Record<string, Json | undefined>>
 
-/** A form's file, and what its price depends on. */
+/** A form's file, with its ends: the gateway reads from them how long it is. */
 export interface OrderFile {
   readonly content: Blob
   readonly name: string
-  /** Of the part that counts: of wav audio, its samples. */
-  readonly countedBytes: number
   /** Rounded up. */
   readonly seconds: number
+  /** In base64. */
+  readonly head: string
+  readonly tail: string
 }
 
 export interface Order {

@@ -25,6 +25,6 @@ export function useQuote(order: Order | undefined) {
 }
 
 function questionOf({ path, query, headers, body, file }: Order) {
-  const measured = file && { bytes: file.countedBytes, seconds: file.seconds }
+  const measured = file && { bytes: file.content.size, head: file.head, tail: file.tail }
   return { path, query, headers, body, ...(measured ? { file: measured } : {}) }
 }

@@ -2,24 +2,35 @@
 import type { OrderFile } from '../frame/order.ts'
 import { encodeWav, SAMPLES_PER_SECOND } from './encode-wav.ts'
 
-const SAMPLE_BYTES = 2
+const HEAD_BYTES = 4096
+const TAIL_BYTES = 65_536
 
 /** As 16 kHz, mono, 16-bit PCM. Throws DOMException for what the browser cannot decode. */
 export async function toWav(content: Blob, name: string): Promise<OrderFile> {
   const samples = await resample(await decode(content))
-  const seconds = samples.length / SAMPLES_PER_SECOND
+  const wav = new Blob([encodeWav(samples)], { type: 'audio/wav' })
+  const stem = name.replace(/\.\w+$/, '') || 'recording'
+  return describe(wav, `${stem}.wav`, samples.length / SAMPLES_PER_SECOND)
+}
+
+/** As it is. Throws DOMException for what the browser cannot decode. */
+export async function asItIs(content: Blob, name: string): Promise<OrderFile> {
+  return describe(content, name, (await decode(content)).duration)
+}
+
+async function describe(content: Blob, name: string, seconds: number): Promise<OrderFile> {
+  const tailAt = Math.max(HEAD_BYTES, content.size - TAIL_BYTES)
+  const [head, tail] = [content.slice(0, HEAD_BYTES), content.slice(tailAt)]
   return {
-    content: new Blob([encodeWav(samples)], { type: 'audio/wav' }),
-    name: `${name.replace(/\.\w+$/, '') || 'recording'}.wav`,
-    countedBytes: samples.length * SAMPLE_BYTES,
-    seconds: Math.ceil(seconds),
+    ...{ content, name, seconds: Math.ceil(seconds) },
+    head: await toBase64(head),
+    tail: await toBase64(tail),
   }
 }
 
-/** As it is, with its length measured for the price. */
-export async function asItIs(content: Blob, name: string): Promise<OrderFile> {
-  const { duration } = await decode(content)
-  return { content, name, countedBytes: content.size, seconds: Math.ceil(duration) }
+async function toBase64(part: Blob): Promise<string> {
+  const bytes = new Uint8Array(await part.arrayBuffer())
+  return btoa(bytes.reduce((text, byte) => text + String.fromCharCode(byte), ''))
 }
 
 async function decode(content: Blob): Promise<AudioBuffer> {
