@@ -79,8 +79,10 @@ export function describeModel(model: Model, services: PlainServices): z.infer<ty
   }
 }
 
-function isVisible(model: Model, caller: Caller): boolean {
-  return caller.models === null || caller.models.includes(model.id)
+/** What no path here takes, because of the site, is not offered either. */
+function isVisible({ id, type }: Model, caller: Caller, { endpoints }: PlainServices): boolean {
+  if (caller.models !== null && !caller.models.includes(id)) return false
+  return endpoints().some((endpoint) => readingOf(endpoint)?.modelTypes.includes(type))
 }
 
 const listQuery = z.object({
@@ -112,7 +114,7 @@ export const listModels: AccountEndpoint = {
       throw invalidField('type', `one of ${MODEL_TYPES.join(', ')}`)
     }
     const data = [...services.catalog.snapshot().models.values()]
-      .filter((model) => isVisible(model, caller) && (type === null || model.type === type))
+      .filter((model) => isVisible(model, caller, services) && (type === null || model.type === type))
       .map((model) => describeModel(model, services))
     const firstId = data[0]?.id ?? null
     const lastId = data.at(-1)?.id ?? null
@@ -158,7 +160,7 @@ export const getModel: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const model = services.catalog.snapshot().models.get(context.params['*'] ?? '')
-    if (!model || !isVisible(model, caller)) {
+    if (!model || !isVisible(model, caller, services)) {
       throw new GatewayError('not_found', {
         message: 'no such model: GET /v1/models lists all',
         code: 'model_not_found',

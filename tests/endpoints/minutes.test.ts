@@ -279,6 +279,9 @@ describe(PATH, () => {
         [404, 'no such path: GET /docs lists all'],
       )
       assert.equal((await abroad.get(`${PATH}/task_1`, key)).status, 404)
+      assert.deepEqual((await abroad.get('/v1/models?type=minutes', key)).json.data, [])
+      assert.equal((await abroad.get('/v1/models/vendor-minutes', key)).status, 404)
+      assert.ok((await abroad.get('/v1/models?type=video', key)).json.data.length > 0)
     } finally {
       await abroad.stop()
     }
