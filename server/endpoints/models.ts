@@ -114,7 +114,9 @@ export const listModels: AccountEndpoint = {
       throw invalidField('type', `one of ${MODEL_TYPES.join(', ')}`)
     }
     const data = [...services.catalog.snapshot().models.values()]
-      .filter((model) => isVisible(model, caller, services) && (type === null || model.type === type))
+      .filter(
+        (model) => isVisible(model, caller, services) && (type === null || model.type === type),
+      )
       .map((model) => describeModel(model, services))
     const firstId = data[0]?.id ?? null
     const lastId = data.at(-1)?.id ?? null
