@@ -32,4 +32,23 @@ describe('the gallery', { skip: noBrowser }, () => {
     assert.deepEqual(complaints, [])
     await page.context().close()
   })
+
+  test('arrow keys turn the pages', async () => {
+    for (const prompt of ['the first river', 'the second river']) {
+      const made = await stage.post('/v1/images/async', { model: 'sim-image', prompt })
+      assert.equal(made.status, 200, await made.text())
+    }
+    const { page, complaints } = await stage.signedIn('/gallery')
+    await page.getByRole('button', { name: 'Open “the first river”' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('the first river').waitFor()
+    await page.keyboard.press('ArrowLeft')
+    await dialog.getByText('the second river').waitFor()
+    await page.keyboard.press('ArrowRight')
+    await dialog.getByText('the first river').waitFor()
+    await dialog.getByRole('button', { name: 'Previous image' }).click()
+    await dialog.getByText('the second river').waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
 })

@@ -36,6 +36,7 @@ const SHAPES = {
   check: 'M5 12.5l4.5 4.5L19 7.5',
   close: 'M6 6l12 12M18 6L6 18',
   right: 'M9.5 6l6 6-6 6',
+  left: 'M14.5 6l-6 6 6 6',
   down: 'M6 9.5l6 6 6-6',
   up: 'M6 14.5l6-6 6 6',
   more: 'M5.5 12h.01M12 12h.01M18.5 12h.01',

@@ -1,8 +1,8 @@
 /** A moment: short in place, complete on hover. */
 import { Tooltip } from '@mantine/core'
-import { useEffect, useState } from 'react'
 import { formatRelative, formatShortTime, formatTime } from '../lib/format.ts'
 import { useLanguage } from '../lib/i18n.tsx'
+import { useNow } from '../lib/use-now.ts'
 
 interface TimeTextProps {
   readonly time: string | null | undefined
@@ -16,7 +16,7 @@ const TICK_MS = 15_000
 
 export function TimeText({ time, form = 'short', absent = '–' }: TimeTextProps) {
   const { language } = useLanguage()
-  const nowMs = useNow(form === 'relative')
+  const nowMs = useNow(form === 'relative' ? TICK_MS : undefined)
   if (!time) return <span>{absent}</span>
   const full = formatTime(time, language)
   const shown = {
@@ -30,14 +30,4 @@ export function TimeText({ time, form = 'short', absent = '–' }: TimeTextProps
     </time>
   )
   return form === 'full' ? text : <Tooltip label={full}>{text}</Tooltip>
-}
-
-function useNow(isTicking: boolean): number {
-  const [nowMs, setNowMs] = useState(() => Date.now())
-  useEffect(() => {
-    if (!isTicking) return undefined
-    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS)
-    return () => clearInterval(timer)
-  }, [isTicking])
-  return nowMs
 }

@@ -92,6 +92,18 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`
 }
 
+/** What is left or went by, for a countdown: `22h`, `45m`, `30s`. */
+export function formatSpan(milliseconds: number, language: Language): string {
+  const seconds = Math.max(0, milliseconds / 1_000)
+  const [unit, size] = STEPS.find(([, step]) => seconds >= step) ?? (['second', 1] as const)
+  return new Intl.NumberFormat(localeOf(language), {
+    style: 'unit',
+    unit,
+    unitDisplay: 'narrow',
+    maximumFractionDigits: 0,
+  }).format(Math.floor(seconds / size))
+}
+
 export function formatTime(time: string, language: Language): string {
   return new Intl.DateTimeFormat(localeOf(language), {
     dateStyle: 'medium',
@@ -114,7 +126,7 @@ export function formatShortTime(time: string, language: Language): string {
   }).format(date)
 }
 
-const STEPS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
+const STEPS: readonly (readonly [unit: 'day' | 'hour' | 'minute' | 'second', seconds: number])[] = [
   ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],

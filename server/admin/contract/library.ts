@@ -10,6 +10,13 @@ const entry = libraryEntry.extend({
   charged: amount.nullable().describe('What its task cost; null while that is not known.'),
 })
 
+const asset = entry.extend({
+  erasing: z
+    .object({ task_id: z.string(), since: time })
+    .nullable()
+    .describe('The task that is making a copy without subtitles of this video, while it runs.'),
+})
+
 const file = z.object({
   id: z.string(),
   filename: z.string(),
@@ -46,13 +53,13 @@ export const libraryContract = {
     tag: TAG,
     summary: 'List the videos, last frames and erased copies of an account',
     query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
-    answer: page(entry),
+    answer: page(asset),
   },
   'GET /accounts/:account_id/assets/:asset_id': {
     role: 'member',
     tag: TAG,
     summary: 'Show an asset',
-    answer: entry,
+    answer: asset,
   },
   'DELETE /accounts/:account_id/assets/:asset_id': {
     role: 'member',

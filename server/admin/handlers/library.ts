@@ -13,12 +13,13 @@ import type { HandlersOf } from '../handler.ts'
 import { toPage } from '../page.ts'
 import { found, noSuch } from '../refusal.ts'
 import type { AdminServices } from '../services.ts'
-import { readCharges } from '../stores/library-store.ts'
+import { readCharges, selectRunningErases } from '../stores/library-store.ts'
 
 const IMAGES = ['image'] as const
 const ASSETS = ['video', 'last_frame', 'erased'] as const
 
 type Query = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/gallery']>
+type AssetsQuery = ReadQuery<(typeof libraryContract)['GET /accounts/:account_id/assets']>
 
 async function listShelf(
   { library, sql }: AdminServices,
@@ -59,13 +60,35 @@ async function showAsset(
   { account_id: accountId, asset_id: id }: EntryParams,
 ) {
   const row = found(await services.library.find(accountId, ASSETS, id), 'asset')
-  const describe = await describer(services, accountId, [row])
-  return describe(row)
+  const [describe, addErase] = await Promise.all([
+    describer(services, accountId, [row]),
+    eraseDescriber(services, accountId),
+  ])
+  return addErase(describe(row))
 }
 
 interface EntryParams {
   readonly account_id: string
   readonly asset_id: string
+}
+
+async function listAssets(services: AdminServices, accountId: string, query: AssetsQuery) {
+  const [page, describe] = await Promise.all([
+    listShelf(services, accountId, query.kind ? [query.kind] : ASSETS, query),
+    eraseDescriber(services, accountId),
+  ])
+  return { ...page, data: page.data.map(describe) }
+}
+
+/** Says of a video whether its copy without subtitles is being made. */
+async function eraseDescriber({ sql }: AdminServices, accountId: string) {
+  const running = await selectRunningErases(sql, accountId)
+  const byVideo = new Map(running.map((one) => [one.video_task_id, one]))
+  return <Entry extends { readonly kind: AssetKind; readonly task_id: string }>(entry: Entry) => {
+    const task = entry.kind === 'video' ? byVideo.get(entry.task_id) : undefined
+    const erasing = task ? { task_id: task.task_id, since: task.created_at.toISOString() } : null
+    return { ...entry, erasing }
+  }
 }
 
 async function removeEntry(
@@ -96,7 +119,7 @@ export const libraryHandlers: HandlersOf<typeof libraryContract> = {
   'DELETE /accounts/:account_id/gallery/:asset_id': ({ params }, services) =>
     removeEntry(services, params, IMAGES),
   'GET /accounts/:account_id/assets': ({ params, query }, services) =>
-    listShelf(services, params.account_id, query.kind ? [query.kind] : ASSETS, query),
+    listAssets(services, params.account_id, query),
   'GET /accounts/:account_id/assets/:asset_id': ({ params }, services) =>
     showAsset(services, params),
   'DELETE /accounts/:account_id/assets/:asset_id': ({ params }, services) =>

@@ -1,4 +1,4 @@
-/** What the tasks behind entries of the library have cost. */
+/** What the library's entries have cost, and what is being made of them. */
 import type { Sql } from 'postgres'
 
 export async function readCharges(
@@ -10,4 +10,18 @@ export async function readCharges(
     select request_id, charged from call
     where request_id = any(${requestIds as string[]}::text[]) and account_id = ${accountId}`
   return new Map(rows.map((row) => [row.request_id, row.charged]))
+}
+
+export interface RunningErase {
+  readonly task_id: string
+  readonly video_task_id: string
+  readonly created_at: Date
+}
+
+/** Open tasks are few, and an index holds nothing else. */
+export function selectRunningErases(sql: Sql, accountId: string): Promise<RunningErase[]> {
+  return sql<RunningErase[]>`
+    select id as task_id, request->>'video_task_id' as video_task_id, created_at from task
+    where due_at is not null and kind = 'erase' and account_id = ${accountId}
+      and deleted_at is null`
 }

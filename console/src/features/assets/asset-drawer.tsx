@@ -1,21 +1,28 @@
-/** One asset, beside its original when it is a copy of one. */
-import { Button, Group, Image, SimpleGrid, Stack, Text } from '@mantine/core'
+/** One asset with its facts and what can be done with it, and with a copy of it. */
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { CopyText } from '../../components/copy-button.tsx'
 import { DetailDrawer } from '../../components/detail-drawer.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
-import { ButtonLink } from '../../components/links.tsx'
+import { KeyValue } from '../../components/key-value.tsx'
+import { ButtonLink, TextLink } from '../../components/links.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
 import { notifyDone } from '../../components/notify.ts'
-import { useMessages } from '../../lib/i18n.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import { formatBytes, formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { EraseSubtitles } from './erase-subtitles.tsx'
+import { Media } from './media.tsx'
 import { messages } from './messages.ts'
-import type { Asset } from './page.tsx'
+import type { Asset } from './pair-assets.ts'
 
 interface AssetDrawerProps {
   /** '' while none is open. */
   readonly id: string
+  /** All that are loaded: the copies of the asset are among them. */
+  readonly all: readonly Asset[]
   readonly onClose: () => void
 }
 
@@ -32,89 +39,110 @@ function useAsset(id: string) {
   )
 }
 
-export function AssetDrawer({ id, onClose }: AssetDrawerProps) {
-  const t = useMessages(messages)
-  const account = useAccount()
+export function AssetDrawer({ id, all, onClose }: AssetDrawerProps) {
   const { data: asset, error } = useAsset(id)
   const { data: original } = useAsset(asset?.original_id ?? '')
-  const [isDeleting, setDeleting] = useState(false)
-  const remove = useAdminChange('DELETE /accounts/:account_id/assets/:asset_id')
+  const others = all.filter(
+    (one) => one.id !== id && (one.original_id === id || one.task_id === asset?.task_id),
+  )
+  const shown = [asset, original, ...others].filter((one) => one !== undefined)
   return (
     <DetailDrawer isOpen={id !== ''} title={asset?.model ?? ''} onClose={onClose}>
       {error && !asset ? <ErrorState error={error} /> : null}
-      {asset ? (
-        <Stack gap="md">
-          {original ? (
-            <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-              <Side name={t('original')} asset={original} />
-              <Side name={t('erased')} asset={asset} />
-            </SimpleGrid>
-          ) : (
-            <Media asset={asset} />
-          )}
-          <Group gap="xs">
-            <ButtonLink to="/tasks" search={{ id: asset.task_id }} variant="default">
-              {t('task')}
-            </ButtonLink>
-            {canErase(asset) ? <EraseSubtitles taskId={asset.task_id} /> : null}
-            <Button variant="default" onClick={() => setDeleting(true)}>
-              {t('delete')}
-            </Button>
-            {asset.url ? (
-              <Button component="a" href={asset.url} download>
-                {t('download')}
-              </Button>
-            ) : null}
-          </Group>
-          <ConfirmDialog
-            isOpen={isDeleting}
-            title={t('deleteTitle')}
-            act={t('delete')}
-            isDangerous
-            onConfirm={async () => {
-              const params = { account_id: account.id, asset_id: asset.id }
-              await remove.mutateAsync({ params })
-              notifyDone(t('deleted'))
-              onClose()
-            }}
-            onClose={() => setDeleting(false)}
-          >
-            {t('deleteText')}
-          </ConfirmDialog>
-        </Stack>
-      ) : null}
+      <Stack gap="xl">
+        {shown.map((one) => (
+          <One key={one.id} asset={one} onDeleted={() => one.id === id && onClose()} />
+        ))}
+      </Stack>
     </DetailDrawer>
   )
 }
 
-function canErase({ erase_until: until }: Asset): boolean {
-  return until !== undefined && Date.parse(until) > Date.now()
+interface OneProps {
+  readonly asset: Asset
+  readonly onDeleted: () => void
 }
 
-function Side({ name, asset }: { readonly name: string; readonly asset: Asset }) {
+function One({ asset, onDeleted }: OneProps) {
+  const t = useMessages(messages)
   return (
-    <div>
-      <Text size="sm" fw={500} mb={4}>
-        {name}
+    <Stack gap="sm" component="section">
+      <Text size="sm" fw={500}>
+        {t(asset.kind === 'video' || asset.kind === 'image' ? 'original' : asset.kind)}
       </Text>
       <Media asset={asset} />
-    </div>
+      <Acts asset={asset} onDeleted={onDeleted} />
+      <Facts asset={asset} />
+    </Stack>
   )
 }
 
-function Media({ asset }: { readonly asset: Asset }) {
+function Acts({ asset, onDeleted }: OneProps) {
   const t = useMessages(messages)
-  if (!asset.url || asset.copy.state !== 'stored') {
-    return (
-      <Text size="sm" c="dimmed">
-        {t('copying')}
-      </Text>
-    )
-  }
-  if (asset.kind === 'last_frame')
-    return <Image src={asset.url} alt={t('last_frame')} radius="sm" />
+  const account = useAccount()
+  const [isDeleting, setDeleting] = useState(false)
+  const remove = useAdminChange('DELETE /accounts/:account_id/assets/:asset_id')
   return (
-    // biome-ignore lint/a11y/useMediaCaption: what a model made has no captions
-    <video src={asset.url} controls preload="metadata" style={{ width: '100%', borderRadius: 6 }} />
+    <Group gap="xs">
+      {asset.url ? (
+        <Button component="a" href={asset.url} download size="compact-sm">
+          {t('download')}
+        </Button>
+      ) : null}
+      <ButtonLink to="/tasks" search={{ id: asset.task_id }} variant="default" size="compact-sm">
+        {t('task')}
+      </ButtonLink>
+      <Button variant="default" size="compact-sm" onClick={() => setDeleting(true)}>
+        {t('delete')}
+      </Button>
+      <ConfirmDialog
+        isOpen={isDeleting}
+        title={t('deleteTitle')}
+        act={t('delete')}
+        isDangerous
+        onConfirm={async () => {
+          await remove.mutateAsync({ params: { account_id: account.id, asset_id: asset.id } })
+          notifyDone(t('deleted'))
+          onDeleted()
+        }}
+        onClose={() => setDeleting(false)}
+      >
+        {t('deleteText')}
+      </ConfirmDialog>
+    </Group>
+  )
+}
+
+function Facts({ asset }: { readonly asset: Asset }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const account = useAccount()
+  const { data } = useAdmin('GET /accounts/:account_id/balance', {
+    params: { account_id: account.id },
+  })
+  const { charged, bytes, width, height, duration } = asset
+  const length = duration && t('seconds', { count: formatNumber(duration, language, 1) })
+  const size = [
+    width && height ? `${width} × ${height}` : '',
+    bytes === undefined ? '' : formatBytes(bytes, language),
+  ]
+  return (
+    <KeyValue
+      facts={[
+        {
+          label: t('cost'),
+          value:
+            charged === null || !data ? undefined : (
+              <TextLink to="/usage" search={{ id: asset.request_id }} size="sm">
+                <MoneyText amount={charged} currency={data.currency} />
+              </TextLink>
+            ),
+        },
+        { label: t('length'), value: length || undefined },
+        { label: t('size'), value: size.filter((part) => part !== '').join(' · ') || undefined },
+        { label: t('created'), value: <TimeText time={asset.created_at} form="full" /> },
+        { label: t('task'), value: <CopyText value={asset.task_id} /> },
+      ]}
+    />
   )
 }

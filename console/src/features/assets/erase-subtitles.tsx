@@ -1,5 +1,6 @@
 /** One click to a copy without subtitles: a real call, paid like any other, priced before it. */
 import { Button, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { notifyDone } from '../../components/notify.ts'
@@ -7,7 +8,6 @@ import { PriceList } from '../../components/price-list.tsx'
 import { ApiError, callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
-import { useGoTo } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -17,11 +17,11 @@ const MODELS_MAX = 200
 export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
   const t = useMessages(messages)
   const account = useAccount()
-  const goTo = useGoTo()
+  const client = useQueryClient()
   const [isAsking, setAsking] = useState(false)
   return (
     <>
-      <Button variant="default" onClick={() => setAsking(true)}>
+      <Button variant="default" size="compact-sm" onClick={() => setAsking(true)}>
         {t('eraseAct')}
       </Button>
       <ConfirmDialog
@@ -29,9 +29,9 @@ export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
         title={t('eraseTitle')}
         act={t('eraseAct')}
         onConfirm={async () => {
-          const id = await startErase(account.id, taskId)
+          await startErase(account.id, taskId)
+          await client.invalidateQueries({ queryKey: ['GET /accounts/:account_id/assets'] })
           notifyDone(t('eraseStarted'))
-          goTo('/tasks', { id })
         }}
         onClose={() => setAsking(false)}
       >
@@ -56,13 +56,13 @@ function ErasePrice() {
       <Text size="xs" c="dimmed" mt="sm">
         {t('price')}
       </Text>
-      <PriceList currency={model.currency} prices={model.prices} />
+      {model.free ? t('free') : <PriceList currency={model.currency} prices={model.prices} />}
     </>
   )
 }
 
-/** Returns the id of the new task. Throws ApiError with the API's own words. */
-async function startErase(accountId: string, videoTaskId: string): Promise<string> {
+/** Throws ApiError with the API's own words. */
+async function startErase(accountId: string, videoTaskId: string): Promise<void> {
   const { key } = await callAdmin('POST /accounts/:account_id/playground-key', {
     params: { account_id: accountId },
   })
@@ -72,9 +72,9 @@ async function startErase(accountId: string, videoTaskId: string): Promise<strin
     body: JSON.stringify({ video_task_id: videoTaskId }),
     credentials: 'omit',
   })
+  if (response.ok) return
   const answer: unknown = await response.json().catch(() => undefined)
   const isRecord = typeof answer === 'object' && answer !== null
-  if (response.ok && isRecord && 'id' in answer) return String(answer.id)
   const message = isRecord && 'error' in answer ? String(answer.error) : response.statusText
   const requestId = response.headers.get('x-request-id') ?? undefined
   throw new ApiError(response.status, 'refused', message, requestId)

@@ -1,22 +1,25 @@
 /** The videos of an account and what was made of them. */
-import { DataTable } from '../../components/data-table.tsx'
+import { Button, Center, Skeleton } from '@mantine/core'
+import { ErrorState } from '../../components/error-state.tsx'
 import { FilteredEmpty } from '../../components/filtered-empty.tsx'
 import { Filters, SelectFilter } from '../../components/filters.tsx'
 import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { Panel } from '../../components/panel.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdminPages } from '../../lib/use-admin.ts'
+import { AssetCard } from './asset-card.tsx'
 import { AssetDrawer } from './asset-drawer.tsx'
 import { Files } from './files.tsx'
 import { messages } from './messages.ts'
+import classes from './page.module.css'
+import { pairAssets } from './pair-assets.ts'
 
 const ASSETS = 'GET /accounts/:account_id/assets'
-export type Asset = RowOf<typeof ASSETS>
-const KINDS = ['video', 'last_frame', 'erased'] as const
+const KINDS = ['erased', 'last_frame'] as const
 /** A copy that is being made tells nobody when it is there. */
 const COPY_LOOK_MS = 10_000
 
@@ -30,67 +33,73 @@ export function Page() {
     { params: { account_id: account.id }, query: asQuery(ASSETS, { kind }) },
     { live: ['tasks'], refetchEveryMs: COPY_LOOK_MS },
   )
+  const pairs = pairAssets(pages.rows)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
       <Filters>
         <SelectFilter
-          label={t('kind')}
+          label={t('allKinds')}
           value={kind}
           options={KINDS.map((value) => ({ value, label: t(value) }))}
           onChange={(value) => url.set({ kind: value })}
         />
       </Filters>
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={[
-          {
-            key: 'created',
-            header: t('created'),
-            render: (row) => <TimeText time={row.created_at} />,
-          },
-          {
-            key: 'kind',
-            header: t('kind'),
-            render: (row) => (row.kind === 'image' ? '–' : t(row.kind)),
-          },
-          { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
-          {
-            key: 'erase',
-            header: t('erase'),
-            render: (row) => <EraseUntil until={row.erase_until} />,
-          },
-        ]}
-        rowId={(asset) => asset.id}
-        onOpen={(asset) => url.push({ id: asset.id })}
-        openId={id}
-        empty={
-          <FilteredEmpty
-            icon="folder"
-            isFiltered={kind !== ''}
-            onClear={() => url.set({ kind: '' })}
-            title={t('emptyTitle')}
-            action={<ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+      {pages.error ? <ErrorState error={pages.error} onRetry={pages.retry} /> : null}
+      {!pages.isPending && !pages.error && pairs.length === 0 ? (
+        <NoAssets kind={kind} onClear={() => url.set({ kind: '' })} />
+      ) : null}
+      <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
+        {pages.isPending ? <Expected /> : null}
+        {pairs.map((pair) => (
+          <AssetCard
+            key={pair.asset.id}
+            pair={pair}
+            onOpen={() => url.push({ id: pair.asset.id })}
+          />
+        ))}
+      </ul>
+      {pages.hasMore ? (
+        <Center mt="md">
+          <Button variant="default" loading={pages.isLoadingMore} onClick={pages.loadMore}>
+            {t('loadMore')}
+          </Button>
+        </Center>
+      ) : null}
       <Files />
-      <AssetDrawer id={id} onClose={() => url.set({ id: '' })} />
+      <AssetDrawer id={id} all={pages.rows} onClose={() => url.set({ id: '' })} />
     </>
   )
 }
 
-/** Subtitles can be erased of videos that are less than 23 hours old. */
-function EraseUntil({ until }: { readonly until: string | undefined }) {
+interface NoAssetsProps {
+  readonly kind: string
+  readonly onClear: () => void
+}
+
+function NoAssets({ kind, onClear }: NoAssetsProps) {
   const t = useMessages(messages)
-  if (!until) return <span>–</span>
-  if (Date.parse(until) < Date.now()) return <span>{t('over')}</span>
   return (
-    <span>
-      {t('until')} <TimeText time={until} form="relative" />
-    </span>
+    <Panel>
+      <FilteredEmpty
+        icon="folder"
+        isFiltered={kind !== ''}
+        onClear={onClear}
+        title={t('emptyTitle')}
+        action={<ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>}
+      >
+        {t('emptyText')}
+      </FilteredEmpty>
+    </Panel>
   )
+}
+
+const EXPECTED = [1, 2, 3, 4] as const
+
+function Expected() {
+  return EXPECTED.map((place) => (
+    <li key={place} className={classes.card} aria-hidden>
+      <Skeleton className={classes.expected} />
+    </li>
+  ))
 }

@@ -1,9 +1,10 @@
 /** One image, large: its prompt, what it cost, and the ways to keep or to remove it. */
-import { Button, Group, Image, Stack, Text } from '@mantine/core'
+import { ActionIcon, Button, Center, Group, Image, Stack, Text } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Dialog } from '../../components/dialog.tsx'
-import { Icon } from '../../components/icon.tsx'
+import { Icon, type IconName } from '../../components/icon.tsx'
 import { KeyValue } from '../../components/key-value.tsx'
 import { ButtonLink, TextLink } from '../../components/links.tsx'
 import { MoneyText } from '../../components/money-text.tsx'
@@ -16,16 +17,88 @@ import { messages } from './messages.ts'
 import type { Picture } from './page.tsx'
 
 interface LightboxProps {
-  readonly picture: Picture | undefined
+  readonly pictures: readonly Picture[]
+  /** '' while none is open. */
+  readonly id: string
+  /** Shows another one. */
+  readonly onTurn: (id: string) => void
   readonly onClose: () => void
 }
 
-export function Lightbox({ picture, onClose }: LightboxProps) {
+/** Arrow keys and the buttons beside the image turn the pages. */
+export function Lightbox({ pictures, id, onTurn, onClose }: LightboxProps) {
+  const t = useMessages(messages)
+  const at = pictures.findIndex((one) => one.id === id)
+  const picture = pictures[at]
+  const turn = (step: number) => {
+    const next = at === -1 ? undefined : pictures[at + step]
+    if (next) onTurn(next.id)
+  }
+  useHotkeys([
+    ['ArrowLeft', () => turn(-1)],
+    ['ArrowRight', () => turn(1)],
+  ])
+  const place = t('place', { place: at + 1, count: pictures.length })
+  return (
+    <Dialog
+      isOpen={picture !== undefined}
+      title={picture ? `${t('title')} · ${place}` : t('title')}
+      size={860}
+      onClose={onClose}
+    >
+      {picture ? (
+        <Stack gap="md">
+          <Group wrap="nowrap" gap="xs">
+            <Turn label={t('before')} icon="left" isOff={at === 0} onClick={() => turn(-1)} />
+            <Large picture={picture} />
+            <Turn
+              label={t('after')}
+              icon="right"
+              isOff={at === pictures.length - 1}
+              onClick={() => turn(1)}
+            />
+          </Group>
+          <Details key={picture.id} picture={picture} onClose={onClose} />
+        </Stack>
+      ) : null}
+    </Dialog>
+  )
+}
+
+function Large({ picture: { url, prompt, copy } }: { readonly picture: Picture }) {
   const t = useMessages(messages)
   return (
-    <Dialog isOpen={picture !== undefined} title={t('title')} size={760} onClose={onClose}>
-      {picture ? <Details picture={picture} onClose={onClose} /> : null}
-    </Dialog>
+    <Center flex={1} mih={200} miw={0}>
+      {url && copy.state === 'stored' ? (
+        <Image src={url} alt={prompt ?? t('noPrompt')} radius="sm" mah="60vh" fit="contain" />
+      ) : (
+        <Text size="sm" c="dimmed">
+          {t('copying')}
+        </Text>
+      )}
+    </Center>
+  )
+}
+
+interface TurnProps {
+  readonly label: string
+  readonly icon: IconName
+  readonly isOff: boolean
+  readonly onClick: () => void
+}
+
+function Turn({ label, icon, isOff, onClick }: TurnProps) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={label}
+      disabled={isOff}
+      onClick={onClick}
+    >
+      <Icon name={icon} />
+    </ActionIcon>
   )
 }
 
@@ -41,12 +114,9 @@ function Details({ picture, onClose }: DetailsProps) {
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
   const [isDeleting, setDeleting] = useState(false)
   const remove = useAdminChange('DELETE /accounts/:account_id/gallery/:asset_id')
-  const { url, prompt } = picture
+  const { url } = picture
   return (
     <Stack gap="md">
-      {url && picture.copy.state === 'stored' ? (
-        <Image src={url} alt={prompt ?? t('noPrompt')} radius="sm" mah="60vh" fit="contain" />
-      ) : null}
       <Facts picture={picture} currency={balance.data?.currency ?? 'USD'} />
       <Group justify="flex-end" gap="xs">
         <ButtonLink to="/usage" search={{ id: picture.request_id }} variant="subtle">

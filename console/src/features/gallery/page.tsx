@@ -1,8 +1,9 @@
 /** The images of an account as a grid; each opens large, with its prompt and cost. */
-import { Button, Center, Group, Image, Loader, Text, UnstyledButton } from '@mantine/core'
+import { Button, Center, Group, Image, Skeleton, Text, UnstyledButton } from '@mantine/core'
 import { ErrorState } from '../../components/error-state.tsx'
 import { FilteredEmpty } from '../../components/filtered-empty.tsx'
 import { Filters, TextFilter } from '../../components/filters.tsx'
+import { ButtonLink } from '../../components/links.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { Panel } from '../../components/panel.tsx'
 import { asQuery } from '../../lib/as-query.ts'
@@ -30,7 +31,6 @@ export function Page() {
     { params: { account_id: account.id }, query: asQuery(GALLERY, { model }) },
     { live: ['usage', 'tasks'], refetchEveryMs: COPY_LOOK_MS },
   )
-  const open = pages.rows.find((picture) => picture.id === id)
   const isEmpty = !pages.isPending && !pages.error && pages.rows.length === 0
   return (
     <>
@@ -43,11 +43,6 @@ export function Page() {
         />
       </Filters>
       {pages.error ? <ErrorState error={pages.error} onRetry={pages.retry} /> : null}
-      {pages.isPending ? (
-        <Center p="xl">
-          <Loader size="sm" />
-        </Center>
-      ) : null}
       {isEmpty ? (
         <Panel>
           <FilteredEmpty
@@ -55,12 +50,14 @@ export function Page() {
             isFiltered={model !== ''}
             onClear={() => url.set({ model: '' })}
             title={t('emptyTitle')}
+            action={<ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>}
           >
             {t('emptyText')}
           </FilteredEmpty>
         </Panel>
       ) : null}
-      <ul className={classes.grid}>
+      <ul className={classes.grid} aria-label={t('title')} aria-busy={pages.isPending}>
+        {pages.isPending ? <Expected /> : null}
         {pages.rows.map((picture) => (
           <Tile key={picture.id} picture={picture} onOpen={() => url.push({ id: picture.id })} />
         ))}
@@ -72,7 +69,12 @@ export function Page() {
           </Button>
         </Group>
       ) : null}
-      <Lightbox picture={open} onClose={() => url.set({ id: '' })} />
+      <Lightbox
+        pictures={pages.rows}
+        id={id}
+        onTurn={(to) => url.set({ id: to })}
+        onClose={() => url.set({ id: '' })}
+      />
     </>
   )
 }
@@ -87,8 +89,12 @@ function Tile({ picture, onOpen }: TileProps) {
   const prompt = picture.prompt ?? t('noPrompt')
   const isStored = picture.copy.state === 'stored' && picture.url
   return (
-    <li>
-      <UnstyledButton className={classes.tile} onClick={onOpen} aria-label={t('open', { prompt })}>
+    <li className={classes.tile}>
+      <UnstyledButton
+        className={classes.opener}
+        onClick={onOpen}
+        aria-label={t('open', { prompt })}
+      >
         {isStored ? (
           <Image src={picture.url} alt="" className={classes.picture} loading="lazy" />
         ) : (
@@ -98,10 +104,23 @@ function Tile({ picture, onOpen }: TileProps) {
             </Text>
           </Center>
         )}
-        <Text size="xs" c="dimmed" truncate px={8} py={6}>
+        <Text size="xs" truncate px={8} pt={6}>
           {prompt}
         </Text>
       </UnstyledButton>
+      <Text size="xs" c="dimmed" truncate px={8} pb={6}>
+        {picture.model}
+      </Text>
     </li>
   )
+}
+
+const EXPECTED = [1, 2, 3, 4, 5, 6] as const
+
+function Expected() {
+  return EXPECTED.map((place) => (
+    <li key={place} aria-hidden>
+      <Skeleton className={classes.picture} radius={8} />
+    </li>
+  ))
 }

@@ -1,5 +1,5 @@
 /** Asks who it is once more, whenever a call was refused for want of it. */
-import { Modal, PasswordInput, Text, TextInput } from '@mantine/core'
+import { Button, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
 import { SubmitForm } from '../../components/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
@@ -28,8 +28,9 @@ export function StepUpDialog() {
     setOpen(false)
     answer.current?.(isProven)
   }
-  const prove = async ({ password = '', code = '' }: Readonly<Record<string, string>>) => {
-    await callAdmin('POST /session/step-up', { body: code ? { password, code } : { password } })
+  const prove = async ({ password = '', ...given }: Readonly<Record<string, string>>) => {
+    const filled = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''))
+    await callAdmin('POST /session/step-up', { body: { password, ...filled } })
     finish(true)
   }
   return (
@@ -53,12 +54,7 @@ export function StepUpDialog() {
           withAsterisk={false}
           data-autofocus
         />
-        <TextInput
-          name="code"
-          label={t('codeOptional')}
-          autoComplete="one-time-code"
-          inputMode="numeric"
-        />
+        <CodeField />
       </SubmitForm>
       <PasskeyButton
         onUse={async () => {
@@ -67,5 +63,25 @@ export function StepUpDialog() {
         }}
       />
     </Modal>
+  )
+}
+
+/** Of the app, or one of the codes for the day when the app is gone. */
+function CodeField() {
+  const t = useMessages(messages)
+  const [isRecovery, setRecovery] = useState(false)
+  return (
+    <div>
+      <TextInput
+        key={String(isRecovery)}
+        name={isRecovery ? 'recovery_code' : 'code'}
+        label={t(isRecovery ? 'recoveryCode' : 'codeOptional')}
+        autoComplete="one-time-code"
+        inputMode={isRecovery ? 'text' : 'numeric'}
+      />
+      <Button variant="subtle" size="compact-xs" mt={4} onClick={() => setRecovery(!isRecovery)}>
+        {t(isRecovery ? 'useCode' : 'useRecovery')}
+      </Button>
+    </div>
   )
 }

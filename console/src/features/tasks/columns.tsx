@@ -1,6 +1,5 @@
 /** What the list says of a task. */
 import { Text } from '@mantine/core'
-import { useEffect, useState } from 'react'
 import type { Column } from '../../components/data-table.tsx'
 import { MoneyText } from '../../components/money-text.tsx'
 import { StatusBadge } from '../../components/status-badge.tsx'
@@ -9,6 +8,7 @@ import { WorkStatus } from '../../components/work-status.tsx'
 import { formatDuration, formatMoney } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'
+import { useNow } from '../../lib/use-now.ts'
 import { messages } from './messages.ts'
 
 export const TASKS = 'GET /accounts/:account_id/tasks'
@@ -45,12 +45,7 @@ type Timed = Pick<Task, 'created_at' | 'finished_at' | 'elapsed_ms'>
 /** A task that runs is counted on here, second by second. */
 export function Elapsed({ task }: { readonly task: Timed }) {
   const isOpen = task.finished_at === null
-  const [nowMs, setNowMs] = useState(() => Date.now())
-  useEffect(() => {
-    if (!isOpen) return undefined
-    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS)
-    return () => clearInterval(timer)
-  }, [isOpen])
+  const nowMs = useNow(isOpen ? TICK_MS : undefined)
   const counted = Math.max(task.elapsed_ms, nowMs - Date.parse(task.created_at))
   return <span>{formatDuration(isOpen ? counted : task.elapsed_ms)}</span>
 }
