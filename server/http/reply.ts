@@ -11,6 +11,8 @@ export function commonHeaders(context: Context): Record<string, string> {
     .join(', ')
   return {
     'x-request-id': context.requestId,
+    // The name under which the SDKs of the messages dialect look for it.
+    ...(context.envelope === 'messages' ? { 'request-id': context.requestId } : {}),
     'x-content-type-options': 'nosniff',
     ...(timing ? { 'server-timing': timing } : {}),
   }

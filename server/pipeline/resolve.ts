@@ -20,6 +20,8 @@ export interface UsableRoute extends Route {
   readonly target: Channel
 }
 
+const ELSEWHERE = 'not called on this path: GET /v1/models lists the endpoints of each'
+
 export interface ResolvedCall {
   readonly request: CallRequest
   readonly model: Model
@@ -147,7 +149,7 @@ function findModel(
   }
   if (!metering.modelTypes.includes(model.type)) {
     throw new GatewayError('invalid_request', {
-      message: `model: '${id}' is a ${model.type} model and cannot be called on this path`,
+      message: `model: '${id}' is a ${model.type} model, ${ELSEWHERE}`,
       param: 'model',
     })
   }
@@ -169,7 +171,7 @@ function usableRoutes(
   if (usable.length > 0) return usable
   if (model.routes.some((route) => snapshot.channels.has(route.channel))) {
     throw new GatewayError('invalid_request', {
-      message: `model: '${model.id}' cannot be called on this path`,
+      message: `model: '${model.id}' is ${ELSEWHERE}`,
       param: 'model',
     })
   }

@@ -168,6 +168,21 @@ test('a stream that dies has an error event, no ending, and owes what was delive
   }
 })
 
+test('the SDK finds the request id, in answers and in errors', async () => {
+  const { key } = await gateway.tenant()
+  const client = new Anthropic({ apiKey: key, baseURL: gateway.url, maxRetries: 0 })
+  const messages = [{ role: 'user' as const, content: 'hi' }]
+  const message = await client.messages.create({ model: 'sim-claude', max_tokens: 5, messages })
+  assert.match(message._request_id ?? '', /^req_/)
+  const refused = client.messages.create({ model: 'vendor-web-search', max_tokens: 5, messages })
+  await assert.rejects(refused, (error) => {
+    assert.ok(error instanceof Anthropic.BadRequestError)
+    assert.match(error.requestID ?? '', /^req_/)
+    assert.match(error.message, /GET \/v1\/models lists the endpoints of each/)
+    return true
+  })
+})
+
 testCommonStatuses(() => gateway, {
   path: PATH,
   body: ask('hello'),
