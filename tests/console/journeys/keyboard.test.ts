@@ -1,0 +1,89 @@
+/** The life of a key without a mouse: from the sign-in to the list, and nobody gets lost. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Locator, Page } from 'playwright-core'
+import { noBrowser, openPage } from '../support/browser.ts'
+import { arrive, leave } from '../support/journey.ts'
+import { type ConsoleStage, PASSWORD, startConsoleStage } from '../support/stage.ts'
+
+/** More presses than this is no way to get anywhere. */
+const PRESSES_MAX = 40
+
+describe('with the keyboard alone', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  test('a key is made, used, disabled and found again', async () => {
+    const { email } = await stage.createPerson()
+    const watched = await openPage(stage.browser)
+    const { page } = watched
+    const { keyboard } = page
+    await page.goto(`${stage.console}/sign-in`)
+    await tabTo(page, page.getByLabel('E-mail'))
+    await keyboard.type(email)
+    await tabTo(page, page.getByLabel('Password', { exact: true }))
+    await keyboard.type(PASSWORD)
+    await keyboard.press('Enter')
+    await arrive(page, 'Overview')
+
+    await keyboard.press('Control+k')
+    await page.getByRole('dialog').getByRole('textbox').waitFor()
+    await keyboard.type('API keys')
+    await page.getByRole('dialog').getByText('API keys').first().waitFor()
+    await keyboard.press('Enter')
+    await arrive(page, 'API keys')
+
+    await press(page, page.getByRole('button', { name: 'Create key' }))
+    const dialog = page.getByRole('dialog')
+    await tabTo(page, dialog.getByLabel('Name'))
+    await keyboard.type('by hand')
+    await keyboard.press('Enter')
+    const key = await dialog.getByText(/^tr-/).first().innerText()
+    await press(page, dialog.getByRole('button', { name: 'I have saved it' }))
+    await dialog.waitFor({ state: 'hidden' })
+    const headers = { authorization: `Bearer ${key}` }
+    assert.equal((await fetch(`${stage.url}/v1/balance`, { headers })).status, 200)
+
+    const row = page.getByRole('button', { name: /^by hand/ })
+    await press(page, row)
+    const drawer = page.getByRole('dialog', { name: 'by hand' })
+    await press(page, drawer.getByRole('button', { name: 'Disable' }))
+    const question = page.getByRole('dialog', { name: /^Disable/ })
+    await press(page, question.getByRole('button', { name: 'Disable' }))
+    await drawer.getByRole('button', { name: 'Enable' }).waitFor()
+    await question.waitFor({ state: 'hidden' })
+    await keyboard.press('Escape')
+    await drawer.waitFor({ state: 'hidden' })
+    // Whoever closes the details stands where they opened them.
+    await row.and(page.locator(':focus')).waitFor()
+    await leave(watched)
+  })
+
+  test('the way past the list of pages is the first stop', async () => {
+    const { page } = await stage.signedIn('/usage')
+    await arrive(page, 'Usage')
+    await page.keyboard.press('Tab')
+    await page.locator('a.skip-link:focus').waitFor()
+    await page.keyboard.press('Enter')
+    await page.locator('main:focus').waitFor()
+    await page.context().close()
+  })
+})
+
+/** Tabs until it has the focus, which can be seen. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  await target.waitFor()
+  for (let presses = 0; presses < PRESSES_MAX; presses += 1) {
+    if ((await target.and(page.locator(':focus')).count()) > 0) return
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`${target} is not reached within ${PRESSES_MAX} presses`)
+}
+
+async function press(page: Page, target: Locator): Promise<void> {
+  await tabTo(page, target)
+  await page.keyboard.press('Enter')
+}

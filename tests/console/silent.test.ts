@@ -1,0 +1,73 @@
+/** Every page that the navigation has, in both languages: the browser has nothing to say. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { until } from '../support/processes.ts'
+import { noBrowser, type WatchedPage } from './support/browser.ts'
+import { listPages } from './support/list-pages.ts'
+import { type ConsoleStage, startConsoleStage } from './support/stage.ts'
+
+/** Runs in the page before anything of it: what the policy refused, in words. */
+const WATCH = `window.refused = []
+document.addEventListener('securitypolicyviolation', (event) => {
+  window.refused.push(event.violatedDirective + ' ' + event.blockedURI)
+})`
+
+describe('the browser', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+    const body = {
+      model: 'doubao-seedance-2-5-260628',
+      content: [{ type: 'text', text: 'a river' }],
+    }
+    await (await stage.post('/v1/videos/generations', body)).text()
+    await (await stage.post('/v1/search', { Type: 'web', Query: 'rivers' })).text()
+  })
+  after(() => stage?.stop())
+
+  const refusedBy = ({ page }: WatchedPage) => page.evaluate<string[]>('window.refused')
+
+  for (const [who, role] of [
+    ['an owner', {}],
+    ['an operator', { operator: true }],
+  ] as const) {
+    for (const look of [{}, { locale: 'zh-CN', colorScheme: 'dark' }] as const) {
+      test(`is silent on all pages of ${who}, ${JSON.stringify(look)}`, async () => {
+        const watched = await stage.signedIn('/settings', role, look)
+        const { page, context, complaints } = watched
+        await context.addInitScript(WATCH)
+        const paths = await listPages(page)
+        assert.ok(paths.length >= 11)
+        for (const path of paths) {
+          await page.goto(`${stage.console}${path}?account=${stage.account.id}`)
+          await page.getByRole('heading', { level: 1 }).waitFor()
+          const busy = page.locator('[aria-busy=true]')
+          await until(`all of ${path}`, async () => (await busy.count()) === 0 || undefined)
+          assert.deepEqual([path, complaints, await refusedBy(watched)], [path, [], []])
+        }
+        await context.close()
+      })
+    }
+  }
+
+  test('lets no script in that is not a file of this address, and no style', async () => {
+    const watched = await stage.signedIn('/settings')
+    await watched.page.evaluate(WATCH)
+    await watched.page.evaluate(`{
+      const script = Object.assign(document.createElement('script'), { textContent: 'window.evil = 1' })
+      const style = Object.assign(document.createElement('style'), { textContent: 'h1 { color: red }' })
+      const far = Object.assign(document.createElement('script'), { src: 'https://evil.example/' })
+      document.head.append(script, style, far)
+      void fetch('https://evil.example/').catch(() => undefined)
+    }`)
+    const refused = await until('four refusals', async () => {
+      const all = await refusedBy(watched)
+      return all.length >= 4 ? all : undefined
+    })
+    assert.deepEqual(refused.map((one) => one.split(' ')[0]).sort(), [
+      ...['connect-src', 'script-src-elem', 'script-src-elem', 'style-src-elem'],
+    ])
+    assert.equal(await watched.page.evaluate('window.evil'), undefined)
+    await watched.context.close()
+  })
+})
