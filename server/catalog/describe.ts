@@ -3,12 +3,20 @@ import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret, type SecretBox, SecretError } from '../lib/secrets.ts'
 import { openSettings, type Settings } from './channel-settings.ts'
-import { type ChannelRow, listChannels, listModels, type ModelRow } from './store.ts'
+import {
+  type ChannelRow,
+  listChannels,
+  listModels,
+  listPlanned,
+  type ModelRow,
+  type PlannedRow,
+} from './store.ts'
 
 export type ChannelSummary = Omit<ChannelRow, 'settings' | 'secrets'>
 export type ModelSummary = Omit<ModelRow, 'price_version' | 'prices'> & {
   readonly price_version: string | null
   readonly prices: NonNullable<ModelRow['prices']>
+  readonly planned: readonly PlannedRow[]
 }
 
 export async function listChannelSummaries(
@@ -49,16 +57,24 @@ function summarise({ settings: _settings, secrets: _secrets, ...rest }: ChannelR
 
 export async function listModelSummaries(sql: Sql, withRetired: boolean): Promise<ModelSummary[]> {
   const rows = await listModels(sql)
-  return rows.filter(({ status }) => withRetired || status === 'active').map(describe)
+  const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
+  return rows
+    .filter(({ status }) => withRetired || status === 'active')
+    .map((row) => describe(row, planned.get(row.id)))
 }
 
 /** Throws OperatorError when there is no such model. */
 export async function describeModel(sql: Sql, id: string): Promise<ModelSummary> {
   const row = (await listModels(sql)).find((model) => model.id === id)
   if (!row) throw new OperatorError(`there is no model ${id}`)
-  return describe(row)
+  const planned = (await listPlanned(sql)).filter((one) => one.model_id === id)
+  return describe(row, planned)
 }
 
-function describe({ price_version, prices, ...rest }: ModelRow): ModelSummary {
-  return { ...rest, price_version: price_version?.toString() ?? null, prices: prices ?? [] }
+function describe(
+  { price_version, prices, ...rest }: ModelRow,
+  planned: readonly PlannedRow[] = [],
+): ModelSummary {
+  const version = price_version?.toString() ?? null
+  return { ...rest, price_version: version, prices: prices ?? [], planned }
 }

@@ -193,6 +193,16 @@ function checkRoutes(
   }
 }
 
+/** One planned price of a model of that type, checked as it is in a file. */
+export const planOf = (type: ModelType) =>
+  plannedPrices.check(({ value, issues }) => {
+    checkPrices(type, value.prices, ['prices'], (path, message) =>
+      issues.push({ code: 'custom', input: value, path, message }),
+    )
+  })
+
+export type FilePlan = z.output<typeof plannedPrices>
+
 export const catalogFile = z.strictObject({
   $schema: z.string().optional(),
   /** The name under which this file's entries are kept; the file's own name unless given. */

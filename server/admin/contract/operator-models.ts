@@ -15,6 +15,32 @@ const route = z.object({
   upstream_model: z.string(),
   priority: z.number(),
   weight: z.number(),
+  costs: z.array(price).optional().describe('What the upstream takes; absent: unknown.'),
+  currency: z.string().optional().describe('Of the costs.'),
+  cost_version: z.string().optional(),
+})
+
+const margin = z.object({
+  ...{ channel: z.string(), upstream_model: z.string(), unit: z.string(), per: z.number() },
+  when: z.record(z.string(), z.unknown()).optional(),
+  price: z.string(),
+  cost: z.string().nullable().describe('Of as many units; null: unknown.'),
+  margin: z.string().nullable(),
+  margin_share: z.number().nullable().describe('Of the price, from 0 to 1; below 0: a loss.'),
+})
+
+const problem = z.object({
+  problem: z.enum(['unpriced', 'below_cost', 'unknown_cost']),
+  unit: z.string().nullable(),
+  channel: z.string().nullable(),
+})
+
+const planned = z.object({
+  version: z.string(),
+  effective_from: time,
+  prices: z.array(price),
+  source: z.string().describe('The file that planned it, or the console.'),
+  price_problems: z.array(problem),
 })
 
 const model = z.object({
@@ -30,12 +56,18 @@ const model = z.object({
   details: z.record(z.string(), z.unknown()),
   source: z.string(),
   warnings: z.array(z.string()).describe('What will not work as it is.'),
+  effective_from: time.nullable().describe('Since when the prices hold.'),
+  planned_prices: z.array(planned).describe('Still to come, the next one first.'),
+  margins: z.array(margin).describe('Each price beside the costs of each route.'),
+  price_problems: z.array(problem),
   updated_at: time,
 })
 
 const priceVersion = z.object({
   version: z.string(),
   effective_from: time,
+  created_at: time,
+  state: z.enum(['planned', 'current', 'past', 'withdrawn']),
   currency: z.string(),
   prices: z.array(price),
 })
@@ -80,6 +112,30 @@ export const operatorModelsContract = {
     }),
     stepUp: true,
     answer: model,
+  },
+  'POST /operator/models/:model_id/planned-prices': {
+    role: 'operator',
+    tag,
+    summary: 'Plan prices',
+    description:
+      'They hold for calls from a moment to come, by the database’s clock and on every gateway. ' +
+      'Money that was frozen before is settled by the prices of then. A plan for the same moment ' +
+      'is replaced.',
+    body: z.object({
+      effective_from: text(40).describe('With its zone: 2027-01-01T00:00:00+08:00.'),
+      prices: z.array(z.looseObject({})),
+    }),
+    stepUp: true,
+    answer: model,
+    errors: [404],
+  },
+  'DELETE /operator/models/:model_id/planned-prices/:version': {
+    role: 'operator',
+    tag,
+    summary: 'Withdraw planned prices',
+    description: 'As long as they have not begun.',
+    stepUp: true,
+    errors: [404],
   },
   'DELETE /operator/models/:model_id': {
     role: 'operator',

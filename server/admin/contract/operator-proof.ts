@@ -75,6 +75,7 @@ export const operatorProofContract = {
         upstream_model: z.string(),
         upstream_id: z.string().nullable(),
         reason: z.string(),
+        cost: amount.nullable().describe('At most, in the account’s currency; null: unknown.'),
         created_at: time,
       }),
     ),

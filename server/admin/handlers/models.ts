@@ -7,7 +7,7 @@ import type { HandlersOf } from '../handler.ts'
 import { toPage } from '../page.ts'
 import { found } from '../refusal.ts'
 import type { AdminServices } from '../services.ts'
-import { selectPriceHistory } from '../stores/operator-models-store.ts'
+import { type PriceVersionRow, selectPriceHistory } from '../stores/operator-models-store.ts'
 
 /** Limits that a caller can run into; how long we wait for upstreams is not one. */
 const SHOWN_LIMITS = [
@@ -40,6 +40,8 @@ function names(model: Model, search: string): boolean {
   return texts.some((text) => text.toLowerCase().includes(wanted))
 }
 
+const hasHeld = ({ withdrawn, is_planned }: PriceVersionRow) => !withdrawn && !is_planned
+
 export const modelsHandlers: HandlersOf<typeof modelsContract> = {
   async 'GET /accounts/:account_id/models'({ query }, services) {
     const { type, search = '', limit, cursor = '' } = query
@@ -59,9 +61,10 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
     const history = await selectPriceHistory(services.sql, model.id)
     return {
       ...describe(model, services),
-      price_history: history.map((row) => ({
+      // What is planned, and what was never charged, is nobody's business yet.
+      price_history: history.filter(hasHeld).map((row) => ({
         version: row.version.toString(),
-        effective_from: row.created_at.toISOString(),
+        effective_from: row.effective_from.toISOString(),
         currency: row.currency,
         prices: describePrices(readPrices(row.prices)),
       })),

@@ -1,24 +1,46 @@
 /** Models, their routes and versioned prices. */
+import { compareCosts, findPriceProblems } from '../../catalog/compare-costs.ts'
 import { describeModel, listModelSummaries, type ModelSummary } from '../../catalog/describe.ts'
 import { editModel, retireModel } from '../../catalog/edit.ts'
+import { planPrices, withdrawPlan } from '../../catalog/plan-prices.ts'
+import type { PlannedRow, StoredPrice } from '../../catalog/store.ts'
 import { GatewayError } from '../../errors.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { operatorModelsContract } from '../contract/operator-models.ts'
 import type { HandlersOf } from '../handler.ts'
 import { asRefusal } from '../operator-failure.ts'
 import type { AdminServices } from '../services.ts'
-import { selectPriceHistory } from '../stores/operator-models-store.ts'
+import { type PriceVersionRow, selectPriceHistory } from '../stores/operator-models-store.ts'
 
 function showModel(row: ModelSummary, { catalog }: AdminServices) {
-  const { updated_at: updatedAt, prices, routes, limits, details, ...rest } = row
+  const { updated_at: updatedAt, effective_from: from, planned, ...rest } = row
+  const { prices, routes, limits, details } = row
   return {
     ...rest,
-    prices: prices.map((one) => ({ ...one })),
-    routes: [...routes],
+    prices: showPrices(prices),
+    effective_from: from?.toISOString() ?? null,
+    planned_prices: planned.map((plan) => showPlan(row, plan)),
+    routes: routes.map(({ costs, ...route }) => {
+      return costs ? { ...route, costs: showPrices(costs) } : route
+    }),
+    margins: compareCosts(row),
+    price_problems: findPriceProblems(row),
     limits: { ...limits } as Record<string, number>,
     details: { ...details },
     warnings: listWarnings(row, catalog.snapshot().channels),
     updated_at: updatedAt.toISOString(),
+  }
+}
+
+const showPrices = (prices: readonly StoredPrice[]) => prices.map((one) => ({ ...one }))
+
+function showPlan(model: ModelSummary, { version, effective_from: from, ...plan }: PlannedRow) {
+  return {
+    version: version.toString(),
+    effective_from: from.toISOString(),
+    prices: showPrices(plan.prices),
+    source: plan.source,
+    price_problems: findPriceProblems({ ...model, prices: plan.prices }),
   }
 }
 
@@ -34,6 +56,12 @@ function listWarnings(row: ModelSummary, channels: ReadonlyMap<string, unknown>)
     ...(!row.free && row.prices.length === 0 ? ['no price: calls are refused'] : []),
     ...(row.details.example === true ? ['its prices are examples: set your own'] : []),
   ]
+}
+
+function stateOf(row: PriceVersionRow, current: string | null) {
+  if (row.withdrawn) return 'withdrawn'
+  if (row.is_planned) return 'planned'
+  return row.version.toString() === current ? 'current' : 'past'
 }
 
 async function findModel(services: AdminServices, id: string) {
@@ -58,11 +86,13 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const history = await selectPriceHistory(services.sql, row.id)
     return {
       ...showModel(row, services),
-      price_history: history.map(({ version, created_at: createdAt, currency, prices }) => ({
-        version: version.toString(),
-        effective_from: createdAt.toISOString(),
-        currency,
-        prices: prices.map((one) => ({ ...one })),
+      price_history: history.map((one) => ({
+        version: one.version.toString(),
+        effective_from: one.effective_from.toISOString(),
+        created_at: one.created_at.toISOString(),
+        state: stateOf(one, row.price_version),
+        currency: one.currency,
+        prices: showPrices(one.prices),
       })),
     }
   },
@@ -77,6 +107,25 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     note({ changes: diff.changes.flatMap(({ what }) => what) })
     await catalog.refresh()
     return showModel(await findModel(services, params.model_id), services)
+  },
+
+  async 'POST /operator/models/:model_id/planned-prices'({ params, body, note }, services) {
+    const { model_id: id } = params
+    await findModel(services, id)
+    await asRefusal(planPrices(services.sql, id, body))
+    note({ effective_from: body.effective_from })
+    await services.catalog.refresh()
+    return showModel(await findModel(services, id), services)
+  },
+
+  async 'DELETE /operator/models/:model_id/planned-prices/:version'({ params }, services) {
+    const { model_id: id, version } = params
+    const isNumber = /^\d{1,18}$/.test(version)
+    if (!isNumber || !(await withdrawPlan(services.sql, id, BigInt(version)))) {
+      throw new GatewayError('not_found', { message: 'no such plan, or it has begun' })
+    }
+    await services.catalog.refresh()
+    return undefined
   },
 
   async 'DELETE /operator/models/:model_id'({ params }, { sql, catalog }) {

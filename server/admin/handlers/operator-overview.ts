@@ -1,38 +1,21 @@
-/** Revenue, errors and health over all accounts. */
+/** Revenue, cost, errors and health over all accounts. */
 import { formatAmount } from '../../lib/money.ts'
 import type { operatorOverviewContract } from '../contract/operator-overview.ts'
 import type { HandlersOf } from '../handler.ts'
+import { addUp, showFigures } from '../operator-figures.ts'
 import type { AdminServices } from '../services.ts'
 import {
   countActive,
+  type Losses,
+  readLosses,
   readRevenueSeries,
   readTopAccounts,
+  readTopChannels,
   readTopModels,
 } from '../stores/operator-overview-store.ts'
 import { selectTotals } from '../stores/operator-proof-store.ts'
 
 const DAY_MS = 86_400_000
-
-interface Sums {
-  readonly calls: bigint
-  readonly errors: bigint
-  readonly revenue: bigint
-}
-
-function show({ calls, errors, revenue }: Sums) {
-  return { calls: Number(calls), errors: Number(errors), revenue: formatAmount(revenue) }
-}
-
-function addUp(rows: readonly Sums[]): Sums {
-  return rows.reduce(
-    (all, row) => ({
-      calls: all.calls + row.calls,
-      errors: all.errors + row.errors,
-      revenue: all.revenue + row.revenue,
-    }),
-    { calls: 0n, errors: 0n, revenue: 0n },
-  )
-}
 
 function describeChannels({ catalog, health }: AdminServices) {
   const resting = health.resting()
@@ -49,6 +32,15 @@ function describeChannels({ catalog, health }: AdminServices) {
   }
 }
 
+function showLosses(losses: Losses | undefined) {
+  return {
+    orphaned: formatAmount(losses?.orphaned ?? 0n),
+    orphans: losses?.orphans ?? 0,
+    orphans_uncosted: losses?.orphans_uncosted ?? 0,
+    written_off: formatAmount(losses?.written_off ?? 0n),
+  }
+}
+
 export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContract> = {
   async 'GET /operator/overview'({ query }, services) {
     const { sql, ledger } = services
@@ -57,10 +49,12 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
     const from = query.from ?? new Date(to.getTime() - DAY_MS)
     const span = { from, to }
     const by = { step: query.step, timeZone: query.time_zone }
-    const [series, accounts, models, totals, active] = await Promise.all([
+    const [series, accounts, models, channels, losses, totals, active] = await Promise.all([
       readRevenueSeries(sql, span, by),
       readTopAccounts(sql, span),
       readTopModels(sql, span),
+      readTopChannels(sql, span),
+      readLosses(sql, span),
       selectTotals(sql),
       countActive(sql, span),
     ])
@@ -68,19 +62,25 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       ...{ from: from.toISOString(), to: to.toISOString(), step: query.step },
       currencies: totals.map(({ currency, available, held, debt }) => ({
         currency,
-        ...show(addUp(series.filter((row) => row.currency === currency))),
+        ...showFigures(addUp(series.filter((row) => row.currency === currency))),
+        ...showLosses(losses.find((one) => one.currency === currency)),
         available: formatAmount(available),
         held: formatAmount(held),
         debt: formatAmount(debt),
       })),
       series: series.map((row) => {
-        return { at: row.at.toISOString(), currency: row.currency, ...show(row) }
+        return { at: row.at.toISOString(), currency: row.currency, ...showFigures(row) }
       }),
       accounts: accounts.map((row) => {
         const { account_id: accountId, name, currency } = row
-        return { account_id: accountId, name, currency, ...show(row) }
+        return { account_id: accountId, name, currency, ...showFigures(row) }
       }),
-      models: models.map((row) => ({ model: row.model, currency: row.currency, ...show(row) })),
+      models: models.map((row) => {
+        return { model: row.model, currency: row.currency, ...showFigures(row) }
+      }),
+      by_channel: channels.map((row) => {
+        return { channel: row.channel, currency: row.currency, ...showFigures(row) }
+      }),
       channels: describeChannels(services),
       open_tasks: active.tasks,
       active_accounts: active.accounts,

@@ -79,8 +79,9 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
       query.limit,
       (row) => row.attempt_id,
       (row) => {
-        const { channel_id: channel, created_at: createdAt, ...rest } = row
-        return { ...rest, channel, created_at: createdAt.toISOString() }
+        const { channel_id: channel, created_at: createdAt, cost: atMost, ...rest } = row
+        const cost = atMost === null ? null : formatAmount(atMost)
+        return { ...rest, channel, cost, created_at: createdAt.toISOString() }
       },
     )
   },

@@ -29,6 +29,8 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
         finished_at: row.finished_at.toISOString(),
         held: formatAmount(row.held),
         charged: formatAmount(row.charged),
+        cost: row.cost === null ? null : formatAmount(row.cost),
+        margin: row.cost === null ? null : formatAmount(row.charged - row.cost),
       }),
     )
   },

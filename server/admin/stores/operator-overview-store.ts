@@ -6,30 +6,56 @@ export interface OverviewSpan {
   readonly to: Date
 }
 
-interface Sums {
+/** `uncosted` is the part of the revenue whose cost nobody knows. */
+export interface Sums {
   readonly currency: string
   readonly calls: bigint
   readonly errors: bigint
   readonly revenue: bigint
+  readonly cost: bigint
+  readonly uncosted: bigint
 }
 
-/** One row for each account, hour and model in the span. */
-function rows(sql: Sql, { from, to }: OverviewSpan) {
+const hours = (sql: Sql, { from, to }: OverviewSpan) => sql`
+  hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and hour < ${to}`
+
+/** Calls that ended since the last count; see figures-store.ts. */
+const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
+  select date_trunc('hour', c.created_at, 'UTC') as hour, c.account_id, c.model, c.currency,
+    coalesce(c.attempts -> -1 ->> 'channel', '') as channel,
+    (c.status in ('failed', 'lost'))::int as errors, c.charged, coalesce(c.cost, 0) as cost,
+    case when c.cost is null then c.charged else 0 end as uncosted
+  from (
+    select * from call where finished_at >= (
+      select coalesce(counted_until, '-infinity') from usage_watermark)
+    offset 0) c
+  where c.created_at >= ${from} and c.created_at < ${to}) u`
+
+/** One row for each hour, channel, model and currency in the span. */
+function byChannel(sql: Sql, span: OverviewSpan) {
   return sql`(
-    select u.account_id, u.hour, u.model, u.calls, u.errors, u.charged from usage_hour u
-    where u.hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and u.hour < ${to}
+    select hour, channel, model, currency, calls, errors, charged, cost, uncosted
+    from channel_hour where ${hours(sql, span)}
     union all
-    select c.account_id, date_trunc('hour', c.created_at, 'UTC'), c.model, 1,
-      (c.status in ('failed', 'lost'))::int, c.charged
-    from (
-      select * from call where finished_at >= (
-        select coalesce(counted_until, '-infinity') from usage_watermark)
-      offset 0) c
-    where c.created_at >= ${from} and c.created_at < ${to}) r`
+    select hour, channel, model, currency, 1, errors, charged, cost, uncosted
+    from ${uncounted(sql, span)}) r`
+}
+
+/** One row for each account, hour, model, key and endpoint. */
+function byAccount(sql: Sql, span: OverviewSpan) {
+  return sql`(
+    select account_id, calls, errors, charged, cost, uncosted
+    from usage_hour where ${hours(sql, span)}
+    union all
+    select account_id, 1, errors, charged, cost, uncosted from ${uncounted(sql, span)}) r`
 }
 
 const sums = (sql: Sql) => sql`
-  sum(r.calls)::bigint as calls, sum(r.errors)::bigint as errors, sum(r.charged)::bigint as revenue`
+  sum(r.calls)::bigint as calls, sum(r.errors)::bigint as errors,
+  sum(r.charged)::bigint as revenue, sum(r.cost)::bigint as cost,
+  sum(r.uncosted)::bigint as uncosted`
+
+const largestFirst = (sql: Sql) => sql`sum(r.charged) desc, sum(r.calls) desc, 1`
 
 export function readRevenueSeries(
   sql: Sql,
@@ -37,9 +63,8 @@ export function readRevenueSeries(
   by: { readonly step: 'hour' | 'day'; readonly timeZone: string },
 ): Promise<(Sums & { readonly at: Date })[]> {
   return sql<(Sums & { at: Date })[]>`
-    select date_trunc(${by.step}, r.hour, ${by.timeZone}) as at, b.currency, ${sums(sql)}
-    from ${rows(sql, span)} join balance b on b.account_id = r.account_id
-    group by 1, 2 order by 1, 2`
+    select date_trunc(${by.step}, r.hour, ${by.timeZone}) as at, r.currency, ${sums(sql)}
+    from ${byChannel(sql, span)} group by 1, 2 order by 1, 2`
 }
 
 export function readTopAccounts(
@@ -48,8 +73,8 @@ export function readTopAccounts(
 ): Promise<(Sums & { readonly account_id: string; readonly name: string })[]> {
   return sql<(Sums & { account_id: string; name: string })[]>`
     select r.account_id, a.name, a.currency, ${sums(sql)}
-    from ${rows(sql, span)} join account a on a.id = r.account_id
-    group by 1, 2, 3 order by sum(r.charged) desc, sum(r.calls) desc limit 10`
+    from ${byAccount(sql, span)} join account a on a.id = r.account_id
+    group by 1, 2, 3 order by ${largestFirst(sql)} limit 10`
 }
 
 export function readTopModels(
@@ -57,14 +82,51 @@ export function readTopModels(
   span: OverviewSpan,
 ): Promise<(Sums & { readonly model: string })[]> {
   return sql<(Sums & { model: string })[]>`
-    select r.model, b.currency, ${sums(sql)}
-    from ${rows(sql, span)} join balance b on b.account_id = r.account_id
-    group by 1, 2 order by sum(r.charged) desc, sum(r.calls) desc limit 10`
+    select r.model, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
+    group by 1, 2 order by ${largestFirst(sql)} limit 50`
+}
+
+/** By the channel that was tried last; calls that reached none are left out. */
+export function readTopChannels(
+  sql: Sql,
+  span: OverviewSpan,
+): Promise<(Sums & { readonly channel: string })[]> {
+  return sql<(Sums & { channel: string })[]>`
+    select r.channel, r.currency, ${sums(sql)} from ${byChannel(sql, span)}
+    where r.channel <> ''
+    group by 1, 2 order by ${largestFirst(sql)} limit 50`
+}
+
+export interface Losses {
+  readonly currency: string
+  /** The most that upstreams can have billed for work that nobody was charged for. */
+  readonly orphaned: bigint
+  readonly orphans: number
+  /** Of the orphans, those of which nobody knows what they cost. */
+  readonly orphans_uncosted: number
+  /** Debts that were forgiven: revenue that never came in. */
+  readonly written_off: bigint
+}
+
+export function readLosses(sql: Sql, { from, to }: OverviewSpan): Promise<Losses[]> {
+  return sql<Losses[]>`
+    select currency, sum(orphaned)::bigint as orphaned, sum(orphans)::int as orphans,
+      sum(orphans_uncosted)::int as orphans_uncosted, sum(written_off)::bigint as written_off
+    from (
+      select a.currency, coalesce(o.cost, 0) as orphaned, 1 as orphans,
+        (o.cost is null)::int as orphans_uncosted, 0 as written_off
+      from orphan_cost o join task t on t.id = o.task_id join account a on a.id = t.account_id
+      where o.created_at >= ${from} and o.created_at < ${to}
+      union all
+      select a.currency, 0, 0, 0, c.amount
+      from credit c join account a on a.id = c.account_id
+      where c.kind = 'forgiveness' and c.created_at >= ${from} and c.created_at < ${to}) l
+    group by 1`
 }
 
 export async function countActive(sql: Sql, span: OverviewSpan) {
   const [row] = await sql<{ accounts: number; tasks: number }[]>`
-    select (select count(distinct r.account_id)::int from ${rows(sql, span)}) as accounts,
+    select (select count(distinct r.account_id)::int from ${byAccount(sql, span)}) as accounts,
       (select count(*)::int from task where due_at is not null) as tasks`
   return row ?? { accounts: 0, tasks: 0 }
 }

@@ -78,6 +78,7 @@ export interface OrphanRow {
   readonly upstream_model: string
   readonly upstream_id: string | null
   readonly reason: string
+  readonly cost: bigint | null
   readonly created_at: Date
 }
 

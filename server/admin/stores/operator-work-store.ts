@@ -28,6 +28,7 @@ export interface CallListRow extends Owned {
   readonly currency: string
   readonly held: bigint
   readonly charged: bigint
+  readonly cost: bigint | null
   readonly channel: string | null
   readonly attempts: number
   readonly error: string | null
@@ -39,10 +40,12 @@ export interface CallListFilter extends Paged {
   readonly status?: string | undefined
   readonly review?: boolean | undefined
   readonly requestId?: string | undefined
+  readonly loss?: boolean | undefined
 }
 
 export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallListRow[]> {
   const { limit, after, account, from, to, model, endpoint, status, review, requestId } = filter
+  const { loss } = filter
   return sql<CallListRow[]>`
     with page as (
       select * from call where true
@@ -54,6 +57,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
         ${status ? sql`and status = ${status}` : sql``}
         ${review === undefined ? sql`` : sql`and review = ${review}`}
         ${requestId ? sql`and request_id = ${requestId}` : sql``}
+        ${loss ? sql`and cost > charged` : sql``}
         ${
           after
             ? sql`and (created_at, request_id) <
@@ -63,7 +67,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
       order by created_at desc, request_id desc limit ${limit})
     select c.request_id, c.account_id, a.name as account_name, c.created_at, c.finished_at,
       c.endpoint, c.model, c.key_id, c.task_id, c.status, c.basis, c.review, c.currency, c.held,
-      c.charged, c.attempts -> -1 ->> 'channel' as channel,
+      c.charged, c.cost, c.attempts -> -1 ->> 'channel' as channel,
       jsonb_array_length(c.attempts) as attempts, c.error
     from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`

@@ -1,0 +1,117 @@
+/** Prices beside costs, unit by unit: what a model earns, and where it does not. */
+import { isDeepStrictEqual } from 'node:util'
+import { divideUp, formatAmount } from '../lib/money.ts'
+import type { Unit } from '../lib/units.ts'
+import type { PriceEntry } from './catalog.ts'
+import { readPrices } from './load-model.ts'
+import type { StoredPrice, StoredRoute } from './store.ts'
+
+/** A price and what the upstream takes for as many units; amounts are decimal strings. */
+export interface UnitMargin {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly unit: Unit
+  readonly per: number
+  readonly when?: StoredPrice['when']
+  readonly price: string
+  /** Rounded up; null when the route has no costs, or none in this unit. */
+  readonly cost: string | null
+  readonly margin: string | null
+  /** Of the price; null for a price of zero. */
+  readonly margin_share: number | null
+}
+
+export interface PriceProblem {
+  /**
+   * `unpriced`: a unit that nothing is charged for. `below_cost`: it costs more than it brings in.
+   * `unknown_cost`: a route without costs.
+   */
+  readonly problem: 'unpriced' | 'below_cost' | 'unknown_cost'
+  readonly unit: Unit | null
+  readonly channel: string | null
+}
+
+export interface Sold {
+  readonly free: boolean
+  readonly currency: string | null
+  readonly prices: readonly StoredPrice[]
+  readonly routes: readonly StoredRoute[]
+}
+
+/** Cache tokens without an entry of their own are ordinary input tokens. */
+const FALLBACK: Partial<Record<Unit, Unit>> = {
+  cached_input_token: 'input_token',
+  cache_write_token: 'input_token',
+}
+
+/** Every price beside the cost of every route. */
+export function compareCosts({ prices, currency, routes }: Sold): UnitMargin[] {
+  const entries = readPrices(prices)
+  return routes.flatMap((route) => {
+    const costs = route.currency === currency ? readPrices(route.costs ?? []) : []
+    return entries.map((price) => compare(route, price, findCost(costs, price)))
+  })
+}
+
+function compare(
+  { channel, upstream_model }: StoredRoute,
+  price: PriceEntry,
+  found: PriceEntry | undefined,
+): UnitMargin {
+  const { unit, per, amountNanos, when } = price
+  const shown = { channel, upstream_model, unit, per, price: formatAmount(amountNanos) }
+  const known = when ? { ...shown, when } : shown
+  if (!found) return { ...known, cost: null, margin: null, margin_share: null }
+  const cost = divideUp(found.amountNanos * BigInt(per), BigInt(found.per))
+  const margin = amountNanos - cost
+  const share = amountNanos === 0n ? null : Number((margin * 10_000n) / amountNanos) / 10_000
+  return { ...known, cost: formatAmount(cost), margin: formatAmount(margin), margin_share: share }
+}
+
+/** Of the same unit and condition, or else the one that always holds. */
+function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry | undefined {
+  const own = costs.filter(({ unit }) => unit === price.unit)
+  const fallback = FALLBACK[price.unit]
+  return (
+    own.find(({ when }) => isDeepStrictEqual(when, price.when)) ??
+    own.find(({ when }) => !when) ??
+    (fallback && costs.find(({ unit, when }) => unit === fallback && !when))
+  )
+}
+
+/** What an operator should look at. A free model is given away on purpose. */
+export function findPriceProblems(sold: Sold): PriceProblem[] {
+  if (sold.free) return []
+  const unpriced = findUnpriced(sold).map((unit) => {
+    return { problem: 'unpriced', unit, channel: null } as const
+  })
+  const losses = compareCosts(sold)
+    .filter(({ margin }) => margin?.startsWith('-'))
+    .map(({ unit, channel }) => ({ problem: 'below_cost', unit, channel }) as const)
+  const unknown = sold.routes
+    .filter(({ costs, currency }) => !costs || currency !== sold.currency)
+    .map(({ channel }) => ({ problem: 'unknown_cost', unit: null, channel }) as const)
+  return dropRepeated([...unpriced, ...losses, ...unknown])
+}
+
+function findUnpriced({ prices, routes }: Sold): Unit[] {
+  const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
+  const conditional = prices
+    .map(({ unit }) => unit)
+    .filter((unit) => !always.has(unit) && !FALLBACK[unit])
+  const costing = routes.flatMap(({ costs = [] }) => {
+    // What is sold by other units than it is bought in cannot be told from the lists.
+    const isComparable = costs.some(({ unit }) => prices.some((price) => price.unit === unit))
+    if (!isComparable) return []
+    return costs.filter(({ amount }) => amount !== '0').map(({ unit }) => unit)
+  })
+  const isSold = (unit: Unit) => {
+    const fallback = FALLBACK[unit]
+    return prices.some((price) => price.unit === unit || price.unit === fallback)
+  }
+  return [...conditional, ...costing.filter((unit) => !isSold(unit))]
+}
+
+function dropRepeated(problems: readonly PriceProblem[]): PriceProblem[] {
+  return [...new Map(problems.map((one) => [JSON.stringify(one), one])).values()]
+}

@@ -1,0 +1,77 @@
+/** Planned prices as operators make and withdraw them one by one; see apply-plans.ts for files. */
+import type { Sql, TransactionSql } from 'postgres'
+import { formatAmount, parseAmount } from '../lib/money.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { applyPlans } from './apply-plans.ts'
+import { CatalogError, explain } from './file.ts'
+import { type FilePlan, planOf } from './file-schema.ts'
+import {
+  bumpRevision,
+  listModels,
+  listPlanned,
+  lockCatalog,
+  type ModelRow,
+  readMoment,
+  type StoredPrice,
+  withdrawPrice,
+} from './store.ts'
+
+/** The source of what is planned outside of any file. */
+const SOURCE = 'console'
+
+/**
+ * Plans prices for a model; a plan for the same moment is replaced. `plan` has the members of a
+ * catalog file's `planned_prices`. Throws OperatorError, or CatalogError with the path at fault.
+ */
+export async function planPrices(sql: Sql, modelId: string, plan: unknown): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const model = (await listModels(transaction)).find(({ id }) => id === modelId)
+    if (model?.status !== 'active') throw new OperatorError(`there is no model ${modelId}`)
+    if (model.free) throw new OperatorError('a free model has no prices: set some first')
+    const { effective_from: from, prices } = readPlan(model, plan)
+    const effectiveFrom = new Date(from)
+    await refusePast(transaction, effectiveFrom)
+    const others = await listPlanned(transaction)
+    const atOnce = others.filter(
+      (row) => row.model_id === modelId && row.effective_from.getTime() === effectiveFrom.getTime(),
+    )
+    await applyPlans(
+      transaction,
+      {
+        ...{ modelId, currency: model.currency, source: SOURCE },
+        plans: [{ effectiveFrom, prices: prices.map(store) }],
+      },
+      atOnce,
+    )
+    await bumpRevision(transaction)
+  })
+}
+
+function readPlan({ type }: Pick<ModelRow, 'type'>, plan: unknown): FilePlan {
+  const parsed = planOf(type).safeParse(plan)
+  if (parsed.success) return parsed.data
+  throw new CatalogError(explain('the request', parsed.error))
+}
+
+async function refusePast(sql: TransactionSql, effectiveFrom: Date): Promise<void> {
+  const { at } = await readMoment(sql)
+  if (effectiveFrom.getTime() > at.getTime()) return
+  const problem = 'must be in the future: prices that hold at once are changed with the model'
+  throw new CatalogError([{ file: 'the request', path: 'effective_from', problem }])
+}
+
+function store({ unit, per, amount, when }: FilePlan['prices'][number]): StoredPrice {
+  const stored = { unit, per, amount: formatAmount(parseAmount(amount) ?? 0n), when }
+  return JSON.parse(JSON.stringify(stored))
+}
+
+/** Takes a plan back. False when there is none, or when it has begun. */
+export async function withdrawPlan(sql: Sql, modelId: string, version: bigint): Promise<boolean> {
+  return await sql.begin(async (transaction) => {
+    await lockCatalog(transaction)
+    const withdrawn = await withdrawPrice(transaction, modelId, version)
+    if (withdrawn) await bumpRevision(transaction)
+    return withdrawn
+  })
+}
