@@ -24,6 +24,8 @@ export interface FinishOptions {
   readonly upstreamId?: string
   /** How the attempt under way ended, where that is known only now. */
   readonly attempt?: Parameters<typeof endAttempt>[2]
+  /** What the timeline says before the end. */
+  readonly story?: { readonly kind: string; readonly detail: JsonObject }
   /** Content of the result that is in storage already. */
   readonly kept?: readonly KeptContent[]
   /** What only the request says and whoever hears of the end may want. */
@@ -115,6 +117,8 @@ async function tell(
   charge: TaskCharge,
   options: FinishOptions,
 ): Promise<void> {
+  const { story } = options
+  if (story) await addEvent(transaction, task.id, story.kind, story.detail)
   const code = task.error_code === null ? {} : { code: task.error_code }
   await addEvent(transaction, task.id, task.state, code)
   const money =

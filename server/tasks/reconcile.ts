@@ -6,12 +6,12 @@
 import { isUniqueViolation } from '../database/unavailable.ts'
 import { type Engine, reach } from './engine.ts'
 import { type Finding, findLost, type Means, meansOf } from './find-lost.ts'
-import { finish } from './finish.ts'
+import { type FinishOptions, finish } from './finish.ts'
 import { noteUnknown, releaseAgeMs } from './note-unknown.ts'
-import { endAttempt, rescheduleTask } from './store.ts'
+import { rescheduleTask } from './store.ts'
 import { adopt } from './submit.ts'
 import type { ClaimedTask } from './task.ts'
-import { addEvent, countPass } from './timeline-store.ts'
+import { countPass } from './timeline-store.ts'
 
 /** Passes that must have found nothing before a submission is given up. */
 const PASSES_MIN = 2
@@ -19,8 +19,8 @@ const PASSES_MIN = 2
 /** One pass over a task in state `submitting` whose lease this process has just taken. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
   if (task.attempt_state === 'given_up') {
-    // Who gave it up died before the task could end: what was found is not known any more, so the
-    // cost is noted.
+    // Earlier releases gave it up before the task could end: what was found is not known any more,
+    // so the cost is noted.
     await giveUp(engine, task, 'unknown_submit')
     return
   }
@@ -81,19 +81,26 @@ async function passOrGiveUp(
     await rescheduleTask(sql, task, next)
     return
   }
-  const failure = 'no upstream task was found'
-  await endAttempt(sql, task.attempt_id, { state: 'given_up', failure })
-  await addEvent(sql, task.id, 'attempt_given_up', {
-    ...{ channel: task.channel_id, found: kind, passes },
-    after_seconds: Math.round(task.sent_ms / 1000),
-  })
   const orphans = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
-  const orphan = looked ? orphans[kind] : 'unknown_submit'
-  await giveUp(engine, task, orphan)
+  await giveUp(engine, task, looked ? orphans[kind] : 'unknown_submit', {
+    attempt: { state: 'given_up', failure: 'no upstream task was found' },
+    story: {
+      kind: 'attempt_given_up',
+      detail: {
+        ...{ channel: task.channel_id, found: kind, passes },
+        after_seconds: Math.round(task.sent_ms / 1000),
+      },
+    },
+  })
 }
 
-async function giveUp(engine: Engine, task: ClaimedTask, orphan?: string): Promise<void> {
-  const message = 'the upstream did not confirm the task; nothing was charged: create it again'
+async function giveUp(
+  engine: Engine,
+  task: ClaimedTask,
+  orphan: string | undefined,
+  options: FinishOptions = {},
+): Promise<void> {
+  const message = 'the upstream did not confirm the task'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
-  await finish(engine, task, ending, orphan ? { orphan } : {})
+  await finish(engine, task, ending, orphan ? { ...options, orphan } : options)
 }

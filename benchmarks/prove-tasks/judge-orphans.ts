@@ -1,0 +1,125 @@
+/** The books of the orphans' proof, call by call: each call has an account of its own. */
+import type { Sql } from 'postgres'
+import { audit } from '../../server/ledger/audit.ts'
+import { type Call, isFindable, LANES, type Lane } from './lanes.ts'
+import type { Taken } from './orphan-vendor.ts'
+
+/** What a caller heard: a status, and the task's id where it got one. */
+export interface Heard {
+  readonly status: number | undefined
+  readonly id?: string | undefined
+}
+
+export interface Made extends Call {
+  readonly accountId: string
+  readonly heard: Heard
+}
+
+export type Tally = Record<
+  'calls' | 'unheard' | 'taken' | 'delivered' | 'adopted' | 'writtenOff' | 'returned',
+  number
+>
+
+interface Row {
+  readonly id: string
+  readonly account_id: string
+  readonly state: string
+  readonly finished_at: Date | null
+  readonly upstream_id: string | null
+  readonly charged: bigint | null
+  readonly orphan: string | null
+  readonly adopted: string | null
+  /** Its timeline, for a break. */
+  readonly story: string
+}
+
+export interface Judgement {
+  readonly breaks: readonly string[]
+  readonly tallies: Readonly<Record<Lane, Tally>>
+  readonly adoptedBy: Readonly<Record<string, number>>
+}
+
+export async function judgeOrphans(
+  sql: Sql,
+  made: readonly Made[],
+  taken: readonly Taken[],
+): Promise<Judgement> {
+  const rows = Map.groupBy(await readRows(sql), (row) => row.account_id)
+  const theirs = Map.groupBy(taken, ({ text }) => text)
+  const adoptedBy: Record<string, number> = {}
+  const breaks: string[] = []
+  const tallies = Object.fromEntries(LANES.map((lane) => [lane, emptyTally()])) as Record<
+    Lane,
+    Tally
+  >
+  for (const call of made) {
+    const [row, ...moreRows] = rows.get(call.accountId) ?? []
+    const [task, ...moreTasks] = theirs.get(call.text) ?? []
+    if (moreRows.length > 0) breaks.push(`${call.text}: more than one task`)
+    if (moreTasks.length > 0) breaks.push(`${call.text}: billed upstream more than once`)
+    breaks.push(...judge(call, row, task).map((problem) => `${call.text}: ${problem}`))
+    count(tallies[call.lane], call, row, task)
+    if (row?.adopted) adoptedBy[row.adopted] = (adoptedBy[row.adopted] ?? 0) + 1
+  }
+  return { breaks: [...breaks, ...(await judgeLedger(sql))], tallies, adoptedBy }
+}
+
+async function readRows(sql: Sql): Promise<Row[]> {
+  return await sql<Row[]>`
+    select t.id, t.account_id, t.state, t.finished_at, a.upstream_id, c.charged,
+      o.reason as orphan,
+      (select e.detail->>'by' from task_event e
+        where e.task_id = t.id and e.kind = 'adopted') as adopted,
+      (select string_agg(e.kind || ' ' || e.detail::text, '; ' order by e.id) from task_event e
+        where e.task_id = t.id) as story
+    from task t join task_attempt a on a.id = t.attempt_id
+    left join call c on c.hold_id = t.hold_id
+    left join orphan_cost o on o.task_id = t.id`
+}
+
+function judge(call: Made, row: Row | undefined, task: Taken | undefined): string[] {
+  const { heard } = call
+  if (!row) {
+    if (task) return ['the vendor has a task and the gateway does not']
+    return heard.status === 200 ? ['its task is lost'] : []
+  }
+  if (row.finished_at === null) return [`is still ${row.state}`]
+  if (row.charged === null) return ['ended without a record']
+  if (heard.id !== undefined && heard.id !== row.id) return ['was told of another task']
+  const isCharged = row.charged > 0n
+  if (row.state === 'succeeded') {
+    if (row.upstream_id !== task?.id) return ['succeeded with the task of another call']
+    if (task?.fails) return ['succeeded though the vendor’s failed']
+    return isCharged ? [] : ['succeeded and was not charged']
+  }
+  if (isCharged) return ['failed and was charged']
+  if (row.orphan !== null && isFindable(call)) {
+    return [`could have been found and was written off: ${row.story}`]
+  }
+  const isBilled = task !== undefined && !task.fails && row.upstream_id !== task.id
+  return isBilled && row.orphan === null ? ['billed upstream, neither charged nor noted'] : []
+}
+
+async function judgeLedger(sql: Sql): Promise<string[]> {
+  const { checks } = await audit(sql)
+  return checks.flatMap(({ id, ok, details }) =>
+    ok ? [] : [`audit ${id}: ${JSON.stringify(details.slice(0, 3))}`],
+  )
+}
+
+function emptyTally(): Tally {
+  return {
+    ...{ calls: 0, unheard: 0, taken: 0, delivered: 0 },
+    ...{ adopted: 0, writtenOff: 0, returned: 0 },
+  }
+}
+
+function count(tally: Tally, call: Made, row: Row | undefined, task: Taken | undefined): void {
+  tally.calls += 1
+  if (call.heard.status !== 200) tally.unheard += 1
+  if (task) tally.taken += 1
+  if (row?.state === 'succeeded') tally.delivered += 1
+  if (row?.adopted) tally.adopted += 1
+  if (row?.orphan) tally.writtenOff += 1
+  if (row && row.charged === 0n) tally.returned += 1
+}

@@ -1,0 +1,78 @@
+/** The ways of the orphans' proof: which model a call names, and by what its task can be found. */
+import type { Sql } from 'postgres'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+
+/**
+ * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
+ * silent: neither list nor anything else. known: asked by an id of ours, one model for all.
+ */
+export const LANES = ['spaced', 'crowded', 'silent', 'known'] as const
+export type Lane = (typeof LANES)[number]
+
+export interface Call {
+  readonly lane: Lane
+  /** What the vendor sees; it names the call. */
+  readonly text: string
+}
+
+export const SECRET_KEY = 'a-secret-key-of-the-orphans-proof-that-is-long-enough'
+
+/** Calls whose task can be found if there is one: the vendor's evidence is exact. */
+export function isFindable({ lane }: Call): boolean {
+  return lane === 'spaced' || lane === 'known'
+}
+
+export function requestOf({ lane, text }: Call): { readonly path: string; readonly body: object } {
+  if (lane === 'known') {
+    const file_url = `https://media.example/${text}.mp3`
+    return { path: '/v1/audio/minutes', body: { model: 'known', file_url } }
+  }
+  const model = lane === 'spaced' ? `spaced-${text}` : lane
+  const content = [{ type: 'text', text }]
+  return { path: '/v1/videos/generations', body: { model, content, ratio: '16:9' } }
+}
+
+export async function applyLanes(
+  sql: Sql,
+  vendorUrl: string,
+  calls: readonly Call[],
+): Promise<void> {
+  const api_key = 'vendor-key'
+  const channel = (id: string, upstream: string, path: string) => {
+    return { id, upstream, settings: { base_url: vendorUrl + path, api_key } }
+  }
+  const tokens = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
+  const seconds = [{ unit: 'second', amount: '0.5' }]
+  const video = (id: string, through: string, upstream_model: string, prices: object[]) => {
+    return { id, type: 'video', prices, routes: [{ channel: through, upstream_model }] }
+  }
+  const spaced = calls.filter(({ lane }) => lane === 'spaced')
+  const content = {
+    channels: [
+      channel('orphans-list', 'ark', '/ark/api/v3'),
+      channel('orphans-silent', 'minimax', '/minimax'),
+      channel('orphans-known', 'doubao-recognition', '/recognition'),
+    ],
+    models: [
+      ...spaced.map(({ text }) =>
+        video(`spaced-${text}`, 'orphans-list', `doubao-seedance-2-0-${text}`, tokens),
+      ),
+      video('crowded', 'orphans-list', 'doubao-seedance-2-0-260128', tokens),
+      video('silent', 'orphans-silent', 'MiniMax-H3', seconds),
+      {
+        ...{ id: 'known', type: 'minutes', prices: seconds },
+        routes: [{ channel: 'orphans-known', upstream_model: 'volc.seedasr.auc' }],
+      },
+    ],
+  }
+  await applyCatalog({
+    sql,
+    files: [parseCatalogFile('orphans.json', JSON.stringify(content), {})],
+    upstreams: Object.fromEntries(UPSTREAMS),
+    secrets: createSecretBox([SECRET_KEY]),
+    environment: {},
+  })
+}

@@ -1,0 +1,197 @@
+/**
+ * Three vendors in one, of which each finds a lost submission otherwise: one with a list, one with
+ * nothing, one that is asked by the client's own id. What becomes of a creation is decided
+ * beforehand, by the words that it carries; its book says what was taken, and so billed.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+/**
+ * lose: taken, the connection is cut. hang: taken and never answered. ignore: cut, and not taken.
+ * kill: taken, and the gateway that sent it is killed before it is answered.
+ */
+export type Fate = 'answer' | 'lose' | 'hang' | 'ignore' | 'kill'
+
+export interface Taken {
+  readonly id: string
+  readonly text: string
+  readonly model: string
+  readonly atMs: number
+  readonly fails: boolean
+}
+
+export interface OrphanVendor {
+  readonly url: string
+  readonly taken: readonly Taken[]
+  stop(): Promise<void>
+}
+
+export interface OrphanVendorOptions {
+  readonly fateOf: (text: string) => Fate
+  readonly failsOf: (text: string) => boolean
+  /** Kills the gateway that sends this text now, and resolves when it is gone. */
+  readonly kill: (text: string) => Promise<void>
+}
+
+const LASTS_MS = 400
+const ARK = '/ark/api/v3/contents/generations/tasks'
+const MINIMAX_CREATE = '/minimax/v2/video_generation'
+const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
+const RECOGNITION = '/recognition/api/v3/auc/bigmodel/'
+const TOKENS = 108_900
+
+interface State extends OrphanVendorOptions {
+  readonly taken: Taken[]
+  readonly byId: Map<string, Taken>
+}
+
+interface Asked {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly url: URL
+  readonly json: Sent
+}
+
+/** What creations of the three protocols carry. */
+interface Sent {
+  readonly model?: string
+  readonly content?: readonly { readonly text?: string }[]
+  readonly audio?: { readonly url?: string }
+}
+
+export async function startOrphanVendor(options: OrphanVendorOptions): Promise<OrphanVendor> {
+  const state: State = { ...options, taken: [], byId: new Map() }
+  const server = createServer((request, response) => {
+    handle(state, request, response).catch(() => request.socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    taken: state.taken,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function handle(state: State, request: IncomingMessage, response: ServerResponse) {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks).toString('utf8')
+  const url = new URL(request.url ?? '', 'http://vendor')
+  const json = body === '' ? {} : JSON.parse(body)
+  const asked: Asked = { request, response, url, json }
+  const { pathname } = url
+  if (pathname.startsWith(RECOGNITION)) return handleRecognition(state, asked)
+  if (pathname === MINIMAX_CREATE) return create(state, asked, (id) => ({ task_id: id }))
+  if (pathname.startsWith(MINIMAX_QUERY)) {
+    const task = state.byId.get(pathname.slice(MINIMAX_QUERY.length))
+    return send(response, task ? 200 : 404, task ? { task: showMinimax(task) } : {})
+  }
+  if (request.method === 'POST') return create(state, asked, (id) => ({ id }))
+  return handleArk(state, asked)
+}
+
+async function create(state: State, asked: Asked, answer: (id: string) => object) {
+  const { content, model = '' } = asked.json
+  const text = content?.[0]?.text ?? ''
+  const id = `orphan-${state.taken.length}-${Date.now()}`
+  if (await take(state, asked, { id, text, model })) {
+    send(asked.response, 200, answer(id))
+  }
+}
+
+/** True when it is to be answered. */
+async function take(
+  state: State,
+  { request }: Asked,
+  { id, text, model }: Pick<Taken, 'id' | 'text' | 'model'>,
+): Promise<boolean> {
+  const fate = state.fateOf(text)
+  if (fate !== 'ignore') {
+    const task = { id, text, model, atMs: Date.now(), fails: state.failsOf(text) }
+    state.taken.push(task)
+    state.byId.set(id, task)
+  }
+  if (fate === 'kill') await state.kill(text)
+  if (fate === 'hang') return false
+  if (fate !== 'answer') request.socket.destroy()
+  return fate === 'answer'
+}
+
+function handleArk({ taken, byId }: State, { response, url }: Asked) {
+  const id = decodeURIComponent(url.pathname.slice(ARK.length + 1))
+  if (id !== '') {
+    const task = byId.get(id)
+    const missing = { error: { code: 'ResourceNotFound', message: 'no such task' } }
+    return send(response, task ? 200 : 404, task ? showArk(task) : missing)
+  }
+  const model = url.searchParams.get('filter.model')
+  const all = taken.filter((one) => model === null || one.model === model).reverse()
+  const page = Number(url.searchParams.get('page_num') ?? 1)
+  const size = Number(url.searchParams.get('page_size') ?? 20)
+  const items = all.slice((page - 1) * size, page * size).map(showArk)
+  send(response, 200, { items, total: all.length })
+}
+
+async function handleRecognition(state: State, asked: Asked) {
+  const { request, response, url, json } = asked
+  const id = String(request.headers['x-api-request-id'])
+  if (url.pathname.endsWith('/submit')) {
+    const text = new URL(json.audio?.url ?? '').pathname.slice(1).replace('.mp3', '')
+    const model = String(request.headers['x-api-resource-id'])
+    if (await take(state, asked, { id, text, model })) tell(response, 20000000)
+    return
+  }
+  const task = state.byId.get(id)
+  if (!task) return tell(response, 45000001)
+  if (!isOver(task)) return tell(response, 20000001)
+  if (task.fails) return tell(response, 45000151)
+  tell(response, 20000000, {
+    audio_info: { duration: 4820 },
+    result: { text: '你好', utterances: [] },
+  })
+}
+
+function tell(response: ServerResponse, code: number, body: object = {}): void {
+  response.setHeader('x-api-status-code', String(code))
+  send(response, 200, body)
+}
+
+const isOver = ({ atMs }: Taken) => Date.now() >= atMs + LASTS_MS
+
+function statusOf(task: Taken): string {
+  if (!isOver(task)) return 'running'
+  return task.fails ? 'failed' : 'succeeded'
+}
+
+function showArk(task: Taken): object {
+  const status = statusOf(task)
+  const usage = { completion_tokens: TOKENS, total_tokens: TOKENS }
+  const done = { content: { video_url: `https://media.example/${task.id}.mp4` }, usage }
+  return {
+    ...{ id: task.id, model: task.model, status, created_at: Math.floor(task.atMs / 1000) },
+    error: status === 'failed' ? { code: 'InternalServiceError', message: 'failed' } : null,
+    ...(status === 'succeeded' ? { ...done, duration: 5, resolution: '720p' } : {}),
+  }
+}
+
+function showMinimax(task: Taken): object {
+  const status = statusOf(task)
+  const content = { url: `https://media.example/${task.id}.mp4` }
+  const usage = { total_seconds: 5, input_seconds: 0, output_seconds: 5, input_image_count: 0 }
+  return {
+    ...{ id: task.id, model: task.model, status },
+    ...(status === 'succeeded' ? { content, usage, duration: 5, resolution: '768P' } : {}),
+    ...(status === 'failed' ? { error: { code: 1027, message: 'failed' } } : {}),
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
