@@ -244,7 +244,7 @@ function openTasks(parts: {
     ports: {
       enqueueDelivery,
       judgeUrl: guard.checkUrl,
-      measureUrl: (url) => measureUrl(guard, url),
+      measureUrl: async (url) => (await assets.measureOwn(url)) ?? measureUrl(guard, url),
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
       keepContent: assets.keeper.keep,

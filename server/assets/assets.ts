@@ -8,6 +8,7 @@ import { createFiles, type Files } from './files.ts'
 import { createKeeper, type Keeper } from './keep-content.ts'
 import { createLend, type Lend } from './lend.ts'
 import { createLibrary, type Library } from './library.ts'
+import { createOwnMeter, type Measured } from './measure-own.ts'
 import { createQuota } from './quota.ts'
 import type { Storage } from './storage.ts'
 import { createUploadSlots } from './upload-slots.ts'
@@ -17,6 +18,8 @@ export interface Assets {
   readonly library: Library
   /** Makes the upload of a call public while the call lasts. */
   readonly lend: Lend
+  /** Of an address that is ours; undefined for any other. */
+  readonly measureOwn: (url: string) => Promise<Measured | undefined>
   /** For results that come as bytes. */
   readonly keeper: Keeper
   /** Begins to copy what tasks make, and tells what comes of each try. */
@@ -39,10 +42,12 @@ export function openAssets(parts: {
   const quota = createQuota(sql, accountBytesMax)
   const slots = createUploadSlots(uploadsMax)
   const files = createFiles({ sql, blobs, quota, slots })
+  const library = createLibrary({ sql, blobs, publicUrl })
   return {
     files,
+    library,
+    measureOwn: createOwnMeter({ files, library, publicUrl, log }),
     lend: createLend({ sql, blobs, publicUrl, log }),
-    library: createLibrary({ sql, blobs, publicUrl }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
     chores: [

@@ -9,7 +9,7 @@ import {
   type MinutesTask,
 } from '../dialects/minutes/minutes-task.ts'
 import { askForSummary, readSummary } from '../dialects/minutes/summarise.ts'
-import { GatewayError, invalidField } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import { asString, type JsonObject } from '../lib/json.ts'
 import type { Body } from '../pipeline/metering.ts'
 import type { CallbackState, TaskPorts } from '../tasks/ports.ts'
@@ -19,6 +19,9 @@ import { callbackUrl } from './callback-url.ts'
 
 const BODY_BYTES_MAX = 256 * 1024
 const FILE_BYTES_MAX = 1024 ** 3
+const SECONDS_MAX = 7200
+/** Encoders add some silence at both ends. */
+const SECONDS_OF_PADDING = 1
 const URL_LENGTH_MAX = 4096
 const SPEAKERS_MAX = 100
 const VIDEO_SUFFIX = /\.(?:mp4|avi|mkv|mov|flv|wmv|webm|m4v)$/i
@@ -61,7 +64,8 @@ const minutesRequest = z.looseObject({
 })
 
 function readParameters(value: Body): JsonObject {
-  const { features: asked, ...parameters } = minutesRequest.parse(value)
+  // How long it is we find out ourselves: a caller's word would be the size of their own hold.
+  const { features: asked, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
   const { qa, ...named } = asked ?? {}
   return {
     ...parameters,
@@ -76,18 +80,27 @@ function typeOfSuffix(url: string): 'audio' | 'video' | undefined {
   return AUDIO_SUFFIX.test(path) ? 'audio' : undefined
 }
 
-/** A server that does not answer a HEAD request may still serve the file to the upstream. */
+/**
+ * A server that does not answer a HEAD request may still serve the file to the upstream. Of our own
+ * files the length is known too: then it is what the hold covers.
+ */
 async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonObject> {
   const found = await ports.measureUrl?.(String(parameters.file_url))
-  if (found?.bytes === 0) throw invalidField('file_url', 'the file is empty')
-  if (found?.bytes !== undefined && found.bytes >= FILE_BYTES_MAX) {
-    throw new GatewayError('invalid_request', {
-      message: `file_url: the file has ${found.bytes} bytes; it must be smaller than 1 GB`,
-      param: 'file_url',
-    })
+  if (found === 'missing') throw invalidField('file_url', 'there is no such file, or no longer')
+  const { bytes, type, seconds } = found ?? {}
+  if (bytes === 0) throw invalidField('file_url', 'the file is empty')
+  if (bytes !== undefined && bytes >= FILE_BYTES_MAX) {
+    throw invalidField('file_url', `the file has ${bytes} bytes; it must be smaller than 1 GB`)
   }
-  const seen = found?.type?.startsWith('video/') ? 'video' : 'audio'
-  return { ...parameters, file_type: parameters.file_type ?? seen }
+  if (seconds !== undefined && seconds > SECONDS_MAX + SECONDS_OF_PADDING) {
+    const length = `${Math.ceil(seconds)} seconds`
+    throw invalidField('file_url', `the recording lasts ${length}; two hours are the most`)
+  }
+  return {
+    ...parameters,
+    file_type: parameters.file_type ?? (type?.startsWith('video/') ? 'video' : 'audio'),
+    ...(seconds === undefined ? {} : { recording_seconds: Math.min(seconds, SECONDS_MAX) }),
+  }
 }
 
 export function toMinutesTask(row: TaskRow, callback?: CallbackState): MinutesTask {

@@ -60,14 +60,16 @@ export async function createTask(
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
   const given = await readParameters(submission, call, caller, engine)
-  const planned = planOrder(submission, call, given, services)
+  const foreseen = planOrder(submission, call, given, services)
   await guardUrls(submission, given, engine)
   const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
-  const routes = planned.routes && withParameters(planned.routes, parameters)
+  // What was found out may change what it comes to.
+  const { plans, routes } =
+    parameters === given ? foreseen : planOrder(submission, call, parameters, services)
   const leave = admit(caller, call.model, services)
   const done = services.inFlight.add({ abort: () => undefined })
   try {
-    const order = { context, submission, caller, call, parameters, plans: planned.plans }
+    const order = { context, submission, caller, call, parameters, plans }
     const task = await begin(engine, order)
     failpoint('task-begun')
     if (routes) await carryOut(engine, order, routes, task)
@@ -92,11 +94,6 @@ export function planOrder(
   if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
   const routes = planRoutes(kind, call, parameters, services)
   return { plans: routes, routes }
-}
-
-function withParameters([first, ...others]: Routes, parameters: JsonObject): Routes {
-  const inspected = (one: PlannedRoute) => ({ ...one, order: { ...one.order, parameters } })
-  return [inspected(first), ...others.map(inspected)]
 }
 
 /** Throws 404 for a task to build on that is not the caller's own. */

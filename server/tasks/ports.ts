@@ -27,10 +27,12 @@ export interface CallbackAttempt {
   readonly status: number | null
 }
 
-/** What a HEAD request told of a URL. */
+/** What is known of a caller's file, ours or anybody's. */
 export interface MeasuredUrl {
   readonly bytes: number | undefined
   readonly type: string | undefined
+  /** Of a recording of our own, where its header is certain. */
+  readonly seconds?: number | undefined
 }
 
 export interface TaskPorts {
@@ -41,8 +43,11 @@ export interface TaskPorts {
   ) => Promise<unknown>
   /** What is wrong with a URL that a caller named, or undefined when it may be used. */
   readonly judgeUrl?: (url: string) => Promise<string | undefined>
-  /** Size and type of what a URL leads to; undefined when nobody says. Never rejects. */
-  readonly measureUrl?: (url: string) => Promise<MeasuredUrl | undefined>
+  /**
+   * What a URL leads to; undefined when nobody says. `missing`: to a file of our own that is not
+   * there. Rejects only when the database is away.
+   */
+  readonly measureUrl?: (url: string) => Promise<MeasuredUrl | 'missing' | undefined>
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
   readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */

@@ -10,6 +10,7 @@ import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonDocument } from '../read-json.ts'
 import { readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
+import { readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import type {
   PreparedTask,
@@ -23,8 +24,6 @@ import type {
 import type { Wire } from '../upstream.ts'
 import { encodeSubmission, requireAbility } from './submission.ts'
 
-/** The longest recording that is taken: what the hold must cover. */
-const SECONDS_MAX = 7200
 const FILE_BYTES_MAX = 64 * 1024 * 1024
 /** Says that the task's recording is at fault, in the body instead of the header. */
 const MESSAGES: Readonly<Record<number, string>> = {
@@ -44,7 +43,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
 
 function prepare({ parameters }: TaskOrder<RecordingSettings>): PreparedTask {
   requireAbility(parameters)
-  return { quantities: { second: SECONDS_MAX }, facts: {} }
+  return { quantities: { second: readSeconds(parameters) }, facts: {} }
 }
 
 async function submit(

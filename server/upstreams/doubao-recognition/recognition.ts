@@ -13,6 +13,7 @@ import {
 import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { type Outcome, readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
+import { readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import type {
   LostSubmission,
@@ -26,7 +27,6 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 
-const SECONDS_MAX = 7200
 /** Fast speech is six Chinese characters a second; a character is at most two tokens. */
 const TOKENS_PER_SECOND = 12
 const PROMPT_TOKENS = 2_000
@@ -46,13 +46,14 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 type Order = TaskOrder<RecordingSettings>
 
-function prepare({ details }: Order): PreparedTask {
+function prepare({ parameters, details }: Order): PreparedTask {
+  const second = readSeconds(parameters)
   const summary = {
-    input_token: SECONDS_MAX * TOKENS_PER_SECOND + PROMPT_TOKENS,
+    input_token: second * TOKENS_PER_SECOND + PROMPT_TOKENS,
     output_token: OUTPUT_TOKENS,
   }
   const isSummarised = asString(details.summary_model) !== undefined
-  return { quantities: { second: SECONDS_MAX, ...(isSummarised ? summary : {}) }, facts: {} }
+  return { quantities: { second, ...(isSummarised ? summary : {}) }, facts: {} }
 }
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {

@@ -1,0 +1,80 @@
+/** The length of a WebM or Matroska file, where its information states one. */
+import type { Window } from './open-window.ts'
+
+const ELEMENTS_MAX = 200
+const HEADER_BYTES = 12
+const SEGMENT = 0x18538067
+const CLUSTER = 0x1f43b675
+const INFO = 0x1549a966
+const SCALE = 0x2ad7b1
+const DURATION = 0x4489
+const SCALE_DEFAULT = 1_000_000
+const NANOSECONDS = 1e9
+
+interface Element {
+  readonly id: number
+  /** Of its content; an element of unknown size ends with what holds it. */
+  readonly start: number
+  readonly end: number
+}
+
+export async function readMatroska(window: Window): Promise<number | undefined> {
+  const segment = await findElement(window, SEGMENT, 0, window.bytes)
+  const info = segment && (await findElement(window, INFO, segment.start, segment.end))
+  if (!info) return undefined
+  const duration = await findElement(window, DURATION, info.start, info.end)
+  const scale = await findElement(window, SCALE, info.start, info.end)
+  if (!duration) return undefined
+  const ticks = readFloat(await window.at(duration.start, duration.end - duration.start))
+  const stated = scale && readInteger(await window.at(scale.start, scale.end - scale.start))
+  return ticks === undefined ? undefined : (ticks * (stated ?? SCALE_DEFAULT)) / NANOSECONDS
+}
+
+/** The first of them; after the first cluster there are only pictures and sound. */
+async function findElement(
+  window: Window,
+  id: number,
+  from: number,
+  to: number,
+): Promise<Element | undefined> {
+  let at = from
+  for (let elements = 0; elements < ELEMENTS_MAX && at < to; elements += 1) {
+    const element = readElement(await window.at(at, HEADER_BYTES), at, to)
+    if (!element || element.id === CLUSTER) return undefined
+    if (element.id === id) return element
+    at = element.end
+  }
+  return undefined
+}
+
+function readElement(head: Buffer, at: number, to: number): Element | undefined {
+  const idBytes = countBytes(head[0])
+  const sizeBytes = countBytes(head[idBytes])
+  if (idBytes > 4 || sizeBytes > 8 || head.length < idBytes + sizeBytes) return undefined
+  const id = head.readUIntBE(0, idBytes)
+  const start = at + idBytes + sizeBytes
+  const size = readSize(head.subarray(idBytes, idBytes + sizeBytes))
+  return { id, start, end: size === undefined ? to : Math.min(start + size, to) }
+}
+
+/** As many as there are zeros before the first one, and one: more than 8 for none. */
+function countBytes(first = 0): number {
+  return Math.clz32(first) - 24 + 1
+}
+
+/** Without the bit that marks its length; undefined when all the others are ones. */
+function readSize(bytes: Buffer): number | undefined {
+  const whole = BigInt(`0x${bytes.toString('hex')}`)
+  const mark = 1n << BigInt(7 * bytes.length)
+  return whole === 2n * mark - 1n ? undefined : Number(whole - mark)
+}
+
+function readFloat(bytes: Buffer): number | undefined {
+  if (bytes.length === 4) return bytes.readFloatBE()
+  return bytes.length === 8 ? bytes.readDoubleBE() : undefined
+}
+
+function readInteger(bytes: Buffer): number | undefined {
+  if (bytes.length === 0 || bytes.length > 8) return undefined
+  return bytes.reduce((sum, byte) => sum * 256 + byte, 0)
+}

@@ -1,0 +1,95 @@
+/**
+ * What we know of a file of our own that a caller names by its address: its size, and the length of
+ * a recording by its own header. Nothing is fetched over the network, and only headers are read.
+ */
+import type { Readable } from 'node:stream'
+import type { Log } from '../lib/log.ts'
+import type { Files } from './files.ts'
+import { openWindow } from './length/open-window.ts'
+import { readLength } from './length/read-length.ts'
+import type { Library } from './library.ts'
+import type { ByteRange } from './storage.ts'
+
+/** Of storage that is slow today: then nothing is known but the size. */
+const READING_MS = 5_000
+
+export interface MeasuredContent {
+  readonly bytes: number
+  readonly type: string | undefined
+  /** Of a recording, where its header says so for certain. */
+  readonly seconds?: number | undefined
+}
+
+/** `missing`: the address is ours, and nothing is there, or no longer. */
+export type Measured = MeasuredContent | 'missing'
+
+interface Stored {
+  readonly bytes: number
+  readonly type: string | undefined
+  read(range: ByteRange): Promise<Readable>
+}
+
+/** Resolves to undefined for an address that is not ours. */
+export function createOwnMeter(parts: {
+  readonly files: Pick<Files, 'findByToken' | 'read'>
+  readonly library: Pick<Library, 'findByToken' | 'read'>
+  readonly publicUrl: string
+  readonly log: Log
+}): (url: string) => Promise<Measured | undefined> {
+  const { files, library, log } = parts
+  const own = URL.parse(`${parts.publicUrl}/`)
+
+  async function find(kind: string, token: string): Promise<Stored | undefined> {
+    if (kind === 'files') {
+      const file = await files.findByToken(token)
+      if (!file) return undefined
+      const { bytes, content_type: type } = file
+      return { bytes: Number(bytes), type, read: (range) => files.read(file, range) }
+    }
+    const asset = await library.findByToken(token)
+    if (!asset) return undefined
+    const { bytes, content_type: type } = asset
+    const read = (range: ByteRange) => library.read(asset, range)
+    return { bytes: Number(bytes), type: type ?? undefined, read }
+  }
+
+  return async (text) => {
+    const url = URL.parse(text)
+    if (!url || !own || url.origin !== own.origin || !url.pathname.startsWith(own.pathname)) {
+      return undefined
+    }
+    const [kind = '', token = ''] = url.pathname.slice(own.pathname.length).split('/')
+    if (kind !== 'files' && kind !== 'media') return undefined
+    const stored = await find(kind, token)
+    if (!stored) return 'missing'
+    const { bytes, type } = stored
+    const seconds = await inTime(lengthOf(stored)).catch((error: unknown) => {
+      log.info({ error }, 'the length of a file is not known')
+      return undefined
+    })
+    return { bytes, type, seconds }
+  }
+}
+
+function lengthOf({ bytes, read }: Stored): Promise<number | undefined> {
+  const readRange = async (start: number, end: number) => {
+    return collect(await read({ start, end }), end - start + 1)
+  }
+  return readLength(openWindow(bytes, readRange))
+}
+
+async function collect(content: Readable, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of content) chunks.push(chunk)
+  return Buffer.concat(chunks).subarray(0, bytesMax)
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), READING_MS)
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
