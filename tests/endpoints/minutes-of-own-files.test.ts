@@ -1,4 +1,4 @@
-/** Minutes of a file that lies here: its limits are known before any charge, and so is its length. */
+/** Minutes of a file that lies here: its limits and its length are known before any charge. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -19,7 +19,7 @@ const SECONDS_MAX = 1_000_000
 
 type Reader = (window: Window) => Promise<number | undefined>
 
-/** Seconds, or undefined when nothing is known for certain. Rejects when the file cannot be read. */
+/** Seconds; undefined when nothing is certain. Rejects when the file cannot be read. */
 export async function readLength(window: Window): Promise<number | undefined> {
   const reader = readerOf(await window.at(0, MAGIC_BYTES))
   const seconds = await reader?.(window)
