@@ -80,8 +80,11 @@ export function describeModel(model: Model, services: PlainServices): z.infer<ty
 }
 
 /** What no path here takes, because of the site, is not offered either. */
-function isVisible({ id, type }: Model, caller: Caller, { endpoints }: PlainServices): boolean {
+function isVisible(model: Model, caller: Caller, { endpoints }: PlainServices): boolean {
+  const { id, type, free, currency } = model
   if (caller.models !== null && !caller.models.includes(id)) return false
+  // Prices are read as the account's currency, and it cannot call what is sold in another.
+  if (!free && currency !== caller.currency) return false
   return endpoints().some((endpoint) => readingOf(endpoint)?.modelTypes.includes(type))
 }
 

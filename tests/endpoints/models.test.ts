@@ -65,6 +65,27 @@ test('a key sees only the models it may call', async () => {
   assert.equal((await gateway.get('/v1/models/sim-embedding', key)).status, 404)
 })
 
+test('an account sees only what is sold in its currency, and what is free', async () => {
+  const routes = [{ channel: 'sim-openai', upstream_model: 'sim-chat' }]
+  const prices = [{ unit: 'output_token', per: 1, amount: '0.001' }]
+  const models = [
+    { id: 'for-dollars', type: 'chat', prices, routes },
+    { id: 'for-nothing', type: 'chat', free: true, routes },
+  ]
+  await gateway.apply({ currency: 'USD', models }, 'dollars')
+  const yuan = await gateway.tenant()
+  const dollars = await gateway.tenant()
+  await gateway.sql`update account set currency = 'USD' where id = ${dollars.accountId}`
+  const listed = async (key: string) => {
+    const { data } = (await gateway.get('/v1/models', key)).json
+    return new Set((data as Listed[]).map(({ id }) => id))
+  }
+  assert.deepEqual(await listed(dollars.key), new Set(['for-dollars', 'for-nothing']))
+  const inYuan = await listed(yuan.key)
+  assert.ok(inYuan.has('sim-chat') && inYuan.has('for-nothing') && !inYuan.has('for-dollars'))
+  assert.equal((await gateway.get('/v1/models/for-dollars', yuan.key)).status, 404)
+})
+
 test('404 for an unknown model, 401 without a key', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.get('/v1/models/nothing', key)
