@@ -50,6 +50,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Stop' }).click()
     await panel(page, 'Result').getByText('Stopped').waitFor()
     await page.getByRole('log').locator('p').nth(1).waitFor()
+    await page.getByRole('button', { name: 'New conversation' }).waitFor()
     await costAfter(page, 60_000)
     await page.context().close()
   })
@@ -73,6 +74,22 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     stage = await startConsoleStage()
   })
   after(() => stage?.stop())
+
+  test('a capability without a model says what comes next', async () => {
+    for (const [operator, next] of [
+      [true, 'Add a model'],
+      [false, 'See all models'],
+    ] as const) {
+      const { page } = await stage.signedIn('/playground?kind=speech', { operator, role: 'owner' })
+      await page.route('**/accounts/*/models*', (route) => {
+        return route.fulfill({ json: { data: [], next_cursor: null } })
+      })
+      await page.reload()
+      await page.getByRole('heading', { name: 'No model of this kind yet' }).waitFor()
+      await page.getByRole('link', { name: next }).waitFor()
+      await page.context().close()
+    }
+  })
 
   for (const [name, look] of [
     ['a phone', PHONE],

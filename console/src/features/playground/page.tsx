@@ -59,7 +59,12 @@ function Kinds({ models }: { readonly models: readonly Model[] }) {
     >
       <Tabs.List className={classes.kinds} aria-label={t('kinds')}>
         {CAPABILITIES.map(({ id, label, icon }) => (
-          <Tabs.Tab key={id} value={id} leftSection={<Icon name={icon} size={16} />}>
+          <Tabs.Tab
+            key={id}
+            value={id}
+            leftSection={<Icon name={icon} size={16} />}
+            ref={id === tried.id ? showWhole : undefined}
+          >
             {t(label)}
           </Tabs.Tab>
         ))}
@@ -75,6 +80,11 @@ function Kinds({ models }: { readonly models: readonly Model[] }) {
       </Tabs.Panel>
     </Tabs>
   )
+}
+
+/** On a phone the chosen tab may stand outside the row. */
+function showWhole(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: 'nearest', inline: 'center' })
 }
 
 interface TrialProps {

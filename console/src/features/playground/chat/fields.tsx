@@ -1,5 +1,6 @@
 /** How the conversation is led, and what is said next. */
-import { NumberInput, SimpleGrid, Textarea } from '@mantine/core'
+import { Button, Group, NumberInput, SimpleGrid, Textarea } from '@mantine/core'
+import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/choice.tsx'
@@ -46,6 +47,7 @@ export function ChatFields({ model, values, change }: Props) {
           allowDecimal={false}
         />
       </SimpleGrid>
+      <NewConversation values={values} change={change} />
     </>
   )
 }
@@ -59,6 +61,23 @@ function Dialects({ model, values, change }: Props) {
       value={chosenDialect(model, values)}
       onChange={(dialect) => change({ dialect })}
     />
+  )
+}
+
+function NewConversation({ values, change }: Pick<Props, 'values' | 'change'>) {
+  const t = useMessages(messages)
+  if (values.turns.length === 0) return null
+  return (
+    <Group justify="flex-end">
+      <Button
+        size="compact-sm"
+        variant="default"
+        leftSection={<Icon name="plus" size={14} />}
+        onClick={() => change({ turns: [] })}
+      >
+        {t('newConversation')}
+      </Button>
+    </Group>
   )
 }
 

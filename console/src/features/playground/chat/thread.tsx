@@ -5,6 +5,7 @@ import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/disclosure.tsx'
 import { messages } from './messages.ts'
+import { Prose } from './prose.tsx'
 import classes from './thread.module.css'
 import type { ChatValues, Reply } from './values.ts'
 
@@ -39,10 +40,8 @@ function Said({ reply }: { readonly reply: Reply }) {
           <p className={classes.thought}>{reply.thought}</p>
         </Disclosure>
       ) : null}
-      <p className={classes.said}>
-        <VisuallyHidden>{t('model')}: </VisuallyHidden>
-        {reply.text}
-      </p>
+      <VisuallyHidden>{t('model')}: </VisuallyHidden>
+      <Prose text={reply.text} />
       <Facts reply={reply} />
     </div>
   )
