@@ -1,4 +1,4 @@
-/** What the vendor's video models take, as data (upstreams.md 6B.1). */
+/** What the vendor's video models take, as data (upstreams.md 6B). */
 import type { VideoRules } from '../../dialects/video/content.ts'
 
 const H3: VideoRules = {
@@ -20,4 +20,38 @@ export function rulesOf(upstreamModel: string): VideoRules {
   // The vendor's own name has a "max" in it too.
   const isMax = /-max\b/i.test(upstreamModel)
   return isMax ? { ...H3, seconds: { min: 5, max: 15 } } : H3
+}
+
+const HAILUO: VideoRules = {
+  seconds: { min: 6, max: 10 },
+  choosesDuration: false,
+  resolutions: ['768P', '1080p'],
+  resolution: '768P',
+  text: true,
+  frames: 1,
+  referenceImages: 0,
+  referenceVideos: 0,
+  referenceAudios: 0,
+  audioAlone: false,
+  flex: false,
+}
+const OLDEST: VideoRules = {
+  ...HAILUO,
+  seconds: { min: 6, max: 6 },
+  resolutions: ['720p'],
+  resolution: '720p',
+}
+
+/** By the model's name; of the first protocol. */
+const FIRST: readonly (readonly [RegExp, VideoRules])[] = [
+  [/hailuo-02/i, { ...HAILUO, frames: 2 }],
+  [/hailuo-.*fast/i, { ...HAILUO, text: false }],
+  [/hailuo/i, HAILUO],
+  [/^s2v-/i, { ...OLDEST, frames: 0, referenceImages: 1, text: false }],
+  [/^i2v-/i, { ...OLDEST, text: false }],
+  [/^t2v-/i, { ...OLDEST, frames: 0 }],
+]
+
+export function firstRulesOf(upstreamModel: string): VideoRules {
+  return FIRST.find(([name]) => name.test(upstreamModel))?.[1] ?? HAILUO
 }

@@ -8,6 +8,7 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
+import type { TaskLook } from '../task-driver.ts'
 import type { WireResponse } from '../upstream.ts'
 
 /** upstreams.md 6B.2; what is not listed may have happened after the vendor took the task. */
@@ -21,19 +22,46 @@ const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
   2049: 'channel_fault',
 }
 
+/** Of a task that has failed for what it was asked to make, or made. */
+const VERDICTS: ReadonlySet<string> = new Set(['1026', '1027'])
+
 /** The document of a good answer. `creating`: what may have been carried out stays unknown. */
 export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
+  const document = await readDocument(response, creating)
+  refuseBase(document, response.status, creating)
+  return document
+}
+
+/** The same, whatever base_resp says: an answer about a task may state its failure there. */
+export async function readDocument(response: WireResponse, creating: boolean): Promise<JsonObject> {
   if (response.status >= 400) throw await readFailure(response, creating)
-  const document = await readJsonAnswer(response)
-  const base = document.base_resp
-  const code = member(base, 'status_code')
-  if (code === undefined || code === 0) return document
+  return await readJsonAnswer(response)
+}
+
+/** Throws what base_resp says under HTTP 200, unless it says that all is well. */
+export function refuseBase(document: JsonObject, status: number, creating: boolean): void {
+  const { code, message } = readBase(document)
+  if (code === undefined || code === '0') return
   const kind = KIND_OF_CODE[Number(code)] ?? (creating ? 'unknown' : 'failed')
   throw new UpstreamFailure(kind, {
-    ...(kind === 'busy' ? { status: 429 } : { status: response.status }),
-    code: String(code),
-    message: asString(member(base, 'status_msg')) ?? 'refused',
+    ...{ status: kind === 'busy' ? 429 : status, code, message: message ?? 'refused' },
   })
+}
+
+/** The end of a task whose content was refused, as far as base_resp tells it. */
+export function readVerdict(document: JsonObject): TaskLook | undefined {
+  const { code, message } = readBase(document)
+  if (code === undefined || !VERDICTS.has(code)) return undefined
+  return { state: 'failed', code, message: message ?? 'the content was refused' }
+}
+
+export function readBase({ base_resp: base }: JsonObject): {
+  readonly code: string | undefined
+  readonly message: string | undefined
+} {
+  const code = member(base, 'status_code')
+  const message = asString(member(base, 'status_msg'))
+  return { code: code === undefined ? undefined : String(code), message: message || undefined }
 }
 
 async function readFailure(response: WireResponse, creating: boolean): Promise<UpstreamFailure> {

@@ -1,177 +1,18 @@
-/** Video tasks in the vendor's second protocol (upstreams.md 6B.1): no list and no cancel. */
-import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
-import { readErrorBody, UpstreamFailure } from '../failure.ts'
-import type {
-  PreparedTask,
-  SubmittedTask,
-  TaskDriver,
-  TaskLook,
-  TaskOrder,
-  TaskReference,
-} from '../task-driver.ts'
-import type { Wire, WireResponse } from '../upstream.ts'
-import { rulesOf } from './models.ts'
-import { readAnswer } from './read-answer.ts'
+/** Video tasks of the vendor: the model says which of its two protocols it is sold by. */
+import type { TaskDriver } from '../task-driver.ts'
 import type { MinimaxSettings } from './settings.ts'
+import { videoV1 } from './video-v1.ts'
+import { videoV2 } from './video-v2.ts'
 
-const TEXT_LENGTH_MAX = 7_000
-/** More images than these cost extra. */
-const FREE_IMAGES = 5
-/** The longest input video that is taken, billed like output. */
-const INPUT_SECONDS_MAX = 15
+/** The generations before H3: Hailuo, and the 01 models for text, images and subjects. */
+const FIRST = /hailuo|^[tis]2v-/i
 
-type Order = TaskOrder<MinimaxSettings>
-
-function prepare(order: Order): PreparedTask {
-  const { parameters, given } = order
-  const rules = correctRules(rulesOf(order.upstreamModel), order.details)
-  const found = judgeVideo(parameters, given, rules) ?? judgeText(parameters)
-  if (found) {
-    const { param, problem } = found
-    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
-  }
-  const { videos, images } = sortContent(contentOf(parameters))
-  const seconds = Number(parameters.duration)
-  return {
-    quantities: {
-      second: seconds + videos * INPUT_SECONDS_MAX,
-      image: Math.max(0, images - FREE_IMAGES),
-    },
-    facts: { resolution: resolutionOf(order), audio: true, video_input: videos > 0 },
-  }
+function driverOf({ upstreamModel }: { readonly upstreamModel: string }) {
+  return FIRST.test(upstreamModel) ? videoV1 : videoV2
 }
 
-function judgeText(parameters: JsonObject) {
-  const { texts } = sortContent(contentOf(parameters))
-  const isLong = texts.some((text) => text.length > TEXT_LENGTH_MAX)
-  return isLong
-    ? { param: 'content', problem: `this model takes at most ${TEXT_LENGTH_MAX} characters` }
-    : undefined
+export const minimaxVideo: TaskDriver<MinimaxSettings> = {
+  prepare: (order) => driverOf(order).prepare(order),
+  submit: (wire, order, attempt) => driverOf(order).submit(wire, order, attempt),
+  look: (wire, reference) => driverOf(reference).look(wire, reference),
 }
-
-function contentOf({ content }: JsonObject): readonly unknown[] {
-  return Array.isArray(content) ? content : []
-}
-
-function resolutionOf({ parameters, given, upstreamModel, details }: Order): string {
-  if (given.has('resolution')) return String(parameters.resolution)
-  return correctRules(rulesOf(upstreamModel), details).resolution
-}
-
-function buildBody(order: Order): JsonObject {
-  const { parameters, given, upstreamModel } = order
-  const content = contentOf(parameters)
-  const textOnly = content.every((item) => member(item, 'type') === 'text')
-  // Without a picture there is nothing to adapt to.
-  const ratio = textOnly && parameters.ratio === 'adaptive' ? '16:9' : parameters.ratio
-  return {
-    model: upstreamModel,
-    content: nameRoles(content),
-    resolution: resolutionOf(order),
-    duration: parameters.duration,
-    ratio,
-    ...(given.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
-  }
-}
-
-async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify(buildBody(order)))
-  const response = await send(wire, order.settings, '/v2/video_generation', body)
-  const id = asString((await readAnswer(response, true)).task_id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
-}
-
-async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
-  const path = `/v2/query/video_generation/${encodeURIComponent(reference.upstreamId)}`
-  const response = await send(wire, reference.settings, path)
-  if (response.status === 404) {
-    await readErrorBody(response)
-    return { state: 'gone' }
-  }
-  const { task } = await readAnswer(response, false)
-  if (!isObject(task)) throw new UpstreamFailure('failed', { message: 'an answer without a task' })
-  return readTask(task)
-}
-
-function readTask(task: JsonObject): TaskLook {
-  switch (task.status) {
-    case 'queued':
-      return { state: 'queued' }
-    case 'running':
-      return { state: 'processing' }
-    case 'succeeded':
-      return readSuccess(task)
-    case 'failed':
-      return { state: 'failed', ...readError(task, 'task_failed', 'the task failed') }
-    case 'expired':
-      return { state: 'failed', ...readError(task, 'task_expired', 'the task expired upstream') }
-    case 'cancelled':
-      return { state: 'failed', code: 'cancelled', message: 'cancelled', cancelled: true }
-    default:
-      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
-  }
-}
-
-/** Its codes are sometimes numbers. */
-function readError({ error }: JsonObject, code: string, message: string) {
-  const given = member(error, 'code')
-  return {
-    code: typeof given === 'number' ? String(given) : (asString(given) ?? code),
-    message: asString(member(error, 'message')) ?? message,
-  }
-}
-
-function readSuccess(task: JsonObject): TaskLook {
-  const videoUrl = asString(member(task.content, 'url'))
-  if (videoUrl === undefined) {
-    throw new UpstreamFailure('failed', { message: 'succeeded without a url' })
-  }
-  const { resolution, usage } = task
-  const result: Record<string, unknown> = { video_url: videoUrl }
-  for (const name of ['duration', 'resolution', 'ratio']) {
-    if (task[name] !== undefined && task[name] !== null) result[name] = task[name]
-  }
-  if (isObject(usage)) result.usage = usage
-  const quantities = readUsage(usage)
-  return {
-    state: 'succeeded',
-    result,
-    ...(quantities ? { usage: quantities } : {}),
-    ...(typeof task.duration === 'number' ? { measured: { second: task.duration } } : {}),
-    facts: typeof resolution === 'string' ? { resolution } : {},
-  }
-}
-
-/** Input and output seconds are billed alike. */
-function readUsage(usage: unknown): Quantities | undefined {
-  const seconds = member(usage, 'total_seconds') ?? member(usage, 'output_seconds')
-  if (seconds === undefined) return undefined
-  const images = member(usage, 'input_image_count')
-  return {
-    // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
-    second: typeof seconds === 'number' ? seconds : -1,
-    image: typeof images === 'number' ? Math.max(0, images - FREE_IMAGES) : 0,
-  }
-}
-
-function send(
-  wire: Wire,
-  { base_url: baseUrl, api_key: apiKey }: MinimaxSettings,
-  path: string,
-  body?: Buffer,
-): Promise<WireResponse> {
-  return wire.send({
-    method: body ? 'POST' : 'GET',
-    url: baseUrl.replace(/\/+$/, '') + path,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body } : {}),
-  })
-}
-
-export const minimaxVideo: TaskDriver<MinimaxSettings> = { prepare, submit, look }

@@ -1,0 +1,179 @@
+/**
+ * Video tasks in the vendor's first protocol (upstreams.md 6B.2): six or ten seconds, the film is a
+ * file that is asked for by an id of its own, and the answer states no usage. No list, no cancel.
+ */
+import {
+  type ContentProblem,
+  correctRules,
+  judgeVideo,
+  sortContent,
+} from '../../dialects/video/content.ts'
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import type {
+  PreparedTask,
+  SubmittedTask,
+  TaskDriver,
+  TaskLook,
+  TaskOrder,
+  TaskReference,
+} from '../task-driver.ts'
+import type { Wire } from '../upstream.ts'
+import { firstRulesOf } from './models.ts'
+import { readAnswer, readBase, readDocument, readVerdict, refuseBase } from './read-answer.ts'
+import { send } from './send.ts'
+import type { MinimaxSettings } from './settings.ts'
+
+const TEXT_LENGTH_MAX = 2_000
+const LENGTHS: readonly number[] = [6, 10]
+const LENGTH_DEFAULT = 6
+/** The largest picture is made in the shorter length only. */
+const LONG_RESOLUTION = '1080p'
+/** Of the vendor alone: passed when the caller knows of them. */
+const OWN_FIELDS = ['prompt_optimizer', 'fast_pretreatment']
+
+type Order = TaskOrder<MinimaxSettings>
+
+function prepare(order: Order): PreparedTask {
+  const { parameters, given } = order
+  const duration = secondsOf(order)
+  const found =
+    judgeOwn(order, duration) ?? judgeVideo({ ...parameters, duration }, given, rulesFor(order))
+  if (found) {
+    const { param, problem } = found
+    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
+  }
+  const facts = { resolution: resolutionOf(order), audio: false, video_input: false }
+  return { quantities: { second: duration }, facts }
+}
+
+const rulesFor = ({ upstreamModel, details }: Order) =>
+  correctRules(firstRulesOf(upstreamModel), details)
+
+function secondsOf({ parameters, given }: Order): number {
+  return given.has('duration') ? Number(parameters.duration) : LENGTH_DEFAULT
+}
+
+function resolutionOf(order: Order): string {
+  const { parameters, given } = order
+  return given.has('resolution') ? String(parameters.resolution) : rulesFor(order).resolution
+}
+
+/** What no other protocol refuses. */
+function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
+  const { parameters, given } = order
+  const { texts } = sortContent(contentOf(parameters))
+  if (texts.some((text) => text.length > TEXT_LENGTH_MAX)) {
+    const problem = `this model takes at most ${TEXT_LENGTH_MAX} characters`
+    return { param: 'content', problem }
+  }
+  if (given.has('ratio') && parameters.ratio !== 'adaptive') {
+    return { param: 'ratio', problem: "this model takes only 'adaptive'" }
+  }
+  const { max } = rulesFor(order).seconds
+  if (!LENGTHS.includes(duration) || duration > max) {
+    const lengths = LENGTHS.filter((one) => one <= max).join(' or ')
+    return { param: 'duration', problem: `this model makes ${lengths} seconds` }
+  }
+  if (duration > LENGTH_DEFAULT && resolutionOf(order) === LONG_RESOLUTION) {
+    return { param: 'duration', problem: `in ${LONG_RESOLUTION} this model makes 6 seconds` }
+  }
+  return undefined
+}
+
+function contentOf({ content }: JsonObject): readonly unknown[] {
+  return Array.isArray(content) ? content : []
+}
+
+function buildBody(order: Order): JsonObject {
+  const { parameters, given, upstreamModel } = order
+  const content = contentOf(parameters)
+  const urlsOf = (role: string) =>
+    content.flatMap((item) => {
+      const url = asString(member(member(item, 'image_url'), 'url'))
+      const own = asString(member(item, 'role')) ?? 'first_frame'
+      return url !== undefined && own === role ? [url] : []
+    })
+  const [first] = urlsOf('first_frame')
+  const [last] = urlsOf('last_frame')
+  const subjects = urlsOf('reference_image')
+  const [prompt] = sortContent(content).texts
+  return {
+    model: upstreamModel,
+    ...(prompt ? { prompt } : {}),
+    duration: secondsOf(order),
+    resolution: resolutionOf(order).toUpperCase(),
+    ...(first ? { first_frame_image: first } : {}),
+    ...(last ? { last_frame_image: last } : {}),
+    ...(subjects.length > 0 ? { subject_reference: [{ type: 'character', image: subjects }] } : {}),
+    ...(given.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
+    ...Object.fromEntries(
+      OWN_FIELDS.flatMap((name) => (given.has(name) ? [[name, parameters[name]]] : [])),
+    ),
+  }
+}
+
+async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
+  const body = Buffer.from(JSON.stringify(buildBody(order)))
+  const response = await send(wire, order.settings, '/v1/video_generation', body)
+  const id = asString((await readAnswer(response, true)).task_id)
+  if (id !== undefined && id !== '') return { upstreamId: id }
+  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+}
+
+async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
+  const { settings, upstreamId } = reference
+  const id = encodeURIComponent(upstreamId)
+  const response = await send(wire, settings, `/v1/query/video_generation?task_id=${id}`)
+  if (response.status === 404) {
+    await readErrorBody(response)
+    return { state: 'gone' }
+  }
+  const task = await readDocument(response, false)
+  const { code, message = 'the task failed' } = readBase(task)
+  // Why it failed stands where else a question would be refused.
+  if (task.status === 'Fail') {
+    return { state: 'failed', code: code && code !== '0' ? code : 'task_failed', message }
+  }
+  const verdict = readVerdict(task)
+  if (verdict) return verdict
+  refuseBase(task, response.status, false)
+  return await readTask(wire, settings, task)
+}
+
+/** Every status the vendor is known to tell; any other is an error of the look. */
+async function readTask(
+  wire: Wire,
+  settings: MinimaxSettings,
+  task: JsonObject,
+): Promise<TaskLook> {
+  switch (task.status) {
+    case 'Preparing':
+    case 'Queueing':
+      return { state: 'queued' }
+    case 'Processing':
+      return { state: 'processing' }
+    case 'Success':
+      return { state: 'succeeded', result: await readFile(wire, settings, task) }
+    default:
+      throw new UpstreamFailure('failed', { message: `unknown status ${String(task.status)}` })
+  }
+}
+
+/** The film's address. What cannot be had now is asked for at the next look. */
+async function readFile(
+  wire: Wire,
+  settings: MinimaxSettings,
+  { file_id: fileId, video_width: width, video_height: height }: JsonObject,
+): Promise<JsonObject> {
+  const id = typeof fileId === 'number' ? String(fileId) : asString(fileId)
+  if (!id) throw new UpstreamFailure('failed', { message: 'a success without a file_id' })
+  const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`
+  const document = await readAnswer(await send(wire, settings, path), false)
+  const videoUrl = asString(member(document.file, 'download_url'))
+  if (!videoUrl) throw new UpstreamFailure('failed', { message: 'a file without a download_url' })
+  const size = typeof width === 'number' && typeof height === 'number' ? { width, height } : {}
+  return { video_url: videoUrl, ...size }
+}
+
+export const videoV1: TaskDriver<MinimaxSettings> = { prepare, submit, look }

@@ -1,0 +1,196 @@
+/** Both of the vendor's video protocols, against answers in the shapes that clients have recorded. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { UpstreamFailure } from '../../../server/upstreams/failure.ts'
+import { minimaxVideo as driver } from '../../../server/upstreams/minimax/video.ts'
+import { type Recorded, startRecorded, wire } from '../recording-vendor.ts'
+
+const ID = '176843862716480'
+const ATTEMPT = { id: 'att_1' }
+const SUBMIT_1 = '/v1/video_generation'
+const QUERY_1 = `/v1/query/video_generation?task_id=${ID}`
+const FILE = '/v1/files/retrieve?file_id=205258526306433'
+const QUERY_2 = `/v2/query/video_generation/${ID}`
+const DEFAULTS = { resolution: '720p', ratio: 'adaptive', duration: 5, watermark: false }
+const OK = { status_code: 0, status_msg: 'success' }
+const text = { type: 'text', text: 'a river' }
+const image = (name: string, role?: string) => ({
+  ...{ type: 'image_url', image_url: { url: `https://m.example/${name}` } },
+  ...(role ? { role } : {}),
+})
+
+function orderOf(upstreamModel: string, asked: Readonly<Record<string, unknown>>, url = '') {
+  const settings = { base_url: url, api_key: 'minimax-key' }
+  const parameters = { ...DEFAULTS, content: [text], ...asked }
+  return { settings, upstreamModel, parameters, given: new Set(Object.keys(asked)), details: {} }
+}
+
+async function look(t: TestContext, model: string, answers: Record<string, Recorded>) {
+  const { url } = await startRecorded(t, () => answers)
+  const settings = { base_url: url, api_key: 'minimax-key' }
+  return driver.look(wire, { settings, upstreamModel: model, upstreamId: ID })
+}
+
+const HAILUO = 'MiniMax-Hailuo-02'
+const H3 = 'MiniMax-H3'
+
+test('v1: every field in the vendor’s words; the default length is its shortest', async (t) => {
+  const answers = { [SUBMIT_1]: { body: { task_id: ID, base_resp: OK } } }
+  const { url, seen } = await startRecorded(t, () => answers)
+  const asked = {
+    ...{ content: [text, image('a.png', 'first_frame'), image('b.png', 'last_frame')] },
+    ...{ resolution: '768P', watermark: true, prompt_optimizer: false, seed: 7 },
+  }
+  const order = orderOf(HAILUO, asked, url)
+  assert.deepEqual(driver.prepare(order), {
+    quantities: { second: 6 },
+    facts: { resolution: '768P', audio: false, video_input: false },
+  })
+  assert.deepEqual(await driver.submit(wire, order, ATTEMPT), { upstreamId: ID })
+  assert.equal(seen[0]?.headers.authorization, 'Bearer minimax-key')
+  assert.deepEqual(JSON.parse(seen[0]?.body ?? ''), {
+    ...{ model: HAILUO, prompt: 'a river', duration: 6, resolution: '768P' },
+    ...{ first_frame_image: 'https://m.example/a.png' },
+    ...{ last_frame_image: 'https://m.example/b.png' },
+    ...{ aigc_watermark: true, prompt_optimizer: false },
+  })
+})
+
+test('v1: a subject, and a resolution in capitals', async (t) => {
+  const answers = { [SUBMIT_1]: { body: { task_id: ID, base_resp: OK } } }
+  const { url, seen } = await startRecorded(t, () => answers)
+  const content = [text, image('face.png', 'reference_image')]
+  await driver.submit(wire, orderOf('S2V-01', { content }, url), ATTEMPT)
+  const { resolution, subject_reference: subject } = JSON.parse(seen[0]?.body ?? '')
+  assert.equal(resolution, '720P')
+  assert.deepEqual(subject, [{ type: 'character', image: ['https://m.example/face.png'] }])
+})
+
+for (const [name, model, asked, param] of [
+  ['eight seconds', HAILUO, { duration: 8 }, 'duration'],
+  ['a length of its choice', HAILUO, { duration: -1 }, 'duration'],
+  ['ten seconds of the largest', HAILUO, { duration: 10, resolution: '1080p' }, 'duration'],
+  ['ten seconds of the oldest', 'T2V-01', { duration: 10 }, 'duration'],
+  ['2K', HAILUO, { resolution: '2K' }, 'resolution'],
+  ['a ratio', HAILUO, { ratio: '9:16' }, 'ratio'],
+  ['the slower tier', HAILUO, { service_tier: 'flex' }, 'service_tier'],
+  ['too long a text', HAILUO, { content: [{ type: 'text', text: 'x'.repeat(2001) }] }, 'content'],
+  ['a last frame alone', HAILUO, { content: [image('b.png', 'last_frame')] }, 'content'],
+  ['a last frame of 2.3', 'MiniMax-Hailuo-2.3', { content: twoFrames() }, 'content'],
+  ['no image for the fast one', 'MiniMax-Hailuo-2.3-Fast', {}, 'content'],
+  ['no image for I2V', 'I2V-01-live', {}, 'content'],
+  ['an image for T2V', 'T2V-01', { content: [text, image('a.png')] }, 'content'],
+  ['no subject', 'S2V-01', {}, 'content'],
+  ['1080p of H3', H3, { resolution: '1080p' }, 'resolution'],
+  ['four seconds of H3-Max', 'MiniMax-H3-Max', { duration: 4 }, 'duration'],
+] as const) {
+  test(`refused before anything is held: ${name}`, () => {
+    assert.throws(
+      () => driver.prepare(orderOf(model, asked)),
+      ({ kind, details }: UpstreamFailure) => kind === 'rejected' && details.param === param,
+    )
+  })
+}
+
+function twoFrames() {
+  return [image('a.png', 'first_frame'), image('b.png', 'last_frame')]
+}
+
+for (const [status, state] of [
+  ['Preparing', 'queued'],
+  ['Queueing', 'queued'],
+  ['Processing', 'processing'],
+] as const) {
+  test(`v1: ${status} is ${state}`, async (t) => {
+    const body = { task_id: ID, status, file_id: '', base_resp: OK }
+    assert.deepEqual(await look(t, HAILUO, { [QUERY_1]: { body } }), { state })
+  })
+}
+
+const SUCCESS = {
+  ...{ task_id: ID, status: 'Success', file_id: '205258526306433', base_resp: OK },
+  ...{ video_width: 1366, video_height: 768 },
+}
+
+test('v1: a success is a file that is asked for', async (t) => {
+  const file = { file_id: 205258526306433, download_url: 'https://cdn.example/o.mp4' }
+  const answers = { [QUERY_1]: { body: SUCCESS }, [FILE]: { body: { file, base_resp: OK } } }
+  assert.deepEqual(await look(t, HAILUO, answers), {
+    state: 'succeeded',
+    result: { video_url: 'https://cdn.example/o.mp4', width: 1366, height: 768 },
+  })
+})
+
+for (const [name, file] of [
+  ['cannot be had now', { status: 500 }],
+  ['is refused for load', { body: { base_resp: { status_code: 1002, status_msg: 'slow down' } } }],
+  ['has no address', { body: { file: {}, base_resp: OK } }],
+] as const) {
+  test(`v1: a file that ${name} is asked for again`, async (t) => {
+    const answers = { [QUERY_1]: { body: SUCCESS }, [FILE]: file }
+    await assert.rejects(look(t, HAILUO, answers), { name: 'UpstreamFailure' })
+  })
+}
+
+for (const [name, model, answers, code] of [
+  ['v1: Fail', HAILUO, v1({ status: 'Fail', base_resp: OK }), 'task_failed'],
+  ['v1: Fail with a code', HAILUO, v1({ status: 'Fail', base_resp: refused(1027) }), '1027'],
+  ['v1: a verdict alone', HAILUO, v1({ base_resp: refused(1026) }), '1026'],
+  ['v2: failed', H3, v2({ status: 'failed', error: { code: 1027, message: 'policy' } }), '1027'],
+  ['v2: failed without words', H3, v2({ status: 'failed' }), 'task_failed'],
+  ['v2: expired', H3, v2({ status: 'expired' }), 'task_expired'],
+  ['v2: cancelled', H3, v2({ status: 'cancelled' }), 'cancelled'],
+  ['v2: a verdict alone', H3, { [QUERY_2]: { body: { base_resp: refused(1027) } } }, '1027'],
+] as const) {
+  test(`${name} is the end of the task`, async (t) => {
+    const seen = await look(t, model, answers)
+    assert.deepEqual([seen.state, 'code' in seen && seen.code], ['failed', code])
+  })
+}
+
+function refused(status_code: number) {
+  return { status_code, status_msg: 'refused' }
+}
+
+function v1(task: object): Record<string, Recorded> {
+  return { [QUERY_1]: { body: { task_id: ID, ...task } } }
+}
+
+function v2(task: object): Record<string, Recorded> {
+  return { [QUERY_2]: { body: { task: { id: ID, ...task } } } }
+}
+
+for (const [name, model, answers] of [
+  ['v1: an unknown status', HAILUO, v1({ status: 'Pondering', base_resp: OK })],
+  ['v2: an unknown status', H3, v2({ status: 'pondering' })],
+  ['v1: a wrong key', HAILUO, v1({ base_resp: refused(1004) })],
+  ['v1: a busy vendor', HAILUO, { [QUERY_1]: { status: 429, body: {} } }],
+] as const) {
+  test(`${name} is an error of the look, not the end of the task`, async (t) => {
+    await assert.rejects(look(t, model, answers), { name: 'UpstreamFailure' })
+  })
+}
+
+for (const [code, kind] of [
+  [1002, 'busy'],
+  [1004, 'channel_fault'],
+  [1008, 'channel_fault'],
+  [1026, 'rejected'],
+  [1027, 'rejected'],
+  [2013, 'rejected'],
+  [2049, 'channel_fault'],
+  [1000, 'unknown'],
+] as const) {
+  test(`a submission under HTTP 200 with ${code} is ${kind}, in both protocols`, async (t) => {
+    const body = { task_id: '', base_resp: refused(code) }
+    const answers = { [SUBMIT_1]: { body }, '/v2/video_generation': { body } }
+    const { url } = await startRecorded(t, () => answers)
+    for (const model of [HAILUO, H3]) {
+      await assert.rejects(driver.submit(wire, orderOf(model, {}, url), ATTEMPT), { kind })
+    }
+  })
+}
+
+test('v1 and v2: a task that the vendor does not know is gone', async (t) => {
+  for (const model of [HAILUO, H3]) assert.deepEqual(await look(t, model, {}), { state: 'gone' })
+})
