@@ -40,7 +40,14 @@ export function CopyButton({ value, label }: CopyButtonProps) {
 /** An id or an address, shortened in place, copied whole. */
 export function CopyText({ value }: { readonly value: string }) {
   return (
-    <Group gap={2} wrap="nowrap" component="span" style={{ display: 'inline-flex' }} miw={0}>
+    <Group
+      gap={2}
+      wrap="nowrap"
+      component="span"
+      style={{ display: 'inline-flex' }}
+      miw={0}
+      maw="100%"
+    >
       <Text component="span" ff="monospace" size="xs" truncate title={value}>
         {value}
       </Text>

@@ -1,5 +1,5 @@
 /** One figure with its name; a link when there is a page that proves it. */
-import { Box, Text } from '@mantine/core'
+import { Box, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import classes from './stat-tile.module.css'
@@ -8,12 +8,14 @@ interface StatTileProps {
   readonly label: string
   readonly value: ReactNode
   readonly note?: ReactNode
+  /** What the figure means, for whoever points at it. */
+  readonly hint?: string
   /** Where the figure comes from. */
   readonly to?: string
   readonly search?: Readonly<Record<string, string>>
 }
 
-export function StatTile({ label, value, note, to, search }: StatTileProps) {
+export function StatTile({ label, value, note, hint, to, search }: StatTileProps) {
   const content = (
     <>
       <Text size="xs" c="dimmed" component="span" className={classes.label}>
@@ -29,11 +31,18 @@ export function StatTile({ label, value, note, to, search }: StatTileProps) {
       ) : null}
     </>
   )
-  if (!to) return <Box className={classes.tile}>{content}</Box>
-  return (
+  const tile = to ? (
     <Link to={to} search={search ?? {}} className={classes.tile} data-link>
       {content}
     </Link>
+  ) : (
+    <Box className={classes.tile}>{content}</Box>
+  )
+  if (!hint) return tile
+  return (
+    <Tooltip label={hint} multiline maw={280}>
+      {tile}
+    </Tooltip>
   )
 }
 

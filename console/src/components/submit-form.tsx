@@ -13,10 +13,12 @@ interface SubmitFormProps {
   readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>
   /** In a dialog: a second button, and both at the right. */
   readonly onCancel?: () => void
+  /** Among other things on a page: a button of its own width, below the fields. */
+  readonly isInline?: boolean
   readonly children?: ReactNode
 }
 
-export function SubmitForm({ act, onSend, onCancel, children }: SubmitFormProps) {
+export function SubmitForm({ act, onSend, onCancel, isInline = false, children }: SubmitFormProps) {
   const t = useMessages(messages)
   const { isBusy, failure, submit } = useSubmit(onSend)
   return (
@@ -29,13 +31,13 @@ export function SubmitForm({ act, onSend, onCancel, children }: SubmitFormProps)
       <Stack gap="sm">
         {children}
         <Refusal failure={failure} />
-        <Group justify="flex-end" gap="xs">
+        <Group justify={isInline ? 'flex-start' : 'flex-end'} gap="xs">
           {onCancel ? (
             <Button variant="default" onClick={onCancel}>
               {t('cancel')}
             </Button>
           ) : null}
-          <Button type="submit" loading={isBusy} fullWidth={!onCancel}>
+          <Button type="submit" loading={isBusy} fullWidth={!onCancel && !isInline}>
             {act}
           </Button>
         </Group>

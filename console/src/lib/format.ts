@@ -44,6 +44,13 @@ function isDecimal(text: string): text is Decimal {
   return /^-?\d+(?:\.\d+)?$/.test(text)
 }
 
+/** Two places for a balance, more for what would look like nothing: `0.00001234` → 6. */
+export function placesFor(amount: string | number): number {
+  const size = Math.abs(Number(amount))
+  if (!(size > 0) || size >= 1) return 2
+  return Math.min(9, 1 - Math.floor(Math.log10(size)))
+}
+
 export function isZero(amount: string): boolean {
   return /^-?0+(?:\.0+)?$/.test(amount)
 }

@@ -5,7 +5,9 @@ import {
   formatDuration,
   formatMoney,
   formatRelative,
+  formatSpan,
   isZero,
+  placesFor,
 } from '../../../console/src/lib/format.ts'
 
 const USD = { currency: 'USD', language: 'en' } as const
@@ -49,4 +51,16 @@ test('times are told from now, in both directions and languages', () => {
   assert.equal(formatRelative('2026-11-21T08:00:00Z', now, 'en'), 'in 2 hours')
   assert.equal(formatRelative('2026-11-19T06:00:00Z', now, 'zh'), '前天')
   assert.equal(formatRelative('2026-11-21T06:00:00Z', now, 'en'), 'now')
+})
+
+test('a small amount has the places that keep it from looking like nothing', () => {
+  const shown = ['0', '12.345', '0.5', '0.00001234', '0.0000000004'].map(placesFor)
+  assert.deepEqual(shown, [2, 2, 2, 6, 9])
+  const places = placesFor('0.00001234')
+  assert.equal(formatMoney('0.00001234', { ...USD, places }), '$0.000012')
+})
+
+test('a countdown says its largest unit', () => {
+  const shown = [82_000_000, 120_000, 900, -5].map((span) => formatSpan(span, 'en'))
+  assert.deepEqual(shown, ['22h', '2m', '0s', '0s'])
 })

@@ -8,6 +8,9 @@ export const messages = defineMessages(
     available: 'Available',
     held: 'Frozen',
     debt: 'Owed',
+    heldHint: 'Set aside for calls and tasks under way. Each ends with a charge; the rest returns.',
+    debtHint:
+      'What calls cost beyond what could be covered. Until it is paid, paid calls are refused.',
     redeem: 'Redeem a code',
     redeemText: 'A code puts its amount into this account, once.',
     code: 'Code',
@@ -32,6 +35,8 @@ export const messages = defineMessages(
     available: '可用余额',
     held: '冻结金额',
     debt: '欠款',
+    heldHint: '为进行中的调用与任务预留，结束时扣费，余额退回。',
+    debtHint: '超出可用余额的费用。付清之前，付费调用会被拒绝。',
     redeem: '兑换',
     redeemText: '每个兑换码只能为此账户充值一次。',
     code: '兑换码',

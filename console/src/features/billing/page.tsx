@@ -60,13 +60,8 @@ function Balance({ balance }: BalanceProps) {
   return (
     <StatTiles>
       <StatTile label={t('available')} value={money(available)} />
-      <StatTile
-        label={t('held')}
-        value={money(held)}
-        to="/tasks"
-        search={{ status: 'processing' }}
-      />
-      <StatTile label={t('debt')} value={money(debt)} />
+      <StatTile label={t('held')} value={money(held)} hint={t('heldHint')} to="/tasks" />
+      <StatTile label={t('debt')} value={money(debt)} hint={t('debtHint')} />
     </StatTiles>
   )
 }
@@ -83,6 +78,7 @@ function Redeem({ accountId }: { readonly accountId: string }) {
       <Box maw={420}>
         <SubmitForm
           act={t('redeem')}
+          isInline
           onSend={async ({ code = '' }) => {
             const { amount, currency } = await redeem.mutateAsync({
               params: { account_id: accountId },
@@ -93,7 +89,7 @@ function Redeem({ accountId }: { readonly accountId: string }) {
         >
           <TextInput
             name="code"
-            label={t('code')}
+            aria-label={t('code')}
             placeholder="XXXXX-XXXXX-XXXXX-XXXXX"
             required
             maxLength={100}

@@ -8,6 +8,7 @@ import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
 import { KeyValue } from '../../components/key-value.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { useWorkKind } from '../../components/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -20,6 +21,7 @@ type Delivery = RowOf<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   const url = useUrlState(['account', 'state', 'task_id', 'id'])
   const { id: openId, ...filters } = url.values
   const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
@@ -66,7 +68,7 @@ export function Page() {
       />
       <DetailDrawer
         isOpen={open !== undefined}
-        title={open?.kind ?? ''}
+        title={open ? kindName(open.kind) : ''}
         onClose={() => url.push({ id: '' })}
       >
         {open ? <DeliveryDetails delivery={open} /> : null}
@@ -77,10 +79,11 @@ export function Page() {
 
 function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   return [
     { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
     { key: 'account', header: t('account'), render: (row) => row.account_name },
-    { key: 'kind', header: t('kind'), render: (row) => row.kind, minor: true },
+    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind), minor: true },
     {
       key: 'url',
       header: t('url'),

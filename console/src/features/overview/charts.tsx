@@ -3,7 +3,13 @@ import { SimpleGrid } from '@mantine/core'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import { type Point, type Series, TimeChart } from '../../components/charts/time-chart.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { formatCompact, formatDuration, formatMoney, formatNumber } from '../../lib/format.ts'
+import {
+  formatCompact,
+  formatDuration,
+  formatMoney,
+  formatNumber,
+  placesFor,
+} from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useGoTo } from '../../lib/url-state.ts'
 import type { Summary } from './figures.tsx'
@@ -55,7 +61,7 @@ function SpendChart({ summary, filled, open }: ChartProps) {
         kind="columns"
         label={t('spend')}
         series={[{ label: t('spend'), color: 'var(--mantine-color-river-6)' }]}
-        format={(value) => money(String(value), 3)}
+        format={(value) => money(String(value), placesFor(value))}
         onPick={open}
       />
     </Panel>

@@ -1,7 +1,7 @@
 /** What there is, what is frozen, what is owed and what today cost: kept up to date. */
 import { MoneyText } from '../../components/money-text.tsx'
 import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
-import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
+import { formatNumber, formatShare, isZero, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Overview } from './page.tsx'
@@ -32,19 +32,21 @@ export function MoneyTiles({ overview }: { readonly overview: Overview }) {
       />
       <StatTile
         label={t('held')}
+        hint={t('heldHint')}
         value={money(balance.held)}
-        note={t('heldNote', { count: underWay })}
+        note={isZero(balance.held) ? undefined : t('heldNote', { count: underWay })}
         to="/tasks"
       />
       <StatTile
         label={t('debt')}
+        hint={t('debtHint')}
         value={money(balance.debt)}
         note={isZero(balance.debt) ? undefined : t('debtNote')}
         to="/billing"
       />
       <StatTile
         label={t('today')}
-        value={money(spend.today.charged, 4)}
+        value={money(spend.today.charged, placesFor(spend.today.charged))}
         note={useComparison(spend)}
         to="/usage"
       />

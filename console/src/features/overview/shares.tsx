@@ -1,7 +1,7 @@
 /** Who and what the money went to. */
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { Panel } from '../../components/panel.tsx'
-import { formatMoney, formatNumber } from '../../lib/format.ts'
+import { formatMoney, formatNumber, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './figures.tsx'
 import { messages } from './messages.ts'
@@ -12,8 +12,9 @@ export function Shares({ summary }: { readonly summary: Summary }) {
   const { currency, models, keys, from, to } = summary
   const share = (row: { charged: string; calls: number }) => ({
     value: Number(row.charged),
-    text: formatMoney(row.charged, { currency, language, places: 4 }),
-    note: t('callCount', { count: formatNumber(row.calls, language) }),
+    text: formatMoney(row.charged, { currency, language, places: placesFor(row.charged) }),
+    note:
+      row.calls === 1 ? t('oneCall') : t('callCount', { count: formatNumber(row.calls, language) }),
     to: '/usage',
   })
   const byModel: Share[] = models.map((row) => ({

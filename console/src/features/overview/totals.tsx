@@ -1,7 +1,7 @@
 /** The period's sums. */
 import { MoneyText } from '../../components/money-text.tsx'
 import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
-import { formatDuration, formatNumber, formatShare } from '../../lib/format.ts'
+import { formatDuration, formatNumber, formatShare, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './figures.tsx'
 import { messages } from './messages.ts'
@@ -17,7 +17,7 @@ export function Totals({ summary }: { readonly summary: Summary }) {
     <StatTiles>
       <StatTile
         label={t('spend')}
-        value={<MoneyText amount={charged} currency={currency} places={4} />}
+        value={<MoneyText amount={charged} currency={currency} places={placesFor(charged)} />}
         {...proof}
       />
       <StatTile label={t('calls')} value={formatNumber(calls, language)} {...proof} />

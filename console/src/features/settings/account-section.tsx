@@ -33,7 +33,7 @@ export function AccountSection({ account }: { readonly account: Selected }) {
   }
   return (
     <Panel title={t('account')}>
-      <SubmitForm act={t('save')} onSend={save}>
+      <SubmitForm act={t('save')} onSend={save} isInline>
         <TextInput name="name" label={t('accountName')} defaultValue={data.name} required />
         <TextInput
           name="low"
@@ -43,8 +43,8 @@ export function AccountSection({ account }: { readonly account: Selected }) {
           inputMode="decimal"
         />
         {id}
+        <Limits limits={data.limits} />
       </SubmitForm>
-      <Limits limits={data.limits} />
     </Panel>
   )
 }

@@ -23,7 +23,7 @@ export function Profile() {
   }
   return (
     <Panel title={t('you')}>
-      <SubmitForm act={t('save')} onSend={save}>
+      <SubmitForm act={t('save')} onSend={save} isInline>
         <TextInput name="name" label={t('name')} defaultValue={user.name} required />
         <Row title={t('email')} text={user.email} />
         <Row title={t('password')}>

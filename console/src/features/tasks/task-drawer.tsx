@@ -17,8 +17,10 @@ import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { Callback, Cost, Elapsed } from './columns.tsx'
 import { messages } from './messages.ts'
+import { readTranscript } from './read-transcript.ts'
 import { TaskMedia } from './task-media.tsx'
 import { Timeline } from './timeline.tsx'
+import { TranscriptView } from './transcript.tsx'
 
 type Detail = AdminAnswer<'GET /accounts/:account_id/tasks/:task_id'>
 
@@ -54,6 +56,7 @@ export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
 
 function TaskDetail({ task }: { readonly task: Detail }) {
   const t = useMessages(messages)
+  const transcript = readTranscript(task.result)
   return (
     <Stack gap="lg">
       <Group gap="xs">
@@ -73,8 +76,13 @@ function TaskDetail({ task }: { readonly task: Detail }) {
           <TaskMedia media={task.media} />
         </Part>
       ) : null}
+      {transcript ? (
+        <Part title={t('said')}>
+          <TranscriptView transcript={transcript} />
+        </Part>
+      ) : null}
       <Part title={t('timeline')}>
-        <Timeline taskId={task.id} />
+        <Timeline taskId={task.id} currency={task.currency} />
       </Part>
       <Part title={t('request')}>
         <CodeSnippet code={JSON.stringify(task.request, null, 2)} />

@@ -1,15 +1,29 @@
-/** A task's life, step by step. */
+/** A task's life, step by step, and how long each step took. */
 import { Loader, Text } from '@mantine/core'
+import { CopyText } from '../../components/copy-button.tsx'
 import { ErrorState } from '../../components/error-state.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { formatDuration } from '../../lib/format.ts'
+import { fillText, useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
 import classes from './timeline.module.css'
+import { messages } from './timeline-messages.ts'
 
-export function Timeline({ taskId }: { readonly taskId: string }) {
+const KEY = 'GET /accounts/:account_id/tasks/:task_id/timeline'
+type Event = AdminAnswer<typeof KEY>['events'][number]
+
+interface TimelineProps {
+  readonly taskId: string
+  readonly currency: string
+}
+
+export function Timeline({ taskId, currency }: TimelineProps) {
   const account = useAccount()
   const { data, error, refetch } = useAdmin(
-    'GET /accounts/:account_id/tasks/:task_id/timeline',
+    KEY,
     { params: { account_id: account.id, task_id: taskId } },
     { live: ['tasks', 'deliveries'] },
   )
@@ -17,27 +31,81 @@ export function Timeline({ taskId }: { readonly taskId: string }) {
   if (!data) return <Loader size="sm" />
   return (
     <ol className={classes.list}>
-      {data.events.map(({ at, event, ...details }) => (
-        <li key={`${at} ${event} ${JSON.stringify(details)}`} className={classes.step}>
-          <Text size="sm" fw={500} component="span">
-            {event.replaceAll('_', ' ').replaceAll('.', ': ')}
-          </Text>
-          <Text size="xs" c="dimmed" component="span">
-            <TimeText time={at} />
-          </Text>
-          <Text size="xs" c="dimmed" component="div" className={classes.details}>
-            {describe(details)}
-          </Text>
-        </li>
+      {data.events.map((event, index) => (
+        <Step
+          key={`${event.at} ${event.event} ${JSON.stringify(event)}`}
+          event={event}
+          before={data.events[index - 1]}
+          currency={currency}
+        />
       ))}
     </ol>
   )
 }
 
-/** Only what is short enough for a line. */
-function describe(details: Readonly<Record<string, unknown>>): string {
-  return Object.entries(details)
+interface StepProps {
+  readonly event: Event
+  readonly before: Event | undefined
+  readonly currency: string
+}
+
+function Step({ event, before, currency }: StepProps) {
+  const t = useMessages(messages)
+  const name = useEventName()
+  const passedMs = before ? Date.parse(event.at) - Date.parse(before.at) : 0
+  return (
+    <li className={classes.step} data-tone={toneOf(event)}>
+      <Text size="sm" fw={500} component="span">
+        {name(event)}
+      </Text>
+      <Text size="xs" c="dimmed" component="span">
+        {passedMs > 0 ? `${t('later', { time: formatDuration(passedMs) })} · ` : ''}
+        <TimeText time={event.at} />
+      </Text>
+      <Text size="xs" c="dimmed" component="div" className={classes.details}>
+        <Details event={event} currency={currency} />
+      </Text>
+    </li>
+  )
+}
+
+function useEventName(): (event: Event) => string {
+  const { language } = useLanguage()
+  return ({ event, number }) => {
+    if (!isKnown(event)) return event.replaceAll('_', ' ')
+    return fillText(messages[language][event], { number: String(number ?? '') })
+  }
+}
+
+function isKnown(key: unknown): key is keyof (typeof messages)['en'] {
+  return typeof key === 'string' && Object.hasOwn(messages.en, key)
+}
+
+function toneOf({ event, outcome }: Event): 'bad' | undefined {
+  const isBad = ['failed', 'attempt_refused', 'model_failed'].includes(event)
+  return isBad || outcome === 'refused' || outcome === 'lost' ? 'bad' : undefined
+}
+
+const SAID_ALREADY = ['at', 'event', 'number', 'released', 'amount', 'charged', 'upstream_id']
+
+/** What it moved, whom it met, and whatever else is short enough for a line. */
+function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
+  const { language } = useLanguage()
+  const { amount = event.charged, upstream_id: upstreamId } = event
+  const rest = Object.entries(event)
+    .filter(([key]) => !SAID_ALREADY.includes(key))
     .filter(([, value]) => ['string', 'number', 'boolean'].includes(typeof value))
-    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${String(value)}`)
-    .join(' · ')
+    .map(([key, value]) =>
+      key === 'outcome' && isKnown(value)
+        ? messages[language][value]
+        : `${key.replaceAll('_', ' ')} ${String(value)}`,
+    )
+  return (
+    <>
+      {typeof amount === 'string' ? <MoneyText amount={amount} currency={currency} /> : null}
+      {typeof amount === 'string' && rest.length > 0 ? ' · ' : ''}
+      {rest.join(' · ')}
+      {typeof upstreamId === 'string' ? <CopyText value={upstreamId} /> : null}
+    </>
+  )
 }

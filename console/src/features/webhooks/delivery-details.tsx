@@ -7,6 +7,7 @@ import { KeyValue } from '../../components/key-value.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { TimeText } from '../../components/time-text.tsx'
+import { useWorkKind } from '../../components/work-kind.ts'
 import { WorkStatus } from '../../components/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -58,13 +59,14 @@ export function DeliveryDetails({ accountId, deliveryId }: DeliveryDetailsProps)
 
 function Facts({ delivery }: { readonly delivery: Delivery }) {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   const { task_id: taskId } = delivery
   return (
     <KeyValue
       facts={[
         { label: t('id'), value: <CopyText value={delivery.id} /> },
         { label: t('status'), value: <WorkStatus status={delivery.status} /> },
-        { label: t('kind'), value: delivery.kind },
+        { label: t('kind'), value: kindName(delivery.kind) },
         { label: t('url'), value: <CopyText value={delivery.url} /> },
         {
           label: t('task'),

@@ -10,6 +10,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SubmitForm } from '../../components/submit-form.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { useWorkKind } from '../../components/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -108,9 +109,10 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
 
 function useColumns(): Column<Delivery>[] {
   const t = useMessages(messages)
+  const kindName = useWorkKind()
   return [
     { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
-    { key: 'kind', header: t('kind'), render: (row) => row.kind },
+    { key: 'kind', header: t('kind'), render: (row) => kindName(row.kind) },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     { key: 'attempts', header: t('attempts'), render: (row) => row.attempts, align: 'right' },
     {

@@ -1,0 +1,51 @@
+/** A recording's minutes out of a task's result, of which only the shape of JSON is known. */
+
+export interface Sentence {
+  readonly text: string
+  readonly speaker: string | undefined
+  /** From the recording's beginning. */
+  readonly startMs: number | undefined
+}
+
+export interface Transcript {
+  readonly summary: string | undefined
+  readonly sentences: readonly Sentence[]
+}
+
+/** Undefined for a result without a word that was said. */
+export function readTranscript(result: unknown): Transcript | undefined {
+  if (!isRecord(result)) return undefined
+  const { summary, sentences, text } = result
+  const said = Array.isArray(sentences) ? sentences.flatMap(readSentence) : []
+  const whole = typeof text === 'string' && text !== '' ? [sentenceOf(text)] : []
+  const shown = said.length > 0 ? said : whole
+  if (shown.length === 0) return undefined
+  return { summary: typeof summary === 'string' ? summary : undefined, sentences: shown }
+}
+
+function readSentence(value: unknown): Sentence[] {
+  if (!isRecord(value) || typeof value.text !== 'string') return []
+  const { text, speaker, start_ms: start } = value
+  return [
+    {
+      ...sentenceOf(text),
+      speaker:
+        typeof speaker === 'string' || typeof speaker === 'number' ? `${speaker}` : undefined,
+      startMs: typeof start === 'number' ? start : undefined,
+    },
+  ]
+}
+
+function sentenceOf(text: string): Sentence {
+  return { text, speaker: undefined, startMs: undefined }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** 75_000 → `1:15`. */
+export function formatPosition(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}
