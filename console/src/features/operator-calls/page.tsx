@@ -20,8 +20,8 @@ import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/calls'
 type Call = RowOf<typeof KEY>
-const FILTERS = ['account', 'model', 'endpoint', 'status', 'review', 'request_id'] as const
-const NO_FILTERS = { account: '', model: '', endpoint: '', status: '', review: '', request_id: '' }
+const FILTERS = ['account', 'model', 'endpoint', 'status', 'review', 'loss', 'request_id'] as const
+const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, '']))
 
 export function Page() {
   const t = useMessages(messages)
@@ -96,6 +96,12 @@ function CallFilters({ values, onChange }: CallFiltersProps) {
         options={[{ value: 'true', label: t('onlyReview') }]}
         onChange={(review) => onChange({ review })}
       />
+      <SelectFilter
+        label={t('atALoss')}
+        value={values.loss}
+        options={[{ value: 'true', label: t('atALoss') }]}
+        onChange={(loss) => onChange({ loss })}
+      />
     </Filters>
   )
 }
@@ -129,7 +135,31 @@ function useColumns(): Column<Call>[] {
       render: (row) => money(row.charged, row),
       align: 'right',
     },
+    {
+      key: 'cost',
+      header: t('cost'),
+      render: (row) => (row.cost === null ? '–' : money(row.cost, row)),
+      align: 'right',
+      minor: true,
+    },
+    {
+      key: 'margin',
+      header: t('margin'),
+      render: (row) => (row.margin === null ? '–' : money(row.margin, row)),
+      align: 'right',
+    },
   ]
+}
+
+interface AmountProps {
+  readonly amount: string | null
+  readonly currency: string
+}
+
+function Amount({ amount, currency }: AmountProps) {
+  const t = useMessages(messages)
+  if (amount === null) return t('unknown')
+  return <MoneyText amount={amount} currency={currency} />
 }
 
 function CallDetails({ call }: { readonly call: Call }) {
@@ -155,6 +185,8 @@ function CallDetails({ call }: { readonly call: Call }) {
             label: t('charged'),
             value: <MoneyText amount={call.charged} currency={call.currency} />,
           },
+          { label: t('cost'), value: <Amount amount={call.cost} currency={call.currency} /> },
+          { label: t('margin'), value: <Amount amount={call.margin} currency={call.currency} /> },
           { label: t('basis'), value: call.basis },
           {
             label: t('error'),

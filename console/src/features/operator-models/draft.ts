@@ -12,6 +12,8 @@ export interface RouteDraft {
   readonly upstreamModel: string
   readonly priority: string
   readonly weight: string
+  /** What the upstream takes; none: unknown. */
+  readonly costs: readonly PriceDraft[]
 }
 
 export interface Draft {
@@ -26,7 +28,10 @@ export interface Draft {
 }
 
 export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: '' }
-export const NEW_ROUTE: RouteDraft = { channel: '', upstreamModel: '', priority: '0', weight: '1' }
+export const NEW_ROUTE: RouteDraft = {
+  ...{ channel: '', upstreamModel: '', priority: '0', weight: '1' },
+  costs: [],
+}
 
 export const NEW_DRAFT: Draft = {
   id: '',
@@ -39,22 +44,25 @@ export const NEW_DRAFT: Draft = {
   details: '',
 }
 
+interface StoredPrice {
+  readonly unit: string
+  readonly per: number
+  readonly amount: string
+  readonly when?: Readonly<Record<string, unknown>> | undefined
+}
+
 interface StoredModel {
   readonly id: string
   readonly type: string
   readonly currency: string | null
   readonly free: boolean
-  readonly prices: readonly {
-    readonly unit: string
-    readonly per: number
-    readonly amount: string
-    readonly when?: Readonly<Record<string, unknown>> | undefined
-  }[]
+  readonly prices: readonly StoredPrice[]
   readonly routes: readonly {
     readonly channel: string
     readonly upstream_model: string
     readonly priority: number
     readonly weight: number
+    readonly costs?: readonly StoredPrice[] | undefined
   }[]
   readonly limits: object
   readonly details: object
@@ -66,18 +74,21 @@ export function toDraft(model: StoredModel): Draft {
     type: model.type,
     currency: model.currency ?? 'CNY',
     isFree: model.free,
-    prices: model.prices.map(({ unit, per, amount, when }) => {
-      return { unit, per: String(per), amount, when: when ? JSON.stringify(when) : '' }
-    }),
+    prices: model.prices.map(toPriceDraft),
     routes: model.routes.map((route) => ({
       channel: route.channel,
       upstreamModel: route.upstream_model,
       priority: String(route.priority),
       weight: String(route.weight),
+      costs: (route.costs ?? []).map(toPriceDraft),
     })),
     limits: toJson(model.limits),
     details: toJson(model.details),
   }
+}
+
+function toPriceDraft({ unit, per, amount, when }: StoredPrice): PriceDraft {
+  return { unit, per: String(per), amount, when: when ? JSON.stringify(when) : '' }
 }
 
 function toJson(value: object): string {
@@ -92,22 +103,24 @@ export function toBody(draft: Draft) {
   return {
     type: draft.type,
     currency: draft.currency,
-    ...(draft.isFree
-      ? { free: true }
-      : {
-          prices: draft.prices.map(({ unit, per, amount, when }) => ({
-            ...{ unit, per: Number(per), amount: amount.trim() },
-            ...(when.trim() === '' ? {} : { when: readJson('when', when) }),
-          })),
-        }),
-    routes: draft.routes.map(({ channel, upstreamModel, priority, weight }) => ({
+    ...(draft.isFree ? { free: true } : { prices: toPrices(draft.prices) }),
+    routes: draft.routes.map(({ channel, upstreamModel, priority, weight, costs }) => ({
       channel,
       ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
       ...{ priority: Number(priority), weight: Number(weight) },
+      ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
     })),
     limits: readObject('limits', draft.limits),
     details: readObject('details', draft.details),
   }
+}
+
+/** Throws BadJson. */
+export function toPrices(drafts: readonly PriceDraft[]) {
+  return drafts.map(({ unit, per, amount, when }) => ({
+    ...{ unit, per: Number(per), amount: amount.trim() },
+    ...(when.trim() === '' ? {} : { when: readJson('when', when) }),
+  }))
 }
 
 function readObject(field: string, text: string): Record<string, unknown> {

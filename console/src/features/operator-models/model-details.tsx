@@ -7,14 +7,20 @@ import { KeyValue } from '../../components/key-value.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { PriceList } from '../../components/price-list.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { WorkStatus } from '../../components/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { toDraft } from './draft.ts'
+import { Margins } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
+import { PlannedPrices } from './planned-prices.tsx'
+import { PriceProblems } from './price-problems.tsx'
+
+const TONES = { planned: 'busy', current: 'good', past: 'quiet', withdrawn: 'quiet' } as const
 
 type Model = AdminAnswer<'GET /operator/models/:model_id'>
 
@@ -36,6 +42,7 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
           {warning}
         </Alert>
       ))}
+      <PriceProblems problems={model.price_problems} />
       <Facts model={model} />
       <Group gap="xs">
         <Button variant="default" onClick={() => setEditing(true)}>
@@ -43,6 +50,8 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
         </Button>
         {model.status === 'active' ? <Retire id={model.id} onRetired={onClose} /> : null}
       </Group>
+      <Margins margins={model.margins} currency={model.currency ?? 'CNY'} />
+      <PlannedPrices model={model} />
       <History model={model} />
     </Stack>
   )
@@ -71,6 +80,7 @@ function Facts({ model }: { readonly model: Model }) {
                 {route.upstream_model} · {t('priority')} {route.priority} · {t('weight')}{' '}
                 {route.weight}
               </Text>
+              <Costs currency={route.currency} costs={route.costs} />
             </div>
           )),
         },
@@ -78,6 +88,23 @@ function Facts({ model }: { readonly model: Model }) {
         { label: t('changed'), value: <TimeText time={model.updated_at} form="full" /> },
       ]}
     />
+  )
+}
+
+interface CostsProps {
+  readonly currency: string | undefined
+  readonly costs: Model['prices'] | undefined
+}
+
+function Costs({ currency, costs }: CostsProps) {
+  const t = useMessages(messages)
+  return (
+    <>
+      <Text size="xs" c="dimmed">
+        {costs ? t('costs') : t('noCosts')}
+      </Text>
+      {costs ? <PriceList currency={currency ?? 'CNY'} prices={costs} /> : null}
+    </>
   )
 }
 
@@ -95,10 +122,13 @@ function History({ model }: { readonly model: Model }) {
       <Stack gap="sm">
         {model.price_history.map((one) => (
           <div key={one.version}>
-            <Text size="xs" c="dimmed">
-              {t('from')} <TimeText time={one.effective_from} form="full" /> ·{' '}
-              {t('version', { version: one.version })}
-            </Text>
+            <Group gap="xs">
+              <Text size="xs" c="dimmed">
+                {t('from')} <TimeText time={one.effective_from} form="full" /> ·{' '}
+                {t('version', { version: one.version })}
+              </Text>
+              <StatusBadge tone={TONES[one.state]} label={t(`state_${one.state}`)} />
+            </Group>
             <PriceList currency={one.currency} prices={one.prices} />
           </div>
         ))}

@@ -52,7 +52,12 @@ export function ModelForm({ initial, isNew, onSaved }: ModelFormProps) {
       <Stack gap="md">
         <Basics draft={draft} isNew={isNew} set={set} />
         {draft.isFree ? null : (
-          <PriceRows rows={draft.prices} onChange={(prices) => set({ prices })} />
+          <PriceRows
+            title={t('prices')}
+            act={t('addPrice')}
+            rows={draft.prices}
+            onChange={(prices) => set({ prices })}
+          />
         )}
         <RouteRows
           rows={draft.routes}

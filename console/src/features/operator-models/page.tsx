@@ -16,9 +16,11 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { NEW_DRAFT } from './draft.ts'
+import { MarginShare, smallestMargin } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelDetails } from './model-details.tsx'
 import { ModelForm } from './model-form.tsx'
+import { sortProblems, useProblemWords } from './price-problems.tsx'
 
 const KEY = 'GET /operator/models'
 const TYPES = [
@@ -132,6 +134,25 @@ function useColumns(): Column<Row>[] {
         ),
     },
     {
+      key: 'costs',
+      header: t('cost'),
+      render: ({ routes: [first] }) =>
+        first?.costs ? (
+          <PriceList currency={first.currency ?? 'CNY'} prices={first.costs} most={3} />
+        ) : (
+          '–'
+        ),
+      minor: true,
+    },
+    {
+      key: 'margin',
+      header: t('margin'),
+      render: ({ margins }) => {
+        const { margin = null, margin_share: share = null } = smallestMargin(margins) ?? {}
+        return <MarginShare margin={margin} share={share} />
+      },
+    },
+    {
       key: 'routes',
       header: t('routes'),
       render: ({ routes }) => [...new Set(routes.map(({ channel }) => channel))].join(', '),
@@ -140,12 +161,19 @@ function useColumns(): Column<Row>[] {
     {
       key: 'status',
       header: t('status'),
-      render: ({ status, warnings }) =>
-        warnings.length > 0 ? (
-          <StatusBadge tone="warning" label={warnings[0] ?? ''} />
-        ) : (
-          <WorkStatus status={status} />
-        ),
+      render: (row) => <ModelState row={row} />,
     },
   ]
+}
+
+/** What wants looking at first: a loss, then what does not work, then what is planned. */
+function ModelState({ row }: { readonly row: Row }) {
+  const t = useMessages(messages)
+  const say = useProblemWords()
+  const { status, warnings, price_problems: problems, planned_prices: plans } = row
+  const [loss] = sortProblems(problems).filter(({ problem }) => problem !== 'unknown_cost')
+  if (status === 'active' && loss) return <StatusBadge tone="bad" label={say(loss)} />
+  if (warnings.length > 0) return <StatusBadge tone="warning" label={warnings[0] ?? ''} />
+  if (plans.length > 0) return <StatusBadge tone="busy" label={t('planned')} />
+  return <WorkStatus status={status} />
 }

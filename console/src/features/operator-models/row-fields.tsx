@@ -1,5 +1,5 @@
 /** The rows of the form: prices and routes, each added and removed. */
-import { ActionIcon, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
@@ -29,12 +29,19 @@ function RemoveRow({ onRemove }: { readonly onRemove: () => void }) {
   )
 }
 
-export function PriceRows({ rows, onChange }: RowsProps<PriceDraft>) {
+interface PriceRowsProps extends RowsProps<PriceDraft> {
+  readonly title: string
+  /** What the button says that adds a row. */
+  readonly act: string
+}
+
+/** Prices, or the costs of a route. */
+export function PriceRows({ title, act, rows, onChange }: PriceRowsProps) {
   const t = useMessages(messages)
   return (
     <Stack gap="xs">
       <Text fw={600} size="sm">
-        {t('prices')}
+        {title}
       </Text>
       {rows.map((row, index) => {
         const set = (change: Partial<PriceDraft>) =>
@@ -64,7 +71,7 @@ export function PriceRows({ rows, onChange }: RowsProps<PriceDraft>) {
           </Group>
         )
       })}
-      <AddRow label={t('addPrice')} onAdd={() => onChange([...rows, NEW_PRICE])} />
+      <AddRow label={act} onAdd={() => onChange([...rows, NEW_PRICE])} />
     </Stack>
   )
 }
@@ -80,45 +87,71 @@ export function RouteRows({ rows, channels, onChange }: RouteRowsProps) {
       <Text fw={600} size="sm">
         {t('routes')}
       </Text>
-      {rows.map((row, index) => {
-        const set = (change: Partial<RouteDraft>) =>
-          onChange(replaceAt(rows, index, { ...row, ...change }))
-        return (
+      {rows.map((row, index) => (
+        <RouteRow
           // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place while it is edited
-          <Group key={index} gap={6} align="flex-end" wrap="wrap">
-            <Select
-              label={t('channel')}
-              size="xs"
-              w={150}
-              data={[...channels]}
-              searchable
-              required
-              value={row.channel || null}
-              onChange={(channel) => set({ channel: channel ?? '' })}
-            />
-            <Field
-              label={t('upstreamModel')}
-              value={row.upstreamModel}
-              width={190}
-              onChange={(upstreamModel) => set({ upstreamModel })}
-            />
-            <Field
-              label={t('priority')}
-              value={row.priority}
-              width={70}
-              onChange={(priority) => set({ priority })}
-            />
-            <Field
-              label={t('weight')}
-              value={row.weight}
-              width={70}
-              onChange={(weight) => set({ weight })}
-            />
-            <RemoveRow onRemove={() => onChange(rows.filter((_, at) => at !== index))} />
-          </Group>
-        )
-      })}
+          key={index}
+          row={row}
+          channels={channels}
+          onChange={(change) => onChange(replaceAt(rows, index, { ...row, ...change }))}
+          onRemove={() => onChange(rows.filter((_, at) => at !== index))}
+        />
+      ))}
       <AddRow label={t('addRoute')} onAdd={() => onChange([...rows, NEW_ROUTE])} />
+    </Stack>
+  )
+}
+
+interface RouteRowProps {
+  readonly row: RouteDraft
+  readonly channels: readonly string[]
+  readonly onChange: (change: Partial<RouteDraft>) => void
+  readonly onRemove: () => void
+}
+
+function RouteRow({ row, channels, onChange, onRemove }: RouteRowProps) {
+  const t = useMessages(messages)
+  return (
+    <Stack gap={6}>
+      <Group gap={6} align="flex-end" wrap="wrap">
+        <Select
+          label={t('channel')}
+          size="xs"
+          w={150}
+          data={[...channels]}
+          searchable
+          required
+          value={row.channel || null}
+          onChange={(channel) => onChange({ channel: channel ?? '' })}
+        />
+        <Field
+          label={t('upstreamModel')}
+          value={row.upstreamModel}
+          width={190}
+          onChange={(upstreamModel) => onChange({ upstreamModel })}
+        />
+        <Field
+          label={t('priority')}
+          value={row.priority}
+          width={70}
+          onChange={(priority) => onChange({ priority })}
+        />
+        <Field
+          label={t('weight')}
+          value={row.weight}
+          width={70}
+          onChange={(weight) => onChange({ weight })}
+        />
+        <RemoveRow onRemove={onRemove} />
+      </Group>
+      <Box pl="md">
+        <PriceRows
+          title={t('costsOf', { channel: row.channel || t('channel') })}
+          act={t('addCost')}
+          rows={row.costs}
+          onChange={(costs) => onChange({ costs })}
+        />
+      </Box>
     </Stack>
   )
 }

@@ -2,47 +2,25 @@
 import { Stack } from '@mantine/core'
 import { MoneyText } from '../../components/money-text.tsx'
 import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
-import { formatNumber, formatShare } from '../../lib/format.ts'
+import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Overview } from './page.tsx'
+
+type Currency = Overview['currencies'][number]
 
 export function Figures({ overview }: { readonly overview: Overview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   return (
     <Stack gap="md">
-      {overview.currencies.map((one) => {
-        const money = (amount: string) => (
-          <MoneyText amount={amount} currency={one.currency} places={2} />
-        )
-        const rate = one.calls > 0 ? one.errors / one.calls : 0
-        return (
-          <StatTiles key={one.currency}>
-            <StatTile label={t('revenue')} value={money(one.revenue)} to="/operator/calls" />
-            <StatTile
-              label={t('calls')}
-              value={formatNumber(one.calls, language)}
-              to="/operator/calls"
-            />
-            <StatTile
-              label={t('errors')}
-              value={formatShare(rate, language)}
-              note={one.errors > 0 ? formatNumber(one.errors, language) : null}
-              to="/operator/calls"
-              search={{ status: 'failed' }}
-            />
-            <StatTile label={t('available')} value={money(one.available)} to="/operator/accounts" />
-            <StatTile label={t('held')} value={money(one.held)} to="/operator/proof" />
-            <StatTile
-              label={t('debt')}
-              value={money(one.debt)}
-              to="/operator/accounts"
-              search={{ in_debt: 'true' }}
-            />
-          </StatTiles>
-        )
-      })}
+      {overview.currencies.map((one) => (
+        <StatTiles key={one.currency}>
+          <Earnings figures={one} />
+          <Work figures={one} />
+          <Balances figures={one} />
+        </StatTiles>
+      ))}
       <StatTiles>
         <StatTile
           label={t('activeAccounts')}
@@ -57,5 +35,114 @@ export function Figures({ overview }: { readonly overview: Overview }) {
         />
       </StatTiles>
     </Stack>
+  )
+}
+
+interface TilesProps {
+  readonly figures: Currency
+}
+
+function Money({ amount, currency }: { readonly amount: string; readonly currency: string }) {
+  return <MoneyText amount={amount} currency={currency} places={2} />
+}
+
+/** What came in, what upstreams take of it, and what remains where both are known. */
+function Earnings({ figures }: TilesProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { currency, revenue, cost, margin, uncosted_share: unknown, margin_share: share } = figures
+  const isKnown = margin !== null
+  return (
+    <>
+      <StatTile
+        label={t('revenue')}
+        value={<Money amount={revenue} currency={currency} />}
+        note={unknown ? t('ofUnknownCost', { share: formatShare(unknown, language) }) : null}
+        to="/operator/calls"
+      />
+      <StatTile
+        label={t('cost')}
+        value={isKnown ? <Money amount={cost} currency={currency} /> : '–'}
+        note={isKnown ? null : t('costUnknown')}
+        to="/operator/models"
+      />
+      <StatTile
+        label={t('margin')}
+        value={isKnown ? <Money amount={margin} currency={currency} /> : '–'}
+        note={share === null ? null : t('ofRevenue', { share: formatShare(share, language) })}
+        to="/operator/calls"
+        search={{ loss: 'true' }}
+      />
+      <NotCharged figures={figures} />
+    </>
+  )
+}
+
+/** What nobody paid: only shown when there is any. */
+function NotCharged({ figures }: TilesProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { currency, orphans, orphaned, written_off: forgiven } = figures
+  return (
+    <>
+      {orphans > 0 ? (
+        <StatTile
+          label={t('orphaned')}
+          value={<Money amount={orphaned} currency={currency} />}
+          note={t('orphans', { count: formatNumber(orphans, language) })}
+          to="/operator/proof"
+        />
+      ) : null}
+      {isZero(forgiven) ? null : (
+        <StatTile
+          label={t('writtenOff')}
+          value={<Money amount={forgiven} currency={currency} />}
+          to="/operator/accounts"
+        />
+      )}
+    </>
+  )
+}
+
+function Work({ figures }: TilesProps) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { calls, errors } = figures
+  return (
+    <>
+      <StatTile label={t('calls')} value={formatNumber(calls, language)} to="/operator/calls" />
+      <StatTile
+        label={t('errors')}
+        value={formatShare(calls > 0 ? errors / calls : 0, language)}
+        note={errors > 0 ? formatNumber(errors, language) : null}
+        to="/operator/calls"
+        search={{ status: 'failed' }}
+      />
+    </>
+  )
+}
+
+function Balances({ figures }: TilesProps) {
+  const t = useMessages(messages)
+  const { currency, available, held, debt } = figures
+  return (
+    <>
+      <StatTile
+        label={t('available')}
+        value={<Money amount={available} currency={currency} />}
+        to="/operator/accounts"
+      />
+      <StatTile
+        label={t('held')}
+        value={<Money amount={held} currency={currency} />}
+        to="/operator/proof"
+      />
+      <StatTile
+        label={t('debt')}
+        value={<Money amount={debt} currency={currency} />}
+        to="/operator/accounts"
+        search={{ in_debt: 'true' }}
+      />
+    </>
   )
 }

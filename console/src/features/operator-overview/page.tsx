@@ -1,5 +1,5 @@
-/** The operators' first page: what was earned, what failed, what needs a person. */
-import { Group, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
+/** The operators' first page: what was earned and what it cost, what failed, who is needed. */
+import { Group, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
@@ -14,6 +14,7 @@ import { RANGES, readRange, spanOf } from '../../lib/range.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { Channels } from './channels.tsx'
+import { EarningsTable, type Order, OrderSelect, readOrder } from './earnings-table.tsx'
 import { Figures } from './figures.tsx'
 import { messages } from './messages.ts'
 
@@ -23,7 +24,7 @@ export type Overview = AdminAnswer<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['range'])
+  const url = useUrlState(['range', 'order'])
   const range = readRange(url.values.range)
   const span = useMemo(() => spanOf(range, Date.now()), [range])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -50,7 +51,12 @@ export function Page() {
         <Stack gap="md">
           <Figures overview={data} />
           <Charts overview={data} />
-          <Shares overview={data} />
+          <Earners
+            overview={data}
+            order={readOrder(url.values.order)}
+            onOrder={(order) => url.set({ order: order === 'revenue' ? '' : order })}
+          />
+          <Accounts overview={data} />
           <Channels channels={data.channels} />
         </Stack>
       ) : null}
@@ -76,15 +82,21 @@ function Charts({ overview }: PartProps) {
         return [
           <Panel key={`${currency} revenue`} title={t('revenueIn', { currency })}>
             <TimeChart
-              kind="columns"
+              kind="lines"
               step={step}
               label={t('revenueIn', { currency })}
-              series={[{ label: t('revenue'), color: 'var(--mantine-color-river-6)' }]}
-              points={filled.map(({ at, row }) => ({
-                at,
-                values: [Number(row?.revenue ?? 0)],
-                texts: [money(row?.revenue ?? '0', 6)],
-              }))}
+              series={[
+                { label: t('revenue'), color: 'var(--mantine-color-river-6)' },
+                { label: t('cost'), color: 'var(--mantine-color-orange-6)' },
+              ]}
+              points={filled.map(({ at, row }) => {
+                const amounts = [row?.revenue ?? '0', row?.cost ?? '0']
+                return {
+                  at,
+                  values: amounts.map(Number),
+                  texts: amounts.map((one) => money(one, 6)),
+                }
+              })}
               format={(value) => money(String(value), 3)}
             />
           </Panel>,
@@ -111,30 +123,51 @@ function Charts({ overview }: PartProps) {
   )
 }
 
-function Shares({ overview }: PartProps) {
+interface EarnersProps extends PartProps {
+  readonly order: Order
+  readonly onOrder: (order: Order) => void
+}
+
+function Earners({ overview, order, onOrder }: EarnersProps) {
+  const t = useMessages(messages)
+  const models = overview.models.map(({ model, ...row }) => ({ ...row, name: model }))
+  const channels = overview.by_channel.map(({ channel, ...row }) => ({ ...row, name: channel }))
+  return (
+    <>
+      <Group justify="space-between">
+        <Title order={2} size="h3">
+          {t('earnings')}
+        </Title>
+        <OrderSelect value={order} onChange={onOrder} />
+      </Group>
+      <EarningsTable
+        title={t('byModel')}
+        what={t('model')}
+        rows={models}
+        order={order}
+        linkOf={(model) => ({ to: '/operator/calls', search: { model } })}
+      />
+      <EarningsTable
+        title={t('byChannel')}
+        what={t('channel')}
+        rows={channels}
+        order={order}
+        linkOf={(id) => ({ to: '/operator/channels', search: { id } })}
+      />
+    </>
+  )
+}
+
+function Accounts({ overview }: PartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const share = (row: { revenue: string; currency: string; calls: number }) => ({
-    value: Number(row.revenue),
+  const shares: Share[] = overview.accounts.map((row) => ({
+    ...{ id: row.account_id, label: row.name, value: Number(row.revenue) },
     text: formatMoney(row.revenue, { currency: row.currency, language, places: 4 }),
     note: t('callsOf', { count: formatNumber(row.calls, language) }),
-  })
-  const accounts: Share[] = overview.accounts.map((row) => ({
-    ...share(row),
-    ...{ id: row.account_id, label: row.name, to: '/operator/accounts' },
-    search: { id: row.account_id },
+    ...{ to: '/operator/accounts', search: { id: row.account_id } },
   }))
-  const models: Share[] = overview.models.map((row) => ({
-    ...share(row),
-    ...{ id: `${row.model} ${row.currency}`, label: row.model, to: '/operator/calls' },
-    search: { model: row.model },
-  }))
-  return (
-    <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
-      <SharePanel title={t('accounts')} shares={accounts} />
-      <SharePanel title={t('models')} shares={models} />
-    </SimpleGrid>
-  )
+  return <SharePanel title={t('accounts')} shares={shares} />
 }
 
 function SharePanel({ title, shares }: { readonly title: string; readonly shares: Share[] }) {

@@ -1,0 +1,139 @@
+/** Prices that begin later: seen, planned, and withdrawn as long as they have not begun. */
+import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ErrorState } from '../../components/error-state.tsx'
+import { notifyDone } from '../../components/notify.ts'
+import { PriceList } from '../../components/price-list.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { useAdminChange } from '../../lib/use-admin.ts'
+import { BadJson, toDraft, toPrices } from './draft.ts'
+import { messages } from './messages.ts'
+import { PriceProblems } from './price-problems.tsx'
+import { PriceRows } from './row-fields.tsx'
+
+type Model = AdminAnswer<'GET /operator/models/:model_id'>
+type Plan = Model['planned_prices'][number]
+
+export function PlannedPrices({ model }: { readonly model: Model }) {
+  const t = useMessages(messages)
+  const [isPlanning, setPlanning] = useState(false)
+  if (model.free || model.status !== 'active') return null
+  return (
+    <section>
+      <Title order={3} size="h4">
+        {t('planned')}
+      </Title>
+      <Text size="xs" c="dimmed" mb="xs">
+        {t('plannedText')}
+      </Text>
+      <Stack gap="sm">
+        {model.planned_prices.map((plan) => (
+          <OnePlan key={plan.version} model={model} plan={plan} />
+        ))}
+        {isPlanning ? (
+          <PlanForm model={model} onDone={() => setPlanning(false)} />
+        ) : (
+          <Group>
+            <Button variant="default" size="compact-sm" onClick={() => setPlanning(true)}>
+              {t('plan')}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+    </section>
+  )
+}
+
+function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }) {
+  const t = useMessages(messages)
+  const [isAsking, setAsking] = useState(false)
+  const withdraw = useAdminChange('DELETE /operator/models/:model_id/planned-prices/:version')
+  const { version, effective_from: from, prices } = plan
+  return (
+    <div>
+      <Group justify="space-between" gap="xs">
+        <Text size="sm" fw={500}>
+          {t('from')} <TimeText time={from} form="full" />
+        </Text>
+        <Button variant="subtle" color="red.8" size="compact-xs" onClick={() => setAsking(true)}>
+          {t('withdraw')}
+        </Button>
+      </Group>
+      <PriceList currency={model.currency ?? 'CNY'} prices={prices} />
+      <PriceProblems
+        problems={plan.price_problems.filter(({ problem }) => problem !== 'unknown_cost')}
+      />
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={`${t('withdraw')}: ${model.id}`}
+        act={t('withdraw')}
+        isDangerous
+        onClose={() => setAsking(false)}
+        onConfirm={async () => {
+          await withdraw.mutateAsync({ params: { model_id: model.id, version } })
+          notifyDone(t('withdrawn'))
+        }}
+      >
+        {t('withdrawText')}
+      </ConfirmDialog>
+    </div>
+  )
+}
+
+const DAY_MS = 86_400_000
+
+/** Tomorrow at midnight, in the form that the browser's own field reads. */
+function tomorrow(): string {
+  const at = new Date(Date.now() + DAY_MS)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T00:00`
+}
+
+function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: () => void }) {
+  const t = useMessages(messages)
+  const [at, setAt] = useState(tomorrow)
+  const [prices, setPrices] = useState(toDraft(model).prices)
+  const [problem, setProblem] = useState<Error>()
+  const change = useAdminChange('POST /operator/models/:model_id/planned-prices')
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setProblem(undefined)
+    try {
+      const body = { effective_from: new Date(at).toISOString(), prices: toPrices(prices) }
+      await change.mutateAsync({ params: { model_id: model.id }, body })
+      notifyDone(t('plannedDone', { id: model.id }))
+      onDone()
+    } catch (error) {
+      const isJson = error instanceof BadJson
+      setProblem(isJson ? new Error(t('badJson', { field: error.message })) : (error as Error))
+    }
+  }
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <Stack gap="sm">
+        <TextInput
+          type="datetime-local"
+          label={t('effectiveFrom')}
+          description={t('effectiveFromNote')}
+          required
+          w={240}
+          value={at}
+          onChange={({ currentTarget }) => setAt(currentTarget.value)}
+        />
+        <PriceRows title={t('prices')} act={t('addPrice')} rows={prices} onChange={setPrices} />
+        {problem ? <ErrorState error={problem} /> : null}
+        <Group justify="flex-end" gap="xs">
+          <Button variant="default" onClick={onDone}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" loading={change.isPending}>
+            {t('plan')}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,43 @@
+/** What an operator should look at in a model's prices, in words. */
+import { Alert } from '@mantine/core'
+import { Icon } from '../../components/icon.tsx'
+import { usePriceWords } from '../../components/price-words.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface Problem {
+  readonly problem: 'unpriced' | 'below_cost' | 'unknown_cost'
+  readonly unit: string | null
+  readonly channel: string | null
+}
+
+/** A problem as a sentence. */
+export function useProblemWords() {
+  const t = useMessages(messages)
+  const words = usePriceWords()
+  return ({ problem, unit, channel }: Problem): string => {
+    const values = { unit: words.units(unit ?? ''), channel: channel ?? '' }
+    if (problem === 'unpriced') return t('unpriced', { unit: values.unit })
+    if (problem === 'below_cost') return t('belowCost', values)
+    return t('unknownCost', { channel: values.channel })
+  }
+}
+
+/** Losses first: what is merely unknown can wait. */
+export function sortProblems<One extends Problem>(problems: readonly One[]): One[] {
+  const rank = ({ problem }: One) => (problem === 'unknown_cost' ? 1 : 0)
+  return problems.toSorted((a, b) => rank(a) - rank(b))
+}
+
+export function PriceProblems({ problems }: { readonly problems: readonly Problem[] }) {
+  const say = useProblemWords()
+  return sortProblems(problems).map((problem) => (
+    <Alert
+      key={JSON.stringify(problem)}
+      color={problem.problem === 'unknown_cost' ? 'gray' : 'red'}
+      icon={<Icon name={problem.problem === 'unknown_cost' ? 'info' : 'warning'} />}
+    >
+      {say(problem)}
+    </Alert>
+  ))
+}

@@ -1,0 +1,146 @@
+/** Revenue, cost and margin by name, in the order that is asked for. */
+import { Select, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { type Column, DataTable } from '../../components/data-table.tsx'
+import { TextLink } from '../../components/links.tsx'
+import { MoneyText } from '../../components/money-text.tsx'
+import { StatusBadge } from '../../components/status-badge.tsx'
+import { formatNumber, formatShare } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import { asPages } from '../../lib/use-admin.ts'
+import { messages } from './messages.ts'
+
+interface Earner {
+  readonly name: string
+  readonly currency: string
+  readonly calls: number
+  readonly errors: number
+  readonly revenue: string
+  readonly cost: string
+  readonly margin: string | null
+  readonly margin_share: number | null
+  readonly uncosted_share: number | null
+}
+
+const ORDERS = ['revenue', 'cost', 'margin', 'share', 'calls', 'errors'] as const
+export type Order = (typeof ORDERS)[number]
+
+export function readOrder(text: string): Order {
+  return ORDERS.find((one) => one === text) ?? 'revenue'
+}
+
+/** What stands first: the largest, but of margins the smallest, which want looking at. */
+const RANKS: Readonly<Record<Order, (row: Earner) => number>> = {
+  revenue: ({ revenue }) => -Number(revenue),
+  cost: ({ cost }) => -Number(cost),
+  margin: ({ margin }) => (margin === null ? Number.MAX_VALUE : Number(margin)),
+  share: ({ margin_share: share }) => share ?? Number.MAX_VALUE,
+  calls: ({ calls }) => -calls,
+  errors: ({ calls, errors }) => -(calls > 0 ? errors / calls : 0),
+}
+
+interface EarningsTableProps {
+  readonly title: string
+  /** What a name is: the head of its column. */
+  readonly what: string
+  readonly rows: readonly Earner[]
+  readonly order: Order
+  /** Where a name leads. */
+  readonly linkOf: (name: string) => { to: string; search: Readonly<Record<string, string>> }
+}
+
+export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTableProps) {
+  const t = useMessages(messages)
+  const sorted = rows.toSorted((a, b) => RANKS[order](a) - RANKS[order](b))
+  const name: Column<Earner> = {
+    key: 'name',
+    header: what,
+    render: (row) => <TextLink {...linkOf(row.name)}>{row.name}</TextLink>,
+  }
+  const columns = [name, ...useColumns()]
+  return (
+    <DataTable
+      label={title}
+      pages={asPages({
+        data: { data: sorted },
+        ...{ error: null, isPending: false, isPlaceholderData: false, refetch: () => undefined },
+      })}
+      columns={columns}
+      rowId={(row) => `${row.name} ${row.currency}`}
+      empty={
+        <Text size="sm" c="dimmed">
+          {t('nothing')}
+        </Text>
+      }
+    />
+  )
+}
+
+function useColumns(): Column<Earner>[] {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const money = (amount: string, currency: string) => (
+    <MoneyText amount={amount} currency={currency} places={4} />
+  )
+  const figure = (key: string, header: string, render: (row: Earner) => ReactNode) => {
+    return { key, header, render, align: 'right' } as const
+  }
+  const isUnknown = ({ margin }: Earner) => margin === null
+  return [
+    {
+      ...figure('calls', t('calls'), ({ calls }) => formatNumber(calls, language)),
+      minor: true,
+    },
+    figure('errors', t('errors'), ({ calls, errors }) =>
+      formatShare(calls > 0 ? errors / calls : 0, language),
+    ),
+    figure('revenue', t('revenue'), (row) => money(row.revenue, row.currency)),
+    {
+      ...figure('cost', t('cost'), (row) => (isUnknown(row) ? '–' : money(row.cost, row.currency))),
+      minor: true,
+    },
+    {
+      ...figure('margin', t('margin'), (row) =>
+        row.margin === null ? '–' : money(row.margin, row.currency),
+      ),
+      minor: true,
+    },
+    figure('share', t('marginShare'), (row) => <MarginShare row={row} />),
+  ]
+}
+
+/** A loss is said in a word, not by its colour alone. */
+function MarginShare({ row }: { readonly row: Earner }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  const { margin, margin_share: share, uncosted_share: unknown } = row
+  if (margin === null) return <StatusBadge tone="quiet" label={t('unknown')} />
+  const text = share === null ? '–' : formatShare(share, language)
+  if (margin.startsWith('-')) return <StatusBadge tone="bad" label={t('loss', { share: text })} />
+  if (!unknown) return text
+  return t('partly', { share: text, unknown: formatShare(unknown, language) })
+}
+
+interface OrderSelectProps {
+  readonly value: Order
+  readonly onChange: (order: Order) => void
+}
+
+export function OrderSelect({ value, onChange }: OrderSelectProps) {
+  const t = useMessages(messages)
+  const names = {
+    ...{ revenue: t('revenue'), cost: t('cost'), margin: t('margin'), share: t('marginShare') },
+    ...{ calls: t('calls'), errors: t('errors') },
+  }
+  return (
+    <Select
+      size="xs"
+      w={150}
+      aria-label={t('order')}
+      allowDeselect={false}
+      value={value}
+      data={ORDERS.map((one) => ({ value: one, label: names[one] }))}
+      onChange={(next) => onChange(readOrder(next ?? ''))}
+    />
+  )
+}
