@@ -78,7 +78,7 @@ export function MarginShare({ margin, share }: MarginShareProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   if (margin === null) return <StatusBadge tone="quiet" label={t('unknown')} />
-  const text = share === null ? '–' : formatShare(share, language)
+  const text = share === null ? '–' : formatShare(Math.abs(share), language)
   if (margin.startsWith('-')) return <StatusBadge tone="bad" label={t('loss', { share: text })} />
   return <span>{text}</span>
 }

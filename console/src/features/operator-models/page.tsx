@@ -130,7 +130,7 @@ function useColumns(): Column<Row>[] {
             {t('free')}
           </Text>
         ) : (
-          <PriceList currency={currency ?? 'CNY'} prices={prices.slice(0, 3)} />
+          <PriceList currency={currency ?? 'CNY'} prices={prices} most={2} />
         ),
     },
     {
@@ -138,7 +138,7 @@ function useColumns(): Column<Row>[] {
       header: t('cost'),
       render: ({ routes: [first] }) =>
         first?.costs ? (
-          <PriceList currency={first.currency ?? 'CNY'} prices={first.costs} most={3} />
+          <PriceList currency={first.currency ?? 'CNY'} prices={first.costs} most={2} />
         ) : (
           '–'
         ),

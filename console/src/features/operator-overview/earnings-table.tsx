@@ -39,6 +39,9 @@ const RANKS: Readonly<Record<Order, (row: Earner) => number>> = {
   errors: ({ calls, errors }) => -(calls > 0 ? errors / calls : 0),
 }
 
+/** A smaller share would be shown as none. */
+const SHOWN_MIN = 0.0005
+
 interface EarningsTableProps {
   readonly title: string
   /** What a name is: the head of its column. */
@@ -80,7 +83,7 @@ function useColumns(): Column<Earner>[] {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const money = (amount: string, currency: string) => (
-    <MoneyText amount={amount} currency={currency} places={4} />
+    <MoneyText amount={amount} currency={currency} places={6} />
   )
   const figure = (key: string, header: string, render: (row: Earner) => ReactNode) => {
     return { key, header, render, align: 'right' } as const
@@ -115,9 +118,9 @@ function MarginShare({ row }: { readonly row: Earner }) {
   const { language } = useLanguage()
   const { margin, margin_share: share, uncosted_share: unknown } = row
   if (margin === null) return <StatusBadge tone="quiet" label={t('unknown')} />
-  const text = share === null ? '–' : formatShare(share, language)
+  const text = share === null ? '–' : formatShare(Math.abs(share), language)
   if (margin.startsWith('-')) return <StatusBadge tone="bad" label={t('loss', { share: text })} />
-  if (!unknown) return text
+  if (!unknown || unknown < SHOWN_MIN) return text
   return t('partly', { share: text, unknown: formatShare(unknown, language) })
 }
 
