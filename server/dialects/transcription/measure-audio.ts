@@ -1,4 +1,5 @@
-/** How long a recording is by its own header, and what kind of file it is, while it passes. */
+/** How long a recording is, and what kind of file it is, found out while it passes. */
+import { createMp3Counter } from './count-mp3.ts'
 
 export interface Measured {
   readonly start: number
@@ -16,12 +17,11 @@ export const SLOWEST_BYTES_PER_SECOND = 1000
 const OPUS_RATE = 48_000
 const RIFF_CHUNKS_AT = 12
 const FORMAT_BYTES = 16
-const KILOBITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
-const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160]
 
 /** An inspector of one file: keeps its first and its last bytes, nothing else. */
 export function createAudioMeter() {
   let head: Buffer = Buffer.alloc(0)
+  const frames = createMp3Counter()
   const tail: Buffer[] = []
   let tailBytes = 0
   let bytes = 0
@@ -31,17 +31,19 @@ export function createAudioMeter() {
       if (head.length < HEAD_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
       }
+      if (mayBeMp3(head)) frames.push(chunk)
       // A copy: what arrives may be a small part of a large buffer.
       const last = Buffer.from(chunk.subarray(-TAIL_BYTES))
       tail.push(last)
       tailBytes += last.length
-      while (tailBytes - (tail[0]?.length ?? 0) >= TAIL_BYTES)
+      while (tailBytes - (tail[0]?.length ?? 0) >= TAIL_BYTES) {
         tailBytes -= tail.shift()?.length ?? 0
+      }
     },
     end(): Measured {
-      const seconds = measure(head, Buffer.concat(tail), bytes) ?? bytes / SLOWEST_BYTES_PER_SECOND
-      const isSane = Number.isFinite(seconds) && seconds >= 0
       const bound = bytes / SLOWEST_BYTES_PER_SECOND
+      const seconds = measure(head, Buffer.concat(tail), bytes) ?? frames.seconds() ?? bound
+      const isSane = Number.isFinite(seconds) && seconds >= 0
       return { start: 0, bytes, seconds: Math.ceil(isSane ? seconds : bound) }
     },
   }
@@ -50,8 +52,12 @@ export function createAudioMeter() {
 function measure(head: Buffer, tail: Buffer, bytes: number): number | undefined {
   const name = nameRecording(head)
   if (name === 'audio.wav') return measureWav(head, bytes)
-  if (name === 'audio.ogg') return measureOgg(head, tail)
-  return name === 'audio.mp3' ? measureMp3(head, bytes) : undefined
+  return name === 'audio.ogg' ? measureOgg(head, tail) : undefined
+}
+
+/** Until there is enough of it to tell, it may. */
+function mayBeMp3(head: Buffer): boolean {
+  return head.length < RECORDING_HEAD_BYTES || nameRecording(head) === 'audio.mp3'
 }
 
 /** Of the two rates that a header states, players believe one or the other: the slower counts. */
@@ -75,27 +81,13 @@ function findFormat(head: Buffer): number | undefined {
   return undefined
 }
 
-/** The last page's position, in samples. */
+/** The last page's position, in samples, without those that only set the decoder up. */
 function measureOgg(head: Buffer, tail: Buffer): number | undefined {
   const at = tail.lastIndexOf('OggS')
-  if (at < 0 || at + 14 > tail.length || !head.includes('OpusHead')) return undefined
-  return Number(tail.readBigInt64LE(at + 6)) / OPUS_RATE
-}
-
-/** By the rate of the first frame. */
-function measureMp3(head: Buffer, bytes: number): number | undefined {
-  const isTagged = head.toString('latin1', 0, 3) === 'ID3'
-  const at = isTagged ? 10 + readSyncsafe(head, 6) : 0
-  const second = head[at + 1]
-  const third = head[at + 2]
-  if (head[at] !== 0xff || second === undefined || third === undefined) return undefined
-  const table = (second & 0b1000) !== 0 ? KILOBITS_1 : KILOBITS_2
-  const kilobits = table[third >> 4]
-  return kilobits ? (bytes - at) / (kilobits * 125) : undefined
-}
-
-function readSyncsafe(bytes: Buffer, at: number): number {
-  return [0, 1, 2, 3].reduce((sum, index) => sum * 128 + ((bytes[at + index] ?? 0) & 0x7f), 0)
+  const opus = head.indexOf('OpusHead')
+  if (at < 0 || at + 14 > tail.length || opus < 0 || opus + 12 > head.length) return undefined
+  const setUp = head.readUInt16LE(opus + 10)
+  return Math.max(0, Number(tail.readBigInt64LE(at + 6)) - setUp) / OPUS_RATE
 }
 
 /**
