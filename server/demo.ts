@@ -5,12 +5,12 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { startSimulators } from '../simulators/index.ts'
 import { createAccount, listAccounts } from './accounts/manage-accounts.ts'
 import { createKey } from './accounts/manage-keys.ts'
 import { applyCatalog } from './catalog/apply.ts'
 import type { KnownUpstreams } from './catalog/channel-settings.ts'
 import { type NamedCatalogFile, parseCatalogFile } from './catalog/file.ts'
+import { runVendors } from './demo-vendors.ts'
 import { isWellFormedApiKey } from './lib/api-key.ts'
 import { randomText } from './lib/ids.ts'
 import { asString, member, tryParseJson } from './lib/json.ts'
@@ -60,11 +60,9 @@ export interface DemoOptions {
 
 /** Starts the simulators, applies their catalog and makes sure that the demo account exists. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
-  const simulators = await startSimulators({ port: options.simulatorsPort }).catch(() =>
-    startSimulators({ port: 0 }),
-  )
   const { sql, upstreams, secrets, dataDir } = options
-  const environment = { ...process.env, SIMULATORS_URL: simulators.url }
+  const vendors = await runVendors(dataDir, options.simulatorsPort)
+  const environment = { ...process.env, SIMULATORS_URL: vendors.url }
   const parsed = parseCatalogFile(CATALOG, readFileSync(CATALOG, 'utf8'), environment)
   const files = [withoutUnknown(parsed, upstreams)]
   await applyCatalog({ sql, files, upstreams, secrets, environment })
@@ -75,10 +73,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     ...identity,
     webhook_secret: (await viewSecret(sql, secrets, identity.account_id)).current,
     console: user,
-    simulators: { url: simulators.url },
+    simulators: { url: vendors.url },
   }
   writePrivately(join(dataDir, 'demo.json'), `${JSON.stringify(file, null, 2)}\n`)
-  return { file, stop: simulators.stop }
+  return { file, stop: vendors.stop }
 }
 
 /** The simulators may know protocols that this gateway does not speak yet. */

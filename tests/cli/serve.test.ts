@@ -1,58 +1,12 @@
 /** `serve` as a real process: from nothing to an answer, and to a clean end. */
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { ROOT, runWith } from './support.ts'
-
-interface Running {
-  readonly child: ChildProcess
-  readonly environment: NodeJS.ProcessEnv
-  readonly ended: Promise<number | null>
-  readonly said: () => string
-}
-
-function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: string[]): Running {
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-serve-'))
-  const environment = {
-    ...{ PATH: process.env.PATH, HOME: folder, DATA_DIR: join(folder, 'data') },
-    ...{ METRICS_PORT: '0', LOG_LEVEL: 'info', ...settings },
-  }
-  const script = join(ROOT, 'bin', 'tributary.ts')
-  const child = spawn(process.execPath, [script, 'serve', ...words], { env: environment })
-  let text = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (part) => {
-      text += part
-    })
-  }
-  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  t.after(async () => {
-    child.kill('SIGKILL')
-    await ended
-    // The database outlives a killed gateway: a command adopts it and stops it.
-    await runWith(environment, ['migrate'])
-    rmSync(folder, { recursive: true, force: true })
-  })
-  return { child, environment, ended, said: () => text }
-}
-
-async function readDemo({ environment, said }: Running) {
-  const path = join(String(environment.DATA_DIR), 'demo.json')
-  for (let wait = 0; wait < 600; wait += 1) {
-    try {
-      return JSON.parse(readFileSync(path, 'utf8'))
-    } catch {
-      await sleep(100)
-    }
-  }
-  return assert.fail(`no demo.json: ${said()}`)
-}
+import { test } from 'node:test'
+import { readDemo, start } from './running.ts'
+import { runWith } from './support.ts'
 
 test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it with 0', async (t) => {
   const running = start(t, {}, '--port', '0')

@@ -1,0 +1,97 @@
+/**
+ * The simulated vendors of a demo, in a process of their own: a gateway that is killed finds them
+ * again with the tasks that it had given them, as it would find real vendors.
+ */
+import { spawn } from 'node:child_process'
+import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { asString, member, tryParseJson } from './lib/json.ts'
+import { OperatorError } from './lib/operator-error.ts'
+
+const PROGRAM = join(import.meta.dirname, '..', 'simulators', 'main.ts')
+const NOTE = 'simulators.json'
+/** Its writer touches the note every second; it may be busy for a while. */
+const NOTE_AGE_MS_MAX = 10_000
+const START_MS_MAX = 20_000
+const STOP_MS_MAX = 3_000
+const LOOK_MS = 20
+
+export interface Vendors {
+  readonly url: string
+  /** Ends them, unless they belong to another gateway on the same folder. Never rejects. */
+  stop(): Promise<void>
+}
+
+interface Note {
+  readonly pid: number
+  readonly url: string
+  readonly gateway: number
+}
+
+/** Finds the vendors that an earlier gateway on this folder left behind, or starts new ones. */
+export async function runVendors(dataDir: string, port: number): Promise<Vendors> {
+  const path = join(dataDir, NOTE)
+  const found = readNote(path)
+  if (!found || !runs(path, found)) return start(path, port)
+  if (found.gateway !== process.pid && isAlive(found.gateway)) {
+    return { url: found.url, stop: async () => undefined }
+  }
+  writeFileSync(`${path}.new`, JSON.stringify({ ...found, gateway: process.pid }), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return { url: found.url, stop: () => stop(path, found) }
+}
+
+async function start(path: string, port: number): Promise<Vendors> {
+  rmSync(path, { force: true })
+  const words = ['--port', String(port), '--note', path, '--gateway', String(process.pid)]
+  const child = spawn(process.execPath, [PROGRAM, ...words], { detached: true, stdio: 'ignore' })
+  child.on('error', () => undefined)
+  child.unref()
+  for (let waitedMs = 0; waitedMs < START_MS_MAX && child.exitCode === null; waitedMs += LOOK_MS) {
+    const note = readNote(path)
+    if (note && note.pid === child.pid) return { url: note.url, stop: () => stop(path, note) }
+    await sleep(LOOK_MS)
+  }
+  child.kill()
+  throw new OperatorError(`the simulated vendors did not start: node ${PROGRAM} tells why`)
+}
+
+async function stop(path: string, { pid }: Note): Promise<void> {
+  rmSync(path, { force: true })
+  try {
+    process.kill(pid, 'SIGTERM')
+  } catch {
+    // They have ended already.
+  }
+  for (let waitedMs = 0; waitedMs < STOP_MS_MAX && isAlive(pid); waitedMs += LOOK_MS) {
+    await sleep(LOOK_MS)
+  }
+}
+
+function readNote(path: string): Note | undefined {
+  try {
+    const found = tryParseJson(readFileSync(path))
+    const url = asString(member(found, 'url'))
+    const pid = Number(member(found, 'pid'))
+    const gateway = Number(member(found, 'gateway'))
+    return url && Number.isInteger(pid) && pid > 0 ? { url, pid, gateway } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A number alone may have been given to another process since. */
+function runs(path: string, { pid }: Note): boolean {
+  const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
+  return isAlive(pid) && Date.now() - mtimeMs < NOTE_AGE_MS_MAX
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
+}
