@@ -14,6 +14,12 @@ const LENGTH = `new Promise((resolve) => {
   player.addEventListener('durationchange', tell)
   tell()
 })`
+const PLAYING = `new Promise((resolve) => {
+  const player = document.querySelector('audio')
+  const tell = () => player.currentTime > 0 && resolve(true)
+  player.addEventListener('timeupdate', tell)
+  tell()
+})`
 
 describe('media in the playground', { skip: noBrowser }, () => {
   let stage: ConsoleStage
@@ -42,6 +48,22 @@ describe('media in the playground', { skip: noBrowser }, () => {
       await page.context().close()
     })
   }
+
+  test('speech is heard before all of it is there', async () => {
+    const { page, complaints } = await stage.signedIn('/playground?model=seed-tts-2.0')
+    const said = 'A long river. '.repeat(6)
+    const slowly = `[[chunks:20]][[chunk-delay:400]]${said}`
+    await page.getByRole('textbox', { name: 'Text' }).fill(slowly)
+    await priceBefore(page)
+    await send(page)
+    const result = panel(page, 'Result')
+    await result.getByText(/so far/).waitFor()
+    await page.evaluate(PLAYING)
+    await result.getByText(/so far/).waitFor()
+    await result.getByRole('link', { name: 'Download' }).waitFor()
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
 
   test('words come with their times where that is asked for', async () => {
     const { page } = await stage.signedIn('/playground?model=seed-tts-2.0')

@@ -17,36 +17,41 @@ interface PlayerProps {
 /** `sound` must be the same object for as long as it is the same sound. */
 export function Player({ sound, name, label }: PlayerProps) {
   const t = useMessages(playerMessages)
-  const { language } = useLanguage()
   const url = useObjectUrl(sound)
   if (!url) return null
   return (
     <div>
       {/* biome-ignore lint/a11y/useMediaCaption: what is said stands beside it as text */}
       <audio src={url} controls aria-label={label ?? t('player')} style={{ width: '100%' }} />
-      <Group gap="sm">
-        <Anchor href={url} download={name} size="sm">
-          <Group gap={6} component="span">
-            <Icon name="download" size={14} />
-            {t('download')}
-          </Group>
-        </Anchor>
-        <Text size="xs" c="dimmed">
-          {formatBytes(sound.size, language)}
-        </Text>
-      </Group>
+      <Keep sound={sound} name={name} />
     </div>
   )
 }
 
+/** A way to keep it. */
+export function Keep({ sound, name }: Pick<PlayerProps, 'sound' | 'name'>) {
+  const t = useMessages(playerMessages)
+  const { language } = useLanguage()
+  const url = useObjectUrl(sound)
+  return (
+    <Group gap="sm">
+      <Anchor href={url} download={name} size="sm">
+        <Group gap={6} component="span">
+          <Icon name="download" size={14} />
+          {t('download')}
+        </Group>
+      </Anchor>
+      <Text size="xs" c="dimmed">
+        {formatBytes(sound.size, language)}
+      </Text>
+    </Group>
+  )
+}
+
 /** An address for content in memory, which is forgotten with the component. */
-function useObjectUrl(content: Blob | undefined): string | undefined {
+function useObjectUrl(content: Blob): string | undefined {
   const [url, setUrl] = useState<string>()
   useEffect(() => {
-    if (!content) {
-      setUrl(undefined)
-      return undefined
-    }
     const made = URL.createObjectURL(content)
     setUrl(made)
     return () => URL.revokeObjectURL(made)

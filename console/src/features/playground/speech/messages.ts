@@ -21,6 +21,7 @@ export const messages = defineMessages(
     billed: '{count} characters billed',
     notPlayable: 'Browsers cannot play raw PCM; download it.',
     words: 'When each word is said',
+    heard: 'What is said',
   },
   {
     dialect: 'API',
@@ -41,5 +42,6 @@ export const messages = defineMessages(
     billed: '计费 {count} 个字符',
     notPlayable: '浏览器无法播放原始 PCM，请下载。',
     words: '每个词的时间',
+    heard: '合成的语音',
   },
 )

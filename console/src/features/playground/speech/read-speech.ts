@@ -4,6 +4,7 @@ import type { Reading } from '../frame/capability.ts'
 import type { Order } from '../frame/order.ts'
 import { readLines } from '../frame/read-stream.ts'
 import { expectNoError } from '../frame/send-order.ts'
+import type { Parts } from '../sound/stream-player.tsx'
 import { contentTypeOf, NATIVE } from './values.ts'
 
 export interface Word {
@@ -18,12 +19,11 @@ export interface SpeechResult {
   readonly firstMs: number | undefined
   readonly billed: number | undefined
   readonly words: readonly Word[]
+  readonly parts: Parts
   /** When all of it is there. */
   readonly sound: Blob | undefined
   readonly format: string
 }
-
-type Parts = Uint8Array<ArrayBuffer>[]
 
 /** Throws ApiError for a stream that breaks off. */
 export async function readSpeech(
@@ -31,16 +31,23 @@ export async function readSpeech(
   reading: Reading<SpeechResult>,
   order: Order,
 ): Promise<SpeechResult> {
-  const parts: Parts = []
   const format = formatOf(order)
   let result: SpeechResult = {
-    ...{ bytes: 0, firstMs: undefined, billed: undefined, words: [], sound: undefined, format },
+    ...{
+      bytes: 0,
+      firstMs: undefined,
+      billed: undefined,
+      words: [],
+      parts: [],
+      sound: undefined,
+      format,
+    },
   }
   const arrivals = order.path === NATIVE ? readNative(response) : readBytes(response)
   for await (const { part, billed, words } of arrivals) {
-    if (part.length > 0) parts.push(part)
     result = {
       ...result,
+      parts: part.length > 0 ? [...result.parts, part] : result.parts,
       bytes: result.bytes + part.length,
       firstMs:
         result.firstMs ?? (part.length > 0 ? performance.now() - reading.startedAt : undefined),
@@ -49,7 +56,7 @@ export async function readSpeech(
     }
     reading.show(result)
   }
-  return { ...result, sound: new Blob(parts, { type: contentTypeOf(format) }) }
+  return { ...result, sound: new Blob([...result.parts], { type: contentTypeOf(format) }) }
 }
 
 interface Arrival {

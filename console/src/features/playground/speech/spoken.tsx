@@ -1,14 +1,16 @@
 /** What was said: a player, and how fast it came. */
 import { Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { formatBytes, formatDuration, formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/disclosure.tsx'
-import { Player } from '../sound/player.tsx'
+import { Keep, Player } from '../sound/player.tsx'
+import { canPlayGrowing, StreamPlayer } from '../sound/stream-player.tsx'
 import { messages } from './messages.ts'
 import type { SpeechResult, Word } from './read-speech.ts'
 import classes from './spoken.module.css'
-import type { SpeechValues } from './values.ts'
+import { contentTypeOf, type SpeechValues } from './values.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { ogg_opus: 'ogg', opus: 'ogg' }
 
@@ -24,13 +26,35 @@ export function Spoken({ result }: ResultProps<SpeechValues, SpeechResult>) {
   ]
   return (
     <Stack gap="xs">
-      {sound ? <Player sound={sound} name={`speech.${EXTENSIONS[format] ?? format}`} /> : null}
+      <Heard result={result} />
       {sound && format === 'pcm' ? <Text size="xs">{t('notPlayable')}</Text> : null}
       <Text size="xs" c="dimmed">
         {facts.join(' · ')}
       </Text>
       {words.length > 0 ? <Words words={words} /> : null}
     </Stack>
+  )
+}
+
+/** While it arrives where that is possible, else when all of it is there. */
+function Heard({ result }: { readonly result: SpeechResult }) {
+  const t = useMessages(messages)
+  const [hasFailed, setFailed] = useState(false)
+  const { sound, parts, format } = result
+  const type = contentTypeOf(format)
+  const name = `speech.${EXTENSIONS[format] ?? format}`
+  if (hasFailed || !canPlayGrowing(type)) return sound ? <Player sound={sound} name={name} /> : null
+  return (
+    <div>
+      <StreamPlayer
+        parts={parts}
+        isWhole={sound !== undefined}
+        type={type}
+        label={t('heard')}
+        onFail={() => setFailed(true)}
+      />
+      {sound ? <Keep sound={sound} name={name} /> : null}
+    </div>
   )
 }
 

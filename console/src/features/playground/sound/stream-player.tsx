@@ -1,0 +1,84 @@
+/** Sound that is heard while it still arrives, in browsers that can play a growing file. */
+import { useEffect, useState } from 'react'
+
+export type Parts = readonly Uint8Array<ArrayBuffer>[]
+
+/** Whether a file of this kind can be played before all of it is there. */
+export function canPlayGrowing(type: string): boolean {
+  return 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
+}
+
+interface StreamPlayerProps {
+  readonly parts: Parts
+  readonly isWhole: boolean
+  readonly type: string
+  readonly label: string
+  /** What has come cannot be played this way. */
+  readonly onFail: () => void
+}
+
+export function StreamPlayer({ parts, isWhole, type, label, onFail }: StreamPlayerProps) {
+  const feed = useFeed(type)
+  useEffect(() => feed?.take(parts, isWhole), [feed, parts, isWhole])
+  if (!feed) return null
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: what is said stands beside it as text
+    <audio
+      src={feed.url}
+      controls
+      autoPlay
+      aria-label={label}
+      onError={onFail}
+      style={{ width: '100%' }}
+    />
+  )
+}
+
+interface Feed {
+  readonly url: string
+  /** All parts so far; those that were taken before are not taken again. */
+  take(parts: Parts, isWhole: boolean): void
+  close(): void
+}
+
+function useFeed(type: string): Feed | undefined {
+  const [feed, setFeed] = useState<Feed>()
+  useEffect(() => {
+    const made = openFeed(type)
+    setFeed(made)
+    return () => made.close()
+  }, [type])
+  return feed
+}
+
+function openFeed(type: string): Feed {
+  const source = new MediaSource()
+  const url = URL.createObjectURL(source)
+  let known: Parts = []
+  let isWhole = false
+  let taken = 0
+  /** One part at a time: a buffer that is busy says when it is done. */
+  function pump(): void {
+    const [buffer] = source.sourceBuffers
+    if (source.readyState !== 'open' || !buffer || buffer.updating) return
+    const part = known[taken]
+    if (part) {
+      taken += 1
+      buffer.appendBuffer(part)
+    } else if (isWhole && taken > 0) source.endOfStream()
+  }
+  source.addEventListener('sourceopen', () => {
+    if (source.sourceBuffers.length > 0) return
+    source.addSourceBuffer(type).addEventListener('updateend', pump)
+    pump()
+  })
+  return {
+    url,
+    take(parts, whole) {
+      known = parts
+      isWhole = whole
+      pump()
+    },
+    close: () => URL.revokeObjectURL(url),
+  }
+}
