@@ -1,6 +1,7 @@
 /** Which upstreams would take an order and what it can cost at most, before any money moves. */
 import type { Model } from '../catalog/catalog.ts'
 import { priceUpperBound } from '../catalog/price.ts'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { orderRoutes } from '../pipeline/dispatch.ts'
@@ -53,9 +54,12 @@ export function planRoutes(
   return [first, ...rest]
 }
 
-/** The routes of a call that a worker will make: all come to the same. */
+/**
+ * The routes of a call that a worker will make: all come to the same. Throws the first refusal of
+ * an upstream that knows beforehand, when every one of them does.
+ */
 export function planCall(
-  { quote, facts }: Metering,
+  { operation, quote, facts }: Metering,
   { request, model, routes }: ResolvedCall,
   services: Services,
 ): readonly [Plan, ...Plan[]] {
@@ -64,9 +68,28 @@ export function planCall(
     quantities: quote({ value, body, inputTokens, model }),
     facts: facts?.(value) ?? {},
   }
-  const [first, ...rest] = orderRoutes(routes, services).map((route) => ({ route, prepared }))
-  if (!first) throw new GatewayError('upstream_failed')
-  return [first, ...rest]
+  let refusal: InvalidRequest | undefined
+  const plans = orderRoutes(routes, services).flatMap((route) => {
+    const judge = services.upstreams.get(route.target.upstream)?.judges?.[operation]
+    const found = judge && refusalOf(() => judge(value, route.upstreamModel))
+    refusal ??= found
+    return found ? [] : [{ route, prepared }]
+  })
+  const [first, ...rest] = plans
+  if (first) return [first, ...rest]
+  if (!refusal) throw new GatewayError('upstream_failed')
+  const { message, param } = refusal
+  throw new GatewayError('invalid_request', { message, param })
+}
+
+function refusalOf(judge: () => void): InvalidRequest | undefined {
+  try {
+    judge()
+    return undefined
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error
+    throw error
+  }
 }
 
 /** The most that any of the routes can come to: what the hold freezes. */

@@ -189,6 +189,12 @@ export interface StoredRequest {
   readonly query: string
 }
 
+/**
+ * What a model is sure to refuse of a request, said before anything is held. Pure. Throws
+ * InvalidRequest with the field at fault.
+ */
+export type Judge = (value: CallRequest['value'], upstreamModel: string) => void
+
 export interface Upstream<Settings = unknown> {
   /** The protocol's name in the catalog file. */
   readonly name: string
@@ -197,6 +203,8 @@ export interface Upstream<Settings = unknown> {
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
+  /** Asked before a task is made of a call, whose refusal would otherwise be heard of late. */
+  readonly judges?: Readonly<Partial<Record<Operation, Judge>>>
   /** Gets or deletes an answer that the vendor keeps. */
   readonly stored?: (
     wire: Wire,

@@ -3,22 +3,21 @@
  * no `n`, for which a sequence of so many stands, and no size `auto`, which is its default.
  */
 
-import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { judgeImage } from './judge-image.ts'
 import { readFailure } from './read-failure.ts'
 import { send } from './send.ts'
 import type { ArkSettings } from './settings.ts'
 
 const PATH = '/images/generations'
-/** The generation that makes one image a call. */
-const SINGLE = /seedream-3/
 
 export async function image(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<ArkSettings>,
 ): Promise<UpstreamAnswer> {
+  judgeImage(request.value, upstreamModel)
   const edits = editsFor(request.value, upstreamModel)
   const body = spliceJson(request.body, request.fields, edits)
   const response = await send(wire, settings, 'POST', PATH, body)
@@ -29,9 +28,6 @@ export async function image(
 function editsFor(value: CallRequest['value'], upstreamModel: string): JsonEdits {
   const { n, size, sequential_image_generation: sequence } = value
   const isMany = typeof n === 'number' && n > 1
-  if (isMany && SINGLE.test(upstreamModel)) {
-    throw new InvalidRequest('n', 'this model makes one image a call')
-  }
   const remove = ['n', ...(size === 'auto' ? ['size'] : [])]
   const set = { model: JSON.stringify(upstreamModel) }
   if (!isMany || (sequence !== undefined && sequence !== null)) return { remove, set }

@@ -3,6 +3,7 @@ import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embedding } from './embedding.ts'
 import { image } from './image.ts'
+import { judgeImage } from './judge-image.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
@@ -16,4 +17,5 @@ export const openaiCompatible = defineUpstream({
   secrets: ['api_key'],
   stored,
   calls: { chat, embedding, image, messages, responses, synthesis, transcription },
+  judges: { image: judgeImage },
 })

@@ -1,0 +1,65 @@
+/**
+ * What the vendor's image models are known to refuse (upstreams.md 7.1), so that a task need not
+ * wait for it. What is not known for certain is left to the vendor.
+ */
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { isObject, type JsonObject } from '../../lib/json.ts'
+
+/** The generation that makes one image a call, from words alone. */
+const SINGLE = /seedream-3/
+/** Those that make large pictures only. */
+const LARGE = /seedream-4-5/
+const SIZE = /^(\d{1,5})x(\d{1,5})$/
+const SIZE_NAMES: readonly unknown[] = ['1K', '2K', '3K', '4K', 'auto', 'adaptive']
+const LARGE_PIXELS = { least: 3_686_400, most: 16_777_216 } as const
+const ASPECT_MAX = 16
+const REFERENCES_MAX = 14
+const PICTURES_MAX = 15
+
+/** Throws InvalidRequest with the field at fault. */
+export function judgeImage(value: JsonObject, upstreamModel: string): void {
+  judgeSize(value.size, upstreamModel)
+  judgeCount(value, upstreamModel)
+}
+
+function judgeSize(size: unknown, upstreamModel: string): void {
+  if (size === undefined || size === null || SIZE_NAMES.includes(size)) return
+  const [, first, second] = SIZE.exec(String(size)) ?? []
+  const width = Number(first)
+  const height = Number(second)
+  if (!(width > 0 && height > 0)) {
+    throw new InvalidRequest('size', 'must be a width and a height such as 2048x2048, or 1K to 4K')
+  }
+  if (!LARGE.test(upstreamModel)) return
+  const { least, most } = LARGE_PIXELS
+  const pixels = width * height
+  if (pixels < least || pixels > most) {
+    throw new InvalidRequest('size', `this model makes pictures of ${least} to ${most} pixels`)
+  }
+  if (Math.max(width / height, height / width) > ASPECT_MAX) {
+    throw new InvalidRequest('size', `no side may be longer than ${ASPECT_MAX} times the other`)
+  }
+}
+
+function judgeCount(value: JsonObject, upstreamModel: string): void {
+  const { n, sequential_image_generation: sequence, image } = value
+  const pictures = typeof n === 'number' ? n : 1
+  const references = Array.isArray(image) ? image.length : image ? 1 : 0
+  if (SINGLE.test(upstreamModel)) {
+    if (pictures > 1) throw new InvalidRequest('n', 'this model makes one image a call')
+    if (references > 0) throw new InvalidRequest('image', 'this model takes no images')
+    if (sequence === 'auto') {
+      throw new InvalidRequest('sequential_image_generation', 'this model makes one image a call')
+    }
+  }
+  if (references > REFERENCES_MAX) {
+    throw new InvalidRequest('image', `at most ${REFERENCES_MAX} images`)
+  }
+  const options = value.sequential_image_generation_options
+  const asked = isObject(options) ? options.max_images : undefined
+  const most = Math.max(pictures, sequence === 'auto' && typeof asked === 'number' ? asked : 1)
+  if (most + references > PICTURES_MAX) {
+    const problem = `images and what is made of them are at most ${PICTURES_MAX} together`
+    throw new InvalidRequest(pictures > 1 ? 'n' : 'image', problem)
+  }
+}
