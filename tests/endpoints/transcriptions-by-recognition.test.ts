@@ -204,7 +204,7 @@ test('while the call lasts its file is public, and no file of the account', asyn
 })
 
 test('a submission whose answer is lost is found by its id, never sent again', async () => {
-  for (const fault of ['lost-answer=502', 'lost-answer=504']) {
+  for (const fault of ['lost-answer=502', 'lost-answer=504', 'reset-before-head']) {
     const { key, openai, speak } = await setUp()
     const file = await speak('wav')
     const count = () =>
@@ -215,6 +215,24 @@ test('a submission whose answer is lost is found by its id, never sent again', a
     assert.equal(count(), before + 1)
     assert.equal((await lastRecord(key)).attempts.length, 1)
   }
+})
+
+test('a submission that nobody knows of is asked after, then given up, and never sent again', async () => {
+  const { key, accountId, openai, speak } = await setUp()
+  const file = await speak('wav')
+  const before = await gateway.balance(accountId)
+  const sent = gateway.simulators.calls.list().filter(({ operation }) => operation === SUBMIT)
+  const failing = openai.audio.transcriptions.create(order(FETCHED, file, 'status=504'))
+  await assert.rejects(failing, /502/)
+  const { attempts } = await lastRecord(key)
+  assert.deepEqual(
+    attempts.map(({ outcome }: { outcome: string }) => outcome),
+    ['unknown'],
+  )
+  const after = gateway.simulators.calls.list().filter(({ operation }) => operation === SUBMIT)
+  assert.equal(after.length, sent.length + 1)
+  assert.deepEqual(await gateway.balance(accountId), before)
+  await assertNothingLeft(accountId)
 })
 
 test('looks that fail are repeated; a task that fails for ever is a 502', async () => {
