@@ -41,19 +41,42 @@ export async function watchOpenings(context: BrowserContext): Promise<void> {
   await context.addInitScript(WATCH)
 }
 
-/** Opens an address as by typing it. Answers after how many milliseconds it was there. */
-export async function open(page: Page, url: string): Promise<number> {
-  await page.goto(url, { waitUntil: 'commit' })
-  return page.evaluate<number>('window.opened')
+export interface Opening {
+  readonly milliseconds: number
+  /** What the page's own thread computed for it: the same on a busy machine. */
+  readonly processorMs: number
+  /** What the browser received, compressed as it came, heads included. */
+  readonly bytes: number
 }
 
-/** What the browser received, compressed as it came, heads included. */
-export async function countBytes(page: Page): Promise<() => number> {
-  const session: CDPSession = await page.context().newCDPSession(page)
+/** A tab that opens addresses as by typing them, and tells of each how it went. */
+export interface Opener {
+  open(url: string, options?: { readonly withEmptyCache?: boolean }): Promise<Opening>
+}
+
+export async function createOpener(page: Page): Promise<Opener> {
+  const session = await page.context().newCDPSession(page)
   let bytes = 0
   await session.send('Network.enable')
+  await session.send('Performance.enable', { timeDomain: 'threadTicks' })
   session.on('Network.loadingFinished', ({ encodedDataLength }) => {
     bytes += encodedDataLength
   })
-  return () => bytes
+  return {
+    async open(url, { withEmptyCache = false } = {}) {
+      if (withEmptyCache) await session.send('Network.clearBrowserCache')
+      await page.goto('about:blank')
+      bytes = 0
+      const before = await processorSeconds(session)
+      await page.goto(url, { waitUntil: 'commit' })
+      const milliseconds = await page.evaluate<number>('window.opened')
+      const processorMs = 1000 * ((await processorSeconds(session)) - before)
+      return { milliseconds, processorMs, bytes }
+    },
+  }
+}
+
+async function processorSeconds(session: CDPSession): Promise<number> {
+  const { metrics } = await session.send('Performance.getMetrics')
+  return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0
 }

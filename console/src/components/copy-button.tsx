@@ -1,6 +1,7 @@
 /** Copies a text, and says that it did. */
-import { ActionIcon, Button, CopyButton as Copy, Group, Text, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, CopyButton as Copy, Group, Text } from '@mantine/core'
 import { useMessages } from '../lib/i18n.tsx'
+import { HoverLabel } from './hover-label.tsx'
 import { Icon } from './icon.tsx'
 import { messages } from './messages.ts'
 
@@ -26,11 +27,11 @@ export function CopyButton({ value, label }: CopyButtonProps) {
           )
         }
         return (
-          <Tooltip label={copied ? t('copied') : t('copy')}>
+          <HoverLabel label={() => (copied ? t('copied') : t('copy'))}>
             <ActionIcon variant="subtle" color="gray" onClick={copy} aria-label={t('copy')}>
               {icon}
             </ActionIcon>
-          </Tooltip>
+          </HoverLabel>
         )
       }}
     </Copy>

@@ -1,7 +1,8 @@
 /** An amount: short in place, to the last digit on hover. */
-import { Text, type TextProps, Tooltip } from '@mantine/core'
+import { Text, type TextProps } from '@mantine/core'
 import { formatMoney, isZero } from '../lib/format.ts'
 import { useLanguage } from '../lib/i18n.tsx'
+import { HoverLabel } from './hover-label.tsx'
 
 interface MoneyTextProps extends TextProps {
   /** A decimal string of the API. */
@@ -26,5 +27,5 @@ export function MoneyText({ amount, currency, places = 6, ...props }: MoneyTextP
       {short}
     </Text>
   )
-  return short === exact ? text : <Tooltip label={exact}>{text}</Tooltip>
+  return short === exact ? text : <HoverLabel label={() => exact}>{text}</HoverLabel>
 }

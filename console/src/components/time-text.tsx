@@ -1,8 +1,8 @@
 /** A moment: short in place, complete on hover. */
-import { Tooltip } from '@mantine/core'
 import { formatRelative, formatShortTime, formatTime } from '../lib/format.ts'
 import { useLanguage } from '../lib/i18n.tsx'
 import { useNow } from '../lib/use-now.ts'
+import { HoverLabel } from './hover-label.tsx'
 
 interface TimeTextProps {
   readonly time: string | null | undefined
@@ -18,16 +18,16 @@ export function TimeText({ time, form = 'short', absent = '–' }: TimeTextProps
   const { language } = useLanguage()
   const nowMs = useNow(form === 'relative' ? TICK_MS : undefined)
   if (!time) return <span>{absent}</span>
-  const full = formatTime(time, language)
   const shown = {
-    full,
-    short: formatShortTime(time, language),
-    relative: formatRelative(time, nowMs, language),
-  }[form]
+    full: () => formatTime(time, language),
+    short: () => formatShortTime(time, language),
+    relative: () => formatRelative(time, nowMs, language),
+  }[form]()
   const text = (
     <time dateTime={time} style={{ whiteSpace: 'nowrap' }}>
       {shown}
     </time>
   )
-  return form === 'full' ? text : <Tooltip label={full}>{text}</Tooltip>
+  if (form === 'full') return text
+  return <HoverLabel label={() => formatTime(time, language)}>{text}</HoverLabel>
 }

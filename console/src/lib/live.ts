@@ -35,9 +35,15 @@ type OnNews = (topics: ReadonlySet<LiveTopic>) => void
 /** Returns how to stop. */
 function listenWhileSeen(url: string, onNews: OnNews): () => void {
   let stop: (() => void) | undefined
+  let hasListened = false
+  // Nobody told what happened in between. The first time, what is shown was just read.
+  const onOpen = () => {
+    if (hasListened) onNews(new Set(LIVE_TOPICS))
+    hasListened = true
+  }
   const follow = () => {
     const isSeen = document.visibilityState === 'visible'
-    if (isSeen) stop ??= listen(url, onNews)
+    if (isSeen) stop ??= listen(url, onNews, onOpen)
     else {
       stop?.()
       stop = undefined
@@ -51,7 +57,7 @@ function listenWhileSeen(url: string, onNews: OnNews): () => void {
   }
 }
 
-function listen(url: string, onNews: OnNews): () => void {
+function listen(url: string, onNews: OnNews, onOpen: () => void): () => void {
   const happened = new Set<LiveTopic>()
   let timer: ReturnType<typeof setTimeout> | undefined
   let again: ReturnType<typeof setTimeout> | undefined
@@ -59,8 +65,7 @@ function listen(url: string, onNews: OnNews): () => void {
 
   function open(): EventSource {
     const opened = new EventSource(url)
-    // Nobody told what happened before: what is shown already may be old.
-    opened.addEventListener('open', () => onNews(new Set(LIVE_TOPICS)))
+    opened.addEventListener('open', onOpen)
     for (const topic of LIVE_TOPICS) opened.addEventListener(topic, () => gather(topic))
     opened.addEventListener('error', () => {
       // What breaks is opened again by the browser; what was refused is not.

@@ -101,7 +101,8 @@ function useColumns(): readonly Column<StoredFile>[] {
 function FileActs({ file }: { readonly file: StoredFile }) {
   const t = useMessages(messages)
   const account = useAccount()
-  const [isDeleting, setDeleting] = useState(false)
+  // A dialog for every row would cost more than the rows: it is made when it is asked for.
+  const [isDeleting, setDeleting] = useState<boolean>()
   const remove = useAdminChange('DELETE /accounts/:account_id/files/:file_id')
   return (
     <Group gap="xs" justify="flex-end" wrap="nowrap">
@@ -109,19 +110,21 @@ function FileActs({ file }: { readonly file: StoredFile }) {
       <Button variant="default" size="compact-sm" onClick={() => setDeleting(true)}>
         {t('delete')}
       </Button>
-      <ConfirmDialog
-        isOpen={isDeleting}
-        title={t('deleteFileTitle', { name: file.filename })}
-        act={t('delete')}
-        isDangerous
-        onConfirm={async () => {
-          await remove.mutateAsync({ params: { account_id: account.id, file_id: file.id } })
-          notifyDone(t('deleted'))
-        }}
-        onClose={() => setDeleting(false)}
-      >
-        {t('deleteFileText')}
-      </ConfirmDialog>
+      {isDeleting === undefined ? null : (
+        <ConfirmDialog
+          isOpen={isDeleting}
+          title={t('deleteFileTitle', { name: file.filename })}
+          act={t('delete')}
+          isDangerous
+          onConfirm={async () => {
+            await remove.mutateAsync({ params: { account_id: account.id, file_id: file.id } })
+            notifyDone(t('deleted'))
+          }}
+          onClose={() => setDeleting(false)}
+        >
+          {t('deleteFileText')}
+        </ConfirmDialog>
+      )}
     </Group>
   )
 }

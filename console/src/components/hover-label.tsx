@@ -1,0 +1,28 @@
+/**
+ * More about a text, while the pointer is on it. A table has hundreds of such texts: what shows the
+ * label is made for those that were pointed at, not for all.
+ */
+import { Tooltip } from '@mantine/core'
+import { type ReactNode, useRef, useState } from 'react'
+
+interface HoverLabelProps {
+  readonly label: () => string
+  readonly children: ReactNode
+}
+
+export function HoverLabel({ label, children }: HoverLabelProps) {
+  const [state, setState] = useState<'never' | 'over' | 'away'>('never')
+  const target = useRef<HTMLSpanElement>(null)
+  return (
+    <span
+      ref={target}
+      onPointerEnter={() => setState('over')}
+      onPointerLeave={() => setState('away')}
+    >
+      {children}
+      {state === 'never' ? null : (
+        <Tooltip target={target} label={label()} opened={state === 'over'} />
+      )}
+    </span>
+  )
+}
