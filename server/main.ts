@@ -168,7 +168,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const stop = createStop({
     drainMs: config.drainMs,
     ...{ server, readiness, inFlight, ledger, metricsServer, dispatcher, demo },
-    ...{ live, accounts, catalog, sweeper, crew, database, worker, tracer, log },
+    ...{ live, accounts, catalog, sweeper, crew, database, tasks, worker, tracer, log },
   })
   return { url, port, demo, setUpLink, refreshCatalog: catalog.refresh, stop }
 }

@@ -13,6 +13,7 @@ import type { Sweeper } from './ledger/sweeper.ts'
 import type { Log } from './lib/log.ts'
 import type { InFlight } from './pipeline/in-flight.ts'
 import type { Readiness } from './ready.ts'
+import type { Tasks } from './tasks/tasks.ts'
 import type { Worker } from './tasks/worker.ts'
 import type { Tracer } from './tracing/tracer.ts'
 
@@ -34,6 +35,7 @@ interface Parts {
   readonly accounts: Accounts
   readonly catalog: Catalog
   readonly sweeper: Sweeper
+  readonly tasks: Tasks
   readonly worker: Worker | undefined
   readonly crew: Crew | undefined
   readonly tracer: Tracer | undefined
@@ -65,11 +67,19 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     parts.metricsServer?.close()
     await parts.tracer?.stop()
     await parts.dispatcher.destroy()
-    await parts.demo?.stop()
+    await endDemo(parts)
     await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
     await sent
     await parts.sweeper.stop().catch(() => undefined)
     await parts.database.stop()
     log.info({}, 'stopped')
   }
+}
+
+/** As real vendors, those of a demo keep what they were given until somebody fetches it. */
+async function endDemo({ demo, tasks, log }: Parts): Promise<void> {
+  if (!demo) return
+  const waits = await tasks.underWay().catch(() => false)
+  if (waits) log.info({}, 'tasks are under way: the simulated vendors stay for five minutes')
+  else await demo.stop()
 }

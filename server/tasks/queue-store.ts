@@ -26,6 +26,12 @@ export async function nextDueMs(sql: Sql): Promise<number | null> {
   return row?.wait_ms ?? null
 }
 
+/** Whether any task has not ended yet, whoever is to look at it. */
+export async function anyUnderWay(sql: Sql): Promise<boolean> {
+  const [row] = await sql`select 1 from task where due_at is not null limit 1`
+  return row !== undefined
+}
+
 /** Takes up to `limit` due tasks of a lane, the longest due first. */
 export function claimDue(
   sql: Sql,

@@ -10,6 +10,7 @@ import { cancelTask } from './cancel.ts'
 import { createTask } from './create.ts'
 import type { Engine } from './engine.ts'
 import type { CallbackState, TaskPorts } from './ports.ts'
+import { anyUnderWay } from './queue-store.ts'
 import { supposeTask } from './quote.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
@@ -44,6 +45,8 @@ export interface Tasks {
   callback(task: TaskRow): Promise<CallbackState | undefined>
   /** Starts to look at due tasks. */
   work(): Worker
+  /** Whether any task, of anybody, has not ended yet. */
+  underWay(): Promise<boolean>
 }
 
 export function createTasks(options: {
@@ -85,6 +88,7 @@ export function createTasks(options: {
     async callback(task) {
       return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
     },
+    underWay: () => anyUnderWay(sql),
     work: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
   }
 }

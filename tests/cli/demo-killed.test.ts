@@ -17,38 +17,36 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('serve: a demo that was killed finds its vendors, and its tasks end', async (t) => {
-  const killed = start(t, {}, '--port', '0')
-  const demo = await readDemo(killed)
-  const headers = { authorization: `Bearer ${demo.api_key}`, 'content-type': 'application/json' }
-  const body = {
-    ...{ model: 'doubao-seedance-1-5-pro-251215', duration: 4, resolution: '480p' },
-    content: [{ type: 'text', text: 'a river [[fault:queue-time=100;run-time=3000]]' }],
-  }
-  const request = { method: 'POST', headers, body: JSON.stringify(body) }
-  const { id } = (await (await fetch(demo.base_url + PATH, request)).json()) as { id: string }
-  killed.child.kill('SIGKILL')
-  await killed.ended
-  const dataDir = String(killed.environment.DATA_DIR)
-  const note = JSON.parse(readFileSync(join(dataDir, 'simulators.json'), 'utf8'))
-  assert.ok(isAlive(note.pid), 'the vendors go on')
-  const port = new URL(demo.base_url).port
-  const again = start(t, { HOME: String(killed.environment.HOME) }, '--port', port)
-  await until(
-    'the end of the task',
-    async () => {
+for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  test(`serve: after ${signal} a demo finds its vendors again, and its tasks end`, async (t) => {
+    const first = start(t, {}, '--port', '0')
+    const demo = await readDemo(first)
+    const headers = { authorization: `Bearer ${demo.api_key}`, 'content-type': 'application/json' }
+    const body = {
+      ...{ model: 'doubao-seedance-1-5-pro-251215', duration: 4, resolution: '480p' },
+      content: [{ type: 'text', text: 'a river [[fault:queue-time=100;run-time=4000]]' }],
+    }
+    const request = { method: 'POST', headers, body: JSON.stringify(body) }
+    const { id } = (await (await fetch(demo.base_url + PATH, request)).json()) as { id: string }
+    first.child.kill(signal)
+    await first.ended
+    const dataDir = String(first.environment.DATA_DIR)
+    const note = JSON.parse(readFileSync(join(dataDir, 'simulators.json'), 'utf8'))
+    assert.ok(isAlive(note.pid), 'the vendors go on')
+    const port = new URL(demo.base_url).port
+    const again = start(t, { HOME: String(first.environment.HOME) }, '--port', port)
+    const look = async () => {
       const answer = await fetch(`${demo.base_url}${PATH}/${id}`, { headers }).catch(
         () => undefined,
       )
       const task = (await answer?.json()) as { status?: string } | undefined
       return task?.status === 'succeeded' || undefined
-    },
-    WAIT_MS,
-  )
-  const found = await readDemo(again)
-  assert.equal(found.simulators.url, demo.simulators.url)
-  again.child.kill('SIGTERM')
-  assert.equal(await again.ended, 0)
-  assert.ok(!isAlive(note.pid), 'a gateway that stops ends its vendors')
-  assert.ok(!existsSync(join(dataDir, 'simulators.json')))
-})
+    }
+    await until('the end of the task', look, WAIT_MS)
+    assert.equal((await readDemo(again)).simulators.url, demo.simulators.url)
+    again.child.kill('SIGTERM')
+    assert.equal(await again.ended, 0)
+    assert.ok(!isAlive(note.pid), 'a gateway that stops with nothing under way ends its vendors')
+    assert.ok(!existsSync(join(dataDir, 'simulators.json')))
+  })
+}
