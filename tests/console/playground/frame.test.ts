@@ -91,6 +91,20 @@ describe('every form of the playground', { skip: noBrowser }, () => {
     }
   })
 
+  test('its key is in no page, no address, no code and no storage', async () => {
+    const { page, context } = await stage.signedIn('/playground?model=sim-chat')
+    const answer = page.waitForResponse(/\/playground-key$/)
+    await priceBefore(page)
+    await send(page)
+    const { key } = (await (await answer).json()) as { key: string }
+    await costAfter(page)
+    const stored = JSON.stringify(await context.storageState())
+    const kept = await page.evaluate<string>('JSON.stringify([{...sessionStorage}, location.href])')
+    for (const place of [await page.content(), stored, kept]) assert.ok(!place.includes(key))
+    assert.ok(key.length > 20)
+    await context.close()
+  })
+
   for (const [name, look] of [
     ['a phone', PHONE],
     ['a dark screen, in Chinese', { colorScheme: 'dark', locale: 'zh-CN' }],

@@ -1,9 +1,10 @@
 /** How the conversation is led, and what is said next. */
-import { Button, Group, NumberInput, SimpleGrid, Textarea } from '@mantine/core'
+import { Button, Group, NumberInput, Textarea } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/choice.tsx'
+import { Row } from '../frame/row.tsx'
 import { messages } from './messages.ts'
 import { chosenDialect, dialectsOf } from './to-order.ts'
 import type { ChatValues } from './values.ts'
@@ -25,7 +26,7 @@ export function ChatFields({ model, values, change }: Props) {
         minRows={2}
         maxRows={8}
       />
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <NumberInput
           label={t('temperature')}
           placeholder={t('byDefault')}
@@ -46,7 +47,7 @@ export function ChatFields({ model, values, change }: Props) {
           step={64}
           allowDecimal={false}
         />
-      </SimpleGrid>
+      </Row>
       <NewConversation values={values} change={change} />
     </>
   )

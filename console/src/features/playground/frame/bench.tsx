@@ -32,6 +32,7 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
   const shownOrder = order ?? call?.order
   const fields = { model, values, change }
   const form = useRef<HTMLFormElement>(null)
+  const outcome = useRef<HTMLDivElement>(null)
   const ask = <Ask order={order} isRunning={isRunning} onStop={stop} />
   const prompt = Prompt ? (
     <Stack gap="sm">
@@ -45,7 +46,10 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
       className={classes.bench}
       onSubmit={(event) => {
         event.preventDefault()
-        if (order && !isRunning) void send(order)
+        if (!order || isRunning) return
+        void send(order)
+        // On a phone the result stands below the form.
+        outcome.current?.scrollIntoView({ block: 'nearest' })
       }}
       onKeyDown={(event) => {
         const isSend = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
@@ -62,7 +66,9 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
         </Panel>
       </div>
       <div className={classes.column}>
-        <Outcome call={call} capability={capability} values={values} prompt={prompt} />
+        <div ref={outcome}>
+          <Outcome call={call} capability={capability} values={values} prompt={prompt} />
+        </div>
         {call?.requestId && !isRunning ? (
           <CostAfter key={call.requestId} requestId={call.requestId} />
         ) : null}

@@ -1,8 +1,9 @@
 /** What to draw, how many, and how it is to come. */
-import { Autocomplete, NumberInput, Select, SimpleGrid, Textarea } from '@mantine/core'
+import { Autocomplete, NumberInput, Select, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/choice.tsx'
+import { Row } from '../frame/row.tsx'
 import { AS_TASK, AT_ONCE, chosenPath, type ImageValues } from './image.ts'
 import { messages } from './messages.ts'
 
@@ -24,7 +25,7 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
         maxRows={12}
       />
       <Ways model={model} values={values} change={change} />
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <NumberInput
           label={t('count')}
           value={values.count}
@@ -60,7 +61,7 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
             allowDeselect={false}
           />
         ) : null}
-      </SimpleGrid>
+      </Row>
     </>
   )
 }

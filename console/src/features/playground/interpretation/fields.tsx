@@ -1,8 +1,9 @@
 /** The recording, and between which languages it is interpreted. */
-import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/choice.tsx'
+import { Row } from '../frame/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import type { InterpretationValues } from './interpretation.ts'
 import { messages } from './messages.ts'
@@ -32,7 +33,7 @@ export function InterpretationFields({ values, change }: FieldsProps<Interpretat
         value={values.mode}
         onChange={(mode) => change({ mode })}
       />
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <Select
           label={t('source')}
           data={listOf([...LANGUAGES, ...DIALECTS], isFree ? t('auto') : t('bySource'))}
@@ -47,7 +48,7 @@ export function InterpretationFields({ values, change }: FieldsProps<Interpretat
           onChange={(target) => change({ target: target ?? '' })}
           allowDeselect={false}
         />
-      </SimpleGrid>
+      </Row>
       {values.mode === 's2s' ? (
         <TextInput
           label={t('voice')}

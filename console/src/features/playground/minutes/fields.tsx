@@ -5,7 +5,6 @@ import {
   Input,
   NumberInput,
   Select,
-  SimpleGrid,
   Stack,
   Switch,
   Text,
@@ -13,6 +12,7 @@ import {
 } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { Row } from '../frame/row.tsx'
 import { Upload } from '../frame/upload.tsx'
 import { messages } from './messages.ts'
 import { choosesFeatures, FEATURES, type Feature, type MinutesValues } from './minutes.ts'
@@ -48,7 +48,7 @@ export function MinutesFields(props: Props) {
           {t('always')}
         </Text>
       )}
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <LanguageSelect
           label={t('language')}
           value={values.language}
@@ -63,7 +63,7 @@ export function MinutesFields(props: Props) {
           max={SPEAKERS_MAX}
           allowDecimal={false}
         />
-      </SimpleGrid>
+      </Row>
       <TextInput
         label={t('words')}
         placeholder={t('wordsHint')}

@@ -1,7 +1,8 @@
 /** What to search for, and where. */
-import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
+import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { Row } from '../frame/row.tsx'
 import { messages } from './messages.ts'
 import { isWebSearch, type SearchValues } from './search.ts'
 
@@ -20,7 +21,7 @@ export function SearchFields({ model, values, change }: FieldsProps<SearchValues
         onChange={({ currentTarget }) => change({ query: currentTarget.value })}
         maxLength={100}
       />
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <NumberInput
           label={t('count')}
           value={values.count}
@@ -38,7 +39,7 @@ export function SearchFields({ model, values, change }: FieldsProps<SearchValues
             allowDeselect={false}
           />
         ) : null}
-      </SimpleGrid>
+      </Row>
       {isWeb ? (
         <>
           <TextInput

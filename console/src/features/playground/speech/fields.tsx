@@ -1,16 +1,9 @@
 /** What is said, in which voice, and how. */
-import {
-  Autocomplete,
-  NumberInput,
-  Select,
-  SimpleGrid,
-  Switch,
-  Textarea,
-  TextInput,
-} from '@mantine/core'
+import { Autocomplete, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/choice.tsx'
+import { Row } from '../frame/row.tsx'
 import { messages } from './messages.ts'
 import {
   chosenFormat,
@@ -53,7 +46,7 @@ export function SpeechFields({ model, values, change }: Props) {
         value={values.context}
         onChange={({ currentTarget }) => change({ context: currentTarget.value })}
       />
-      <SimpleGrid cols={3} spacing="sm">
+      <Row cols={3}>
         <Select
           label={t('format')}
           data={[...formatsOf(path)]}
@@ -69,7 +62,7 @@ export function SpeechFields({ model, values, change }: Props) {
             onChange={(loudness) => change({ loudness })}
           />
         ) : null}
-      </SimpleGrid>
+      </Row>
       {path === NATIVE ? (
         <Switch
           label={t('subtitles')}

@@ -1,7 +1,8 @@
 /** The recording, and how its text is to come. */
-import { Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
+import { Row } from '../frame/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import { messages } from './messages.ts'
 import type { TranscriptionValues } from './transcription.ts'
@@ -13,7 +14,7 @@ export function TranscriptionFields({ values, change }: FieldsProps<Transcriptio
   return (
     <>
       <SoundInput file={values.file} onChange={(file) => change({ file })} converts={false} />
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <TextInput
           label={t('language')}
           title={t('languageHint')}
@@ -28,7 +29,7 @@ export function TranscriptionFields({ values, change }: FieldsProps<Transcriptio
           onChange={(format) => change({ format: format ?? 'json' })}
           allowDeselect={false}
         />
-      </SimpleGrid>
+      </Row>
       <TextInput
         label={t('prompt')}
         value={values.prompt}

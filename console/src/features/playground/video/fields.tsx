@@ -1,8 +1,9 @@
 /** What the video shows, and everything that its models let a caller decide. */
-import { NumberInput, Select, SimpleGrid, Stack, Switch, Textarea, TextInput } from '@mantine/core'
+import { NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/disclosure.tsx'
+import { Row } from '../frame/row.tsx'
 import { messages } from './messages.ts'
 import { References } from './references.tsx'
 import type { VideoValues } from './video.ts'
@@ -43,7 +44,7 @@ function Shape({ values, change }: Props) {
   const t = useMessages(messages)
   const auto = { value: '', label: t('auto') }
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
+    <Row cols={3}>
       <Select
         label={t('resolution')}
         data={[auto, ...RESOLUTIONS]}
@@ -67,7 +68,7 @@ function Shape({ values, change }: Props) {
         max={SECONDS_MAX}
         allowDecimal={false}
       />
-    </SimpleGrid>
+    </Row>
   )
 }
 
@@ -75,7 +76,7 @@ function More({ values, change }: Props) {
   const t = useMessages(messages)
   return (
     <Stack gap="sm">
-      <SimpleGrid cols={2} spacing="sm">
+      <Row>
         <NumberInput
           label={t('seed')}
           placeholder={t('random')}
@@ -96,13 +97,13 @@ function More({ values, change }: Props) {
           onChange={(tier) => change({ tier: tier ?? '' })}
           allowDeselect={false}
         />
-      </SimpleGrid>
-      <SimpleGrid cols={2} spacing="sm">
+      </Row>
+      <Row>
         <Choice name="hasSound" label={t('sound')} values={values} change={change} />
         <Choice name="hasLastFrame" label={t('lastFrame')} values={values} change={change} />
         <Choice name="isStill" label={t('camera')} values={values} change={change} />
         <Choice name="hasWatermark" label={t('watermark')} values={values} change={change} />
-      </SimpleGrid>
+      </Row>
       <TextInput
         label={t('callback')}
         description={t('callbackHint')}
