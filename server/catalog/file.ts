@@ -1,7 +1,7 @@
 /** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
 import type { ZodError } from 'zod'
 import { OperatorError } from '../lib/operator-error.ts'
-import { sayProblem } from '../lib/say-problem.ts'
+import { locateProblem, sayProblem } from '../lib/say-problem.ts'
 import { type Environment, formatPath, substitute } from './environment.ts'
 import { type CatalogFile, catalogFile } from './file-schema.ts'
 
@@ -56,12 +56,13 @@ export function parseCatalogFile(
 /** What zod found, in the words and the notation of the file. */
 export function explain(file: string, error: ZodError, prefix: readonly PropertyKey[] = []) {
   return error.issues.flatMap((issue): Mistake[] => {
-    const path = [...prefix, ...issue.path]
+    const found = locateProblem(issue)
+    const path = [...prefix, ...found.path]
     if (issue.code === 'unrecognized_keys') {
       const problem = 'unknown field'
       return issue.keys.map((key) => ({ file, path: formatPath([...path, key]), problem }))
     }
-    return [{ file, path: formatPath(path), problem: issue.message }]
+    return [{ file, path: formatPath(path), problem: found.message }]
   })
 }
 

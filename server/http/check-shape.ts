@@ -1,7 +1,7 @@
 /** Checks what a caller sent against a schema; the refusal names the field as the caller would. */
 import type { ZodType, z } from 'zod'
 import { invalidField } from '../errors.ts'
-import { sayProblem } from '../lib/say-problem.ts'
+import { locateProblem, sayProblem } from '../lib/say-problem.ts'
 
 export type Checked<Value> =
   | { readonly value: Value }
@@ -14,8 +14,9 @@ export function readShape<Schema extends ZodType>(
 ): Checked<z.output<Schema>> {
   const parsed = schema.safeParse(given, { error: sayProblem })
   if (parsed.success) return { value: parsed.data }
-  const [issue] = parsed.error.issues
-  return { param: printPath(issue?.path ?? []), problem: issue?.message ?? 'invalid' }
+  const [issue = { path: [], message: 'invalid' }] = parsed.error.issues
+  const { path, message } = locateProblem(issue)
+  return { param: printPath(path), problem: message }
 }
 
 /** The value as the schema reads it. Throws 400; `whole` names what has no field at fault. */

@@ -23,7 +23,7 @@ export interface Problem {
   readonly errors?: readonly (readonly Found[])[]
 }
 
-interface Found {
+export interface Found {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
@@ -93,13 +93,21 @@ function sayBound(
   return `must have ${exact ? 'exactly' : `at ${side}`} ${count}`
 }
 
-/** What of it comes closest: an alternative of the right kind, or else all kinds. */
+/** All kinds that it may be of. */
 function sayUnion({ input, errors = [] }: Problem): string | undefined {
   if (input === undefined) return 'required'
-  const firsts = errors.flatMap(([first]) => first ?? [])
-  const inside = firsts.find(({ path }) => path.length > 0)
-  if (inside) return `${inside.path.join('.')}: ${inside.message}`
-  const [first, ...others] = firsts.map(({ message }) => message)
+  const [first, ...others] = errors.flatMap(([found]) => found?.message ?? [])
   if (first === undefined) return undefined
   return [first, ...others.map((other) => other.replace(/^must be /, ''))].join(' or ')
+}
+
+/**
+ * The same problem where it lies: in the alternative of a union that is of the right kind, when
+ * there is just one, instead of at the union as a whole.
+ */
+export function locateProblem({ path, message, errors = [] }: Problem & Found): Found {
+  const firsts = errors.flatMap(([first]) => first ?? [])
+  const [inner, another] = firsts.filter((found) => found.path.length > 0)
+  if (!inner || another) return { path, message }
+  return { path: [...path, ...inner.path], message: inner.message }
 }

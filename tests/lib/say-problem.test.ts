@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { sayProblem } from '../../server/lib/say-problem.ts'
+import { locateProblem, sayProblem } from '../../server/lib/say-problem.ts'
 
 const blocks = z.array(z.looseObject({ type: z.string() }))
 
@@ -32,7 +32,6 @@ const CASES: readonly [z.ZodType, unknown, string][] = [
   [z.literal('web'), 'moon', "must be 'web'"],
   [z.strictObject({}), { colour: 1 }, "unknown field 'colour'"],
   [z.union([z.string(), blocks]), 5, 'must be a string or an array'],
-  [z.union([z.string(), blocks]), [{}], '0.type: required'],
   [z.union([z.string(), blocks]), undefined, 'required'],
 ]
 
@@ -47,4 +46,16 @@ test('a schema’s own words come first', () => {
   const schema = z.string({ error: 'a name, please' })
   const parsed = schema.safeParse(5, { error: sayProblem })
   assert.equal(parsed.error?.issues[0]?.message, 'a name, please')
+})
+
+test('inside of a union the alternative of the right kind tells where the problem lies', () => {
+  const schema = z.object({ system: z.union([z.string(), blocks]) })
+  for (const [system, path, message] of [
+    [[{}], ['system', 0, 'type'], 'required'],
+    [5, ['system'], 'must be a string or an array'],
+  ] as const) {
+    const [issue] = schema.safeParse({ system }, { error: sayProblem }).error?.issues ?? []
+    assert.ok(issue)
+    assert.deepEqual(locateProblem(issue), { path, message })
+  }
 })
