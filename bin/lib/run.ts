@@ -17,6 +17,7 @@ import { addRekeyCommand } from '../commands/rekey.ts'
 import { addRoutesCommand } from '../commands/routes.ts'
 import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
+import { addTaskCommands } from '../commands/task.ts'
 import { addUsageCommands } from '../commands/usage.ts'
 import { addUserCommands } from '../commands/user.ts'
 import { addWebhookCommands } from '../commands/webhook.ts'
@@ -54,6 +55,7 @@ function createProgram(): Command {
   addCreditCommand(program)
   addUserCommands(program)
   addUsageCommands(program)
+  addTaskCommands(program)
   addWebhookCommands(program)
   addChannelCommands(program)
   addModelCommands(program)

@@ -42,6 +42,19 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
   }
 }
 
+/**
+ * A wire without a hold, which can only read: whoever asks what a vendor has buys nothing. Throws
+ * for anything that is not a GET.
+ */
+export function openReadingWire(options: WireOptions): Wire {
+  const refuse = () => Promise.reject(new Error('this wire only reads'))
+  return {
+    send: (request) => (request.method === 'GET' ? send(request, options) : refuse()),
+    openSocket: refuse,
+    wait: refuse,
+  }
+}
+
 async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(forMs, undefined, stopping ? { signal: stopping } : {})

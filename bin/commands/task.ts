@@ -1,0 +1,84 @@
+/** `tributary task unknown`: what vendors made, and bill, that a restored database knows not of. */
+import type { Command } from 'commander'
+import { Agent } from 'undici'
+import { createCatalog } from '../../server/catalog/snapshot.ts'
+import { createLog } from '../../server/log.ts'
+import { openReadingWire } from '../../server/pipeline/wire.ts'
+import { openSecretBox } from '../../server/secret-key-file.ts'
+import { findUnknownTasks, type UnknownTasks } from '../../server/tasks/find-unknown.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { time } from '../lib/parse.ts'
+import { formatTime, printJson, printTable } from '../lib/print.ts'
+import { type Session, withSession } from '../lib/session.ts'
+
+const ANSWER_MS = 30_000
+
+interface UnknownOptions {
+  readonly since: Date
+  readonly json?: boolean
+}
+
+export function addTaskCommands(program: Command): void {
+  const task = program.command('task').description('tasks that lasted longer than this database')
+  task
+    .command('unknown')
+    .description('tasks that vendors list and this database does not know; exit code 1 for any')
+    .requiredOption('--since <time>', 'the moment of the restored backup', time)
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nFor after a restore: they were paid for, and nobody was charged. Nothing is changed.\n' +
+        'Example:\n  tributary task unknown --since 2026-11-20T03:00:00Z',
+    )
+    .action((options: UnknownOptions) => withSession((session) => report(session, options)))
+}
+
+async function report(session: Session, { since, json }: UnknownOptions): Promise<void> {
+  const found = await find(session, since)
+  if (found.tasks.length > 0) process.exitCode = 1
+  if (json) return printJson(found)
+  printTable(
+    found.tasks,
+    [
+      { title: 'channel', cell: (one) => one.channel },
+      { title: 'model', cell: (one) => one.upstream_model },
+      { title: 'id at the vendor', cell: (one) => one.upstream_id },
+      { title: 'created', cell: (one) => formatTime(one.created_at) },
+      { title: 'state', cell: (one) => one.state },
+      { title: 'billed', cell: ({ usage }) => describe(usage) },
+    ],
+    'The vendors list nothing that is not known here.',
+  )
+  for (const { channel, upstream_model, reason } of found.unasked) {
+    console.log(`not asked: ${channel} ${upstream_model}: ${reason}`)
+  }
+}
+
+async function find({ sql, config }: Session, since: Date): Promise<UnknownTasks> {
+  const secrets = openSecretBox(config)
+  const upstreams = Object.fromEntries(UPSTREAMS)
+  const catalog = await createCatalog({
+    sql,
+    upstreams,
+    secrets,
+    log: createLog({ level: 'silent', format: 'json' }),
+  })
+  const dispatcher = new Agent()
+  const wire = openReadingWire({
+    dispatcher,
+    ...{ firstByteTimeoutMs: ANSWER_MS, idleTimeoutMs: ANSWER_MS, socketsMax: 1 },
+  })
+  try {
+    const parts = { sql, catalog: catalog.snapshot(), upstreams: UPSTREAMS, wire, since }
+    return await findUnknownTasks(parts)
+  } finally {
+    await catalog.stop()
+    await dispatcher.close()
+  }
+}
+
+function describe(usage: UnknownTasks['tasks'][number]['usage'] = {}): string {
+  return Object.entries(usage)
+    .map(([unit, quantity]) => `${quantity} ${unit}`)
+    .join(', ')
+}
