@@ -58,7 +58,7 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
         <Text size="sm" fw={500}>
           {t('from')} <TimeText time={from} form="full" />
         </Text>
-        <Button variant="subtle" color="red.8" size="compact-xs" onClick={() => setAsking(true)}>
+        <Button variant="default" size="compact-xs" onClick={() => setAsking(true)}>
           {t('withdraw')}
         </Button>
       </Group>

@@ -1,0 +1,71 @@
+/** Operators in the browser: what a model earns, a loss that is told, a price planned and withdrawn. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { expectAccessible, expectFits, noBrowser, PHONE } from './support/browser.ts'
+import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.ts'
+
+const OPERATOR = { operator: true }
+const MODEL = '/operator/models?id=sim-chat'
+
+describe('prices', { skip: noBrowser }, () => {
+  let stage: ConsoleStage
+  before(async () => {
+    stage = await startConsoleStage()
+  })
+  after(() => stage?.stop())
+
+  /** Proves who it is when the page asks, and waits for what follows. */
+  async function proveUntil(page: Page, text: string): Promise<void> {
+    const proof = page.getByRole('dialog').filter({ hasText: 'password' })
+    const done = page.getByText(text).first()
+    await Promise.race([done.waitFor(), proof.waitFor()])
+    if (await done.isVisible()) return
+    await proof.locator('input[type=password]').fill(PASSWORD)
+    await page.keyboard.press('Enter')
+    await done.waitFor()
+  }
+
+  test('a price is planned, told, and withdrawn', async () => {
+    const { page, complaints } = await stage.signedIn(MODEL, OPERATOR)
+    const drawer = page.getByRole('dialog').first()
+    await drawer.getByRole('table', { name: 'Price, cost and margin' }).waitFor()
+    await drawer.getByRole('button', { name: 'Plan a price change' }).click()
+    await drawer.getByLabel('Effective from').fill('2199-01-01T00:00')
+    await drawer.getByLabel('Amount').first().fill('0.01')
+    await drawer.getByRole('button', { name: 'Plan a price change' }).click()
+    await proveUntil(page, 'Sold below cost: input tokens')
+    await expectAccessible(page)
+    await drawer.getByRole('button', { name: 'Withdraw' }).click()
+    const ask = page.getByRole('dialog', { name: /^Withdraw/ })
+    await ask.getByRole('button', { name: 'Withdraw' }).click()
+    await ask.waitFor({ state: 'hidden' })
+    await drawer.getByText('withdrawn', { exact: true }).waitFor()
+    const [row] = await stage.sql`
+      select count(*)::int as planned from price p where effective_from > now()
+        and not exists (select 1 from price_withdrawal w where w.version = p.version)`
+    assert.equal(row?.planned, 0)
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
+  test('a change in the form keeps the costs of the routes', async () => {
+    const { page } = await stage.signedIn(MODEL, OPERATOR)
+    const drawer = page.getByRole('dialog').first()
+    await drawer.getByRole('button', { name: 'Change', exact: true }).click()
+    await drawer.getByText('Upstream costs of').waitFor()
+    await drawer.getByLabel('Amount').first().fill('0.05')
+    await drawer.getByRole('button', { name: 'Save' }).click()
+    await proveUntil(page, 'Sold below cost: input tokens')
+    const [row] = await stage.sql`select routes from model where id = 'sim-chat'`
+    assert.equal(row?.routes[0].costs.length, 3)
+    await page.context().close()
+  })
+
+  test('the model on a phone', async () => {
+    const { page } = await stage.signedIn(MODEL, OPERATOR, PHONE)
+    await page.getByRole('table', { name: 'Price, cost and margin' }).waitFor()
+    await expectFits(page)
+    await page.context().close()
+  })
+})

@@ -1,0 +1,57 @@
+/** What the sweeper writes of a call whose process died: its cost as of the last checkpoint. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { takeHolds, writeCheckpoints } from '../../server/ledger/store.ts'
+import { startSweeper } from '../../server/ledger/sweeper.ts'
+import { newId } from '../../server/lib/ids.ts'
+import { createTestDatabase } from '../support/postgres.ts'
+
+test('cost and attempts of the last checkpoint are kept; without one nothing is known', async (t) => {
+  const database = await createTestDatabase()
+  const { sql } = database
+  const account = await createAccount(sql, {
+    ...{ name: 'test', openingBalanceNanos: 1_000n, actor: 'test' },
+  })
+  const key = await createKey(sql, { accountId: account.id })
+  const hold = (name: string) => ({
+    ...{ id: newId('hold'), request_id: `req_${name}`, account_id: account.id, key_id: key.id },
+    ...{ owner_id: 'own_dead', task_id: null, endpoint: 'test', model: 'm', price_version: null },
+    ...{ amount: '100', estimate: {}, spend_limit: null },
+    ...{ idempotency_key: null, route: null, fingerprint: null },
+  })
+  const holds = ['new', 'old', 'none'].map(hold)
+  await takeHolds(sql, holds)
+  const [newer, older] = holds
+  const attempts = [{ channel: 'main', outcome: 'answered' }]
+  const checkpoint = { charge: '40', lines: [] }
+  await writeCheckpoints(sql, [
+    {
+      hold_id: newer?.id ?? '',
+      checkpoint: { ...checkpoint, attempts, cost: '30', cost_version: '7' },
+    },
+    { hold_id: older?.id ?? '', checkpoint },
+  ])
+  await sql`update hold set created_at = now() - interval '5 seconds'`
+  const quiet = { info: () => undefined, warn: () => undefined }
+  const sweeper = await startSweeper({
+    ...{ sql, ownerId: 'own_alive', address: '', sole: true, log: quiet },
+  })
+  t.after(async () => {
+    await sweeper.stop()
+    await database.drop()
+  })
+  assert.equal(await sweeper.sweep(), 3)
+  const rows = await sql`
+    select request_id, status, charged, cost, cost_version, attempts from call order by request_id`
+  assert.deepEqual(
+    rows.map((row) => [row.request_id, row.status, row.charged, row.cost, row.cost_version]),
+    [
+      ['req_new', 'lost', 40n, 30n, 7n],
+      ['req_none', 'lost', 0n, null, null],
+      ['req_old', 'lost', 40n, null, null],
+    ],
+  )
+  assert.deepEqual(rows[0]?.attempts, attempts)
+})
