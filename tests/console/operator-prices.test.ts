@@ -1,4 +1,4 @@
-/** Operators in the browser: what a model earns, a loss that is told, a price planned and withdrawn. */
+/** Operators in the browser: what a model earns or loses, a price planned and withdrawn. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
