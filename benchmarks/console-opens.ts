@@ -51,7 +51,8 @@ const made = circumstances(
 )
 const server = await startTestServer()
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
-const stage = await startConsoleStage()
+// Three months of history, which the gateway's housekeeping would begin to remove.
+const stage = await startConsoleStage({ env: { DELIVERY_DAYS: '365' } })
 try {
   await fill(stage.sql, server.place, stage.account.id, amounts)
   const rows = [
