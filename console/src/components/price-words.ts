@@ -38,6 +38,8 @@ function wordPrices(language: Language) {
     units: (unit: string) => word(`units_${unit}`, unit),
     /** `per 1M input tokens`, `per second`. */
     per(count: number, unit: string): string {
+      const longer = unit === 'second' ? LONGER[count] : undefined
+      if (longer) return say('per', { what: say(longer) })
       const many = `${formatCompact(count, language)} ${word(`units_${unit}`, unit)}`
       return say('per', { what: count === 1 ? word(`unit_${unit}`, unit) : many })
     },
@@ -49,6 +51,9 @@ function wordPrices(language: Language) {
     more: (count: number) => say('more', { count: String(count) }),
   }
 }
+
+/** Seconds that have a name of their own. */
+const LONGER: Readonly<Record<number, Known>> = { 60: 'unit_minute', 3600: 'unit_hour' }
 
 interface Range {
   readonly min?: number
