@@ -3,7 +3,7 @@
  * dark, on a phone. `node scripts/screenshots.ts OUTPUT [PATH…]` signs in to the demo that runs
  * beside (`DATA_DIR/demo.json`); without paths it takes every page of the navigation.
  */
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
@@ -18,11 +18,15 @@ const LOOKS = [
   { name: 'dark', viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
   { name: 'phone', viewport: { width: 360, height: 740 }, colorScheme: 'light' },
 ] as const
-/** Small enough to keep, sharp enough to judge. */
-const FORMAT = process.env.PNG
-  ? ({ type: 'png' } as const)
-  : ({ type: 'jpeg', quality: 70 } as const)
+const ENDING = process.env.PNG ? 'png' : 'jpg'
+/** Small enough to keep, sharp enough to judge: the first that fits. */
+const QUALITIES = [75, 65, 55, 45, 35] as const
+const BYTES_MAX = 60_000
 const SETTLE_MS = 700
+/** Every film shows its first picture, or never will. */
+const ALL_SEEN = `[...document.querySelectorAll('video')]
+  .every(({ readyState, error }) => readyState >= 2 || error)`
+const FILMS_MS = 5_000
 
 const [output, ...wanted] = process.argv.slice(2)
 if (!output) throw new Error('where should the pictures go?')
@@ -49,11 +53,7 @@ async function takeAll(browser: Browser, look: (typeof LOOKS)[number], folder: s
   const page = await context.newPage()
   page.on('pageerror', (error) => console.error(`${page.url()}: ${error.message}`))
   for (const path of wanted.length > 0 ? wanted : await listPages(page)) {
-    await take(
-      page,
-      path,
-      join(folder, `${nameOf(path)}-${look.name}.${FORMAT.type === 'png' ? 'png' : 'jpg'}`),
-    )
+    await take(page, path, join(folder, `${nameOf(path)}-${look.name}.${ENDING}`))
   }
   await context.close()
 }
@@ -72,9 +72,19 @@ async function take(page: Page, path: string, to: string): Promise<void> {
   if (!path.startsWith('/operator')) address.searchParams.set('account', demo.account_id)
   await page.goto(address.href, { waitUntil: 'load' })
   await page.locator('h1').first().waitFor()
+  await page.waitForFunction(ALL_SEEN, undefined, { timeout: FILMS_MS }).catch(() => undefined)
   await page.waitForTimeout(SETTLE_MS)
-  await page.screenshot({ path: to, ...FORMAT })
+  writeFileSync(to, ENDING === 'png' ? await page.screenshot() : await takeSmall(page))
   console.log(to)
+}
+
+async function takeSmall(page: Page): Promise<Buffer> {
+  let picture: Buffer = Buffer.alloc(0)
+  for (const quality of QUALITIES) {
+    picture = await page.screenshot({ type: 'jpeg', quality })
+    if (picture.length <= BYTES_MAX) break
+  }
+  return picture
 }
 
 function nameOf(path: string): string {
