@@ -48,8 +48,7 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
         event.preventDefault()
         if (!order || isRunning) return
         void send(order)
-        // On a phone the result stands below the form.
-        outcome.current?.scrollIntoView({ block: 'nearest' })
+        showBelow(outcome.current)
       }}
       onKeyDown={(event) => {
         const isSend = event.key === 'Enter' && (event.ctrlKey || event.metaKey)
@@ -76,6 +75,12 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
       </div>
     </form>
   )
+}
+
+/** On a phone the result stands below the form. */
+function showBelow(result: HTMLElement | null): void {
+  const isSeen = (result?.getBoundingClientRect().top ?? 0) < innerHeight / 2
+  if (!isSeen) result?.scrollIntoView({ block: 'nearest' })
 }
 
 /** The form's values, which an exchange may change: a conversation goes on. */
