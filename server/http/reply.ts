@@ -57,7 +57,13 @@ export function sendError(context: Context, thrown: unknown): GatewayError {
     thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
   context.facts.outcome ??= error.row
   const body = renderError(error, context.envelope, context.request.headers)
-  const closing = context.request.complete ? {} : { connection: 'close' }
+  const closing = mayStillSend(context) ? { connection: 'close' } : {}
   sendJson(context, error.status, body, { ...errorHeaders(error), ...closing })
   return error
+}
+
+/** A request without a body is not complete either when it is refused by its head alone. */
+function mayStillSend({ request }: Context): boolean {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  return !request.complete && (encoding !== undefined || Number(length) > 0)
 }

@@ -85,3 +85,10 @@ test('what never became a request is answered with a request id too', async () =
     assert.match(answer.body.toString(), /"type":"invalid_request_error"/)
   }
 })
+
+test('a refusal of a request without a body leaves its connection open', async () => {
+  for (const path of ['/v1/nothing', '/v1/search']) {
+    const answer = await send('GET', path)
+    assert.equal(answer.headers.get('connection'), 'keep-alive', path)
+  }
+})
