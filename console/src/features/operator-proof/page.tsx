@@ -106,6 +106,12 @@ function Orphans() {
     { key: 'channel', header: t('channel'), render: (row) => row.channel },
     { key: 'model', header: t('model'), render: (row) => row.upstream_model, minor: true },
     { key: 'task', header: t('task'), render: (row) => row.task_id, minor: true },
+    {
+      key: 'cost',
+      header: t('costAtMost'),
+      render: (row) => row.cost ?? t('unknownCost'),
+      align: 'right',
+    },
   ]
   if (!pages.isPending && pages.rows.length === 0) {
     return (
