@@ -26,7 +26,8 @@ describe('a video', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('main a[href*="/tasks?id=task_"]').first().click()
     const task = page.getByRole('dialog')
-    await task.getByText('Succeeded', { exact: true }).waitFor(PATIENCE)
+    // Once as the task's state, once at the end of its timeline.
+    await task.getByText('Succeeded', { exact: true }).first().waitFor(PATIENCE)
     await task.locator('video[src]').waitFor(PATIENCE)
     await close(page)
 

@@ -84,7 +84,7 @@ describe('media in the playground', { skip: noBrowser }, () => {
     await page.getByText('As a task', { exact: true }).click()
     await priceBefore(page)
     await send(page)
-    await result.getByText('Succeeded').waitFor({ timeout: TASK_MS })
+    await result.getByText('Succeeded').first().waitFor({ timeout: TASK_MS })
     await result.locator('img[src*="/media/"]').waitFor({ timeout: TASK_MS })
     await costAfter(page)
     assert.deepEqual(complaints, [])
