@@ -41,6 +41,11 @@ export function memberRole(text: string): 'owner' | 'member' {
   throw new InvalidArgumentError('Write owner or member.')
 }
 
+export function tokenScope(text: string): 'read' | 'write' {
+  if (text === 'read' || text === 'write') return text
+  throw new InvalidArgumentError('Write read or write.')
+}
+
 /** An option's word for "not any more". Not null: commander takes that for a mistake. */
 export type None = 'none'
 

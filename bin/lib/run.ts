@@ -18,6 +18,7 @@ import { addRoutesCommand } from '../commands/routes.ts'
 import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
 import { addTaskCommands } from '../commands/task.ts'
+import { addTokenCommands } from '../commands/token.ts'
 import { addUsageCommands } from '../commands/usage.ts'
 import { addUserCommands } from '../commands/user.ts'
 import { addWebhookCommands } from '../commands/webhook.ts'
@@ -54,6 +55,7 @@ function createProgram(): Command {
   addKeyCommands(program)
   addCreditCommand(program)
   addUserCommands(program)
+  addTokenCommands(program)
   addUsageCommands(program)
   addTaskCommands(program)
   addWebhookCommands(program)

@@ -1,12 +1,13 @@
 /** Who may do what: the one place that compares a session with a route's role. */
 import { GatewayError } from '../errors.ts'
-import type { Session } from '../sign-in/session.ts'
+import type { Session, TokenUse } from '../sign-in/session.ts'
 import type { RouteDeclaration } from './contract/route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
  * that does not exist), 403 for one whose role is too small, `second_factor_required` for an
  * operator who has none, and `step_up_required` when the session has to prove itself again first.
+ * An access token cannot prove anything again: what it may, `authoriseToken` has said.
  */
 export function authorise(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
@@ -20,9 +21,30 @@ export function authorise(
   if (stepUp && session.secondFactorMissing && role !== 'user') {
     throw new GatewayError('second_factor_required')
   }
+  if (session.token) return
   if (stepUp && !(session.steppedUpUntil && session.steppedUpUntil > now)) {
     throw new GatewayError('step_up_required')
   }
+}
+
+/**
+ * Throws 403 where the route is not for this access token, whoever its person is: for people
+ * alone, not for tokens that only read, or only for those that may do what is sensitive.
+ */
+export function authoriseToken(
+  { signInOnly, stepUp }: Pick<RouteDeclaration, 'signInOnly' | 'stepUp'>,
+  token: TokenUse,
+  isChange: boolean,
+): void {
+  if (signInOnly) throw refuseToken('no access token may do this: sign in to the console')
+  if (isChange && token.scope === 'read') throw refuseToken('this access token only reads')
+  if (stepUp && !token.isSensitive) {
+    throw refuseToken('this needs an access token that was made for sensitive acts')
+  }
+}
+
+function refuseToken(message: string): GatewayError {
+  return new GatewayError('forbidden', { message })
 }
 
 function judgeRole(

@@ -9,7 +9,7 @@ import type { Context } from '../http/context.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
 import type { Method } from '../http/router.ts'
 import type { Session } from '../sign-in/session.ts'
-import { authorise } from './authorise.ts'
+import { authorise, authoriseToken } from './authorise.ts'
 import { ADMIN_CONTRACT } from './contract/index.ts'
 import type { Contract, RouteDeclaration } from './contract/route.ts'
 import type { AnyHandler } from './handler.ts'
@@ -41,13 +41,13 @@ export function createAdminEndpoints(services: AdminServices): PlainEndpoint[] {
 }
 
 function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoint['documentation'] {
-  const { tag, summary, description, query, body, answer, answerType, role } = declared
+  const { tag, summary, description, query, body, answer, answerType, role, signInOnly } = declared
   const access = ACCESS[role] + (declared.stepUp ? ' after a step-up' : '')
   return {
     tag,
     summary,
     description: [description, `For ${access}.`].filter((part) => part !== undefined).join(' '),
-    credential: role === 'public' ? 'none' : 'session',
+    credential: role === 'public' ? 'none' : signInOnly ? 'session' : 'session or token',
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
     ...(answer ? { answer } : { answerType: answerType ?? 'no content' }),
@@ -66,7 +66,7 @@ const ACCESS: Readonly<Record<RouteDeclaration['role'], string>> = {
 function listErrors({ role, query, body, errors = [] }: RouteDeclaration, method: Method) {
   return [
     ...(query || body ? [400] : []),
-    ...(role === 'public' ? [] : [401]),
+    ...(role === 'public' ? [] : [401, 429]),
     ...(role === 'owner' || role === 'operator' || method !== 'GET' ? [403] : []),
     ...(role === 'member' || role === 'owner' ? [404] : []),
     ...(body ? [413, 415] : []),
@@ -89,10 +89,10 @@ async function serveRoute(serving: Serving): Promise<void> {
   const isUnsafe = !key.startsWith('GET ')
   const isAudited = isUnsafe && !declared.isRead
   if (isUnsafe && !declared.isSigned) signIn.requireCsrf(context.request)
-  const session = await signIn.identifySession(context.request)
+  const session = declared.isSigned ? undefined : await signIn.identifySession(context.request)
   const details: Record<string, unknown> = {}
   try {
-    const answer = await answerRoute(serving, session, details)
+    const answer = await answerRoute(serving, session, details, isAudited)
     if (isAudited) await writeRow(serving, session, { ...details, outcome: 'done' })
     reply(context, declared, answer)
   } catch (error) {
@@ -109,8 +109,10 @@ async function answerRoute(
   { context, declared, handler, services }: Serving,
   session: Session | undefined,
   details: Record<string, unknown>,
+  isChange: boolean,
 ): Promise<unknown> {
   const params = readNames(context)
+  if (session?.token) authoriseToken(declared, session.token, isChange)
   authorise(declared, session, params.account_id, new Date())
   if (session && params.account_id) context.facts.accountId = params.account_id
   const input = await readInput(context, declared)
@@ -129,6 +131,7 @@ async function writeRow(
   await services.signIn.writeAudit({
     request: context.request,
     userId: session.user.id,
+    tokenId: session.token?.id,
     accountId: names.account_id,
     action: key,
     target: Object.values(names).join(' '),

@@ -33,7 +33,7 @@ export interface Documentation {
   readonly summary: string
   readonly description?: string
   /** What a plain endpoint asks for; nothing when absent. */
-  readonly credential?: 'none' | 'session'
+  readonly credential?: 'none' | 'session' | 'session or token'
   /** The group in the reference. */
   readonly tag: string
   readonly query?: ZodType

@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'own'
   | 'user'
   | 'ses'
+  | 'tok'
   | 'pky'
   | 'link'
 

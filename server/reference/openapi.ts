@@ -47,6 +47,13 @@ const SECURITY_SCHEMES = {
       'The cookie of the console’s sign-in (`__Host-tributary_session` under https). Requests ' +
       'that change something also carry the header `x-tributary-console: 1`.',
   },
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'An access token for the admin API, made in the console’s settings: ' +
+      '`Authorization: Bearer tra-…`. No cookie is read beside it, and no other header is needed.',
+  },
 }
 
 const HEADERS = {
@@ -130,9 +137,10 @@ function buildOperation(operation: Operation, index: number): object {
   }
 }
 
-function listCredentials({ needsKey, needsSession }: Operation): object[] {
+function listCredentials({ needsKey, needsSession, takesToken }: Operation): object[] {
   if (needsKey) return [{ bearer: [] }, { apiKey: [] }]
-  return needsSession ? [{ session: [] }] : []
+  if (!needsSession) return []
+  return [{ session: [] }, ...(takesToken ? [{ accessToken: [] }] : [])]
 }
 
 function buildParameter({ in: place, name, required, schema }: Operation['parameters'][number]) {

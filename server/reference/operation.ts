@@ -22,8 +22,10 @@ export interface Operation {
   readonly description: string | undefined
   readonly envelope: Envelope
   readonly needsKey: boolean
-  /** Of the console's own API: a cookie, not a key. */
+  /** Of the admin API: the cookie of a sign-in, not a key. */
   readonly needsSession: boolean
+  /** Of the admin API: an access token does as well. */
+  readonly takesToken: boolean
   /** Whether a call costs money, and so understands Idempotency-Key. */
   readonly isPaid: boolean
   readonly parameters: readonly Parameter[]
@@ -64,7 +66,8 @@ export function describeEndpoint(
     description: documentation.description,
     envelope,
     needsKey,
-    needsSession: documentation.credential === 'session',
+    needsSession: documentation.credential?.startsWith('session') ?? false,
+    takesToken: documentation.credential === 'session or token',
     isPaid,
     parameters: listParameters(endpoint),
     body: body && (form ? withFile(describeRequest(body)) : describeRequest(body)),

@@ -5,6 +5,8 @@ import { insertAudit } from './audit-store.ts'
 export interface AuditEntry {
   /** A person's id, or `cli:name`; undefined when nobody has proved who they are. */
   readonly actor: string | undefined
+  /** The access token that stood in for them. */
+  readonly tokenId?: string | undefined
   readonly accountId?: string | undefined
   readonly ip?: string
   /** What was done, for example `sign-in` or the key of a route. */
@@ -17,8 +19,9 @@ export interface AuditEntry {
 
 /** Adds a row; within a transaction, both or neither. */
 export async function writeAudit(sql: Sql | TransactionSql, entry: AuditEntry): Promise<void> {
-  const { actor, accountId, ip = '', action, target = '', details = {} } = entry
+  const { actor, tokenId, accountId, ip = '', action, target = '', details = {} } = entry
   await insertAudit(sql, {
-    ...{ actor: actor ?? null, accountId: accountId ?? null, ip, action, target, details },
+    ...{ actor: actor ?? null, tokenId: tokenId ?? null, accountId: accountId ?? null },
+    ...{ ip, action, target, details },
   })
 }

@@ -5,6 +5,7 @@ export async function insertAudit(
   sql: Sql | TransactionSql,
   row: {
     readonly actor: string | null
+    readonly tokenId: string | null
     readonly accountId: string | null
     readonly ip: string
     readonly action: string
@@ -13,7 +14,7 @@ export async function insertAudit(
   },
 ): Promise<void> {
   await sql`
-    insert into audit_log (actor, account_id, ip, action, target, details)
-    values (${row.actor}, ${row.accountId}, ${row.ip}, ${row.action.slice(0, 200)},
+    insert into audit_log (actor, token_id, account_id, ip, action, target, details)
+    values (${row.actor}, ${row.tokenId}, ${row.accountId}, ${row.ip}, ${row.action.slice(0, 200)},
       ${row.target.slice(0, 500)}, ${JSON.stringify(row.details)}::text::jsonb)`
 }

@@ -4,6 +4,7 @@ import { withTransaction } from '../database/transaction.ts'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../lib/ids.ts'
 import { OperatorError } from '../lib/operator-error.ts'
+import { revokeTokensOf } from './access-token-store.ts'
 import { deleteTotp, replaceRecoveryCodes } from './factor-store.ts'
 import type { Parts } from './parts.ts'
 import { deletePasskeys } from './passkey-store.ts'
@@ -46,11 +47,13 @@ export async function changeMember(
   })
 }
 
-/** Locks somebody out and ends their sessions at once, or lets them in again. */
+/** Locks somebody out, with their sessions and access tokens, or lets them in again. */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await updateDisabled(transaction, personId, isDisabled)
-    if (isDisabled) await deleteSessions(transaction, personId)
+    if (!isDisabled) return
+    await deleteSessions(transaction, personId)
+    await revokeTokensOf(transaction, personId)
   })
 }
 

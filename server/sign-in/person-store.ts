@@ -124,7 +124,9 @@ export async function putMembership(
   await sql`
     insert into membership (person_id, account_id, role)
     values (${one.personId}, ${one.accountId}, ${one.role})
-    on conflict (person_id, account_id) do update set role = excluded.role`
+    on conflict (person_id, account_id) do update set role = excluded.role,
+      role_since = case when membership.role = excluded.role then membership.role_since
+        else now() end`
 }
 
 export interface MemberRow {

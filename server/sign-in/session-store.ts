@@ -1,41 +1,51 @@
 /** Sessions as rows. Which of them still live, PostgreSQL's clock decides. */
-import type { Sql, TransactionSql } from 'postgres'
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import type { Language, MemberRole } from './person-store.ts'
 
 /** What ends a session: half an hour without a request, and twelve hours in any case. */
 const lives = (sql: Sql | TransactionSql) => sql`
   s.seen_at > now() - interval '30 minutes' and s.created_at > now() - interval '12 hours'`
 
-export interface SessionRow {
-  readonly id: string
+/** What every credential tells of its person. */
+export interface PersonPart {
   readonly person_id: string
   readonly email: string
   readonly name: string
   readonly language: Language
   readonly is_operator: boolean
   readonly has_factor: boolean
-  readonly stepped_up_until: Date | null
   readonly memberships: readonly {
     readonly account_id: string
     readonly account_name: string
     readonly role: MemberRole
   }[]
+}
+
+export interface SessionRow extends PersonPart {
+  readonly id: string
+  readonly stepped_up_until: Date | null
   /** Whether `seen_at` is older than a minute. */
   readonly is_stale: boolean
 }
+
+/** Of the person `p`. */
+export const hasFactor = (sql: Sql | TransactionSql) => sql`
+  (p.totp_secret is not null or exists (select 1 from passkey k where k.person_id = p.id))`
+
+/** The memberships `m` of the person `p`, as JSON: those that a condition is true of. */
+export const selectMemberships = (sql: Sql | TransactionSql, condition: PendingQuery<Row[]>) => sql`
+  coalesce((
+    select json_agg(json_build_object('account_id', m.account_id, 'account_name', a.name,
+      'role', m.role) order by a.created_at, a.id)
+    from membership m join account a on a.id = m.account_id
+    where m.person_id = p.id and ${condition}), '[]')`
 
 /** The session of this token, with its person, if both are alive. */
 export async function findSession(sql: Sql, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     select s.id, s.person_id, p.email, p.name, p.language, p.is_operator,
-      p.totp_secret is not null
-        or exists (select 1 from passkey k where k.person_id = p.id) as has_factor,
-      s.stepped_up_until, s.seen_at < now() - interval '1 minute' as is_stale,
-      coalesce((
-        select json_agg(json_build_object('account_id', m.account_id, 'account_name', a.name,
-          'role', m.role) order by a.created_at, a.id)
-        from membership m join account a on a.id = m.account_id
-        where m.person_id = p.id), '[]') as memberships
+      ${hasFactor(sql)} as has_factor, ${selectMemberships(sql, sql`true`)} as memberships,
+      s.stepped_up_until, s.seen_at < now() - interval '1 minute' as is_stale
     from console_session s join person p on p.id = s.person_id
     where s.token_hash = ${tokenHash} and p.disabled_at is null and ${lives(sql)}`
   return row

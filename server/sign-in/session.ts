@@ -22,12 +22,27 @@ export interface Session {
   readonly steppedUpUntil: Date | undefined
   /** An operator who must set up a second factor before anything that asks for a step-up. */
   readonly secondFactorMissing: boolean
+  /** Absent: a person is there themselves, in a browser. */
+  readonly token?: TokenUse
+}
+
+/** The access token that stands in for a sign-in. */
+export interface TokenUse {
+  readonly id: string
+  readonly name: string
+  readonly display: string
+  readonly scope: 'read' | 'write'
+  /** Whether it may do what asks people for a fresh proof. */
+  readonly isSensitive: boolean
+  readonly expiresAt: Date | null
 }
 
 /** One line of the audit log. `details` never hold a secret. */
 export interface AuditRow {
   readonly request: IncomingMessage
   readonly userId: string
+  /** By which access token. */
+  readonly tokenId: string | undefined
   readonly accountId: string | undefined
   /** What was done, for example the key of a route. */
   readonly action: string
@@ -38,14 +53,18 @@ export interface AuditRow {
 
 export interface Sessions {
   /**
-   * The session of the request's cookie, if there is one that still lives. Looking at it `quietly`
-   * does not keep it alive.
+   * Who the request comes from: by its bearer token or, only where it has none, by the session of
+   * its cookie, if there is one that still lives. Looking at it `quietly` does not keep it alive.
+   * Throws 401 for a token that is worth nothing.
    */
   identifySession(
     request: IncomingMessage,
     how?: { readonly quietly?: boolean },
   ): Promise<Session | undefined>
-  /** Throws 403 for an unsafe request that a page of another origin may have made. */
+  /**
+   * Throws 403 for an unsafe request that a page of another origin may have made: never for one
+   * with a bearer token, which no browser adds by itself.
+   */
   requireCsrf(request: IncomingMessage): void
   writeAudit(row: AuditRow): Promise<void>
 }

@@ -11,6 +11,7 @@ import {
   findSession,
   forgetEnded,
   insertSession,
+  type PersonPart,
   replaceToken,
   type SessionRow,
   stepUp,
@@ -43,6 +44,17 @@ export async function identifySession(
 function describe(row: SessionRow, operatorsNeedFactor: boolean): Session {
   return {
     sessionId: row.id,
+    ...describePerson(row, operatorsNeedFactor),
+    steppedUpUntil: row.stepped_up_until ?? undefined,
+  }
+}
+
+/** What a session and an access token tell alike. */
+export function describePerson(
+  row: PersonPart,
+  operatorsNeedFactor: boolean,
+): Pick<Session, 'user' | 'memberships' | 'secondFactorMissing'> {
+  return {
     user: {
       id: row.person_id,
       email: row.email,
@@ -55,7 +67,6 @@ function describe(row: SessionRow, operatorsNeedFactor: boolean): Session {
       accountName: one.account_name,
       role: one.role,
     })),
-    steppedUpUntil: row.stepped_up_until ?? undefined,
     secondFactorMissing: row.is_operator && !row.has_factor && operatorsNeedFactor,
   }
 }

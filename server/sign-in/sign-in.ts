@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets.ts'
+import { identifyToken, readBearer } from './access-tokens.ts'
 import { writeAudit } from './audit-log.ts'
 import { createAddresses } from './client-address.ts'
 import type { Parts } from './parts.ts'
@@ -38,12 +39,24 @@ export function createSignIn(options: SignInOptions): SignIn {
   const parts = createParts(options)
   return {
     parts,
-    identifySession: (request: IncomingMessage): Promise<Session | undefined> =>
-      identifySession(parts, request),
-    requireCsrf: (request) => requireCsrf(request, parts.place),
+    identifySession: (request, how) => identify(parts, request, how),
+    requireCsrf(request) {
+      if (readBearer(request) === undefined) requireCsrf(request, parts.place)
+    },
     writeAudit: ({ request, userId, ...row }: AuditRow) =>
       writeAudit(parts.sql, { ...row, actor: userId, ip: parts.addresses.of(request) }),
   }
+}
+
+/** With a bearer token no cookie is read: what it may not do, a browser's session does not lend. */
+async function identify(
+  parts: Parts,
+  request: IncomingMessage,
+  how?: { readonly quietly?: boolean },
+): Promise<Session | undefined> {
+  const bearer = readBearer(request)
+  if (bearer === undefined) return await identifySession(parts, request, how)
+  return await identifyToken(parts, request, bearer)
 }
 
 function createParts(options: SignInOptions): Parts {

@@ -21,6 +21,8 @@ const RATES = {
   factor: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** Anything else without a session from one network address: links, passkeys. */
   anonymous: { burst: 60, everySeconds: 5 },
+  /** Access tokens from one network address that are worth nothing. */
+  token: { burst: 60, everySeconds: 5 },
 } as const satisfies Record<string, Rate>
 
 export type Subject = keyof typeof RATES
@@ -52,13 +54,13 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
 
   async function takeNow(key: string, rate: Rate): Promise<void> {
     const waitMs = (refusedUntil.get(key) ?? 0) - nowMs()
-    if (waitMs > 0) throw tooMany(waitMs / 1000)
+    if (waitMs > 0) throw tooMany(key, waitMs / 1000)
     const seconds = await takeOne(sql, key, rate)
     taken += 1
     if (taken % TIDY_EVERY === 0) await forgetFull(sql)
     if (seconds === undefined) return
     remember(key, seconds)
-    throw tooMany(seconds)
+    throw tooMany(key, seconds)
   }
 
   return {
@@ -80,9 +82,11 @@ function keyOf(subject: Subject, name: string): string {
   return `${subject}:${createHash('sha256').update(name).digest('base64url')}`
 }
 
-function tooMany(seconds: number): GatewayError {
+function tooMany(key: string, seconds: number): GatewayError {
   return new GatewayError('rate_limited', {
-    message: 'too many attempts: wait a little, or sign in with a passkey',
+    message: key.startsWith('token:')
+      ? 'too many access tokens that are worth nothing: wait a little'
+      : 'too many attempts: wait a little, or sign in with a passkey',
     retryAfterSeconds: seconds,
   })
 }

@@ -75,7 +75,10 @@ export async function fill(stage: AdminStage, home: Tenant): Promise<Ids> {
   }
 }
 
-/** Asks as whom `as` names; `'{}'` is the body of what takes one. */
+/**
+ * Asks as whom `as` names, or with an access token, as a script does; `'{}'` is the body of what
+ * takes one.
+ */
 export async function probe(
   stage: AdminStage,
   { key, answerType }: Route,
@@ -88,8 +91,9 @@ export async function probe(
   const response = await stage.fetch(`/admin/v1${path}`, {
     method,
     headers: {
-      cookie: `session=${as}`,
-      'x-tributary-console': '1',
+      ...(as.startsWith('tra-')
+        ? { authorization: `Bearer ${as}` }
+        : { cookie: `session=${as}`, 'x-tributary-console': '1' }),
       'content-type': 'application/json',
     },
     signal: leaving.signal,

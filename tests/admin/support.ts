@@ -1,11 +1,13 @@
 /**
  * A gateway whose sessions a test makes up: who a request comes from stands in its `session`
- * cookie. Everything behind it is real.
+ * cookie. Access tokens, and everything behind both, are real.
  */
 import type { AdminAnswer, AdminKey } from '../../server/admin/contract/index.ts'
 import { GatewayError } from '../../server/errors.ts'
 import type { AuditRow, Session, Sessions } from '../../server/sign-in/session.ts'
+import type { SignIn } from '../../server/sign-in/sign-in.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+import { makeToken, openTokens, type TokenWanted } from './make-token.ts'
 
 export interface AdminRequest {
   /** A name given to `signIn`; absent: nobody. */
@@ -29,6 +31,8 @@ export interface AdminStage extends TestGateway {
   enter(name: string, session: Partial<Session>): void
   /** An account with an owner and a member signed in as `<name>-owner` and `<name>-member`. */
   house(name: string, balance?: string): Promise<Tenant>
+  /** An access token of somebody new. */
+  token(wanted: TokenWanted): Promise<string>
   ask<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminReply<Key>>
   /** As `ask`, but throws unless the answer is good. */
   read<Key extends AdminKey>(key: Key, request?: AdminRequest): Promise<AdminAnswer<Key>>
@@ -39,23 +43,13 @@ export async function startAdmin(
 ): Promise<AdminStage> {
   const people = new Map<string, Session>()
   const audited: AuditRow[] = []
-  const gateway = await startTestGateway(environment, makeSessions(people, audited))
+  let tokens: SignIn | undefined
+  const sessions = makeSessions(people, audited, () => tokens)
+  const gateway = await startTestGateway(environment, sessions)
+  tokens = openTokens(gateway)
 
   function enter(name: string, session: Partial<Session>): void {
-    people.set(name, {
-      sessionId: `ses_${name}`,
-      user: {
-        id: `usr_${name}`,
-        email: `${name}@example.com`,
-        name,
-        language: 'en',
-        operator: false,
-      },
-      memberships: [],
-      steppedUpUntil: undefined,
-      secondFactorMissing: false,
-      ...session,
-    })
+    people.set(name, { ...customer(name), ...session })
   }
 
   async function ask<Key extends AdminKey>(
@@ -85,6 +79,7 @@ export async function startAdmin(
     audited,
     enter,
     ask,
+    token: (wanted) => makeToken(gateway, wanted),
     async house(name, balance = '100') {
       const tenant = await gateway.tenant({ balance })
       for (const role of ['owner', 'member'] as const) {
@@ -102,13 +97,32 @@ export async function startAdmin(
   }
 }
 
-function makeSessions(people: ReadonlyMap<string, Session>, audited: AuditRow[]): Sessions {
+/** Somebody who belongs to no account. */
+function customer(name: string): Session {
+  const id = `usr_${name}`
+  const email = `${name}@example.com`
+  return {
+    sessionId: `ses_${name}`,
+    user: { id, email, name, language: 'en', operator: false },
+    memberships: [],
+    steppedUpUntil: undefined,
+    secondFactorMissing: false,
+  }
+}
+
+function makeSessions(
+  people: ReadonlyMap<string, Session>,
+  audited: AuditRow[],
+  tokens: () => SignIn | undefined,
+): Sessions {
   return {
     async identifySession(request) {
+      if (request.headers.authorization) return await tokens()?.identifySession(request)
       return people.get(/session=([\w-]+)/.exec(request.headers.cookie ?? '')?.[1] ?? '')
     },
     requireCsrf(request) {
-      if (request.headers['x-tributary-console'] !== '1') throw new GatewayError('forbidden')
+      if (request.headers.authorization) tokens()?.requireCsrf(request)
+      else if (request.headers['x-tributary-console'] !== '1') throw new GatewayError('forbidden')
     },
     async writeAudit(row) {
       audited.push(row)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createAccessToken } from '../../server/sign-in/access-tokens.ts'
 import { rekeyTotp } from '../../server/sign-in/factors.ts'
 import { invite } from '../../server/sign-in/links.ts'
 import { createPasswords } from '../../server/sign-in/password.ts'
@@ -39,7 +40,14 @@ describe('what proves a person', () => {
     const invited = await invite(console.signIn.parts, {
       ...{ email: 'guest@example.com', to: 'operators', createdBy: 'test' },
     })
+    const { id: personId } = await console.person({ isOperator: true })
+    const { token } = await createAccessToken(console.sql, {
+      ...{ personId, name: 'x', scope: 'write', isSensitive: true, createdBy: personId },
+      expiresAt: undefined,
+    })
     const canaries = [
+      token,
+      token.slice(4),
       PASSWORD,
       'typed by mistake 1',
       'secret-as@address.example',

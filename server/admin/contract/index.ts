@@ -21,12 +21,14 @@ import { quoteContract } from './quote.ts'
 import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
 import { signInContract } from './sign-in.ts'
 import { tasksContract } from './tasks.ts'
+import { tokensContract } from './tokens.ts'
 import { usageContract } from './usage.ts'
 import { webhooksContract } from './webhooks.ts'
 
 export const ADMIN_CONTRACT = {
   ...signInContract,
   ...profileContract,
+  ...tokensContract,
   ...membersContract,
   ...accountContract,
   ...balanceContract,

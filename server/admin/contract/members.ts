@@ -49,6 +49,7 @@ export const membersContract = {
   },
   'PATCH /accounts/:account_id/members/:user_id': {
     role: 'owner',
+    signInOnly: true,
     tag: TAG,
     summary: 'Change somebody’s role in an account',
     stepUp: true,
@@ -57,6 +58,7 @@ export const membersContract = {
   },
   'DELETE /accounts/:account_id/members/:user_id': {
     role: 'owner',
+    signInOnly: true,
     tag: TAG,
     summary: 'Take somebody out of an account',
     stepUp: true,
@@ -70,6 +72,7 @@ export const membersContract = {
   },
   'POST /accounts/:account_id/invitations': {
     role: 'owner',
+    signInOnly: true,
     tag: TAG,
     summary: 'Invite somebody to an account',
     description: 'There is no mail server: hand the link on yourself within three days.',
@@ -79,6 +82,7 @@ export const membersContract = {
   },
   'DELETE /accounts/:account_id/invitations/:invitation_id': {
     role: 'owner',
+    signInOnly: true,
     tag: TAG,
     summary: 'Take back an invitation to an account',
   },
@@ -91,6 +95,7 @@ export const membersContract = {
   },
   'PATCH /operator/users/:user_id': {
     role: 'operator',
+    signInOnly: true,
     tag: TAG,
     summary: 'Lock somebody out, or let them in again',
     description: 'Not for operators: that takes the command line.',
@@ -100,6 +105,7 @@ export const membersContract = {
   },
   'POST /operator/users/:user_id/reset': {
     role: 'operator',
+    signInOnly: true,
     tag: TAG,
     summary: 'Make a link for a new password',
     description: 'Good for half an hour. Not for operators: that takes the command line.',
@@ -115,6 +121,7 @@ export const membersContract = {
   },
   'POST /operator/invitations': {
     role: 'operator',
+    signInOnly: true,
     tag: TAG,
     summary: 'Invite an operator',
     stepUp: true,
@@ -123,6 +130,7 @@ export const membersContract = {
   },
   'DELETE /operator/invitations/:invitation_id': {
     role: 'operator',
+    signInOnly: true,
     tag: TAG,
     summary: 'Take back an invitation of an operator',
   },

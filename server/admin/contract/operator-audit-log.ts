@@ -23,6 +23,10 @@ export const operatorAuditLogContract = {
         at: time,
         user_id: z.string().nullable(),
         email: z.string().nullable(),
+        token: z
+          .object({ id: z.string(), name: z.string(), last4: z.string() })
+          .nullable()
+          .describe('The access token that stood in for them.'),
         ip: z.string().nullable(),
         account_id: z.string().nullable(),
         action: z.string(),

@@ -28,12 +28,14 @@ const creationOptions = z.object({
 export const profileContract = {
   'PATCH /profile': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Change your name or language',
     body: z.object({ name: personName.optional(), language: language.optional() }),
   },
   'POST /profile/password': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Change your password',
     description: 'Ends your other sessions.',
@@ -42,6 +44,7 @@ export const profileContract = {
   },
   'GET /profile/sessions': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'List where you are signed in',
     answer: z.object({
@@ -59,17 +62,20 @@ export const profileContract = {
   },
   'DELETE /profile/sessions': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Sign out everywhere else',
   },
   'DELETE /profile/sessions/:session_id': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Sign out elsewhere',
     errors: [404],
   },
   'POST /profile/totp': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Begin to add an authenticator app',
     stepUp: true,
@@ -80,6 +86,7 @@ export const profileContract = {
   },
   'POST /profile/totp/confirm': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Confirm the authenticator app with its first code',
     description: 'Makes new recovery codes and ends your other sessions.',
@@ -90,12 +97,14 @@ export const profileContract = {
   },
   'DELETE /profile/totp': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Remove the authenticator app',
     stepUp: true,
   },
   'POST /profile/recovery-codes': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Make new recovery codes',
     description: 'Those before are worth nothing any more.',
@@ -104,6 +113,7 @@ export const profileContract = {
   },
   'GET /profile/passkeys': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'List your passkeys',
     answer: z.object({
@@ -120,6 +130,7 @@ export const profileContract = {
   },
   'POST /profile/passkeys/options': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Begin to add a passkey',
     stepUp: true,
@@ -128,6 +139,7 @@ export const profileContract = {
   },
   'POST /profile/passkeys': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Add a passkey',
     description: 'Ends your other sessions.',
@@ -144,6 +156,7 @@ export const profileContract = {
   },
   'DELETE /profile/passkeys/:passkey_id': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Remove a passkey',
     stepUp: true,

@@ -24,7 +24,12 @@ export interface RouteDeclaration {
   readonly isSigned?: true
   /** It has a body but changes nothing: no row of the audit log tells of it. */
   readonly isRead?: true
-  /** The session must have proved itself again within the last minutes. */
+  /** For people alone: no access token may do it, whatever it may otherwise. */
+  readonly signInOnly?: true
+  /**
+   * The session must have proved itself again within the last minutes; an access token must be
+   * one for what is sensitive.
+   */
   readonly stepUp?: true
   readonly query?: ZodObject
   readonly body?: ZodType

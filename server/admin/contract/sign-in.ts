@@ -35,6 +35,7 @@ const steppedUp = z.object({ stepped_up_until: time })
 export const signInContract = {
   'GET /session': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Get who is signed in',
     answer: z.object({
@@ -69,6 +70,7 @@ export const signInContract = {
   },
   'POST /session': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Sign in with a password',
     body: z.object({ email: text(254).min(3), password }),
@@ -77,6 +79,7 @@ export const signInContract = {
   },
   'POST /session/second-factor': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Finish a sign-in with a code',
     body: code,
@@ -85,6 +88,7 @@ export const signInContract = {
   },
   'POST /session/passkey/options': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Begin a sign-in with a passkey, or finish one with a passkey as second factor',
     answer: requestOptions,
@@ -92,15 +96,17 @@ export const signInContract = {
   },
   'POST /session/passkey': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Sign in with a passkey',
     body: z.object({ credential: signedPasskey }),
     answer: outcome,
     errors: [401, 403, 429],
   },
-  'DELETE /session': { role: 'user', tag: TAG, summary: 'Sign out' },
+  'DELETE /session': { role: 'user', signInOnly: true, tag: TAG, summary: 'Sign out' },
   'POST /session/step-up': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Prove it again, with the password and, if there is one, a code',
     body: code.extend({ password }),
@@ -109,6 +115,7 @@ export const signInContract = {
   },
   'POST /session/step-up/passkey/options': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Begin to prove it again with a passkey',
     answer: requestOptions,
@@ -116,6 +123,7 @@ export const signInContract = {
   },
   'POST /session/step-up/passkey': {
     role: 'user',
+    signInOnly: true,
     tag: TAG,
     summary: 'Prove it again with a passkey',
     body: z.object({ credential: signedPasskey }),
@@ -124,6 +132,7 @@ export const signInContract = {
   },
   'POST /session/set-up': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Become the first operator, by the link that is printed at start',
     body: z.object({
@@ -138,6 +147,7 @@ export const signInContract = {
   },
   'POST /session/invitation/view': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Read an invitation',
     body: z.object({ token }),
@@ -153,6 +163,7 @@ export const signInContract = {
   },
   'POST /session/invitation': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Accept an invitation',
     description: 'Whoever is known already signs in first and sends the token alone.',
@@ -167,6 +178,7 @@ export const signInContract = {
   },
   'POST /session/reset': {
     role: 'public',
+    signInOnly: true,
     tag: TAG,
     summary: 'Choose a new password, by an operator’s link',
     description: 'Ends every session of the person. A second factor stays asked for.',

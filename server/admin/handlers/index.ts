@@ -22,12 +22,14 @@ import { profileHandlers } from './profile.ts'
 import { quoteHandlers } from './quote.ts'
 import { signInHandlers } from './sign-in.ts'
 import { tasksHandlers } from './tasks.ts'
+import { tokensHandlers } from './tokens.ts'
 import { usageHandlers } from './usage.ts'
 import { webhooksHandlers } from './webhooks.ts'
 
 export const ADMIN_HANDLERS: HandlersOf<typeof ADMIN_CONTRACT> = {
   ...signInHandlers,
   ...profileHandlers,
+  ...tokensHandlers,
   ...membersHandlers,
   ...accountHandlers,
   ...balanceHandlers,

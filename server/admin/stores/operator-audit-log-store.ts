@@ -6,6 +6,7 @@ export interface AuditLogRow {
   readonly at: Date
   readonly actor: string | null
   readonly email: string | null
+  readonly token: { readonly id: string; readonly name: string; readonly last4: string } | null
   readonly ip: string
   readonly account_id: string | null
   readonly action: string
@@ -29,8 +30,12 @@ const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditLogRow[]> {
   const { limit, after, from, to, actor, action, account } = filter
   return sql<AuditLogRow[]>`
-    select l.id, l.at, l.actor, p.email, l.ip, l.account_id, l.action, l.target, l.details
+    select l.id, l.at, l.actor, p.email,
+      case when t.id is not null then
+        json_build_object('id', t.id, 'name', t.name, 'last4', right(t.display, 4)) end as token,
+      l.ip, l.account_id, l.action, l.target, l.details
     from audit_log l left join person p on p.id = l.actor
+      left join access_token t on t.id = l.token_id
     where true
       ${after ? sql`and l.id < ${after}::bigint` : sql``}
       ${from ? sql`and l.at >= ${from}` : sql``}

@@ -6,13 +6,14 @@ import { type Html, html } from './html.ts'
 const LINE = 57
 
 export function curlCommand(operation: Operation, publicUrl: string): string {
-  const { method, paths, needsKey, example } = operation
+  const { method, paths, needsKey, takesToken, example } = operation
   const body = example?.body
   const form = Object.entries(example?.form ?? {})
   const url = publicUrl + (example?.path ?? paths[0])
   const lines = [
     `curl ${streams(body) ? '-N ' : ''}${methodOption(method, body ?? example?.form)}${quote(url)}`,
     ...(needsKey ? ['-H "Authorization: Bearer $KEY"'] : []),
+    ...(takesToken ? ['-H "Authorization: Bearer $TOKEN"'] : []),
     ...Object.entries(example?.headers ?? {}).map(([name, value]) => `-H '${name}: ${value}'`),
     ...(body === undefined ? [] : ["-H 'Content-Type: application/json'", `-d ${quoteBody(body)}`]),
     ...form.map(([name, value]) => `-F '${name}=${value}'`),

@@ -13,6 +13,7 @@ export function listTopics(publicUrl: string): Topic[] {
   return [
     { id: 'start', title: 'First call', content: renderStart(publicUrl) },
     { id: 'keys', title: 'Keys', content: KEYS },
+    { id: 'tokens', title: 'Access tokens', content: renderTokens(publicUrl) },
     { id: 'money', title: 'What a call costs', content: MONEY },
     { id: 'repeating', title: 'Repeating a request', content: REPEATING },
     { id: 'streams', title: 'Streams', content: STREAMS },
@@ -39,6 +40,22 @@ const KEYS = html`<div class="text">
 refused with 401.</p>
 <p>A key can be limited to some models, to a sum, to a rate and to a date.</p>
 </div>`
+
+function renderTokens(publicUrl: string): Html {
+  const commands = `TOKEN=tra-…   # your access token
+
+curl ${publicUrl}/admin/v1/me \\
+  -H "Authorization: Bearer $TOKEN"`
+  return html`<div class="text">
+<p>What the console does, scripts do with an access token, which begins with <code>tra-</code> and
+is made in the console’s settings or with <code>tributary token create</code>. It may what its
+person may: with the scope <code>read</code> whatever changes nothing, and secrets, prices and
+credits only when it was made for sensitive acts. Sign-ins, passwords, second factors, people and
+tokens are for people alone.</p>
+<p>No cookie is read beside a token, and the console’s own header is not needed.</p>
+</div>
+<div class="examples">${codeBlock('Shell', commands)}</div>`
+}
 
 const RECORD = {
   request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',

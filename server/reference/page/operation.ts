@@ -33,12 +33,19 @@ ${aliases.map((path) => html` <code>${path}</code>`)}</p>`
 <code>${first}</code></p>${aliases.length > 0 ? also : undefined}`
 }
 
-function listFacts({ needsKey, isPaid, stream }: Operation): Html[] {
+function listFacts(operation: Operation): Html[] {
+  const { isPaid, stream } = operation
   return [
-    needsKey ? html`<a href="#keys">needs a key</a>` : html`open to everybody`,
+    nameCredential(operation),
     ...(isPaid ? [PAID, REPEATABLE] : []),
     ...(stream ? [html`<a href="#streams">can stream</a>`] : []),
   ]
+}
+
+function nameCredential({ needsKey, needsSession, takesToken }: Operation): Html {
+  if (needsKey) return html`<a href="#keys">needs a key</a>`
+  if (takesToken) return html`<a href="#tokens">needs an access token or a sign-in</a>`
+  return needsSession ? html`needs a sign-in` : html`open to everybody`
 }
 
 const PAID = html`<a href="#money">is paid</a>`

@@ -86,6 +86,8 @@ async function plantInAccount(stage: ConsoleStage, send: Send, canaries: Canarie
 }
 
 async function plantInPerson(who: string, send: Send, canaries: Canaries): Promise<void> {
+  const made = (await send('POST', '/profile/tokens', { name: 'canary' })) as { token: string }
+  canaries.set(`${who}’s access token`, made.token)
   const { secret } = (await send('POST', '/profile/totp')) as { secret: string }
   canaries.set(`${who}’s authenticator`, secret)
   const body = { code: codeOf(secret) }

@@ -1,0 +1,152 @@
+/** `tributary token …`: access tokens, with which scripts use the admin API as a person. */
+import type { Command } from 'commander'
+import type { Sql } from 'postgres'
+import {
+  revokeToken,
+  selectTokens,
+  type TokenRow,
+  type TokenScope,
+} from '../../server/sign-in/access-token-store.ts'
+import { createAccessToken, showToken } from '../../server/sign-in/access-tokens.ts'
+import { writeAudit } from '../../server/sign-in/audit-log.ts'
+import { requirePerson } from '../../server/sign-in/people.ts'
+import { type None, noneToNull, orNone, time, tokenScope } from '../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
+import { actor, withSession } from '../lib/session.ts'
+
+interface JsonOption {
+  readonly json?: boolean
+}
+
+const LIST_MAX = 10_000
+
+export function addTokenCommands(program: Command): void {
+  const token = program
+    .command('token')
+    .description('access tokens: scripts use the admin API with them')
+  addCreate(token)
+  addList(token)
+  addRevoke(token)
+}
+
+interface CreateOptions extends JsonOption {
+  readonly person: string
+  readonly name: string
+  readonly scope: TokenScope
+  readonly sensitive?: boolean
+  readonly expires?: Date | None
+}
+
+function addCreate(token: Command): void {
+  token
+    .command('create')
+    .description('a new access token; it is shown this once')
+    .requiredOption('--person <user>', 'whose roles it has: an e-mail address or id')
+    .requiredOption('--name <name>', 'what uses it, for the list and the audit log')
+    .option('--scope <scope>', 'read or write', tokenScope, 'read')
+    .option('--sensitive', 'it may also see secrets, set prices and give credit')
+    .option(
+      '--expires <when>',
+      'a day such as 2030-12-31, or 30d, or none (default: 90d)',
+      orNone(time),
+    )
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      `
+It never may more than its person, and nothing for which people alone are trusted: sign-ins,
+passwords, second factors, other people, tokens. With --sensitive whoever holds it needs no
+second factor for secrets, prices and credits: give it to few scripts, and let it expire.
+
+Examples:
+  tributary token create --person kim@example.com --name dashboards
+  tributary token create --person kim@example.com --name billing --scope write --sensitive \\
+    --expires 30d`,
+    )
+    .action((options: CreateOptions) => withSession(({ sql }) => create(sql, options)))
+}
+
+async function create(sql: Sql, options: CreateOptions): Promise<void> {
+  const { name, scope, sensitive: isSensitive = false, expires } = options
+  const person = await requirePerson(sql, options.person)
+  const created = await createAccessToken(sql, {
+    ...{ personId: person.id, name, scope, isSensitive, createdBy: actor() },
+    expiresAt: expires === undefined ? undefined : noneToNull(expires),
+  })
+  const details = { token: created.id, name, scope, sensitive: isSensitive }
+  await writeAudit(sql, { actor: actor(), action: 'token created', target: person.id, details })
+  show(created, options)
+}
+
+function addList(token: Command): void {
+  token
+    .command('list')
+    .description('access tokens, the newest first')
+    .option('--person <user>', 'only those of one: an e-mail address or id')
+    .option('--json', 'as JSON')
+    .action((options: JsonOption & { readonly person?: string }) =>
+      withSession(async ({ sql }) => {
+        const { person } = options
+        const of = person === undefined ? {} : { personId: (await requirePerson(sql, person)).id }
+        list(await selectTokens(sql, { ...of, limit: LIST_MAX }), options)
+      }),
+    )
+}
+
+function addRevoke(token: Command): void {
+  token
+    .command('revoke <token>')
+    .description('refuse a token at once, everywhere; <token> is its id')
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample:\n  tributary token revoke tok_…')
+    .action((id: string, options: JsonOption) =>
+      withSession(async ({ sql }) => {
+        await showToken(sql, id)
+        await revokeToken(sql, id)
+        await writeAudit(sql, { actor: actor(), action: 'token revoked', target: id })
+        show(await showToken(sql, id), options)
+      }),
+    )
+}
+
+function list(rows: readonly TokenRow[], options: JsonOption): void {
+  if (options.json) {
+    printJson(rows)
+    return
+  }
+  printTable(
+    rows,
+    [
+      { title: 'id', cell: ({ id }) => id },
+      { title: 'person', cell: ({ email }) => email },
+      { title: 'name', cell: ({ name }) => name },
+      { title: 'token', cell: ({ display }) => display },
+      { title: 'scope', cell: describeScope },
+      { title: 'state', cell: ({ state }) => state },
+      { title: 'last used', cell: (row) => formatTime(row.used_at) || 'never' },
+      { title: 'expires', cell: (row) => formatTime(row.expires_at) || 'never' },
+    ],
+    'There are no access tokens yet: tributary token create --person … --name …',
+  )
+}
+
+function describeScope({ scope, is_sensitive }: TokenRow): string {
+  return is_sensitive ? `${scope}, sensitive` : scope
+}
+
+function show(row: TokenRow & { readonly token?: string }, options: JsonOption): void {
+  if (options.json) {
+    printJson(row)
+    return
+  }
+  printFields({
+    id: row.id,
+    token: row.token ?? row.display,
+    person: row.email,
+    name: row.name,
+    scope: describeScope(row),
+    state: row.state,
+    expires: row.expires_at ? `${formatTime(row.expires_at)} UTC` : 'never',
+  })
+  if (row.token) console.log('\nKeep the token now: it cannot be shown again.')
+}

@@ -1,0 +1,140 @@
+/**
+ * Access tokens: scripts use the admin API with them in a person's place. A token is looked up for
+ * every request, so what ends it or its person's role ends it everywhere at once.
+ */
+import type { IncomingMessage } from 'node:http'
+import type { Sql } from 'postgres'
+import { GatewayError } from '../errors.ts'
+import {
+  createTokenText,
+  displayAccessToken,
+  hashAccessToken,
+  isWellFormedAccessToken,
+} from '../lib/access-token.ts'
+import { isWellFormedApiKey } from '../lib/api-key.ts'
+import { newId } from '../lib/ids.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import {
+  countLiveTokens,
+  type FoundToken,
+  findToken,
+  insertToken,
+  revokeToken,
+  selectTokens,
+  type TokenRow,
+  type TokenScope,
+  touchToken,
+} from './access-token-store.ts'
+import type { Parts } from './parts.ts'
+import type { Session } from './session.ts'
+import { describePerson } from './sessions.ts'
+
+const TOKEN_DAYS_DEFAULT = 90
+const DAY_MS = 86_400_000
+const LIVE_TOKENS_MAX = 50
+const NAME_MAX = 100
+
+/**
+ * The text after `Bearer` in the Authorization header, or undefined where there is no such header.
+ * Other schemes are not for us: a proxy before the console may ask for a password of its own.
+ */
+export function readBearer({ headers }: IncomingMessage): string | undefined {
+  const { authorization = '' } = headers
+  return /^bearer(?: |$)/i.test(authorization) ? authorization.slice(6).trim() : undefined
+}
+
+/** What the token may do. Throws 401, and 429 for an address that has sent many wrong ones. */
+export async function identifyToken(
+  parts: Parts,
+  request: IncomingMessage,
+  text: string,
+): Promise<Session> {
+  const { sql, throttle, addresses, operatorsNeedFactor } = parts
+  const row = isWellFormedAccessToken(text)
+    ? await findToken(sql, hashAccessToken(text))
+    : undefined
+  if (!row) {
+    // What is right is never kept out by somebody's wrong ones: only these are counted.
+    await throttle.take('token', addresses.lineOf(request))
+    throw new GatewayError('unauthenticated', { message: explain(text) })
+  }
+  if (row.is_stale) await touchToken(sql, row.id)
+  return describe(row, text, operatorsNeedFactor())
+}
+
+function explain(text: string): string {
+  return isWellFormedApiKey(text)
+    ? 'this is an API key: the admin API takes access tokens (tra-…), made in the settings'
+    : 'this access token is unknown, revoked or expired'
+}
+
+function describe(row: FoundToken, text: string, operatorsNeedFactor: boolean): Session {
+  return {
+    sessionId: row.id,
+    ...describePerson(row, operatorsNeedFactor),
+    steppedUpUntil: undefined,
+    token: {
+      id: row.id,
+      name: row.token_name,
+      display: displayAccessToken(text),
+      scope: row.scope,
+      isSensitive: row.is_sensitive,
+      expiresAt: row.expires_at,
+    },
+  }
+}
+
+export interface NewToken {
+  readonly personId: string
+  readonly name: string
+  readonly scope: TokenScope
+  readonly isSensitive: boolean
+  /** Undefined: in 90 days. Null: never. */
+  readonly expiresAt: Date | null | undefined
+  /** A person's id, or `cli:name`. */
+  readonly createdBy: string
+}
+
+/** A token with its text, which nobody can see again. */
+export interface CreatedToken extends TokenRow {
+  readonly token: string
+}
+
+/** Throws OperatorError for somebody who may do nothing, has too many, or a time that is past. */
+export async function createAccessToken(sql: Sql, wanted: NewToken): Promise<CreatedToken> {
+  const now = Date.now()
+  const { expiresAt = new Date(now + TOKEN_DAYS_DEFAULT * DAY_MS) } = wanted
+  if (expiresAt && expiresAt.getTime() <= now) {
+    throw new OperatorError('the expiry must be in the future')
+  }
+  if (wanted.name.trim() === '' || wanted.name.length > NAME_MAX) {
+    throw new OperatorError(`a token needs a name of at most ${NAME_MAX} characters`)
+  }
+  if ((await countLiveTokens(sql, wanted.personId)) >= LIVE_TOKENS_MAX) {
+    throw new OperatorError(`there are ${LIVE_TOKENS_MAX} access tokens: revoke one first`)
+  }
+  const token = createTokenText()
+  const id = newId('tok')
+  const inserted = await insertToken(sql, {
+    ...{ id, person_id: wanted.personId, name: wanted.name, scope: wanted.scope },
+    ...{ is_sensitive: wanted.isSensitive, created_by: wanted.createdBy, expires_at: expiresAt },
+    ...{ tokenHash: hashAccessToken(token), display: displayAccessToken(token) },
+  })
+  if (!inserted) {
+    throw new OperatorError('a token needs somebody who is an operator or belongs to an account')
+  }
+  return { ...(await showToken(sql, id)), token }
+}
+
+/** Throws OperatorError when there is none. */
+export async function showToken(sql: Sql, id: string): Promise<TokenRow> {
+  const [row] = await selectTokens(sql, { id, limit: 1 })
+  if (!row) throw new OperatorError(`there is no access token ${id}: tributary token list`)
+  return row
+}
+
+/** Throws 404 for a token that is not there, or not this person's where one is named. */
+export async function endToken(sql: Sql, id: string, personId?: string): Promise<void> {
+  if (await revokeToken(sql, id, personId)) return
+  throw new GatewayError('not_found', { message: 'no such access token' })
+}

@@ -1,0 +1,42 @@
+/** Access tokens for tests of the admin API: of somebody new each, and real ones. */
+import { newId } from '../../server/lib/ids.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createAccessToken } from '../../server/sign-in/access-tokens.ts'
+import { createPasswords } from '../../server/sign-in/password.ts'
+import { createPerson } from '../../server/sign-in/people.ts'
+import { putMembership } from '../../server/sign-in/person-store.ts'
+import { createSignIn, type SignIn } from '../../server/sign-in/sign-in.ts'
+import type { TestGateway } from '../support/in-process.ts'
+
+export interface TokenWanted {
+  /** An operator, or the role in an account. */
+  readonly of: 'operator' | { readonly accountId: string; readonly role: 'owner' | 'member' }
+  readonly scope: 'read' | 'write'
+  readonly isSensitive: boolean
+}
+
+/** Access tokens as they are, over the gateway's database. */
+export function openTokens({ sql, url }: TestGateway): SignIn {
+  return createSignIn({
+    ...{ sql, baseUrl: () => url, isBaseUrlFixed: false, trustedProxies: [] },
+    secrets: createSecretBox(['a-secret-key-that-only-tests-would-ever-use']),
+    operatorsNeedFactor: () => false,
+  })
+}
+
+export async function makeToken({ sql }: TestGateway, wanted: TokenWanted): Promise<string> {
+  const { of, scope, isSensitive } = wanted
+  const { id } = await createPerson(
+    { sql, passwords: createPasswords() },
+    {
+      ...{ email: `${newId('user')}@example.com`, name: 'Robin', password: null },
+      isOperator: of === 'operator',
+    },
+  )
+  if (of !== 'operator') await putMembership(sql, { personId: id, ...of })
+  const made = await createAccessToken(sql, {
+    ...{ personId: id, name: 'a script', scope, isSensitive, createdBy: id },
+    expiresAt: undefined,
+  })
+  return made.token
+}
