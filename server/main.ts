@@ -26,6 +26,7 @@ import { type Demo, demoLines, startDemo } from './demo.ts'
 import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
 import { ENDPOINTS, listEndpoints } from './endpoints/index.ts'
 import { runEndpoint } from './endpoints/run-endpoint.ts'
+import { upstreamHook } from './endpoints/upstream-hook.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
@@ -36,6 +37,7 @@ import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
+import { type OpenedHooks, openHooks } from './open-hooks.ts'
 import { type Door, openSignIn } from './open-sign-in.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
@@ -132,10 +134,11 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     storedAnswers: createStoredAnswers(sql),
     forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.lend),
   }
-  const tasks = openTasks({ config, sql, secrets, services: core, guard, assets })
+  const hooks = openHooks(config, secrets, () => readPort(server))
+  const tasks = openTasks({ config, sql, secrets, services: core, guard, assets, hooks })
   const services: PlainServices = {
     ...core,
-    tasks,
+    ...{ tasks, hooks },
     files: assets.files,
     library: assets.library,
     usage: createUsageReader(sql),
@@ -157,7 +160,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const port = readPort(server)
   const url = toUrl(config.host, port)
   const metricsServer = await openMetrics(config, metrics.registry, log)
-  const about = { config, database, secrets, settings, catalog, url, port, door, outbound }
+  const about = { config, database, secrets, settings, catalog, url, port, door, outbound, hooks }
   const demo = await maybeDemo(about)
   const setUpLink = await door.offerSetUp()
   const crew = startCrew({ config, sql, assets, secrets, guard, metrics, log })
@@ -233,8 +236,9 @@ function openTasks(parts: {
   readonly services: Services
   readonly guard: Guard
   readonly assets: Assets
+  readonly hooks: OpenedHooks
 }) {
-  const { config, sql, secrets, services, guard, assets } = parts
+  const { config, sql, secrets, services, guard, assets, hooks } = parts
   const upstreams = Object.fromEntries(UPSTREAMS)
   return createTasks({
     sql,
@@ -245,6 +249,7 @@ function openTasks(parts: {
       enqueueDelivery,
       judgeUrl: guard.checkUrl,
       measureUrl: async (url) => (await assets.measureOwn(url)) ?? measureUrl(guard, url),
+      hookUrl: hooks.urlOf,
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
       keepContent: assets.keeper.keep,
@@ -272,9 +277,9 @@ function createGatewayListener(
   const documented = services
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
-  // Pages for people stand in no reference.
-  const offered: readonly Endpoint[] =
-    role === 'worker' ? documented : [...documented, ...createConsoleEndpoints({ publicUrl })]
+  // Pages for people and addresses for vendors stand in no reference.
+  const others = [...createConsoleEndpoints({ publicUrl }), upstreamHook]
+  const offered: readonly Endpoint[] = role === 'worker' ? documented : [...documented, ...others]
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
@@ -352,6 +357,7 @@ async function maybeDemo(parts: {
   readonly port: number
   readonly door: Door
   readonly outbound: ReturnType<typeof openGuard>
+  readonly hooks: OpenedHooks
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
   if (database.kind !== 'embedded') return undefined
@@ -368,6 +374,7 @@ async function maybeDemo(parts: {
   })
   parts.door.markDemo()
   parts.outbound.allowLoopback()
+  parts.hooks.markDemo()
   await catalog.refresh()
   if (config.log.level !== 'silent') {
     console.log(demoLines(demo.file).join('\n'))

@@ -13,6 +13,7 @@ import type { Method } from '../http/router.ts'
 import type { Guard } from '../outbound/guard.ts'
 import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
+import type { Hooks } from '../tasks/hooks.ts'
 import type { TaskSubmission } from '../tasks/submission.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
@@ -86,6 +87,8 @@ export interface PlainServices extends Services {
   /** Judges every URL that a caller gives. */
   readonly guard: Guard
   readonly webhooks: Webhooks
+  /** Addresses for vendors' reports. */
+  readonly hooks: Hooks
   /** Why this process should get no traffic now, or undefined when it should. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string

@@ -1,9 +1,16 @@
 /**
  * Secrets at rest: AES-256-GCM under keys derived from SECRET_KEY. A sealed secret names the key
  * that sealed it, so that keys can be rotated, and is bound to its place (`context`), so that it
- * cannot be moved to another row.
+ * cannot be moved to another row. Secrets that need not be kept are signed texts.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { OperatorError } from './operator-error.ts'
 
 export interface SecretBox {
@@ -13,6 +20,10 @@ export interface SecretBox {
   seal(text: string, context: string): Buffer
   /** Throws SecretError when the key is not here, or the bytes were changed or moved. */
   open(sealed: Buffer, context: string): string
+  /** 32 bytes that only a holder of the key can make for this text; `context` keeps uses apart. */
+  sign(text: string, context: string): Buffer
+  /** Whether any of the keys made these bytes for this text. */
+  isSigned(signature: Buffer, text: string, context: string): boolean
 }
 
 export class SecretError extends OperatorError {}
@@ -65,7 +76,16 @@ export function createSecretBox(secretKeys: readonly string[]): SecretBox {
         throw new SecretError(`the secret of ${context} was changed or moved`, { cause })
       }
     },
+    sign: (text, context) => signWith(current, text, context),
+    isSigned(signature, text, context) {
+      const own = [...byId.values()].map((derived) => signWith(derived, text, context))
+      return own.some((one) => one.length === signature.length && timingSafeEqual(one, signature))
+    },
   }
+}
+
+function signWith({ signing }: DerivedKey, text: string, context: string): Buffer {
+  return createHmac('sha256', signing).update(`${context}\n${text}`).digest()
 }
 
 /** The id of the key that sealed these bytes. Throws SecretError when they are not sealed. */
@@ -81,11 +101,21 @@ export function maskSecret(secret: string): string {
   return secret.length >= 16 ? `••••${secret.slice(-4)}` : '••••'
 }
 
-function deriveKey(secretKey: string): { readonly id: Buffer; readonly key: Buffer } {
+interface DerivedKey {
+  readonly id: Buffer
+  readonly key: Buffer
+  readonly signing: Buffer
+}
+
+function deriveKey(secretKey: string): DerivedKey {
   if (secretKey.length < SECRET_KEY_LENGTH_MIN) {
     throw new SecretError(`a secret key needs at least ${SECRET_KEY_LENGTH_MIN} characters`)
   }
   const derive = (purpose: string, bytes: number) =>
     Buffer.from(hkdfSync('sha256', secretKey, 'tributary', purpose, bytes))
-  return { id: derive('key id', KEY_ID_BYTES), key: derive('seal secrets', 32) }
+  return {
+    id: derive('key id', KEY_ID_BYTES),
+    key: derive('seal secrets', 32),
+    signing: derive('sign texts', 32),
+  }
 }

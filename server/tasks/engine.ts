@@ -7,7 +7,7 @@ import { asString } from '../lib/json.ts'
 import type { Services } from '../pipeline/services.ts'
 import { openWire } from '../pipeline/wire.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { TaskDriver, TaskKind, TaskReference } from '../upstreams/task-driver.ts'
+import type { TaskAttempt, TaskDriver, TaskKind, TaskReference } from '../upstreams/task-driver.ts'
 import type { Wire } from '../upstreams/upstream.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskTimes } from './schedule.ts'
@@ -69,6 +69,16 @@ export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
   return { driver, settings, wire: openTaskWire(engine, task, engine.times.lookTimeoutMs) }
+}
+
+/** What the vendor may be told of a submission: with an address where it makes reports. */
+export function attemptOf(
+  { ports }: Pick<Engine, 'ports'>,
+  { driver, settings }: Pick<Reach, 'driver' | 'settings'>,
+  id: string,
+): TaskAttempt {
+  const hookUrl = driver.callbacks?.wanted(settings) ? ports.hookUrl?.(id) : undefined
+  return { id, ...(hookUrl === undefined ? {} : { hookUrl }) }
 }
 
 export function referenceOf(

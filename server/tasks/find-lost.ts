@@ -1,18 +1,19 @@
 /**
  * What an upstream can tell of a submission whose outcome nobody knows, by the best means it has:
- * a question by our own id, the same submission once more where it counts as one, or its list.
+ * the id that its own report named, a question by an id of ours, the same submission once more
+ * where it counts as one, or its list.
  */
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { ListedTask, TaskDriver } from '../upstreams/task-driver.ts'
-import { type Engine, type Reach, reach } from './engine.ts'
+import type { ListedTask, TaskAttempt, TaskDriver } from '../upstreams/task-driver.ts'
+import { attemptOf, type Engine, type Reach, reach, referenceOf } from './engine.ts'
 import type { ClaimedTask } from './task.ts'
 import { countUnresolved, knownUpstreamIds } from './timeline-store.ts'
 import { findSource } from './view-store.ts'
 
 /** By what an upstream finds a lost submission. `none`: it has no means, only time passes. */
-export type Means = 'own_id' | 'repeated' | 'list' | 'none'
+export type Means = 'own_id' | 'repeated' | 'list' | 'callback' | 'none'
 
 /**
  * found: it is this task and no other's. absent: the upstream has none. ambiguous: there may be
@@ -22,10 +23,12 @@ export type Finding =
   | { readonly kind: 'found'; readonly upstreamId: string; readonly means: Means }
   | { readonly kind: 'absent' | 'ambiguous' | 'unreadable' | 'blind' }
 
-export function meansOf({ recover, repeats, list }: TaskDriver): Means {
+/** What can be asked comes first; a vendor that only reports is waited for. */
+export function meansOf({ recover, repeats, list }: TaskDriver, { hookUrl }: TaskAttempt): Means {
   if (recover) return 'own_id'
   if (repeats) return 'repeated'
-  return list ? 'list' : 'none'
+  if (list) return 'list'
+  return hookUrl === undefined ? 'none' : 'callback'
 }
 
 /** Never rejects for what the upstream does or says. */
@@ -41,22 +44,42 @@ export async function findLost(engine: Engine, task: ClaimedTask): Promise<Findi
 }
 
 async function ask(engine: Engine, task: ClaimedTask, found: Reach): Promise<Finding> {
-  const means = meansOf(found.driver)
-  switch (means) {
+  const named = await askByTold(engine, task, found)
+  if (named) return named
+  const attempt = attemptOf(engine, found, task.attempt_id)
+  switch (meansOf(found.driver, attempt)) {
     case 'own_id':
-      return await askById(task, found)
+      return await askById(task, found, attempt)
     case 'repeated':
-      return await askAgain(engine, task, found)
+      return await askAgain(engine, task, found, attempt)
     case 'list':
       return await readList(engine, task, found)
+    case 'callback':
     case 'none':
       return { kind: 'blind' }
   }
 }
 
-async function askById(task: ClaimedTask, { driver, wire, settings }: Reach): Promise<Finding> {
-  const { upstream_model: upstreamModel, attempt_id: id } = task
-  const recovered = await driver.recover?.(wire, { settings, upstreamModel, attempt: { id } })
+/** Whoever knows an address can name any id: the vendor is asked whether it has such a task. */
+async function askByTold(
+  { sql }: Engine,
+  task: ClaimedTask,
+  { driver, wire, settings }: Reach,
+): Promise<Finding | undefined> {
+  const { told_id: toldId, channel_id: channelId } = task
+  if (toldId === null) return undefined
+  if ((await knownUpstreamIds(sql, channelId, [toldId])).size > 0) return undefined
+  const { state } = await driver.look(wire, referenceOf(task, settings, toldId))
+  if (state === 'gone') return undefined
+  return { kind: 'found', upstreamId: toldId, means: 'callback' }
+}
+
+async function askById(
+  { upstream_model: upstreamModel }: ClaimedTask,
+  { driver, wire, settings }: Reach,
+  attempt: TaskAttempt,
+): Promise<Finding> {
+  const recovered = await driver.recover?.(wire, { settings, upstreamModel, attempt })
   if (!recovered) return { kind: 'absent' }
   return { kind: 'found', upstreamId: recovered.upstreamId, means: 'own_id' }
 }
@@ -66,6 +89,7 @@ async function askAgain(
   engine: Engine,
   task: ClaimedTask,
   { driver, wire, settings }: Reach,
+  attempt: TaskAttempt,
 ): Promise<Finding> {
   const parameters = await restoreParameters(engine, task)
   if (!parameters) return { kind: 'blind' }
@@ -76,7 +100,7 @@ async function askAgain(
     details: models.get(task.model)?.details ?? {},
   }
   try {
-    const { upstreamId } = await driver.submit(wire, order, { id: task.attempt_id })
+    const { upstreamId } = await driver.submit(wire, order, attempt)
     return { kind: 'found', upstreamId, means: 'repeated' }
   } catch (error) {
     if (error instanceof UpstreamFailure && error.kind === 'rejected') return { kind: 'absent' }

@@ -61,7 +61,9 @@ async function goOn(
   seen: 'queued' | 'processing',
 ): Promise<void> {
   const state = laterState(task.state, seen)
-  const dueInMs = nextLookMs(task.age_ms, engine.times)
+  // A vendor that reports by itself is looked at only in case a report is lost.
+  const paceMs = task.told_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
+  const dueInMs = nextLookMs(paceMs, engine.times)
   const next = { state, dueInMs, failed: false, gone: false }
   const kept = await rescheduleTask(engine.sql, task, next)
   if (kept && state !== task.state) await addEvent(engine.sql, task.id, state)

@@ -6,6 +6,7 @@ import type { TaskTimes } from './schedule.ts'
 import { endAttempt, rescheduleTask } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent } from './timeline-store.ts'
+import { wakeTold } from './told-store.ts'
 
 /** An upstream that could tell but does not answer is waited for this many times longer. */
 const UNREADABLE_FACTOR = 6
@@ -29,12 +30,15 @@ export async function noteUnknown(
   { failure, reason, status, means }: Unknown,
 ): Promise<void> {
   await withTransaction(sql, async (transaction) => {
+    const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
+    // Locks the task: a report that comes now waits, and then finds what is written here.
+    await rescheduleTask(transaction, task, next)
     await endAttempt(transaction, task.attempt_id, { state: 'unknown', failure, status })
     await addEvent(transaction, task.id, 'attempt_unknown', {
       ...{ channel: task.channel_id, reason, looked_for_by: means },
       released_after_seconds: Math.round(times.unknownMs / 1000),
     })
-    const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
-    await rescheduleTask(transaction, task, next)
+    // One that came before can be followed at once.
+    if (task.told_id === null) await wakeTold(transaction, task.attempt_id)
   })
 }

@@ -48,6 +48,8 @@ export interface TaskPorts {
    * there. Rejects only when the database is away.
    */
   readonly measureUrl?: (url: string) => Promise<MeasuredUrl | 'missing' | undefined>
+  /** Where a vendor may report on this attempt; undefined where no vendor reaches us. */
+  readonly hookUrl?: (attemptId: string) => string | undefined
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
   readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */

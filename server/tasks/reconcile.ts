@@ -4,7 +4,7 @@
  * unknown is given up at a stated age, and the caller gets the money back.
  */
 import { isUniqueViolation } from '../database/unavailable.ts'
-import { type Engine, reach } from './engine.ts'
+import { attemptOf, type Engine, reach } from './engine.ts'
 import { type Finding, findLost, type Means, meansOf } from './find-lost.ts'
 import { type FinishOptions, finish } from './finish.ts'
 import { noteUnknown, releaseAgeMs } from './note-unknown.ts'
@@ -44,7 +44,7 @@ export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void
 /** A channel that cannot be opened may have means that nobody can use now. */
 async function knownMeans(engine: Engine, task: ClaimedTask): Promise<Means> {
   const found = await reach(engine, task).catch(() => undefined)
-  return found ? meansOf(found.driver) : 'none'
+  return found ? meansOf(found.driver, attemptOf(engine, found, task.attempt_id)) : 'none'
 }
 
 async function adoptFound(

@@ -220,7 +220,7 @@ export function columns(sql: AnySql) {
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
     t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
-    a.number as attempt_number, a.sent_at, a.passes`
+    a.number as attempt_number, a.sent_at, a.passes, a.told_id, a.told_count`
 }
 
 /** The costs of the attempt, unless they are in another currency than the charge. */

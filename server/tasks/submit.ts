@@ -12,7 +12,7 @@ import { newId } from '../lib/ids.ts'
 import { note } from '../pipeline/dispatch.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import { costAtMost } from './charge-task.ts'
-import { type Engine, openTaskWire } from './engine.ts'
+import { attemptOf, type Engine, openTaskWire } from './engine.ts'
 import { type Means, meansOf } from './find-lost.ts'
 import { noteUnknown } from './note-unknown.ts'
 import type { PlannedRoute } from './plan.ts'
@@ -62,9 +62,14 @@ async function tryRoutes(
     if (number > 1) task = await nextAttempt(engine, task, planned, number)
     const outcome = await attempt(engine, task, planned)
     if (typeof outcome === 'string') return { task: await accept(engine, task, outcome) }
-    await noteFailure(engine, task, outcome, meansOf(planned.driver))
+    await noteFailure(engine, task, outcome, meansOfPlanned(engine, task, planned))
     if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
   }
+}
+
+function meansOfPlanned(engine: Engine, task: ClaimedTask, planned: PlannedRoute): Means {
+  const { driver, order } = planned
+  return meansOf(driver, attemptOf(engine, { driver, ...order }, task.attempt_id))
 }
 
 /** The upstream's id, or why there is none. */
@@ -78,7 +83,8 @@ async function attempt(
   failpoint('task-sending')
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
-    const { upstreamId } = await driver.submit(wire, order, { id: task.attempt_id })
+    const told = attemptOf(engine, { driver, ...order }, task.attempt_id)
+    const { upstreamId } = await driver.submit(wire, order, told)
     failpoint('task-sent')
     note(route, undefined, engine.services)
     return upstreamId

@@ -49,6 +49,9 @@ export interface TaskRow {
   readonly attempt_number: number
   readonly sent_at: Date | null
   readonly passes: number
+  /** By which id a vendor's report named it, while nobody knew what had become of it. */
+  readonly told_id: string | null
+  readonly told_count: number
 }
 
 /** A task whose lease this process holds, with its age by the database's clock. */

@@ -2,6 +2,7 @@
 import type { Sql } from 'postgres'
 import type { ChannelVersions } from '../catalog/channel-versions.ts'
 import type { Context } from '../http/context.ts'
+import type { JsonObject } from '../lib/json.ts'
 import type { Customer } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { SupposedRequest } from '../pipeline/suppose.ts'
@@ -9,6 +10,7 @@ import type { TaskKind } from '../upstreams/task-driver.ts'
 import { cancelTask } from './cancel.ts'
 import { createTask } from './create.ts'
 import type { Engine } from './engine.ts'
+import { hearReport } from './hear.ts'
 import type { CallbackState, TaskPorts } from './ports.ts'
 import { anyUnderWay } from './queue-store.ts'
 import { supposeTask } from './quote.ts'
@@ -42,6 +44,8 @@ export interface Tasks {
   /** Removes a finished task from view. */
   hide(task: TaskRow): Promise<void>
   timeline(task: TaskRow): Promise<readonly TaskEvent[]>
+  /** What the vendor of an attempt reports by itself, and the answer; undefined for no attempt. */
+  hear(attemptId: string, document: unknown): Promise<JsonObject | undefined>
   callback(task: TaskRow): Promise<CallbackState | undefined>
   /** Starts to look at due tasks. */
   work(): Worker
@@ -85,6 +89,7 @@ export function createTasks(options: {
       await hideTask(sql, task.id)
     },
     timeline,
+    hear: (attemptId, document) => hearReport(engine, attemptId, document),
     async callback(task) {
       return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
     },

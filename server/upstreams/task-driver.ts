@@ -36,6 +36,24 @@ export interface PreparedTask {
 export interface TaskAttempt {
   /** Ours, and of no other submission; also as a UUID by `uuidOf`. */
   readonly id: string
+  /** Where the vendor may report on this submission: a secret address of ours, and of no other. */
+  readonly hookUrl?: string | undefined
+}
+
+/** A vendor that reports on its tasks by itself, at an address that the submission carried. */
+export interface TaskCallbacks<Settings> {
+  /** Whether this channel wants such reports. */
+  wanted(settings: Settings): boolean
+  /** What a report says of the task. Pure, of whatever anybody may have sent. Never throws. */
+  read(body: JsonObject): TaskReport
+}
+
+/** Only where to look: what a report says of results and money is not read. */
+export interface TaskReport {
+  /** The vendor's id of the task. */
+  readonly upstreamId?: string | undefined
+  /** A question whether the address is ours, and its answer; then it reports on nothing. */
+  readonly reply?: JsonObject | undefined
 }
 
 export interface SubmittedTask {
@@ -99,6 +117,8 @@ export interface TaskDriver<Settings = unknown> {
    * id: one whose answer was lost is then simply sent again.
    */
   readonly repeats?: boolean
+  /** Set where the vendor takes an attempt's `hookUrl`. */
+  readonly callbacks?: TaskCallbacks<Settings>
   /**
    * Asks for the task of an attempt whose answer was lost, by the id that it carried. Undefined
    * when the vendor knows of none.

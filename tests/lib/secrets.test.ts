@@ -43,6 +43,18 @@ test('after a rotation the older key still opens, and new secrets use the newer 
   assert.throws(() => old.open(renewed, 'x'), new RegExp(`sealed with key ${both.keyId}`))
 })
 
+test('a signature is of one text, one use and one key; older keys’ are still known', () => {
+  const box = createSecretBox([first])
+  const signature = box.sign('att_1', 'hook')
+  assert.equal(signature.length, 32)
+  assert.ok(box.isSigned(signature, 'att_1', 'hook'))
+  assert.ok(!box.isSigned(signature, 'att_2', 'hook'))
+  assert.ok(!box.isSigned(signature, 'att_1', 'other'))
+  assert.ok(!box.isSigned(signature.subarray(0, 31), 'att_1', 'hook'))
+  assert.ok(!createSecretBox([second]).isSigned(signature, 'att_1', 'hook'))
+  assert.ok(createSecretBox([second, first]).isSigned(signature, 'att_1', 'hook'))
+})
+
 test('weak and absent keys are refused', () => {
   assert.throws(() => createSecretBox([]), SecretError)
   assert.throws(() => createSecretBox(['short']), /at least 32/)

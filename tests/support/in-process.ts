@@ -19,7 +19,7 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import { createTestDatabase } from './postgres.ts'
 
-const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
+export const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
 
 export interface Tenant {
   readonly accountId: string

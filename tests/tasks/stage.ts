@@ -6,6 +6,7 @@ import {
   type TestAnswer,
   type TestGateway,
 } from '../support/in-process.ts'
+import { findFreePort } from '../support/processes.ts'
 import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 
 export const VIDEO_PATH = '/v1/videos/generations'
@@ -59,6 +60,12 @@ function videoCatalog(vendorUrl: string): object {
       },
     ],
   }
+}
+
+/** Where vendors reach the gateway: so it gives them an address for their reports. */
+export async function reachable(): Promise<Readonly<Record<string, string>>> {
+  const port = await findFreePort()
+  return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` }
 }
 
 export interface TaskStage {

@@ -27,6 +27,10 @@ export interface VideoVendor {
   loseAnswers(times: number): void
   /** What a new task becomes at once. */
   begin: string
+  /** Whether it can be asked for all tasks; for tests of what is left without that. */
+  lists: boolean
+  /** Called with each new task before its creation is answered. */
+  onTask: ((task: VendorTask) => Promise<void>) | undefined
   /** Each look moves every task one state on: queued, running, succeeded. */
   advance: boolean
   stop(): Promise<void>
@@ -49,6 +53,8 @@ interface State {
   readonly faults: Fault[]
   begin: string
   advance: boolean
+  lists: boolean
+  onTask: ((task: VendorTask) => Promise<void>) | undefined
   lose: number
   count: number
 }
@@ -56,7 +62,7 @@ interface State {
 export async function startVideoVendor(): Promise<VideoVendor> {
   const state: State = {
     ...{ tasks: new Map(), requests: [], faults: [] },
-    ...{ begin: 'queued', advance: false, lose: 0, count: 0 },
+    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined, lose: 0, count: 0 },
   }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
@@ -101,6 +107,7 @@ async function handle(
   if (method === 'POST') await create(state, request, response)
   else if (method === 'DELETE') remove(state, response, id)
   else if (id !== '') look(state, response, id)
+  else if (!state.lists) refuse(response, 404, 'NotFound')
   else list(state, response, new URL(url, 'http://vendor').searchParams.get('filter.model'))
 }
 
@@ -122,11 +129,13 @@ async function create(
   }
   state.count += 1
   const id = `cgt-20261121-${process.pid}-${String(state.count).padStart(5, '0')}`
-  state.tasks.set(id, {
+  const task: VendorTask = {
     ...{ id, model: body.model, body, createdAt: Math.floor(Date.now() / 1000) },
     ...{ status: state.begin, error: null, extra: {} },
     usage: { completion_tokens: 108_900, total_tokens: 108_900 },
-  })
+  }
+  state.tasks.set(id, task)
+  await state.onTask?.(task)
   if (state.lose > 0) {
     state.lose -= 1
     await sleep(20)

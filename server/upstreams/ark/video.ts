@@ -8,6 +8,7 @@ import type {
   ListedTask,
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -102,8 +103,12 @@ function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
   return body
 }
 
-async function submit(wire: Wire, order: TaskOrder<ArkSettings>): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify(buildBody(order)))
+async function submit(
+  wire: Wire,
+  order: TaskOrder<ArkSettings>,
+  { hookUrl }: TaskAttempt,
+): Promise<SubmittedTask> {
+  const body = Buffer.from(JSON.stringify({ ...buildBody(order), callback_url: hookUrl }))
   const response = await send(wire, order.settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readFailure(response, true)
   const id = asString((await readJsonAnswer(response)).id)
@@ -261,4 +266,11 @@ function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
   return `${PATH}/${encodeURIComponent(upstreamId)}`
 }
 
-export const arkVideo: TaskDriver<ArkSettings> = { prepare, submit, look, cancel, list }
+export const arkVideo: TaskDriver<ArkSettings> = {
+  ...{ prepare, submit, look, cancel, list },
+  // A report has the form of the answer to a look.
+  callbacks: {
+    wanted: (settings) => settings.callbacks,
+    read: ({ id }) => ({ upstreamId: asString(id) }),
+  },
+}

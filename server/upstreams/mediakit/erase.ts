@@ -38,7 +38,8 @@ function prepare({ upstreamModel, parameters }: Order): PreparedTask {
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
   const { video_url } = order.parameters
-  const body = Buffer.from(JSON.stringify({ video_url, client_token: attempt.id }))
+  const { id: client_token, hookUrl: callback_url } = attempt
+  const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
   const path = `/api/v1/tools/${order.upstreamModel}`
   const response = await send(wire, order.settings, path, body)
   const id = asString((await readAnswer(response, true)).task_id)
@@ -121,4 +122,9 @@ function send(
 export const mediakitErase: TaskDriver<MediakitSettings> = {
   ...{ prepare, submit, look },
   repeats: true,
+  // What a report holds is not documented: without an id it only says that there is news.
+  callbacks: {
+    wanted: (settings) => settings.callbacks,
+    read: (report) => ({ upstreamId: asString(report.task_id) }),
+  },
 }

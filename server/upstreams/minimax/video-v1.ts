@@ -13,6 +13,7 @@ import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import type {
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -23,6 +24,7 @@ import { firstRulesOf } from './models.ts'
 import { readAnswer, readBase, readDocument, readVerdict, refuseBase } from './read-answer.ts'
 import { send } from './send.ts'
 import type { MinimaxSettings } from './settings.ts'
+import { submitVideo } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 2_000
 const LENGTHS: readonly number[] = [6, 10]
@@ -113,12 +115,9 @@ function buildBody(order: Order): JsonObject {
   }
 }
 
-async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify(buildBody(order)))
-  const response = await send(wire, order.settings, '/v1/video_generation', body)
-  const id = asString((await readAnswer(response, true)).task_id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
+  const submission = { path: '/v1/video_generation', body: buildBody(order) }
+  return submitVideo(wire, order.settings, submission, attempt)
 }
 
 async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {

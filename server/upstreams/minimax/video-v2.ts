@@ -6,6 +6,7 @@ import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import type {
   PreparedTask,
   SubmittedTask,
+  TaskAttempt,
   TaskDriver,
   TaskLook,
   TaskOrder,
@@ -13,9 +14,10 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 import { rulesOf } from './models.ts'
-import { readAnswer, readDocument, readVerdict } from './read-answer.ts'
+import { readDocument, readVerdict } from './read-answer.ts'
 import { send } from './send.ts'
 import type { MinimaxSettings } from './settings.ts'
+import { submitVideo } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 7_000
 /** More images than these cost extra. */
@@ -77,12 +79,9 @@ function buildBody(order: Order): JsonObject {
   }
 }
 
-async function submit(wire: Wire, order: Order): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify(buildBody(order)))
-  const response = await send(wire, order.settings, '/v2/video_generation', body)
-  const id = asString((await readAnswer(response, true)).task_id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
+  const submission = { path: '/v2/video_generation', body: buildBody(order) }
+  return submitVideo(wire, order.settings, submission, attempt)
 }
 
 async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {

@@ -1,6 +1,7 @@
 /** Video tasks of the vendor: the model says which of its two protocols it is sold by. */
 import type { TaskDriver } from '../task-driver.ts'
 import type { MinimaxSettings } from './settings.ts'
+import { callbacks } from './submit.ts'
 import { videoV1 } from './video-v1.ts'
 import { videoV2 } from './video-v2.ts'
 
@@ -15,4 +16,5 @@ export const minimaxVideo: TaskDriver<MinimaxSettings> = {
   prepare: (order) => driverOf(order).prepare(order),
   submit: (wire, order, attempt) => driverOf(order).submit(wire, order, attempt),
   look: (wire, reference) => driverOf(reference).look(wire, reference),
+  callbacks,
 }

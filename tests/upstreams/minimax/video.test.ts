@@ -20,14 +20,14 @@ const image = (name: string, role?: string) => ({
 })
 
 function orderOf(upstreamModel: string, asked: Readonly<Record<string, unknown>>, url = '') {
-  const settings = { base_url: url, api_key: 'minimax-key' }
+  const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
   const parameters = { ...DEFAULTS, content: [text], ...asked }
   return { settings, upstreamModel, parameters, given: new Set(Object.keys(asked)), details: {} }
 }
 
 async function look(t: TestContext, model: string, answers: Record<string, Recorded>) {
   const { url } = await startRecorded(t, () => answers)
-  const settings = { base_url: url, api_key: 'minimax-key' }
+  const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
   return driver.look(wire, { settings, upstreamModel: model, upstreamId: ID })
 }
 
@@ -190,6 +190,44 @@ for (const [code, kind] of [
     }
   })
 }
+
+test('the address for reports is given; where the vendor refuses it, the task is made without', async (t) => {
+  const attempt = { ...ATTEMPT, hookUrl: 'https://gateway.example/hook' }
+  const unreachable = { ...refused(2013), status_msg: 'invalid params, fail to check callback url' }
+  for (const [model, path] of [
+    [HAILUO, SUBMIT_1],
+    [H3, '/v2/video_generation'],
+  ] as const) {
+    const answers = [{ base_resp: unreachable }, { task_id: ID, base_resp: OK }]
+    const { url, seen } = await startRecorded(t, () => ({ [path]: { body: answers.shift() } }))
+    assert.deepEqual(await driver.submit(wire, orderOf(model, {}, url), attempt), {
+      upstreamId: ID,
+    })
+    assert.deepEqual(
+      seen.map(({ body }) => JSON.parse(body).callback_url),
+      [attempt.hookUrl, undefined],
+    )
+  }
+})
+
+test('a refusal about anything else is not tried again', async (t) => {
+  const attempt = { ...ATTEMPT, hookUrl: 'https://gateway.example/hook' }
+  const body = { base_resp: refused(2013) }
+  const { url, seen } = await startRecorded(t, () => ({ [SUBMIT_1]: { body } }))
+  const submission = driver.submit(wire, orderOf(HAILUO, {}, url), attempt)
+  await assert.rejects(submission, { kind: 'rejected' })
+  assert.equal(seen.length, 1)
+})
+
+test('reports: the id in either form, the challenge as it came, and nothing from anything else', () => {
+  const read = (body: object) => driver.callbacks?.read(body as Record<string, unknown>)
+  assert.deepEqual(read({ challenge: 'abc' }), { reply: { challenge: 'abc' } })
+  assert.deepEqual(read({ task_id: ID, status: 'success', base_resp: OK }), { upstreamId: ID })
+  assert.deepEqual(read({ task: { id: ID, status: 'running' } }), { upstreamId: ID })
+  for (const odd of [{}, { task: 7 }, { task_id: {} }, { challenge: 'x'.repeat(1_001) }]) {
+    assert.deepEqual(read(odd), { upstreamId: undefined })
+  }
+})
 
 test('v1 and v2: a task that the vendor does not know is gone', async (t) => {
   for (const model of [HAILUO, H3]) assert.deepEqual(await look(t, model, {}), { state: 'gone' })

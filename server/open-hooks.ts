@@ -1,0 +1,36 @@
+/** Wires the addresses for vendors' reports: whether, and how, vendors can reach this gateway. */
+import { type Config, localUrl } from './config.ts'
+import type { SecretBox } from './lib/secrets.ts'
+import { createHooks, type Hooks } from './tasks/hooks.ts'
+
+export interface OpenedHooks extends Hooks {
+  /** The demo's vendors are on this machine. */
+  markDemo(): void
+}
+
+/** `port` is asked only once there are tasks. */
+export function openHooks(
+  config: Pick<Config, 'publicUrl' | 'isPublicUrlSet' | 'allowPrivateTargets' | 'host' | 'port'>,
+  secrets: SecretBox,
+  port: () => number,
+): OpenedHooks {
+  let isDemo = false
+  const base = () => {
+    if (config.isPublicUrlSet && mayBeUsed(config)) return config.publicUrl
+    return isDemo ? localUrl(config.host, port()) : undefined
+  }
+  return {
+    ...createHooks(secrets, base),
+    markDemo() {
+      isDemo = true
+    },
+  }
+}
+
+/** The token is a secret: in plain text it travels only inside networks that are private. */
+function mayBeUsed({
+  publicUrl,
+  allowPrivateTargets,
+}: Pick<Config, 'publicUrl' | 'allowPrivateTargets'>) {
+  return publicUrl.startsWith('https://') || allowPrivateTargets
+}

@@ -1,0 +1,59 @@
+/**
+ * One submission in either protocol, with the address for reports. The vendor tries an address
+ * before it takes the task, and refuses the whole when nobody answers there; reports are a comfort,
+ * so the task is then submitted without them.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { UpstreamFailure } from '../failure.ts'
+import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
+import type { Wire } from '../upstream.ts'
+import { readAnswer } from './read-answer.ts'
+import { send } from './send.ts'
+import type { MinimaxSettings } from './settings.ts'
+
+/** Longer texts are nobody's challenge. */
+const CHALLENGE_LENGTH_MAX = 1_000
+
+export async function submitVideo(
+  wire: Wire,
+  settings: MinimaxSettings,
+  { path, body }: { readonly path: string; readonly body: JsonObject },
+  { hookUrl }: TaskAttempt,
+): Promise<SubmittedTask> {
+  try {
+    return await submitOnce(wire, settings, path, { ...body, callback_url: hookUrl })
+  } catch (error) {
+    if (hookUrl === undefined || !isAboutAddress(error)) throw error
+    return await submitOnce(wire, settings, path, body)
+  }
+}
+
+async function submitOnce(
+  wire: Wire,
+  settings: MinimaxSettings,
+  path: string,
+  body: JsonObject,
+): Promise<SubmittedTask> {
+  const response = await send(wire, settings, path, Buffer.from(JSON.stringify(body)))
+  const id = asString((await readAnswer(response, true)).task_id)
+  if (id !== undefined && id !== '') return { upstreamId: id }
+  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+}
+
+/** Only of a clear refusal: whatever may have been taken is not sent again. */
+function isAboutAddress(error: unknown): boolean {
+  if (!(error instanceof UpstreamFailure) || error.kind !== 'rejected') return false
+  return /callback/i.test(error.details.message ?? '')
+}
+
+export const callbacks: TaskCallbacks<MinimaxSettings> = {
+  wanted: (settings) => settings.callbacks,
+  // Reports have the form of the answer to a look, which differs between the protocols.
+  read(report) {
+    const { challenge, task, task_id: taskId } = report
+    if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) {
+      return { reply: { challenge } }
+    }
+    return { upstreamId: asString(isObject(task) ? member(task, 'id') : taskId) }
+  },
+}

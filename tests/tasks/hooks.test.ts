@@ -1,0 +1,252 @@
+/**
+ * The address at which a vendor reports on a submission: what it is answered, and that a report,
+ * by whomever, changes nothing but when and by which id the vendor is asked.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createHooks } from '../../server/tasks/hooks.ts'
+import { SECRET_KEY, type Tenant } from '../support/in-process.ts'
+import { until } from '../support/processes.ts'
+import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from './stage.ts'
+import type { VendorTask } from './video-vendor.ts'
+
+const WAIT_MS = 20_000
+
+describe('a report of a vendor', () => {
+  let stage: TaskStage
+  let publicUrl = ''
+  before(async () => {
+    const environment = await reachable()
+    publicUrl = environment.PUBLIC_URL ?? ''
+    stage = await startTaskStage({ ...environment, TASK_LOOK_MS_MAX: '60000' })
+    stage.vendor.lists = false
+  })
+  after(() => stage.stop())
+
+  const hookOf = ({ body }: VendorTask) => String(body.callback_url)
+
+  async function report(url: string, body: unknown): Promise<{ status: number; text: string }> {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+
+  /** Does something to the vendor's task before it answers the creation. */
+  async function create(tenant: Tenant, before?: (task: VendorTask) => Promise<unknown>) {
+    const made: VendorTask[] = []
+    stage.vendor.onTask = async (task) => {
+      made.push(task)
+      await before?.(task)
+    }
+    const answer = await stage.create(tenant)
+    stage.vendor.onTask = undefined
+    const [task] = made
+    assert.ok(task, 'the vendor has it')
+    return { answer, task }
+  }
+
+  async function rowOf(task: VendorTask) {
+    const attemptId = `att_${hookOf(task).split('/').at(-1)?.split('.')[0]}`
+    const [row] = await stage.gateway.sql<
+      { id: string; state: string; told_id: string | null; told_count: number; looks: number }[]
+    >`select t.id, t.state, a.told_id, a.told_count, t.looks from task t
+      join task_attempt a on a.task_id = t.id where a.id = ${attemptId}`
+    assert.ok(row)
+    return row
+  }
+
+  const stateIs = (task: VendorTask, state: string) =>
+    until(
+      `a task that is ${state}`,
+      async () => ((await rowOf(task)).state === state ? true : undefined),
+      WAIT_MS,
+    )
+
+  async function eventsOf(tenant: Tenant, task: VendorTask) {
+    const { json } = await stage.gateway.get(
+      `/v1/tasks/${(await rowOf(task)).id}/timeline`,
+      tenant.key,
+    )
+    return json.events as readonly Record<string, unknown>[]
+  }
+
+  test('the vendor gets an address of ours, the caller’s own stays here', async () => {
+    const tenant = await stage.gateway.tenant()
+    const callback_url = 'http://127.0.0.1:9/mine'
+    const seen: VendorTask[] = []
+    stage.vendor.onTask = async (task) => void seen.push(task)
+    await stage.create(tenant, { ...BODY, callback_url })
+    stage.vendor.onTask = undefined
+    const [task] = seen
+    assert.ok(task && hookOf(task).startsWith(`${publicUrl}/v1/hooks/upstream/`))
+    assert.ok(!JSON.stringify(task.body).includes('mine'))
+  })
+
+  test('makes a task due that would be looked at much later; told in its timeline', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { answer, task } = await create(tenant)
+    task.status = 'running'
+    const said = await report(hookOf(task), { id: task.id, status: 'running' })
+    assert.deepEqual(said, { status: 200, text: '{"status":"success"}' })
+    await stateIs(task, 'processing')
+    task.status = 'succeeded'
+    // What the report says of the state is not what counts.
+    await report(hookOf(task), { id: task.id, status: 'failed' })
+    await stateIs(task, 'succeeded')
+    const events = await eventsOf(tenant, task)
+    assert.equal(events.filter(({ event }) => event === 'upstream_reported').length, 2)
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+  })
+
+  test('forged: the same bytes whatever is wrong, and no look into the database', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { task } = await create(tenant)
+    const url = hookOf(task)
+    const other = url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    const [id, signature] = url.split('/').at(-1)?.split('.') ?? []
+    const box = createSecretBox([SECRET_KEY])
+    const strange = createHooks(box, () => publicUrl).urlOf(`att_${'x'.repeat(22)}`)
+    const foreign = createHooks(createSecretBox(['k'.repeat(32)]), () => publicUrl)
+    const forged = [
+      ...[other, `${publicUrl}/v1/hooks/upstream/${id}`, `${publicUrl}/v1/hooks/upstream/x`],
+      `${publicUrl}/v1/hooks/upstream/${'y'.repeat(22)}.${signature}`,
+      ...[`${publicUrl}/v1/hooks/upstream/%ff`, `${url}A`, foreign.urlOf(`att_${id}`)],
+      // Rightly signed, for an attempt that is not here.
+      strange,
+    ]
+    const answers = await Promise.all(forged.map((one) => report(one ?? '', { id: task.id })))
+    assert.deepEqual([...new Set(answers.map(({ status }) => status))], [404])
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1, JSON.stringify(answers))
+    assert.equal((await rowOf(task)).told_count, 0)
+  })
+
+  test('too large, or no JSON at all: 413, and a look', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { task } = await create(tenant)
+    const { status } = await report(hookOf(task), { id: task.id, pad: 'x'.repeat(70_000) })
+    assert.equal(status, 413)
+    assert.equal((await rowOf(task)).told_count, 0)
+    task.status = 'running'
+    assert.equal((await report(hookOf(task), 'not json')).status, 200)
+    await stateIs(task, 'processing')
+    for (const odd of ['[]', '"x"', '{"id":"a\\u0000b"}', '{"id":7}', '']) {
+      assert.equal((await report(hookOf(task), odd)).status, 200, odd)
+    }
+    assert.equal((await rowOf(task)).told_id, null)
+  })
+
+  test('an id that is another attempt’s is refused, and named to nobody', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { task: others } = await create(await stage.gateway.tenant())
+    stage.vendor.loseAnswers(1)
+    const { answer, task } = await create(tenant, (made) => report(hookOf(made), { id: others.id }))
+    assert.equal(answer.status, 502)
+    await report(hookOf(task), { id: others.id })
+    assert.equal((await rowOf(task)).told_id, null)
+    const ignored = (await eventsOf(tenant, task)).filter(({ ignored: why }) => why)
+    assert.deepEqual([...new Set(ignored.map(({ ignored: why }) => why))], ['another_task'])
+    assert.ok(!JSON.stringify(ignored).includes(others.id))
+    // The right id is still taken.
+    task.status = 'succeeded'
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    others.status = 'succeeded'
+    await report(hookOf(others), { id: others.id })
+    await stateIs(others, 'succeeded')
+  })
+
+  test('of an attempt that is known, no other id is taken', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { answer, task } = await create(tenant)
+    await report(hookOf(task), { id: 'cgt-of-nobody' })
+    const { json } = await stage.gateway.get(`/v1/videos/generations/${answer.json.id}`, tenant.key)
+    assert.equal(json.upstream_id, task.id)
+    assert.equal((await rowOf(task)).told_id, null)
+  })
+
+  test('before the answer to the submission: nothing is lost, nothing is taken twice', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { answer, task } = await create(tenant, async (made) => {
+      assert.equal((await report(hookOf(made), { id: made.id, status: 'queued' })).status, 200)
+    })
+    assert.equal(answer.status, 200, answer.text)
+    const events = (await eventsOf(tenant, task)).map(({ event }) => event)
+    assert.deepEqual(events.slice(0, 3), ['held', 'upstream_reported', 'submitted'])
+    task.status = 'succeeded'
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+  })
+
+  test('before an answer that never comes: adopted, by the vendor’s word about the id', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.loseAnswers(1)
+    const { answer, task } = await create(tenant, (made) => report(hookOf(made), { id: made.id }))
+    assert.equal(answer.status, 502)
+    task.status = 'succeeded'
+    await stateIs(task, 'queued')
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    const adopted = (await eventsOf(tenant, task)).find(({ event }) => event === 'adopted')
+    assert.equal(adopted?.by, 'callback')
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+  })
+
+  test('an id that the vendor does not know is asked for, and not taken', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.loseAnswers(1)
+    const { task } = await create(tenant)
+    await report(hookOf(task), { id: 'cgt-of-nobody' })
+    const asked = () => stage.vendor.requests.some((one) => one.endsWith('/cgt-of-nobody'))
+    await until('a look', async () => asked() || undefined, WAIT_MS)
+    assert.equal((await rowOf(task)).state, 'submitting')
+    task.status = 'succeeded'
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'queued')
+  })
+
+  test('after the end, and again and again: 200, and nothing happens', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { answer, task } = await create(tenant)
+    task.status = 'succeeded'
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    const before = await rowOf(task)
+    task.status = 'failed'
+    for (let times = 0; times < 5; times += 1) {
+      assert.equal((await report(hookOf(task), { id: task.id, status: 'failed' })).status, 200)
+    }
+    assert.deepEqual(await rowOf(task), before)
+    assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
+  })
+
+  test('a flood of one address: so many count, then 429; others are not touched', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { task } = await create(tenant)
+    const looksOf = () => stage.vendor.requests.filter((one) => one.endsWith(task.id)).length
+    const statuses: number[] = []
+    for (let times = 0; times < 70; times += 1) {
+      statuses.push((await report(hookOf(task), { id: task.id })).status)
+    }
+    assert.deepEqual([...new Set(statuses)], [200, 429])
+    assert.equal((await rowOf(task)).told_count, 40)
+    assert.ok(looksOf() <= 42, `${looksOf()} looks`)
+    const { task: other } = await create(tenant)
+    assert.equal((await report(hookOf(other), { id: other.id })).status, 200)
+  })
+})
+
+test('without a public address nothing is offered', async () => {
+  const stage = await startTaskStage()
+  try {
+    await stage.create(await stage.gateway.tenant())
+    const [task] = stage.vendor.tasks.values()
+    assert.ok(task && !('callback_url' in task.body))
+  } finally {
+    await stage.stop()
+  }
+})

@@ -1,0 +1,141 @@
+/**
+ * kill -9 between the two halves of an adoption: a report was written down and its gateway dies
+ * before it is answered, or the gateway dies that follows it. Another one ends the task.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import { BODY, QUICK, VIDEO_PATH } from './stage.ts'
+import { startVideoVendor, type VendorTask, type VideoVendor } from './video-vendor.ts'
+
+const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
+const WAIT_MS = 30_000
+
+interface Row {
+  readonly state: string
+  readonly upstream_id: string | null
+  readonly told_id: string | null
+  readonly charged: bigint | null
+}
+
+describe('killed while a report is followed', () => {
+  let database: TestDatabase
+  let vendor: VideoVendor
+  let dataDir: string
+  let key: string
+  before(async () => {
+    database = await createTestDatabase()
+    vendor = await startVideoVendor()
+    vendor.lists = false
+    dataDir = mkdtempSync(join(tmpdir(), 'tributary-report-'))
+    const settings = { base_url: vendor.url, api_key: 'vendor-key' }
+    const content = {
+      channels: [{ id: 'video', upstream: 'ark', settings }],
+      models: [
+        {
+          ...{ id: 'test-video', type: 'video' },
+          prices: [{ unit: 'output_token', per: 1_000_000, amount: '46' }],
+          routes: [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }],
+        },
+      ],
+    }
+    await applyCatalog({
+      sql: database.sql,
+      files: [parseCatalogFile('report.json', JSON.stringify(content), {})],
+      upstreams: Object.fromEntries(UPSTREAMS),
+      secrets: createSecretBox([SECRET_KEY]),
+      environment: {},
+    })
+    const account = await createTestAccount(database.sql, '1000')
+    key = (await createKey(database.sql, { accountId: account.id })).key
+  })
+  after(async () => {
+    await vendor.stop()
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  function start(env: Readonly<Record<string, string>> = {}): Promise<GatewayProcess> {
+    const own = { SECRET_KEY, PUBLIC_URL: 'https://gateway.example', TASK_UNKNOWN_MS: '20000' }
+    return startGateway({ dataDir, databaseUrl: database.url, env: { ...QUICK, ...own, ...env } })
+  }
+
+  /** The vendor's task of a submission whose gateway died before the answer was there. */
+  async function loseOne(): Promise<VendorTask> {
+    const gateway = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-sent' })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(BODY) }
+    await assert.rejects(fetch(gateway.url + VIDEO_PATH, sent))
+    await gateway.exited
+    const task = [...vendor.tasks.values()].at(-1)
+    assert.ok(task)
+    return task
+  }
+
+  function report(gateway: GatewayProcess, task: VendorTask): Promise<Response> {
+    const { pathname } = new URL(String(task.body.callback_url))
+    return fetch(gateway.url + pathname, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ id: task.id, status: 'running' }),
+    })
+  }
+
+  async function rows(): Promise<Row[]> {
+    return await database.sql<Row[]>`
+      select t.state, a.upstream_id, a.told_id, c.charged from task t
+      join task_attempt a on a.id = t.attempt_id
+      left join call c on c.hold_id = t.hold_id and t.finished_at is not null
+      order by t.created_at`
+  }
+
+  test('what was written down is followed by whoever is there next', async () => {
+    const first = await loseOne()
+    const hearing = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-told' })
+    await assert.rejects(report(hearing, first), 'killed before it answered')
+    await hearing.exited
+    assert.equal((await rows())[0]?.told_id, first.id)
+
+    const second = await loseOne()
+    const api = await start({ ROLE: 'api' })
+    assert.equal((await report(api, second)).status, 200)
+    await api.stop(2_000)
+    const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: 'task-look' }).catch(
+      () => undefined,
+    )
+    await worker?.exited
+
+    for (const task of vendor.tasks.values()) task.status = 'succeeded'
+    const survivor = await start()
+    const ended = await until(
+      'both at their end',
+      async () => {
+        const found = await rows()
+        return found.every(({ charged }) => charged !== null) ? found : undefined
+      },
+      WAIT_MS,
+    )
+    await survivor.stop(2_000)
+    assert.deepEqual(
+      ended.map(({ state, upstream_id: id, charged }) => [state, id, charged]),
+      [first, second].map(({ id }) => ['succeeded', id, 5_009_400_000n]),
+    )
+    assert.equal(vendor.tasks.size, 2, 'nothing was submitted again')
+    const { checks } = await audit(database.sql)
+    assert.deepEqual(
+      checks.filter(({ ok }) => !ok),
+      [],
+    )
+  })
+})

@@ -1,0 +1,151 @@
+/**
+ * Submissions whose answer was lost, at a vendor that can be asked for nothing and only reports by
+ * itself: the simulated one, with its challenge. Adopted once, charged once, in all three books.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { audit } from '../../server/ledger/audit.ts'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { until } from '../support/processes.ts'
+import { QUICK, reachable, VIDEO_PATH } from './stage.ts'
+
+const WAIT_MS = 30_000
+/** Five seconds of the vendor's usual picture. */
+const CHARGE = '2.5'
+const PRICES = [{ unit: 'second', per: 1, amount: '0.5' }]
+
+interface Ended {
+  readonly id: string
+  readonly state: string
+  readonly upstream_id: string | null
+  readonly charged: bigint
+  readonly reason: string | null
+}
+
+describe('a lost submission at a vendor that only reports', () => {
+  let gateway: TestGateway
+  before(async () => {
+    const environment = { ...QUICK, ...(await reachable()), ALLOW_PRIVATE_TARGETS: 'true' }
+    gateway = await startTestGateway(environment)
+    const channel = (id: string, more: object) => ({
+      ...{ id, upstream: 'minimax' },
+      settings: {
+        base_url: `${gateway.simulators.url}/minimax`,
+        api_key: 'sim-minimax-key',
+        ...more,
+      },
+    })
+    const model = (id: string) => ({
+      ...{ id, type: 'video', prices: PRICES },
+      routes: [{ channel: id, upstream_model: 'MiniMax-H3' }],
+    })
+    await gateway.apply({
+      channels: [channel('told', {}), channel('untold', { callbacks: false })],
+      models: [model('told'), model('untold')],
+    })
+  })
+  after(() => gateway.stop())
+
+  let count = 0
+
+  async function create(model: string, fault: string) {
+    count += 1
+    const marker = `r-${count}`
+    const tenant = await gateway.tenant()
+    const text = `[[call:${marker}]][[fault:queue-time=20;run-time=300;${fault}]] a river`
+    const body = { model, content: [{ type: 'text', text }], resolution: '768P' }
+    const answer = await gateway.post(VIDEO_PATH, tenant.key, body)
+    return { tenant, answer, marker }
+  }
+
+  async function endOf({ answer }: Awaited<ReturnType<typeof create>>): Promise<Ended> {
+    const requestId = answer.headers.get('x-request-id') ?? ''
+    const look = async () => {
+      const [row] = await gateway.sql<Ended[]>`
+        select t.id, t.state, a.upstream_id, c.charged, o.reason from task t
+        join task_attempt a on a.id = t.attempt_id join call c on c.hold_id = t.hold_id
+        left join orphan_cost o on o.task_id = t.id
+        where t.request_id = ${requestId} and t.finished_at is not null`
+      return row
+    }
+    return until(`the end of the task of ${requestId}`, look, WAIT_MS)
+  }
+
+  const billed = (marker: string) =>
+    gateway.simulators.book.entries({ marker }).filter((entry) => entry.billed)
+
+  async function eventsOf(made: Awaited<ReturnType<typeof create>>, id: string) {
+    const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, made.tenant.key)
+    return json.events as readonly Record<string, unknown>[]
+  }
+
+  /** The vendor's book, the ledger and the caller's record say the same. */
+  async function compareBooks(made: Awaited<ReturnType<typeof create>>, ended: Ended) {
+    assert.deepEqual([ended.state, ended.reason], ['succeeded', null])
+    assert.deepEqual(
+      billed(made.marker).map(({ request_id: id, units }) => [id, units]),
+      [[ended.upstream_id, { second: 5 }]],
+    )
+    const record = await gateway.record(made.answer, made.tenant.key)
+    assert.deepEqual([record.charged, record.status], [CHARGE, 'succeeded'])
+    const balance = await gateway.balance(made.tenant.accountId)
+    assert.deepEqual([balance.held, balance.available], [0n, 97_500_000_000n])
+  }
+
+  test('adopted by its report, once, and charged once', async () => {
+    const made = await create('told', 'lost-answer')
+    assert.equal(made.answer.status, 502, made.answer.text)
+    const ended = await endOf(made)
+    await compareBooks(made, ended)
+    const events = await eventsOf(made, ended.id)
+    const one = (name: string) => events.filter(({ event }) => event === name)
+    assert.equal(one('attempt_unknown')[0]?.looked_for_by, 'callback')
+    assert.deepEqual(
+      one('adopted').map(({ by }) => by),
+      ['callback'],
+    )
+    assert.ok(one('upstream_reported').length >= 1)
+  })
+
+  test('several at once are told apart; reports that come twice are one', async () => {
+    const made = await Promise.all([
+      create('told', 'lost-answer'),
+      create('told', 'lost-answer;callbacks=twice'),
+      create('told', 'lost-answer'),
+      create('told', 'callbacks=twice'),
+    ])
+    for (const one of made) await compareBooks(one, await endOf(one))
+  })
+
+  test('one that fails at the vendor is adopted too, and costs nothing', async () => {
+    const made = await create('told', 'lost-answer;fail-task')
+    const ended = await endOf(made)
+    assert.deepEqual([ended.state, ended.charged, ended.reason], ['failed', 0n, null])
+    assert.deepEqual(billed(made.marker), [])
+  })
+
+  test('no report: released at the stated age, and the cost is noted', async () => {
+    const made = await create('told', 'lost-answer;callbacks=none')
+    const ended = await endOf(made)
+    assert.deepEqual([ended.state, ended.charged], ['failed', 0n])
+    assert.equal(ended.reason, 'unknown_submit')
+  })
+
+  test('a channel that wants none: the vendor gets no address, and nobody waits for it', async () => {
+    const made = await create('untold', 'lost-answer')
+    const ended = await endOf(made)
+    assert.equal(ended.reason, 'unknown_submit')
+    const [unknown] = (await eventsOf(made, ended.id)).filter(
+      ({ event }) => event === 'attempt_unknown',
+    )
+    assert.equal(unknown?.looked_for_by, 'none')
+  })
+
+  test('the books balance', async () => {
+    const { checks } = await audit(gateway.sql)
+    assert.deepEqual(
+      checks.filter(({ ok }) => !ok),
+      [],
+    )
+  })
+})
