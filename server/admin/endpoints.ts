@@ -14,7 +14,7 @@ import { ADMIN_CONTRACT } from './contract/index.ts'
 import type { Contract, RouteDeclaration } from './contract/route.ts'
 import type { AnyHandler } from './handler.ts'
 import { ADMIN_HANDLERS } from './handlers/index.ts'
-import { readInput, readNames } from './read-input.ts'
+import { readInput } from './read-input.ts'
 import type { AdminServices } from './services.ts'
 
 const BASE = '/admin/v1'
@@ -111,7 +111,7 @@ async function answerRoute(
   details: Record<string, unknown>,
   isChange: boolean,
 ): Promise<unknown> {
-  const params = readNames(context)
+  const { params } = context
   if (session?.token) authoriseToken(declared, session.token, isChange)
   authorise(declared, session, params.account_id, new Date())
   if (session && params.account_id) context.facts.accountId = params.account_id
@@ -127,14 +127,13 @@ async function writeRow(
   details: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   if (declared.role === 'public' || !session) return
-  const names = readNames(context)
   await services.signIn.writeAudit({
     request: context.request,
     userId: session.user.id,
     tokenId: session.token?.id,
-    accountId: names.account_id,
+    accountId: context.params.account_id,
     action: key,
-    target: Object.values(names).join(' '),
+    target: Object.values(context.params).join(' '),
     details,
   })
 }

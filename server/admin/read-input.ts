@@ -18,15 +18,6 @@ export async function readInput(context: Context, declared: RouteDeclaration) {
   }
 }
 
-/**
- * The names in the path. The database refuses text with NUL characters: an id that has one is as
- * good as the empty one, which nothing has, and is told the same as any that names nothing.
- */
-export function readNames({ params }: Context): Context['params'] {
-  const entries = Object.entries(params)
-  return Object.fromEntries(entries.map(([name, id]) => [name, id?.includes('\0') ? '' : id]))
-}
-
 async function readJson({ request }: Context, { role }: RouteDeclaration): Promise<unknown> {
   expectJson(request)
   const bytes = await readBody(request, role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX)

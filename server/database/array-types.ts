@@ -2,6 +2,7 @@
  * How arrays travel. The client would otherwise ask every new connection for the array types, and
  * losing the connection during that question ends the process with an unhandled rejection.
  */
+import { storableText, stringifyStorable } from '../lib/well-formed.ts'
 
 interface ElementType {
   /** Object identifiers of PostgreSQL's catalog (pg_type.dat), fixed since they were given. */
@@ -56,10 +57,10 @@ function writeElement(item: unknown, element: number): string {
 }
 
 function elementText(item: unknown, element: number): string {
-  if (element === ELEMENTS.jsonb?.element) return JSON.stringify(item)
+  if (element === ELEMENTS.jsonb?.element) return stringifyStorable(item)
   if (item instanceof Date) return item.toISOString()
   if (item instanceof Uint8Array) return `\\x${Buffer.from(item).toString('hex')}`
-  return String(item)
+  return storableText(String(item))
 }
 
 /** One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. */

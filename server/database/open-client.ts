@@ -1,5 +1,6 @@
 /** The PostgreSQL client's settings: how values and time-outs are, for every connection alike. */
 import postgres, { type Options, type Sql } from 'postgres'
+import { storableText } from '../lib/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { readSocketUrl } from './read-socket-url.ts'
 
@@ -42,6 +43,19 @@ const bigintType = {
   parse: (text: string) => BigInt(text),
 }
 
+/**
+ * Text has no U+0000 here, and a statement with one is refused. Callers can put it anywhere, and
+ * vendors too: it travels as U+FFFD, so that an id with one is the id of nothing.
+ */
+const textType = {
+  to: 25,
+  from: [],
+  serialize: (value: unknown) => storableText(String(value)),
+  parse: (text: string) => text,
+}
+
+const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
+
 /** The client as it comes. Only for connections that are thrown away at their first trouble. */
 export function openClient(
   given: Place,
@@ -58,7 +72,7 @@ export function openClient(
     max_lifetime: null,
     backoff: () => 0,
     fetch_types: false,
-    types: { bigint: bigintType, ...arrayTypes },
+    types: TYPES,
     onnotice: () => undefined,
     connection: {
       application_name: options.name ?? 'tributary',

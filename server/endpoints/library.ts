@@ -14,11 +14,7 @@ const LIMIT_DEFAULT = 20
 const LIMIT_MAX = 200
 const TAG = 'Library'
 
-/** The database refuses text with NUL characters. */
-const filterText = z
-  .string()
-  .max(200)
-  .refine((text) => !text.includes('\0'), 'must not hold NUL characters')
+const filterText = z.string().max(200)
 
 const galleryQuery = z.object({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),

@@ -1,6 +1,7 @@
 /** The ledger's SQL. Each function is one statement, or one transaction that says so. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Nanos } from '../lib/money.ts'
+import { stringifyStorable } from '../lib/well-formed.ts'
 
 export interface HoldRow {
   readonly id: string
@@ -95,7 +96,7 @@ export async function closeHolds(
   rows: readonly SettleRow[],
 ): Promise<ReadonlyMap<string, SettleVerdict>> {
   const verdicts = await sql<{ hold_id: string; outcome: SettleVerdict }[]>`
-    select hold_id, outcome from ledger_settle(${JSON.stringify(rows)}::text::jsonb)`
+    select hold_id, outcome from ledger_settle(${stringifyStorable(rows)}::text::jsonb)`
   return new Map(verdicts.map((verdict) => [verdict.hold_id, verdict.outcome]))
 }
 
@@ -103,7 +104,7 @@ export async function closeHolds(
 export async function writeCheckpoints(sql: Sql, rows: readonly CheckpointRow[]): Promise<void> {
   await sql`
     update hold set checkpoint = c.checkpoint
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+    from jsonb_to_recordset(${stringifyStorable(rows)}::text::jsonb)
       as c(hold_id text, checkpoint jsonb)
     where hold.id = c.hold_id and hold.state = 'open'`
 }

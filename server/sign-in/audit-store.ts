@@ -1,5 +1,6 @@
 /** The audit log as rows: they are only ever added. */
 import type { Sql, TransactionSql } from 'postgres'
+import { stringifyStorable } from '../lib/well-formed.ts'
 
 export async function insertAudit(
   sql: Sql | TransactionSql,
@@ -16,5 +17,5 @@ export async function insertAudit(
   await sql`
     insert into audit_log (actor, token_id, account_id, ip, action, target, details)
     values (${row.actor}, ${row.tokenId}, ${row.accountId}, ${row.ip}, ${row.action.slice(0, 200)},
-      ${row.target.slice(0, 500)}, ${JSON.stringify(row.details)}::text::jsonb)`
+      ${row.target.slice(0, 500)}, ${stringifyStorable(row.details)}::text::jsonb)`
 }

@@ -5,6 +5,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
 import type { Quantities } from '../lib/units.ts'
+import { stringifyStorable } from '../lib/well-formed.ts'
 import type { PreparedTask, TaskKind } from '../upstreams/task-driver.ts'
 import type { ClaimedTask, TaskRow, TaskState } from './task.ts'
 
@@ -50,9 +51,9 @@ export async function insertTask(
       request, quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
       ${task.holdId}, ${task.endpoint}, ${task.model}, ${task.state},
-      ${JSON.stringify(task.request)}::text::jsonb,
-      ${JSON.stringify(task.prepared.quantities)}::text::jsonb,
-      ${JSON.stringify(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
+      ${stringifyStorable(task.request)}::text::jsonb,
+      ${stringifyStorable(task.prepared.quantities)}::text::jsonb,
+      ${stringifyStorable(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
       ${task.callbackUrl}, now() + ${task.dueInMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
   await insertAttempt(sql, attempt)
@@ -76,8 +77,8 @@ export async function moveToAttempt(
 ): Promise<boolean> {
   const moved = await sql`
     update task set attempt_id = ${attempt.id}, channel_id = ${attempt.channelId},
-      quantities = ${JSON.stringify(prepared.quantities)}::text::jsonb,
-      facts = ${JSON.stringify(prepared.facts)}::text::jsonb
+      quantities = ${stringifyStorable(prepared.quantities)}::text::jsonb,
+      facts = ${stringifyStorable(prepared.facts)}::text::jsonb
     where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
   if (moved.count === 1) await insertAttempt(sql, attempt)
   return moved.count === 1
@@ -188,8 +189,8 @@ export async function closeTask(
 ): Promise<TaskRow | undefined> {
   const closed = await sql`
     update task set state = ${end.state}, due_at = null, finished_at = now(), updated_at = now(),
-      result = ${end.result && JSON.stringify(end.result)}::text::jsonb,
-      usage = ${end.usage && JSON.stringify(end.usage)}::text::jsonb,
+      result = ${end.result && stringifyStorable(end.result)}::text::jsonb,
+      usage = ${end.usage && stringifyStorable(end.usage)}::text::jsonb,
       error_code = ${end.code}, error_message = ${end.message},
       callback_url = case when ${end.silent} then null else callback_url end,
       deleted_at = case when ${end.silent} then now() end

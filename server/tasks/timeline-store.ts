@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
 import type { Nanos } from '../lib/money.ts'
+import { stringifyStorable } from '../lib/well-formed.ts'
 import type { AttemptState } from './task.ts'
 
 type AnySql = Sql | TransactionSql
@@ -14,7 +15,7 @@ export async function addEvent(
 ): Promise<void> {
   await sql`
     insert into task_event (task_id, kind, detail)
-    values (${taskId}, ${kind}, ${JSON.stringify(detail)}::text::jsonb)`
+    values (${taskId}, ${kind}, ${stringifyStorable(detail)}::text::jsonb)`
 }
 
 export interface AttemptRow {

@@ -31,3 +31,16 @@ test('amounts are bigint on the way in and out', async () => {
     await database.drop()
   }
 })
+
+test('text that PostgreSQL cannot have is stored all the same, and is the id of nothing', async () => {
+  const database = await createTestDatabase()
+  try {
+    const { sql } = database
+    const [row] = await sql<{ text: string; list: string[]; found: boolean }[]>`
+      select ${'a\0b'}::text as text, ${['c\0', 'd']}::text[] as list,
+        exists (select 1 from account where id = ${'acct_\0'}) as found`
+    assert.deepEqual({ ...row }, { text: 'a\ufffdb', list: ['c\ufffd', 'd'], found: false })
+  } finally {
+    await database.drop()
+  }
+})

@@ -46,17 +46,10 @@ test('filters by model, endpoint, key and time', async () => {
 })
 
 test('400 for a limit, time or field that makes no sense', async () => {
-  for (const query of [
-    '?limit=0',
-    '?limit=x',
-    '?limit=501',
-    '?from=yesterday',
-    '?cursor=x',
-    '?key=%00',
-  ]) {
+  for (const query of ['?limit=0', '?limit=x', '?limit=501', '?from=yesterday', '?cursor=x']) {
     const answer = await list(query)
     assert.equal(answer.status, 400, query)
-    assert.match(answer.json.error, /^(limit|from|cursor|key): /)
+    assert.match(answer.json.error, /^(limit|from|cursor): /)
   }
 })
 

@@ -7,7 +7,7 @@ export const time = z.iso.datetime()
 const PAGE_DEFAULT = 50
 const PAGE_MAX = 500
 
-/** The database refuses text with NUL characters. */
+/** The database would keep another character in the place of NUL. */
 export const text = (max: number) =>
   z
     .string()

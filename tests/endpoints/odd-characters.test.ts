@@ -1,0 +1,48 @@
+/** U+0000 and half emojis, wherever a caller can put them: no input is the gateway's own error. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
+
+const ODD = '\0\ud83d'
+
+describe('odd characters', () => {
+  let gateway: TestGateway
+  let tenant: Tenant
+  before(async () => {
+    gateway = await startTestGateway({ ALLOW_PRIVATE_TARGETS: 'true' })
+    tenant = await gateway.tenant()
+  })
+  after(() => gateway.stop())
+
+  const PATHS: readonly (readonly [path: string, status: number])[] = [
+    ['/v1/webhooks/deliveries/%00', 404],
+    ['/v1/webhooks/deliveries?task_id=%00', 200],
+    ['/v1/files?purpose=%00', 200],
+    ['/v1/files/%00', 404],
+    ['/v1/tasks/%00/timeline', 404],
+    ['/v1/usage?model=%00', 200],
+    ['/v1/gallery?model=%00', 200],
+    ['/v1/contents/generations/tasks?filter.task_ids=%00', 200],
+  ]
+  for (const [path, status] of PATHS) {
+    test(`GET ${path}`, async () => {
+      assert.equal((await gateway.get(path, tenant.key)).status, status)
+    })
+  }
+
+  test('a delivery to send again', async () => {
+    const path = '/v1/webhooks/deliveries/%00/redeliver'
+    assert.equal((await gateway.post(path, tenant.key, {})).status, 404)
+  })
+
+  test('the purpose of an upload', async () => {
+    const form = new FormData()
+    form.set('purpose', ODD)
+    form.set('file', new Blob(['x']), 'x.txt')
+    const answer = await gateway.fetch('/v1/files', {
+      ...{ method: 'POST', key: tenant.key, body: form },
+    })
+    const { purpose } = (await answer.json()) as { purpose: string }
+    assert.deepEqual([answer.status, purpose], [200, '\ufffd\ufffd'])
+  })
+})
