@@ -109,6 +109,7 @@ function assemble(values: Values) {
       headerBytesMax: values.HEADER_BYTES_MAX,
       headersMax: values.HEADERS_MAX,
       connectionsMax: values.CONNECTIONS_MAX,
+      clientStallMs: values.CLIENT_STALL_MS,
     },
     bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
     pipeline: {

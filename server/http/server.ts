@@ -13,6 +13,7 @@ import {
 import type { Socket } from 'node:net'
 import { newId } from '../lib/ids.ts'
 import { watchArrivals } from './arrivals.ts'
+import { watchDepartures } from './departures.ts'
 
 export interface ServerLimits {
   readonly headersTimeoutMs: number
@@ -21,6 +22,8 @@ export interface ServerLimits {
   readonly headerBytesMax: number
   readonly headersMax: number
   readonly connectionsMax: number
+  /** A caller that takes nothing of its answer for so long, at most twice that, is cut off. */
+  readonly clientStallMs: number
 }
 
 const CHECK_INTERVAL_MS = 2_000
@@ -59,10 +62,12 @@ export function createHttpServer(
         return
       }
       arrivals.begin(request, response)
+      departures.begin(request, response)
       handle(request, response)
     },
   )
   const arrivals = watchArrivals(server, limits, refuseLate)
+  const departures = watchDepartures(server, limits.clientStallMs)
   // 0 lets the byte limit rule: Node would otherwise drop headers beyond the count silently.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax

@@ -16,7 +16,8 @@ let port = 0
 before(async () => {
   const limits = { headersTimeoutMs: 10_000, keepAliveTimeoutMs: 5_000, headerBytesMax: 16_384 }
   const more = { requestTimeoutMs: SPAN_MS, headersMax: 100, connectionsMax: 100 }
-  server = createHttpServer({ ...limits, ...more }, (request, response) => {
+  const all = { ...limits, ...more, clientStallMs: 60_000 }
+  server = createHttpServer(all, (request, response) => {
     request.on('error', () => undefined)
     if (request.url === '/upload') expectUpload(request)
     if (request.url === '/begun') response.write('begun')
