@@ -13,6 +13,8 @@ export interface WireOptions {
   readonly dispatcher: Dispatcher
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
+  /** For one request with all of its answer; without it an answer may come for ever. */
+  readonly totalTimeoutMs?: number
   /** Most WebSockets to one host. */
   readonly socketsMax: number
   /** Aborted when the gateway stops: nothing is waited for any more. */
@@ -74,6 +76,7 @@ async function send(request: WireRequest, options: WireOptions): Promise<WireRes
 
 async function exchange(request: WireRequest, options: WireOptions): Promise<WireResponse> {
   const url = new URL(request.url)
+  const { totalTimeoutMs } = options
   try {
     const answer = await options.dispatcher.request({
       origin: url.origin,
@@ -83,6 +86,7 @@ async function exchange(request: WireRequest, options: WireOptions): Promise<Wir
       body: request.body ?? null,
       headersTimeout: options.firstByteTimeoutMs,
       bodyTimeout: options.idleTimeoutMs,
+      ...(totalTimeoutMs ? { signal: AbortSignal.timeout(totalTimeoutMs) } : {}),
     })
     return { status: answer.statusCode, headers: answer.headers, body: answer.body }
   } catch (cause) {
@@ -109,8 +113,8 @@ const NOT_SENT = new Set([
 function classifySendError(cause: unknown): UpstreamFailure {
   const code = readCode(cause)
   const sent = !NOT_SENT.has(code)
-  const message =
-    cause instanceof errors.HeadersTimeoutError ? 'no answer in time' : `connection: ${code}`
+  const isLate = cause instanceof errors.HeadersTimeoutError || code === 'TimeoutError'
+  const message = isLate ? 'no answer in time' : `connection: ${code}`
   return new UpstreamFailure(sent ? 'unknown' : 'not_sent', { cause, message })
 }
 

@@ -15,11 +15,11 @@ import type { UsableRoute } from '../pipeline/resolve.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { TaskLook } from '../upstreams/task-driver.ts'
 import { type Engine, openTaskWire } from './engine.ts'
-import { renewTask } from './store.ts'
 import type { Afterwards } from './submission.ts'
 import type { ClaimedTask } from './task.ts'
 import { beginTaskCall, countTaskCalls, endTaskCall } from './task-call-store.ts'
 import { addEvent } from './timeline-store.ts'
+import { untilStopped } from './until-stopped.ts'
 
 const CALLS_MAX = 3
 /** A summary of two hours takes a model a minute or two. */
@@ -40,15 +40,7 @@ export async function askModel(
   const afterwards = engine.submissions.get(task.endpoint)?.afterwards
   const details = engine.services.catalog.snapshot().models.get(task.model)?.details ?? {}
   const model = afterwards && asString(details[afterwards.setting])
-  if (!afterwards || !model) return look
-  const renewing = setInterval(() => {
-    renewTask(engine.sql, task.id, task.fence, engine.times.leaseMs).catch(() => undefined)
-  }, engine.times.leaseMs / 3)
-  try {
-    return await ask(engine, task, look, afterwards, model)
-  } finally {
-    clearInterval(renewing)
-  }
+  return afterwards && model ? await ask(engine, task, look, afterwards, model) : look
 }
 
 async function ask(
@@ -71,7 +63,8 @@ async function ask(
   if ((await beginTaskCall(engine.sql, call)) === undefined) return undefined
   failpoint('task-model-sending')
   try {
-    const { text, usage, estimated } = await send(engine, task, route, model, question)
+    const sent = send(engine, task, route, model, question)
+    const { text, usage, estimated } = await untilStopped(engine.services, sent)
     failpoint('task-model-answered')
     note(route, undefined, engine.services)
     await endTaskCall(engine.sql, id, 'answered', null)

@@ -7,6 +7,7 @@ import { failpoint } from '../lib/failpoint.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import { type Engine, reach, referenceOf } from './engine.ts'
+import { keepLease } from './keep-lease.ts'
 import { applyLook } from './look.ts'
 import { claimOne } from './queue-store.ts'
 import { rescheduleTask } from './store.ts'
@@ -17,6 +18,7 @@ import { addEvent, markCancelSent } from './timeline-store.ts'
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
   const task = await claimOne(engine.sql, row.id, engine.times.leaseMs)
   if (!task || task.upstream_id === null) throw cannotCancel()
+  const letGo = keepLease(engine, task)
   try {
     await takeBack(engine, task, task.upstream_id)
   } catch (error) {
@@ -29,6 +31,8 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
       gone: false,
     })
     throw toGatewayError(new UpstreamFailure('failed', { cause: error }))
+  } finally {
+    letGo()
   }
 }
 

@@ -32,11 +32,18 @@ export interface Reach {
   readonly settings: unknown
 }
 
-/** A wire for a claimed task. It opens only with the task's own hold. */
+/** For one answer about a task, however slowly it comes: results can be large documents. */
+const LOOK_ANSWER_MS = 60_000
+
+/**
+ * A wire for a claimed task. It opens only with the task's own hold. Nobody watches what a worker
+ * waits for, so that every exchange has an end: `totalMs` from its beginning.
+ */
 export function openTaskWire(
   { services }: Pick<Engine, 'services'>,
   task: Pick<ClaimedTask, 'hold_id' | 'request_id' | 'account_id' | 'hold_amount'>,
   timeoutMs: number,
+  totalMs = timeoutMs,
 ): Wire {
   const hold = admitTaskHold({
     id: task.hold_id,
@@ -48,6 +55,7 @@ export function openTaskWire(
     dispatcher: services.dispatcher,
     firstByteTimeoutMs: timeoutMs,
     idleTimeoutMs: timeoutMs,
+    totalTimeoutMs: totalMs,
     socketsMax: services.limits.socketsMax,
   })
 }
@@ -68,7 +76,8 @@ export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
   const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
-  return { driver, settings, wire: openTaskWire(engine, task, engine.times.lookTimeoutMs) }
+  const wire = openTaskWire(engine, task, engine.times.lookTimeoutMs, LOOK_ANSWER_MS)
+  return { driver, settings, wire }
 }
 
 /** What the vendor may be told of a submission: with an address where it makes reports. */

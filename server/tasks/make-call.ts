@@ -20,10 +20,11 @@ import { type FinishOptions, finish } from './finish.ts'
 import type { LookOutcome } from './look.ts'
 import { readCallAnswer } from './read-call-answer.ts'
 import { retryLookMs } from './schedule.ts'
-import { endAttempt, renewTask, rescheduleTask } from './store.ts'
+import { endAttempt, rescheduleTask } from './store.ts'
 import type { DeferredCall } from './submission.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent } from './timeline-store.ts'
+import { untilStopped } from './until-stopped.ts'
 
 const ATTEMPTS_MAX = 3
 
@@ -86,32 +87,20 @@ async function begin(engine: Engine, task: ClaimedTask): Promise<void> {
   })
 }
 
-/** Keeps the lease while the upstream works. A stop of the process leaves the outcome unknown. */
+/** A stop of the process leaves the outcome unknown. */
 async function send(
   engine: Engine,
   task: ClaimedTask,
   { adapter, settings, timeoutMs }: Target,
   request: CallRequest,
 ): Promise<WholeAnswer | UpstreamFailure> {
-  const { services, sql, times } = engine
-  const wire = openTaskWire(engine, task, timeoutMs)
-  const renewing = setInterval(() => {
-    renewTask(sql, task.id, task.fence, times.leaseMs).catch(() => undefined)
-  }, times.leaseMs / 3)
-  const stopping = Promise.withResolvers<UpstreamFailure>()
-  const done = services.inFlight.add({
-    abort: (message) => stopping.resolve(new UpstreamFailure('unknown', { message })),
-  })
-  try {
-    const upstreamModel = task.upstream_model
-    const answered = adapter(wire, { settings, upstreamModel, request })
-      .then((answer) => readWhole(answer, services.limits.answerBytesMax))
-      .catch(toFailure)
-    return await Promise.race([answered, stopping.promise])
-  } finally {
-    clearInterval(renewing)
-    done()
-  }
+  const { services } = engine
+  const wire = openTaskWire(engine, task, timeoutMs, 2 * timeoutMs)
+  const upstreamModel = task.upstream_model
+  const answered = adapter(wire, { settings, upstreamModel, request }).then((answer) =>
+    readWhole(answer, services.limits.answerBytesMax),
+  )
+  return untilStopped(services, answered).catch(toFailure)
 }
 
 async function readWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {

@@ -6,7 +6,7 @@ export interface TaskTimes {
   readonly leaseMs: number
   readonly lookMsMin: number
   readonly lookMsMax: number
-  /** For one request of a look. */
+  /** For the head of one answer to a look, and for every silence after it. */
   readonly lookTimeoutMs: number
   /** For one submission; after it the outcome is unknown. */
   readonly submitTimeoutMs: number

@@ -14,6 +14,7 @@ import { UpstreamFailure } from '../upstreams/failure.ts'
 import { costAtMost } from './charge-task.ts'
 import { attemptOf, type Engine, openTaskWire } from './engine.ts'
 import { type Means, meansOf } from './find-lost.ts'
+import { keepLease } from './keep-lease.ts'
 import { noteUnknown } from './note-unknown.ts'
 import type { PlannedRoute } from './plan.ts'
 import { nextLookMs } from './schedule.ts'
@@ -24,7 +25,6 @@ import {
   moveToAttempt,
   type NewAttempt,
   readHeld,
-  renewTask,
 } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent, addOrphanCost } from './timeline-store.ts'
@@ -41,13 +41,11 @@ export async function submitTask(
   created: ClaimedTask,
   routes: readonly [PlannedRoute, ...PlannedRoute[]],
 ): Promise<Submitted> {
-  const renewing = setInterval(() => {
-    renewTask(engine.sql, created.id, created.fence, engine.times.leaseMs).catch(() => undefined)
-  }, engine.times.leaseMs / 3)
+  const letGo = keepLease(engine, created)
   try {
     return await tryRoutes(engine, created, routes)
   } finally {
-    clearInterval(renewing)
+    letGo()
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { createWaker } from '../lib/waker.ts'
 import type { Engine } from './engine.ts'
+import { keepLease } from './keep-lease.ts'
 import { lookAt } from './look.ts'
 import { claimDue, claimInTurn, dueLanes, nextDueMs } from './queue-store.ts'
 import type { ClaimedTask } from './task.ts'
@@ -35,12 +36,14 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
 
   async function look(task: ClaimedTask, lane: string): Promise<void> {
     busy.set(lane, (busy.get(lane) ?? 0) + 1)
+    const letGo = keepLease(engine, task)
     try {
       const { restMs } = await lookAt(engine, task)
       if (restMs !== undefined) restUntilMs.set(lane, performance.now() + restMs)
     } catch (error) {
       services.log.warn({ task_id: task.id, error }, 'a look is left to the next lease')
     } finally {
+      letGo()
       busy.set(lane, (busy.get(lane) ?? 1) - 1)
       wake()
     }

@@ -33,6 +33,8 @@ export interface VideoVendor {
   onTask: ((task: VendorTask) => Promise<void>) | undefined
   /** Each look moves every task one state on: queued, running, succeeded. */
   advance: boolean
+  /** Each look is answered after so long. */
+  lookMs: number
   stop(): Promise<void>
 }
 
@@ -53,6 +55,7 @@ interface State {
   readonly faults: Fault[]
   begin: string
   advance: boolean
+  lookMs: number
   lists: boolean
   onTask: ((task: VendorTask) => Promise<void>) | undefined
   lose: number
@@ -62,7 +65,8 @@ interface State {
 export async function startVideoVendor(): Promise<VideoVendor> {
   const state: State = {
     ...{ tasks: new Map(), requests: [], faults: [] },
-    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined, lose: 0, count: 0 },
+    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined },
+    ...{ lookMs: 0, lose: 0, count: 0 },
   }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
@@ -106,7 +110,7 @@ async function handle(
   const id = decodeURIComponent(path.slice(PATH.length + 1))
   if (method === 'POST') await create(state, request, response)
   else if (method === 'DELETE') remove(state, response, id)
-  else if (id !== '') look(state, response, id)
+  else if (id !== '') await look(state, response, id)
   else if (!state.lists) refuse(response, 404, 'NotFound')
   else list(state, response, new URL(url, 'http://vendor').searchParams.get('filter.model'))
 }
@@ -145,7 +149,8 @@ async function create(
   send(response, 200, { id })
 }
 
-function look(state: State, response: ServerResponse, id: string): void {
+async function look(state: State, response: ServerResponse, id: string): Promise<void> {
+  if (state.lookMs > 0) await sleep(state.lookMs)
   const task = state.tasks.get(id)
   if (!task) {
     refuse(response, 404, 'ResourceNotFound')

@@ -1,0 +1,81 @@
+/** Looks that last: they keep their task, and a stop of the gateway does not wait for a model. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { after, before, describe, test } from 'node:test'
+import { startTestGateway } from '../support/in-process.ts'
+import { until } from '../support/processes.ts'
+import { QUICK, startTaskStage, type TaskStage } from './stage.ts'
+
+describe('a look that lasts longer than the lease', () => {
+  let stage: TaskStage
+  before(async () => {
+    stage = await startTaskStage()
+  })
+  after(() => stage.stop())
+
+  test('stays with its worker, and is not made a second time', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.begin = 'succeeded'
+    stage.vendor.lookMs = 2 * Number(QUICK.TASK_LEASE_MS) + 500
+    const created = await stage.create(tenant)
+    await stage.until(tenant, created.json.id, 'succeeded')
+    const [row] = await stage.gateway.sql`select fence from task where id = ${created.json.id}`
+    assert.equal(row?.fence, 1n)
+    const looks = stage.vendor.requests.filter((line) => line.startsWith('GET'))
+    assert.equal(looks.length, 1)
+  })
+})
+
+describe('a stop while a model is asked about a result', () => {
+  let model: Server
+  let asked = 0
+  before(async () => {
+    // A model that thinks for longer than anybody waits.
+    model = createServer(() => {
+      asked += 1
+    })
+    model.listen(0, '127.0.0.1')
+    await once(model, 'listening')
+  })
+  after(() => {
+    model.closeAllConnections()
+    model.close()
+  })
+
+  test('does not wait for its answer', { timeout: 60_000 }, async () => {
+    const gateway = await startTestGateway({ ...QUICK, ALLOW_PRIVATE_TARGETS: 'true' })
+    const address = model.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'key' }
+    await gateway.apply({
+      channels: [
+        { id: 'thinker', upstream: 'openai-compatible', settings },
+        {
+          ...{ id: 'recognition', upstream: 'doubao-recognition' },
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own variable
+          settings: { base_url: '${SIMULATORS_URL}/openspeech', api_key: 'sim-speech-key' },
+        },
+      ],
+      models: [
+        {
+          ...{ id: 'thinking', type: 'chat', free: true },
+          routes: [{ channel: 'thinker', upstream_model: 'm' }],
+        },
+        {
+          ...{ id: 'thoughtful-minutes', type: 'minutes', free: true },
+          details: { summary_model: 'thinking' },
+          routes: [{ channel: 'recognition', upstream_model: 'volc.seedasr.auc' }],
+        },
+      ],
+    })
+    const tenant = await gateway.tenant()
+    const file_url = 'https://media.example/a.mp3?[[fault:media-seconds=9;queue-time=9;run-time=9]]'
+    const body = { model: 'thoughtful-minutes', file_url }
+    const created = await gateway.post('/v1/audio/minutes', tenant.key, body)
+    assert.equal(created.status, 200, created.text)
+    await until('the question', async () => asked || undefined)
+    await gateway.stop()
+    assert.equal(asked, 1)
+  })
+})
