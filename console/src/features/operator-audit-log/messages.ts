@@ -17,6 +17,8 @@ export const messages = defineMessages(
     emptyTitle: 'Nothing was done yet',
     emptyText: 'Sign-ins, changes of money, prices, channels and roles appear here.',
     nobody: 'nobody signed in',
+    token: 'Access token',
+    byToken: 'by {token}',
   },
   {
     title: '审计日志',
@@ -33,5 +35,7 @@ export const messages = defineMessages(
     emptyTitle: '尚无操作',
     emptyText: '登录以及资金、价格、渠道和角色的变更会显示在这里。',
     nobody: '未登录',
+    token: '访问令牌',
+    byToken: '凭 {token}',
   },
 )

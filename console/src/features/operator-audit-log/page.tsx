@@ -76,7 +76,7 @@ function useColumns(): Column<Row>[] {
   const t = useMessages(messages)
   return [
     { key: 'at', header: t('at'), render: (row) => <TimeText time={row.at} /> },
-    { key: 'who', header: t('who'), render: (row) => row.email ?? row.user_id ?? t('nobody') },
+    { key: 'who', header: t('who'), render: (row) => <Actor row={row} /> },
     { key: 'action', header: t('action'), render: (row) => row.action },
     {
       key: 'target',
@@ -97,6 +97,25 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
+/** A person, and the access token that stood in for them. */
+function Actor({ row }: { readonly row: Row }) {
+  const t = useMessages(messages)
+  return (
+    <>
+      {row.email ?? row.user_id ?? t('nobody')}
+      {row.token ? (
+        <Text size="xs" c="dimmed">
+          {t('byToken', { token: nameToken(row.token) })}
+        </Text>
+      ) : null}
+    </>
+  )
+}
+
+function nameToken({ name, last4 }: NonNullable<Row['token']>): string {
+  return `${name} (…${last4})`
+}
+
 function Details({ row }: { readonly row: Row }) {
   const t = useMessages(messages)
   return (
@@ -105,6 +124,7 @@ function Details({ row }: { readonly row: Row }) {
         facts={[
           { label: t('at'), value: <TimeText time={row.at} form="full" /> },
           { label: t('who'), value: row.email ?? row.user_id ?? t('nobody') },
+          { label: t('token'), value: row.token ? nameToken(row.token) : undefined },
           { label: t('ip'), value: row.ip ?? undefined },
           { label: t('account'), value: row.account_id ?? undefined },
           { label: t('target'), value: row.target || undefined },

@@ -18,7 +18,7 @@ export const messages = defineMessages(
     created: 'Created',
     lock: 'Lock out',
     unlock: 'Let in again',
-    lockText: 'Every session ends now, and signing in is refused.',
+    lockText: 'Every session and access token ends now, and signing in is refused.',
     unlockText: 'Signing in works again.',
     reset: 'Reset link',
     resetText:
@@ -46,7 +46,7 @@ export const messages = defineMessages(
     created: '创建时间',
     lock: '锁定',
     unlock: '解除锁定',
-    lockText: '所有会话立即结束，并拒绝登录。',
+    lockText: '所有会话立即结束，访问令牌立即失效，并拒绝登录。',
     unlockText: '可以再次登录。',
     reset: '重置链接',
     resetText: '用于设置新密码的链接，半小时内有效，在此之前旧密码仍可使用。',

@@ -1,5 +1,5 @@
 /** Everybody who may sign in: locked out, let in, given a link for a new password. */
-import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Space, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyText } from '../../components/copy-button.tsx'
@@ -14,6 +14,7 @@ import { WorkStatus } from '../../components/work-status.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
+import { Tokens } from './tokens.tsx'
 
 const LIST = 'GET /operator/users'
 type User = RowOf<typeof LIST>
@@ -36,6 +37,8 @@ export function Page() {
         rowId={(row) => row.id}
         empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
       />
+      <Space h="lg" />
+      <Tokens />
       <LockDialog user={asked?.act === 'lock' ? asked.user : undefined} onClose={close} />
       <ResetDialog
         user={asked?.act === 'reset' ? asked.user : undefined}

@@ -75,7 +75,8 @@ export const messages = defineMessages(
     makeMember: 'Make a member',
     takeOut: 'Take out',
     takeOutTitle: 'Take {name} out of the account?',
-    takeOutText: 'They see nothing of it any more. Keys that they made go on working.',
+    takeOutText:
+      'They and their access tokens see nothing of it any more. Keys that they made go on working.',
     actions: 'What can be done with {name}',
   },
   {
@@ -151,7 +152,7 @@ export const messages = defineMessages(
     makeMember: '设为成员',
     takeOut: '移出',
     takeOutTitle: '将 {name} 移出账户？',
-    takeOutText: '对方将无法再查看此账户，但其创建的密钥继续有效。',
+    takeOutText: '对方及其访问令牌将无法再查看此账户，但其创建的密钥继续有效。',
     actions: '对 {name} 的操作',
   },
 )

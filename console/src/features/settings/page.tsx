@@ -9,6 +9,7 @@ import { Members } from './members.tsx'
 import { messages } from './messages.ts'
 import { Profile } from './profile.tsx'
 import { Sessions } from './sessions.tsx'
+import { Tokens } from './tokens.tsx'
 
 export function Page() {
   const t = useMessages(messages)
@@ -20,6 +21,7 @@ export function Page() {
         <Stack>
           <Profile />
           <Factors />
+          <Tokens />
         </Stack>
         <Stack>
           {account ? (
