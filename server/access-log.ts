@@ -29,7 +29,8 @@ export function accountFor(
     attempts: facts.attempts,
     charged: facts.chargedNanos === undefined ? undefined : formatAmount(facts.chargedNanos),
   }
-  if (error && ERRORS[error.row].status >= 500) {
+  // That it is not ready is logged once, when it changes, not at every question.
+  if (error && ERRORS[error.row].status >= 500 && route !== '/readyz') {
     log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
   } else {
     log.debug(fields, 'request')

@@ -12,6 +12,7 @@ export const MODEL_TYPES = [
   'search',
   'minutes',
   'video',
+  'erase',
   'image',
   'ast',
   'embedding',

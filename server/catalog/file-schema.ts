@@ -13,6 +13,7 @@ const UNITS_BY_TYPE: Record<ModelType, readonly Unit[]> = {
   search: ['call'],
   minutes: ['second', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
   video: ['second', 'input_token', 'output_token', 'image', 'call', 'task'],
+  erase: ['second', 'call', 'task'],
   image: ['image', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
   ast: ['second', 'input_token', 'output_token', 'call'],
 }

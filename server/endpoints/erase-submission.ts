@@ -76,7 +76,8 @@ export function toEraseTask(row: TaskRow, callback?: CallbackState): EraseTask {
 export const eraseSubmission: TaskSubmission = {
   endpoint: 'videos.erase-subtitle',
   kind: 'erase',
-  modelTypes: ['video'],
+  // Catalogs of before there was a type of its own call it a video.
+  modelTypes: ['erase', 'video'],
   bodyBytesMax: BODY_BYTES_MAX,
   schema: eraseRequest,
   model: ({ value }) => asString(value.model) ?? MODEL_DEFAULT,

@@ -89,6 +89,7 @@ function listPlaces(
 
 const KINDS_OF_TYPE: Readonly<Record<string, readonly TaskKind[]>> = {
   video: ['video', 'erase'],
+  erase: ['erase'],
   minutes: ['minutes'],
 }
 

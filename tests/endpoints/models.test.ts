@@ -37,6 +37,15 @@ test('?type= filters, and an unknown type is a 400', async () => {
   assert.equal((await gateway.get('/v1/models?type=nonsense', key)).status, 400)
 })
 
+test('every model of ?type=video makes videos: the one that erases subtitles does not', async () => {
+  const { key } = await gateway.tenant()
+  const { json } = await gateway.get('/v1/models?type=video', key)
+  assert.ok(json.data.length > 0)
+  for (const { id, endpoints } of json.data) {
+    assert.ok(endpoints.includes('/v1/videos/generations'), id)
+  }
+})
+
 test('a model names the paths that take it, by what its upstreams can do', async () => {
   const { key } = await gateway.tenant()
   for (const [id, ...paths] of [

@@ -12,7 +12,8 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const ERASE_PATH = '/v1/videos/erase-subtitle'
-const MODELS_MAX = 200
+/** The one that the endpoint uses when the request names none. */
+const MODEL = 'subtitle-erase'
 
 export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
   const t = useMessages(messages)
@@ -45,11 +46,9 @@ export function EraseSubtitles({ taskId }: { readonly taskId: string }) {
 function ErasePrice() {
   const t = useMessages(messages)
   const account = useAccount()
-  const { data } = useAdmin('GET /accounts/:account_id/models', {
-    params: { account_id: account.id },
-    query: { type: 'video', limit: MODELS_MAX },
+  const { data: model } = useAdmin('GET /accounts/:account_id/models/:model_id', {
+    params: { account_id: account.id, model_id: MODEL },
   })
-  const model = data?.data.find(({ endpoints }) => endpoints.includes(ERASE_PATH))
   if (!model) return null
   return (
     <>

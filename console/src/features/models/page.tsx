@@ -8,12 +8,13 @@ import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { MODEL_TYPES } from '../../lib/model-types.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { Details, Prices } from './model-details.tsx'
-import { MODEL_KINDS, useKindName } from './model-kinds.ts'
+import { useKindName } from './model-kinds.ts'
 
 const LIST = 'GET /accounts/:account_id/models'
 const SHOWN_PRICES = 3
@@ -39,7 +40,7 @@ export function Page() {
         <SelectFilter
           label={t('type')}
           value={filters.type}
-          options={MODEL_KINDS.map((value) => ({ value, label: kindName(value) }))}
+          options={MODEL_TYPES.map((value) => ({ value, label: kindName(value) }))}
           onChange={(type) => url.set({ type })}
         />
       </Filters>

@@ -4,22 +4,11 @@ import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/error-state.tsx'
 import { notifyDone } from '../../components/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { MODEL_TYPES } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { BadJson, type Draft, toBody } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
-
-const TYPES = [
-  'chat',
-  'embedding',
-  'speech',
-  'search',
-  'minutes',
-  'video',
-  'image',
-  'ast',
-  'transcription',
-]
 
 interface ModelFormProps {
   readonly initial: Draft
@@ -101,7 +90,7 @@ function Basics({ draft, isNew, set }: BasicsProps) {
         <Select
           label={t('type')}
           w={140}
-          data={TYPES}
+          data={MODEL_TYPES}
           allowDeselect={false}
           value={draft.type}
           onChange={(type) => set({ type: type ?? draft.type })}

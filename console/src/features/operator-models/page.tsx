@@ -13,6 +13,7 @@ import { WorkStatus } from '../../components/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { MODEL_TYPES } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { NEW_DRAFT } from './draft.ts'
@@ -23,17 +24,6 @@ import { ModelForm } from './model-form.tsx'
 import { sortProblems, useProblemWords } from './price-problems.tsx'
 
 const KEY = 'GET /operator/models'
-const TYPES = [
-  'chat',
-  'embedding',
-  'speech',
-  'search',
-  'minutes',
-  'video',
-  'image',
-  'ast',
-  'transcription',
-]
 type Row = AdminAnswer<typeof KEY>['data'][number]
 
 export function Page() {
@@ -63,7 +53,7 @@ export function Page() {
         <SelectFilter
           label={t('type')}
           value={filters.type}
-          options={TYPES.map((value) => ({ value, label: value }))}
+          options={MODEL_TYPES.map((value) => ({ value, label: value }))}
           onChange={(type) => url.set({ type })}
         />
         <Switch
