@@ -42,17 +42,23 @@ export function createAdminEndpoints(services: AdminServices): PlainEndpoint[] {
 
 function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoint['documentation'] {
   const { tag, summary, description, query, body, answer, answerType, role, signInOnly } = declared
-  const access = ACCESS[role] + (declared.stepUp ? ' after a step-up' : '')
+  const access = `For ${ACCESS[role]}${declared.stepUp ? ' after a step-up' : ''}.`
   return {
     tag,
     summary,
-    description: [description, `For ${access}.`].filter((part) => part !== undefined).join(' '),
+    description: [description, access, tellTokens(declared)].filter((part) => part).join(' '),
     credential: role === 'public' ? 'none' : signInOnly ? 'session' : 'session or token',
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
     ...(answer ? { answer } : { answerType: answerType ?? 'no content' }),
     errors: listErrors(declared, method),
   }
+}
+
+function tellTokens({ role, signInOnly, stepUp }: RouteDeclaration): string {
+  if (role === 'public') return ''
+  if (signInOnly) return 'Not with an access token.'
+  return stepUp ? 'An access token must be one for sensitive acts.' : ''
 }
 
 const ACCESS: Readonly<Record<RouteDeclaration['role'], string>> = {
