@@ -38,11 +38,17 @@ async function serve(options: ServeOptions): Promise<void> {
   const changed = given.filter((line) => !line.endsWith('(default)'))
   const rest = 'the rest as `tributary config` tells'
   console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
+  outliveClosedPipe()
   const { serve: start } = await import('../../server/main.ts')
   const gateway = await start(config).catch(quit)
   const failed = await stopRequested()
   await gateway.stop(failed ? 0 : config.drainMs)
   if (failed) process.exitCode = 1
+}
+
+/** Calls go on when nobody reads the log any more. */
+function outliveClosedPipe(): void {
+  process.stdout.removeAllListeners('error').on('error', () => undefined)
 }
 
 /** What a failed start had opened already (timers, sockets) would keep the process alive. */

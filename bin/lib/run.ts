@@ -75,7 +75,7 @@ function readVersion(): string {
   return String(member(tryParseJson(readFileSync(path)), 'version'))
 }
 
-/** `tributary account list | head` is no failure. */
+/** `tributary account list | head` is no failure. A gateway outlives the reader of its log. */
 function quitQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)

@@ -42,6 +42,17 @@ test('serve: demo mode answers a paid call, commands join it, SIGTERM ends it wi
   assert.equal(JSON.parse(after.out)[0].id, demo.account_id)
 })
 
+test('serve: goes on when nobody reads its log any more', async (t) => {
+  const running = start(t, { LOG_LEVEL: 'debug' }, '--port', '0')
+  const demo = await readDemo(running)
+  running.child.stdout?.destroy()
+  for (let request = 0; request < 3; request += 1) {
+    assert.equal((await fetch(`${demo.base_url}/healthz`)).status, 200)
+  }
+  running.child.kill('SIGTERM')
+  assert.equal(await running.ended, 0)
+})
+
 test('serve: refusals are one line and 1', async (t) => {
   const running = start(t, { PORT: 'eighty' })
   assert.equal(await running.ended, 1)

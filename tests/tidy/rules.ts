@@ -93,7 +93,6 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   commander: ['bin/', 'server/cli/'],
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],
-  pino: ['server/log.ts'],
   postgres: ['server/database/'],
   s3mini: ['server/assets/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],

@@ -1,0 +1,64 @@
+/** The log: one line an event, only fields that are allowed, no secret in any of them. */
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { createLog, type LogOptions } from '../server/log.ts'
+
+/** What is written while `log` is used. */
+function written(t: TestContext, options: LogOptions, use: (log: Log) => void): string {
+  const write = t.mock.method(process.stdout, 'write', () => true)
+  use(createLog(options))
+  const text = write.mock.calls.map((call) => String(call.arguments[0])).join('')
+  write.mock.restore()
+  return text
+}
+
+type Log = ReturnType<typeof createLog>
+
+test('JSON: a line with level, time, fields and message', (t) => {
+  const text = written(t, { level: 'info', format: 'json' }, (log) => {
+    log.warn({ task_id: 'task_1', attempts: 2, charged: 12_345_678_901_234_567_890n }, 'slow\none')
+  })
+  const { time, ...rest } = JSON.parse(text)
+  assert.equal(text.split('\n').length, 2)
+  assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000)
+  assert.deepEqual(rest, {
+    ...{ level: 40, task_id: 'task_1', attempts: 2 },
+    ...{ charged: '12345678901234567890', msg: 'slow\none' },
+  })
+})
+
+test('what is not on the list is not written, and secrets nowhere', (t) => {
+  const text = written(t, { level: 'trace', format: 'json' }, (log) => {
+    log.info({ prompt: 'a heron', reason: 'Bearer abc.def', model: undefined }, 'call')
+    log.error({ error: new Error('refused sk-0123456789abcdef') }, 'failed')
+  })
+  assert.doesNotMatch(text, /heron|abc\.def|0123456789/)
+  assert.match(text, /"reason":"\[secret\]"/)
+  assert.match(text, /"message":"refused \[secret\]"/)
+})
+
+test('less than the level is not written, and silence writes nothing', (t) => {
+  const all = (log: Log) => {
+    log.debug({}, 'd')
+    log.info({}, 'i')
+    log.warn({}, 'w')
+    log.error({}, 'e')
+  }
+  const told = (level: LogOptions['level']) =>
+    written(t, { level, format: 'text' }, all).match(/\S$/gm)?.join('') ?? ''
+  assert.deepEqual((['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const).map(told), [
+    'diwe',
+    'diwe',
+    'iwe',
+    'we',
+    'e',
+    '',
+  ])
+})
+
+test('text: for people, with the time of day', (t) => {
+  const text = written(t, { level: 'info', format: 'text' }, (log) => {
+    log.warn({ waiting: 3, kinds: ['video'] }, 'settlements wait')
+  })
+  assert.match(text, /^\d\d:\d\d:\d\d WARN settlements wait waiting=3 kinds=\["video"\]\n$/)
+})
