@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import { isUnavailable } from '../server/database/unavailable.ts'
 import { audit } from '../server/ledger/audit.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
-import { newId } from '../server/lib/ids.ts'
+import { newId, newRequestId } from '../server/lib/ids.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
 import { openPlace } from './support/laboratory.ts'
 import { findPostmaster } from './support/postmaster.ts'
@@ -113,7 +113,7 @@ async function runPair(ledger: Ledger, callers: readonly Caller[], turn: number)
   const start = performance.now()
   const result = await ledger.hold({
     ...caller,
-    requestId: newId('req'),
+    requestId: newRequestId(),
     endpoint: 'chat.completions',
     model: 'sim-chat',
     priceVersion: 1n,

@@ -1,6 +1,6 @@
 /** One HTTP exchange as handlers see it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { newId } from '../lib/ids.ts'
+import { newRequestId } from '../lib/ids.ts'
 import type { Envelope } from './envelope.ts'
 
 /** The parts of a call that are timed and told in `Server-Timing`, in milliseconds. */
@@ -55,7 +55,7 @@ export function createContext(
   route: Route,
 ): Context {
   return {
-    requestId: newId('req'),
+    requestId: newRequestId(),
     request,
     response,
     path: route.path,

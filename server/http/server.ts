@@ -11,7 +11,7 @@ import {
   STATUS_CODES,
 } from 'node:http'
 import type { Socket } from 'node:net'
-import { newId } from '../lib/ids.ts'
+import { newRequestId } from '../lib/ids.ts'
 import { watchArrivals } from './arrivals.ts'
 import { watchDepartures } from './departures.ts'
 
@@ -77,7 +77,7 @@ export function createHttpServer(
 
 function refuseHeaders(response: ServerResponse): void {
   const body = JSON.stringify({ error: 'too many request headers', type: 'invalid_request_error' })
-  const headers = { 'content-type': 'application/json', 'x-request-id': newId('req') }
+  const headers = { 'content-type': 'application/json', 'x-request-id': newRequestId() }
   response.writeHead(431, { ...headers, connection: 'close' }).end(body)
 }
 
@@ -101,7 +101,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   const body = JSON.stringify({ error: message, type: 'invalid_request_error' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
-      `X-Request-Id: ${newId('req')}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${newRequestId()}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `Connection: close\r\n\r\n${body}`,
   )
 }

@@ -4,29 +4,26 @@
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { createBatcher, QueueFull } from '../lib/batcher.ts'
+import { QueueFull } from '../lib/batcher.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
 import { admitHold, type Hold, retireHold } from './hold.ts'
+import { createMoves } from './moves.ts'
 import { toHoldRow, toSettleRow } from './rows.ts'
 import { createSettlements, type SettlementLog } from './settlements.ts'
 import {
   type BalanceRow,
   findAnswer,
-  type HoldRow,
   type HoldVerdict,
   readBalance,
   type SettleRow,
   type SettleVerdict,
   type StoredAnswer,
-  takeHolds,
 } from './store.ts'
 
-const BATCH_LIMIT = 500
 const HOLD_QUEUE_MAX = 20_000
-/** A caller is told within this time that the database is away. */
-const HOLD_TIMEOUT_MS = 2_000
+const SETTLE_QUEUE_MAX = 200_000
 /** After this no statement of ours can still be running on the server. */
 const ABANDONED_AFTER_MS = 10_000
 
@@ -95,21 +92,19 @@ export function createLedger(options: {
   readonly settleQueueMax?: number
 }): Ledger {
   const { sql, ownerId, log } = options
-  const settlements = createSettlements(options)
-  const checkpoints = createCheckpoints(options)
-  const holds = createBatcher<HoldRow, HoldVerdict>({
-    batchLimit: BATCH_LIMIT,
-    queueLimit: options.holdQueueMax ?? HOLD_QUEUE_MAX,
-    run: async (rows) => {
-      const verdicts = await withinTime(takeHolds(sql, rows))
-      return rows.map((row) => verdicts.get(row.id) ?? 'no_account')
-    },
+  const settleQueueMax = options.settleQueueMax ?? SETTLE_QUEUE_MAX
+  const settlements = createSettlements({ ...options, settleQueueMax })
+  const moves = createMoves({
+    ...options,
+    repeat: settlements.add,
+    holdQueueMax: options.holdQueueMax ?? HOLD_QUEUE_MAX,
+    settleQueueMax,
   })
-
+  const checkpoints = createCheckpoints(options)
   /** A hold of unknown outcome may have been committed: it is closed once that is certain. */
-  function abandon(holdId: string): void {
+  function abandon(holdId: string, accountId: string): void {
     const timer = setTimeout(() => {
-      settlements.add(releaseRow(holdId)).catch((error: unknown) => {
+      settlements.add(releaseRow(holdId, accountId)).catch((error: unknown) => {
         log.error({ hold_id: holdId, error }, 'abandoned hold is left to the sweeper')
       })
     }, ABANDONED_AFTER_MS)
@@ -119,16 +114,21 @@ export function createLedger(options: {
   async function hold(request: HoldRequest): Promise<HoldResult> {
     const id = holdIdOf(request.requestId)
     try {
-      const verdict = await holds.add(toHoldRow(id, request, { ownerId, taskId: null }))
+      const verdict = await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
       if (verdict !== 'held' && verdict !== 'already') return { refused: verdict }
       const { requestId, accountId, amountNanos } = request
       return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
     } catch (error) {
-      if (!(error instanceof QueueFull)) abandon(id)
+      if (!(error instanceof QueueFull)) abandon(id, request.accountId)
       const known = error instanceof GatewayError || error instanceof QueueFull
       if (!known && !options.isUnavailable(error)) throw error
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
     }
+  }
+
+  async function flushed(): Promise<void> {
+    await moves.flushed()
+    await settlements.flushed()
   }
 
   return {
@@ -136,33 +136,24 @@ export function createLedger(options: {
     settle(closing, settlement) {
       retireHold(closing)
       checkpoints.forget(closing.id)
-      return settlements.add(toSettleRow(closing.id, settlement))
+      return moves.close(toSettleRow(closing.id, settlement, closing.accountId))
     },
     watch: (watched, read) => checkpoints.watch(watched.id, read),
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
-    flushed: () => settlements.flushed(),
-    pending: () => settlements.size() + holds.size(),
+    flushed,
+    pending: () => moves.size() + settlements.size(),
     async stop() {
       checkpoints.stop()
-      await settlements.flushed()
+      await flushed()
     },
   }
 }
 
-/** The statement goes on in the database; only the caller stops waiting for it. */
-function withinTime<T>(work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new GatewayError('unavailable', { retryAfterSeconds: 2 }))
-    }, HOLD_TIMEOUT_MS)
-    work.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-function releaseRow(holdId: string): SettleRow {
+function releaseRow(holdId: string, accountId: string): SettleRow {
   return {
     hold_id: holdId,
+    account_id: accountId,
     charge: null,
     status: 'failed',
     basis: 'none',

@@ -27,9 +27,11 @@ export function toHoldRow(
   }
 }
 
-export function toSettleRow(holdId: string, settlement: Settlement): SettleRow {
+/** Without its account a hold is looked up first. */
+export function toSettleRow(holdId: string, settlement: Settlement, accountId?: string): SettleRow {
   return {
     hold_id: holdId,
+    ...(accountId === undefined ? {} : { account_id: accountId }),
     charge: settlement.chargeNanos?.toString() ?? null,
     status: settlement.status,
     basis: settlement.basis,

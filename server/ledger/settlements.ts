@@ -6,10 +6,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { type Batcher, createBatcher } from '../lib/batcher.ts'
-import { closeHolds, type SettleRow, type SettleVerdict } from './store.ts'
+import { closeHolds } from './move-store.ts'
+import type { SettleRow, SettleVerdict } from './store.ts'
 
 const BATCH_LIMIT = 500
-const SETTLE_QUEUE_MAX = 200_000
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
 
@@ -26,7 +26,7 @@ export function createSettlements(options: {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
-  readonly settleQueueMax?: number
+  readonly settleQueueMax: number
 }): Batcher<SettleRow, SettleVerdict> {
   const { sql, log } = options
 
@@ -65,6 +65,6 @@ export function createSettlements(options: {
     }
   }
 
-  const queueLimit = options.settleQueueMax ?? SETTLE_QUEUE_MAX
+  const queueLimit = options.settleQueueMax
   return createBatcher({ run: closeUntilDone, batchLimit: BATCH_LIMIT, queueLimit })
 }

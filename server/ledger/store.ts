@@ -32,6 +32,8 @@ export type HoldVerdict =
 
 export interface SettleRow {
   readonly hold_id: string
+  /** Absent: the ledger looks it up. */
+  readonly account_id?: string
   /** Decimal nano-units; null releases the hold. */
   readonly charge: string | null
   readonly status: 'succeeded' | 'failed' | 'cancelled' | 'lost'
@@ -78,26 +80,6 @@ export interface BalanceRow {
   readonly available: bigint
   readonly held: bigint
   readonly debt: bigint
-}
-
-/** Takes holds in one statement. Returns the verdict by hold id. */
-export async function takeHolds(
-  sql: Sql | TransactionSql,
-  rows: readonly HoldRow[],
-): Promise<ReadonlyMap<string, HoldVerdict>> {
-  const verdicts = await sql<{ hold_id: string; outcome: HoldVerdict }[]>`
-    select hold_id, outcome from ledger_hold(${JSON.stringify(rows)}::text::jsonb)`
-  return new Map(verdicts.map((verdict) => [verdict.hold_id, verdict.outcome]))
-}
-
-/** Closes holds and writes their consumption records in one statement. */
-export async function closeHolds(
-  sql: Sql | TransactionSql,
-  rows: readonly SettleRow[],
-): Promise<ReadonlyMap<string, SettleVerdict>> {
-  const verdicts = await sql<{ hold_id: string; outcome: SettleVerdict }[]>`
-    select hold_id, outcome from ledger_settle(${stringifyStorable(rows)}::text::jsonb)`
-  return new Map(verdicts.map((verdict) => [verdict.hold_id, verdict.outcome]))
 }
 
 /** Notes for many running calls at once what each would owe if this process died now. */

@@ -3,8 +3,8 @@
  * that died with it: charged up to the last checkpoint, released where there is none.
  */
 import type { Sql } from 'postgres'
+import { closeHolds } from './move-store.ts'
 import {
-  closeHolds,
   countLiveOwners,
   dropExpired,
   endLease,

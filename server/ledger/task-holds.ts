@@ -6,8 +6,9 @@ import type { TransactionSql } from 'postgres'
 import { holdIdOf } from '../lib/ids.ts'
 import { admitHold, type Hold } from './hold.ts'
 import type { HoldRequest, Settlement } from './ledger.ts'
+import { closeHolds, takeHolds } from './move-store.ts'
 import { toHoldRow, toSettleRow } from './rows.ts'
-import { closeHolds, forgetAnswers, type HoldVerdict, keepAnswer, takeHolds } from './store.ts'
+import { forgetAnswers, type HoldVerdict, keepAnswer } from './store.ts'
 
 export { keepAnswer }
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { backup } from '../../server/database/backup.ts'
 import { restore } from '../../server/database/restore.ts'
 import { audit } from '../../server/ledger/audit.ts'
-import { takeHolds } from '../../server/ledger/store.ts'
+import { takeHolds } from '../../server/ledger/move-store.ts'
 import { startSweeper } from '../../server/ledger/sweeper.ts'
 import {
   digestTables,

@@ -7,14 +7,8 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit.ts'
-import {
-  closeHolds,
-  type HoldRow,
-  postCredit,
-  readBalance,
-  type SettleRow,
-  takeHolds,
-} from '../../server/ledger/store.ts'
+import { closeHolds, takeHolds } from '../../server/ledger/move-store.ts'
+import { type HoldRow, postCredit, readBalance, type SettleRow } from '../../server/ledger/store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { LedgerModel } from './model.ts'
 

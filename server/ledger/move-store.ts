@@ -1,0 +1,102 @@
+/**
+ * The statements that move money for calls: a batch travels as arrays, one for each field, and the
+ * database answers only with what did not go as asked.
+ */
+import type { Sql, TransactionSql } from 'postgres'
+import { stringifyStorable } from '../lib/well-formed.ts'
+import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from './store.ts'
+
+type Client = Sql | TransactionSql
+
+/** Pairs of id and verdict. */
+interface TakeAnswer {
+  readonly not_taken: readonly string[]
+}
+
+interface CloseAnswer {
+  readonly not_closed: readonly string[]
+}
+
+/** Takes holds in one statement. Returns the verdict by hold id. */
+export async function takeHolds(
+  sql: Client,
+  begun: readonly HoldRow[],
+): Promise<ReadonlyMap<string, HoldVerdict>> {
+  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, begun)} as not_taken`
+  return readHeld(begun, answer)
+}
+
+/** Closes holds and writes their consumption records in one statement. */
+export async function closeHolds(
+  sql: Client,
+  ended: readonly SettleRow[],
+): Promise<ReadonlyMap<string, SettleVerdict>> {
+  const [answer] = await sql<CloseAnswer[]>`select ${close(sql, ended, [])} as not_closed`
+  return readClosed(ended, answer)
+}
+
+/** Closes what has ended and then takes what begins, in one statement and under one commit. */
+export async function move(
+  sql: Client,
+  ended: readonly SettleRow[],
+  begun: readonly HoldRow[],
+): Promise<{
+  readonly closed: ReadonlyMap<string, SettleVerdict>
+  readonly taken: ReadonlyMap<string, HoldVerdict>
+}> {
+  const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
+    with closed as materialized (select ${close(sql, ended, begun)} as not_closed)
+    select not_closed, ${take(sql, begun)} as not_taken from closed`
+  return { closed: readClosed(ended, answer), taken: readHeld(begun, answer) }
+}
+
+function take(sql: Client, rows: readonly HoldRow[]) {
+  const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
+  const named = has('idempotency_key')
+  return sql`ledger_take(
+    ${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.request_id)}::text[],
+    ${rows.map((row) => row.account_id)}::text[], ${rows.map((row) => row.key_id)}::text[],
+    ${rows.map((row) => row.owner_id)}::text[], ${rows.map((row) => row.task_id)}::text[],
+    ${rows.map((row) => row.endpoint)}::text[], ${rows.map((row) => row.model)}::text[],
+    ${rows.map((row) => row.price_version)}::bigint[], ${rows.map((row) => row.amount)}::bigint[],
+    ${stringifyStorable(rows.map((row) => row.estimate ?? {}))}::text::jsonb,
+    ${has('spend_limit') ? rows.map((row) => row.spend_limit) : null}::bigint[],
+    ${named ? rows.map((row) => row.idempotency_key) : null}::text[],
+    ${named ? rows.map((row) => row.route) : null}::text[],
+    ${named ? rows.map((row) => row.fingerprint) : null}::text[])`
+}
+
+function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow[]) {
+  const details = rows.map(({ lines, attempts, answer }) => ({
+    ...{ lines: lines ?? [], attempts: attempts ?? [] },
+    ...(answer ? { answer } : {}),
+  }))
+  return sql`ledger_close(
+    ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
+    ${rows.map((row) => row.charge)}::bigint[], ${rows.map((row) => row.status)}::text[],
+    ${rows.map((row) => row.basis)}::text[], ${rows.map((row) => String(row.review))}::boolean[],
+    ${rows.map((row) => row.cost)}::bigint[], ${rows.map((row) => row.cost_version)}::bigint[],
+    ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
+    ${stringifyStorable(details)}::text::jsonb,
+    ${before.map((row) => row.account_id)}::text[])`
+}
+
+function readHeld(rows: readonly HoldRow[], answer: TakeAnswer | undefined) {
+  if (!answer) throw new Error('the ledger gave no answer')
+  const verdicts = new Map<string, HoldVerdict>(rows.map((row) => [row.id, 'held']))
+  for (const [id, verdict] of pairs(answer.not_taken)) verdicts.set(id, verdict as HoldVerdict)
+  return verdicts
+}
+
+function readClosed(rows: readonly SettleRow[], answer: CloseAnswer | undefined) {
+  if (!answer) throw new Error('the ledger gave no answer')
+  const verdicts = new Map<string, SettleVerdict>(rows.map((row) => [row.hold_id, 'closed']))
+  for (const [id, verdict] of pairs(answer.not_closed)) verdicts.set(id, verdict as SettleVerdict)
+  return verdicts
+}
+
+function* pairs(words: readonly string[]): Generator<readonly [string, string]> {
+  for (let index = 0; index + 1 < words.length; index += 2) {
+    yield [words[index] ?? '', words[index + 1] ?? '']
+  }
+}

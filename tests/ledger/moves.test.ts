@@ -1,0 +1,89 @@
+/** What ends and what begins at the same moment share a statement, and nobody pays for another. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import type { Hold } from '../../server/ledger/hold.ts'
+import { createLedger, type HoldRequest, type Ledger } from '../../server/ledger/ledger.ts'
+import { newId, newRequestId } from '../../server/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+
+describe('moves', () => {
+  let database: TestDatabase
+  let ledger: Ledger
+  let accountId: string
+  const refusals: string[] = []
+  before(async () => {
+    database = await createTestDatabase()
+  })
+  after(() => database.drop())
+  beforeEach(async () => {
+    const { sql } = database
+    const log = { warn: () => undefined, error: (_: object, text: string) => refusals.push(text) }
+    ledger = createLedger({ sql, ownerId: newId('own'), isUnavailable, log, holdQueueMax: 3 })
+    const opening = { name: 'test', openingBalanceNanos: 1_000n, actor: 'test' }
+    accountId = (await createAccount(sql, opening)).id
+  })
+
+  const request = (): HoldRequest => ({
+    ...{ requestId: newRequestId(), accountId, keyId: 'key', endpoint: 'test', model: 'm' },
+    ...{ priceVersion: null, amountNanos: 100n, estimate: {} },
+    ...{ spendLimitNanos: null, idempotency: null },
+  })
+  const take = async (): Promise<Hold> => {
+    const result = await ledger.hold(request())
+    assert.ok('hold' in result)
+    return result.hold
+  }
+  const close = (hold: Hold, costNanos = 1n) =>
+    ledger.settle(hold, {
+      ...{ chargeNanos: 60n, status: 'succeeded', basis: 'usage', attempts: [], lines: [] },
+      cost: { nanos: costNanos, version: 1n },
+    })
+
+  test('an end and a beginning share one commit', async () => {
+    const first = await take()
+    const [verdict, second] = await Promise.all([close(first), take()])
+    assert.equal(verdict, 'closed')
+    const commits = await database.sql`
+      select distinct xmin::text from entry where (posting, step) in (
+        (${first.id}, 'charge'), (${first.id}, 'return'), (${second.id}, 'hold'))`
+    assert.equal(commits.length, 1)
+  })
+
+  test('what a settlement gives back is there for the holds beside it', async () => {
+    const big = await ledger.hold({ ...request(), amountNanos: 1_000n })
+    assert.ok('hold' in big)
+    const released = { chargeNanos: null, status: 'failed', basis: 'none' } as const
+    const ending = ledger.settle(big.hold, { ...released, lines: [], attempts: [] })
+    await Promise.all([ending, take()])
+  })
+
+  test('a settlement that the database refuses takes nobody along', async () => {
+    const [good, bad] = [await take(), await take()]
+    const verdicts = Promise.all([close(good), close(bad, -1n)])
+    await Promise.all([verdicts, take()])
+    assert.deepEqual(await verdicts, ['closed', 'closed'])
+    assert.deepEqual(refusals.splice(0), ['settlement refused: closing without details'])
+    const [row] = await database.sql`select review, charged from call where hold_id = ${bad.id}`
+    assert.deepEqual({ ...row }, { review: true, charged: 60n })
+  })
+
+  test('a hold ends once, however it is asked for', async () => {
+    const hold = await take()
+    const verdicts = await Promise.all([close(hold), close(hold)])
+    assert.deepEqual(verdicts.toSorted(), ['already', 'closed'])
+  })
+
+  test('more holds than may wait are told to come back', async () => {
+    const asked = await Promise.allSettled(Array.from({ length: 5 }, take))
+    assert.equal(asked.filter(({ status }) => status === 'rejected').length, 2)
+  })
+
+  test('and the books are right', async () => {
+    await ledger.flushed()
+    const broken = (await audit(database.sql)).checks.filter((check) => !check.ok)
+    assert.deepEqual(broken, [])
+  })
+})
