@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withTransaction } from '../database/transaction.ts'
-import { isUnavailable } from '../database/unavailable.ts'
+import { isUnavailable, isUniqueViolation } from '../database/unavailable.ts'
 import { GatewayError } from '../errors.ts'
 import { keepAnswer } from '../ledger/task-holds.ts'
 import { failpoint } from '../lib/failpoint.ts'
@@ -58,8 +58,9 @@ async function tryRoutes(
   for (let number = 1; ; number += 1) {
     const planned = routes[(number - 1) % routes.length] ?? routes[0]
     if (number > 1) task = await nextAttempt(engine, task, planned, number)
-    const outcome = await attempt(engine, task, planned)
-    if (typeof outcome === 'string') return { task: await accept(engine, task, outcome) }
+    const sent = await attempt(engine, task, planned)
+    const outcome = typeof sent === 'string' ? await accept(engine, task, sent) : sent
+    if (!(outcome instanceof UpstreamFailure)) return { task: outcome }
     await noteFailure(engine, task, outcome, meansOfPlanned(engine, task, planned))
     if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
   }
@@ -150,13 +151,25 @@ function mayRetry(
   return true
 }
 
-/** Writes down what the upstream has taken, as often as it needs: it cannot be asked again. */
-async function accept(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<ClaimedTask> {
+/**
+ * Writes down what the upstream has taken, as often as it needs: it cannot be asked again. An id
+ * that another attempt has says nothing of this one.
+ */
+async function accept(
+  engine: Engine,
+  task: ClaimedTask,
+  upstreamId: string,
+): Promise<ClaimedTask | UpstreamFailure> {
   const deadline = performance.now() + ACCEPT_PATIENCE_MS
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     try {
       return await acceptOnce(engine, task, upstreamId)
     } catch (error) {
+      if (isUniqueViolation(error)) {
+        const message = 'an upstream id belongs to another attempt'
+        engine.services.log.error({ task_id: task.id, channel: task.channel_id }, message)
+        return new UpstreamFailure('unknown', { message, cause: error })
+      }
       if (!isUnavailable(error) || performance.now() > deadline) throw error
       await sleep(waitMs)
     }

@@ -117,6 +117,22 @@ describe('a submission', () => {
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
+  test('an id that another task has: 502, paid back, and the other one is charged once', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.advance = false
+    const first = await stage.create(tenant)
+    stage.vendor.nextId = first.json.upstream_id
+    const second = await stage.create(tenant)
+    assert.equal(second.status, 502, second.text)
+    const { error_code: code } = await ending(second.headers.get('x-request-id') ?? '')
+    assert.equal(code, 'submission_unknown')
+    stage.vendor.advance = true
+    await stage.until(tenant, first.json.id, 'succeeded')
+    assert.equal((await stage.gateway.record(first, tenant.key)).charged, CHARGE)
+    const { held, available } = await stage.gateway.balance(tenant.accountId)
+    assert.deepEqual([held, available], [0n, 100_000_000_000n - 5_009_400_000n])
+  })
+
   test('a caller that hangs up before the answer still has its task, by its key', async () => {
     const tenant = await stage.gateway.tenant()
     const headers = { 'content-type': 'application/json', 'idempotency-key': 'gone' }

@@ -33,6 +33,8 @@ export interface VideoVendor {
   onTask: ((task: VendorTask) => Promise<void>) | undefined
   /** Each look moves every task one state on: queued, running, succeeded. */
   advance: boolean
+  /** The id of the next new task, whether another has it or not. */
+  nextId: string | undefined
   /** Each look is answered after so long. */
   lookMs: number
   stop(): Promise<void>
@@ -55,6 +57,7 @@ interface State {
   readonly faults: Fault[]
   begin: string
   advance: boolean
+  nextId: string | undefined
   lookMs: number
   lists: boolean
   onTask: ((task: VendorTask) => Promise<void>) | undefined
@@ -66,7 +69,7 @@ export async function startVideoVendor(): Promise<VideoVendor> {
   const state: State = {
     ...{ tasks: new Map(), requests: [], faults: [] },
     ...{ begin: 'queued', advance: false, lists: true, onTask: undefined },
-    ...{ lookMs: 0, lose: 0, count: 0 },
+    ...{ nextId: undefined, lookMs: 0, lose: 0, count: 0 },
   }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
@@ -132,7 +135,8 @@ async function create(
     return
   }
   state.count += 1
-  const id = `cgt-20261121-${process.pid}-${String(state.count).padStart(5, '0')}`
+  const id = state.nextId ?? `cgt-20261121-${process.pid}-${String(state.count).padStart(5, '0')}`
+  state.nextId = undefined
   const task: VendorTask = {
     ...{ id, model: body.model, body, createdAt: Math.floor(Date.now() / 1000) },
     ...{ status: state.begin, error: null, extra: {} },
