@@ -7,7 +7,7 @@ import { type Engine, reach, referenceOf } from './engine.ts'
 import { finish } from './finish.ts'
 import { makeCall } from './make-call.ts'
 import { reconcile } from './reconcile.ts'
-import { nextLookMs, retryLookMs } from './schedule.ts'
+import { nextLookMs, restMs, retryLookMs } from './schedule.ts'
 import { rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'
 import { addEvent } from './timeline-store.ts'
@@ -108,5 +108,5 @@ async function lookAgain(engine: Engine, task: ClaimedTask, error: unknown): Pro
   const next = { state: task.state, dueInMs, failed: true, gone: false }
   await rescheduleTask(engine.sql, task, next)
   if (failure?.kind !== 'busy') return {}
-  return { restMs: (retryAfterSeconds ?? 1) * 1000 }
+  return { restMs: restMs(retryAfterSeconds) }
 }

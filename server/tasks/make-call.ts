@@ -19,7 +19,7 @@ import { type Engine, openTaskWire } from './engine.ts'
 import { type FinishOptions, finish } from './finish.ts'
 import type { LookOutcome } from './look.ts'
 import { readCallAnswer } from './read-call-answer.ts'
-import { retryLookMs } from './schedule.ts'
+import { restMs, retryLookMs } from './schedule.ts'
 import { endAttempt, rescheduleTask } from './store.ts'
 import type { DeferredCall } from './submission.ts'
 import type { ClaimedTask } from './task.ts'
@@ -145,7 +145,7 @@ async function refused(
     const state = task.state === 'queued' ? 'processing' : task.state
     await rescheduleTask(transaction, task, { state, dueInMs, failed: true, gone: false })
   })
-  return failure.kind === 'busy' ? { restMs: (retryAfterSeconds ?? 1) * 1000 } : {}
+  return failure.kind === 'busy' ? { restMs: restMs(retryAfterSeconds) } : {}
 }
 
 /** From the answer to the task's end. What cannot be kept was not delivered and is not charged. */

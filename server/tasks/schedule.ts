@@ -41,6 +41,14 @@ export function nextLookMs(ageMs: number, times: TaskTimes, random = Math.random
   return pace * (0.8 + 0.4 * random)
 }
 
+/** A vendor that asks for more is asked again after this: a mistake must not be the end. */
+const REST_MS_MAX = 600_000
+
+/** How long a vendor wants to be left alone; without a word of its own, for a second. */
+export function restMs(retryAfterSeconds = 1): number {
+  return Math.min(retryAfterSeconds * 1000, REST_MS_MAX)
+}
+
 /** After `failures` looks in a row that failed; an upstream's own Retry-After is the least. */
 export function retryLookMs(
   failures: number,
@@ -49,5 +57,5 @@ export function retryLookMs(
   random = Math.random(),
 ): number {
   const backOff = Math.min(times.lookMsMin * 2 ** Math.min(failures, 10), 2 * times.lookMsMax)
-  return Math.max(backOff * (0.5 + 0.5 * random), retryAfterSeconds * 1000)
+  return Math.max(backOff * (0.5 + 0.5 * random), restMs(retryAfterSeconds))
 }
