@@ -86,7 +86,7 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
       storage_key: blob.key,
       content_type: sniffType(blob.head),
       bytes: BigInt(blob.bytes),
-      expires_at: new Date(Date.now() + lifeSeconds * 1000),
+      life_seconds: lifeSeconds,
       ...{ request_id: requestId, sha256: blob.sha256, idempotency_key: idempotencyKey ?? null },
     })
     return { file, isReplay: false }

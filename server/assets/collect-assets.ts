@@ -15,6 +15,8 @@ export interface FinishedTask {
   readonly model: string
   readonly request: JsonObject
   readonly result: JsonObject | null
+  /** By the database's clock; without it the process's own counts. */
+  readonly finished_at?: Date | null
 }
 
 export interface MadeAsset {

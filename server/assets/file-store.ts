@@ -19,8 +19,10 @@ export interface FileRow {
   readonly sha256: Buffer | null
 }
 
-export interface NewFile extends Omit<FileRow, 'created_at' | 'sha256'> {
+export interface NewFile extends Omit<FileRow, 'created_at' | 'expires_at' | 'sha256'> {
   readonly sha256: Buffer
+  /** From now on, by the database's clock. */
+  readonly life_seconds: number
   readonly idempotency_key: string | null
 }
 
@@ -32,7 +34,8 @@ export async function insertFile(sql: TransactionSql, file: NewFile): Promise<Fi
         sha256, request_id, idempotency_key, lent)
     values (
       ${file.id}, ${file.account_id}, ${file.token}, ${file.storage_key}, ${file.filename},
-      ${file.purpose}, ${file.content_type}, ${bytes}, ${file.expires_at}, ${file.sha256},
+      ${file.purpose}, ${file.content_type}, ${bytes},
+      now() + ${file.life_seconds}::float8 * interval '1 second', ${file.sha256},
       ${file.request_id}, ${file.idempotency_key}, ${file.lent}
     ) returning *`
   if (!row) throw new Error('a file that was inserted was not returned')

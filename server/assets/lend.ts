@@ -56,7 +56,7 @@ export function createLend({
         filename: wanted.filename,
         content_type: sniffType(blob.head),
         bytes: BigInt(blob.bytes),
-        expires_at: new Date(Date.now() + LIFE_SECONDS * 1000),
+        life_seconds: LIFE_SECONDS,
         ...{ request_id: null, sha256: blob.sha256, idempotency_key: null },
       })
     })

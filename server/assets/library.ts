@@ -113,15 +113,11 @@ function ownResult(result: JsonObject | null, links: ReadonlyMap<string, string>
  * Writes the entries of a task that succeeds, in the transaction that ends it. A result that names
  * no media makes none.
  */
-export async function addToLibrary(
-  transaction: TransactionSql,
-  task: FinishedTask,
-  now = new Date(),
-): Promise<void> {
-  for (const made of collectAssets(task)) await insertAsset(transaction, toRow(task, made, now))
+export async function addToLibrary(transaction: TransactionSql, task: FinishedTask): Promise<void> {
+  for (const made of collectAssets(task)) await insertAsset(transaction, toRow(task, made))
 }
 
-function toRow(task: FinishedTask, made: MadeAsset, now: Date) {
+function toRow(task: FinishedTask, made: MadeAsset) {
   return {
     id: newId('asset'),
     accountId: task.account_id,
@@ -133,7 +129,7 @@ function toRow(task: FinishedTask, made: MadeAsset, now: Date) {
     prompt: made.prompt ?? null,
     originalTaskId: made.originalTaskId ?? null,
     sourceUrl: made.sourceUrl,
-    sourceExpiresAt: readLinkExpiry(made.sourceUrl, now),
+    sourceExpiresAt: readLinkExpiry(made.sourceUrl, task.finished_at ?? new Date()),
     token: randomText(TOKEN_CHARACTERS),
     width: made.width ?? null,
     height: made.height ?? null,

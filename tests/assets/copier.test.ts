@@ -224,6 +224,13 @@ describe('what a task made', () => {
     assert.equal((await shelf.row('task_q')).prompt, null)
   })
 
+  test('a link that names no end lives a day from the task’s, by the database’s clock', async () => {
+    await shelf.succeed({ ...video(), finished_at: new Date('2030-01-01T00:00:00Z') })
+    const [asset] = await shelf.sql<{ until: Date }[]>`
+      select source_expires_at as until from asset where task_id = 'task_a'`
+    assert.equal(asset?.until.toISOString(), '2030-01-02T00:00:00.000Z')
+  })
+
   test('nothing comes of results of odd forms, and nothing breaks', async () => {
     const odd = [null, {}, { video_url: 7 }, { video_url: 'ftp://x/y' }, { data: 'x' }]
     for (const result of [...odd, { data: [null, 1, { url: null }] }]) {

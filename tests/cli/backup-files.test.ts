@@ -21,7 +21,7 @@ async function store(sql: Sql, folder: string, text: string): Promise<string> {
     await insertFile(transaction, {
       ...{ id: `file_${blob.key}`, account_id: 'a', token: blob.key, storage_key: blob.key },
       ...{ filename: 'f', purpose: 'p', content_type: 'text/plain', bytes: BigInt(blob.bytes) },
-      ...{ expires_at: new Date('2099-01-01'), request_id: null, idempotency_key: null },
+      ...{ life_seconds: 86_400, request_id: null, idempotency_key: null },
       ...{ sha256: blob.sha256, lent: false },
     })
   })

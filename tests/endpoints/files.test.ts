@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { after, before, describe, mock, test } from 'node:test'
 import OpenAI from 'openai'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/processes.ts'
@@ -68,6 +68,14 @@ test('200: uploaded, described, fetched whole and in part, public, deleted', asy
   assert.deepEqual(await removed.json(), { id: json.id, object: 'file', deleted: true })
   assert.equal(stored().length, count - 1)
   assert.equal((await fetchPublic(json.url)).status, 404)
+})
+
+test('a file lives by the database’s clock, whatever the gateway’s own says', async () => {
+  const { key } = await gateway.tenant()
+  const late = mock.method(Date, 'now', () => performance.timeOrigin + performance.now() + 9e6)
+  const { json } = await upload(key, form(PNG, { 'expires_after[seconds]': '3600' }))
+  late.mock.restore()
+  assert.equal(json.expires_at - json.created_at, 3600)
 })
 
 test('404, the same for foreign, unknown and malformed ids and tokens', async () => {
