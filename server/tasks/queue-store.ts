@@ -78,7 +78,7 @@ export function claimInTurn(
 function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<ClaimedTask[]> {
   return sql<ClaimedTask[]>`
     with due as (${due}), t as (
-      update task set fence = fence + 1,
+      update task set fence = fence + 1, is_claimed = true,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
       from due where task.id = due.id
       returning task.*)
@@ -97,7 +97,7 @@ export async function claimOne(
 ): Promise<ClaimedTask | undefined> {
   const [row] = await sql<ClaimedTask[]>`
     with t as (
-      update task set fence = fence + 1,
+      update task set fence = fence + 1, is_claimed = true,
         due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
       where id = ${taskId} and state in ('queued', 'processing')
       returning task.*)

@@ -139,7 +139,7 @@ export async function acceptTask(
   dueInMs: number,
 ): Promise<boolean> {
   const accepted = await sql`
-    update task set state = 'queued', updated_at = now(), failures = 0,
+    update task set state = 'queued', updated_at = now(), failures = 0, is_claimed = false,
       due_at = now() + ${dueInMs}::float8 * interval '1 millisecond'
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and state = 'submitting'`
   if (accepted.count !== 1) return false
@@ -157,18 +157,23 @@ export interface Reschedule {
   readonly gone: boolean
 }
 
-/** False when the lease is lost. */
+/**
+ * A vendor's report that came after the claim keeps the time that it asked for: the look under way
+ * may not have seen what it is about. False when the lease is lost.
+ */
 export async function rescheduleTask(
   sql: AnySql,
-  task: { readonly id: string; readonly fence: bigint },
+  task: Pick<ClaimedTask, 'id' | 'fence' | 'told_count'>,
   next: Reschedule,
 ): Promise<boolean> {
   const moved = await sql`
-    update task set state = ${next.state}, looks = looks + 1,
+    update task set state = ${next.state}, looks = looks + 1, is_claimed = false,
       updated_at = case when state <> ${next.state} then now() else updated_at end,
       failures = case when ${next.failed} then failures + 1 else 0 end,
       gone_since = case when ${next.gone} then coalesce(gone_since, now()) end,
-      due_at = now() + ${next.dueInMs}::float8 * interval '1 millisecond'
+      due_at = least(now() + ${next.dueInMs}::float8 * interval '1 millisecond',
+        (select told_at from task_attempt
+          where id = task.attempt_id and told_count > ${task.told_count}))
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return moved.count === 1
 }

@@ -72,7 +72,8 @@ export async function noteTold(
 
 /**
  * Makes the task of an attempt due by a report: now, but not sooner than `everyMs` after the last
- * time that a report did. One that is still to come will see what this report is about.
+ * time that a report did. One that is still to come will see what this report is about. Whoever
+ * looks at the task at this moment keeps it, and finds the report when they put it back.
  */
 export async function wakeByReport(
   sql: TransactionSql,
@@ -85,7 +86,8 @@ export async function wakeByReport(
         else greatest(now(), told_at + ${everyMs}::float8 * interval '1 millisecond') end
       where id = ${attemptId} returning task_id, told_at)
     update task set due_at = least(due_at, told.told_at)
-    from told where task.id = told.task_id and due_at is not null`
+    from told where task.id = told.task_id and due_at is not null
+      and not (is_claimed and due_at > now())`
 }
 
 /** The same, without a wait, for a report that came while nobody could use it. */

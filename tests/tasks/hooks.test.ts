@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createSecretBox } from '../../server/lib/secrets.ts'
 import { createHooks } from '../../server/tasks/hooks.ts'
 import { SECRET_KEY, type Tenant } from '../support/in-process.ts'
@@ -19,7 +20,8 @@ describe('a report of a vendor', () => {
   before(async () => {
     const environment = await reachable()
     publicUrl = environment.PUBLIC_URL ?? ''
-    stage = await startTaskStage({ ...environment, TASK_LOOK_MS_MAX: '60000' })
+    const slow = { TASK_LOOK_MS_MAX: '60000', TASK_UNKNOWN_MS: '600000' }
+    stage = await startTaskStage({ ...environment, ...slow })
     stage.vendor.lists = false
   })
   after(() => stage.stop())
@@ -106,13 +108,17 @@ describe('a report of a vendor', () => {
     const tenant = await stage.gateway.tenant()
     const { task } = await create(tenant)
     const url = hookOf(task)
-    const other = url.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    const others = [...'ABCDEF'].map((last) => url.slice(0, -1) + last)
     const [id, signature] = url.split('/').at(-1)?.split('.') ?? []
     const box = createSecretBox([SECRET_KEY])
     const strange = createHooks(box, () => publicUrl).urlOf(`att_${'x'.repeat(22)}`)
     const foreign = createHooks(createSecretBox(['k'.repeat(32)]), () => publicUrl)
     const forged = [
-      ...[other, `${publicUrl}/v1/hooks/upstream/${id}`, `${publicUrl}/v1/hooks/upstream/x`],
+      ...[
+        ...others.filter((one) => one !== url),
+        `${publicUrl}/v1/hooks/upstream/${id}`,
+        `${publicUrl}/v1/hooks/upstream/x`,
+      ],
       `${publicUrl}/v1/hooks/upstream/${'y'.repeat(22)}.${signature}`,
       ...[`${publicUrl}/v1/hooks/upstream/%ff`, `${url}A`, foreign.urlOf(`att_${id}`)],
       // Rightly signed, for an attempt that is not here.
@@ -207,6 +213,24 @@ describe('a report of a vendor', () => {
     task.status = 'succeeded'
     await report(hookOf(task), { id: task.id })
     await stateIs(task, 'queued')
+  })
+
+  test('during a look: the look goes on alone, and another one follows', async () => {
+    const tenant = await stage.gateway.tenant()
+    const { task } = await create(tenant)
+    const meanwhile: number[] = []
+    stage.vendor.onLook = async (looked) => {
+      if (looked !== task || meanwhile.length > 0) return
+      // The answer under way says `queued`.
+      task.status = 'succeeded'
+      await report(hookOf(task), { id: task.id })
+      await sleep(300)
+      meanwhile.push(stage.vendor.requests.filter((one) => one.endsWith(task.id)).length)
+    }
+    await report(hookOf(task), { id: task.id })
+    await stateIs(task, 'succeeded')
+    stage.vendor.onLook = undefined
+    assert.deepEqual(meanwhile, [1], 'nobody else looked')
   })
 
   test('after the end, and again and again: 200, and nothing happens', async () => {

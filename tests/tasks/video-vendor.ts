@@ -31,6 +31,8 @@ export interface VideoVendor {
   lists: boolean
   /** Called with each new task before its creation is answered. */
   onTask: ((task: VendorTask) => Promise<void>) | undefined
+  /** Called between the look at a task and the answer to it. */
+  onLook: ((task: VendorTask) => Promise<void>) | undefined
   /** Each look moves every task one state on: queued, running, succeeded. */
   advance: boolean
   /** The id of the next new task, whether another has it or not. */
@@ -61,6 +63,7 @@ interface State {
   lookMs: number
   lists: boolean
   onTask: ((task: VendorTask) => Promise<void>) | undefined
+  onLook: ((task: VendorTask) => Promise<void>) | undefined
   lose: number
   count: number
 }
@@ -68,7 +71,7 @@ interface State {
 export async function startVideoVendor(): Promise<VideoVendor> {
   const state: State = {
     ...{ tasks: new Map(), requests: [], faults: [] },
-    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined },
+    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined, onLook: undefined },
     ...{ nextId: undefined, lookMs: 0, lose: 0, count: 0 },
   }
   const server = createServer((request, response) => {
@@ -160,7 +163,9 @@ async function look(state: State, response: ServerResponse, id: string): Promise
     refuse(response, 404, 'ResourceNotFound')
     return
   }
-  send(response, 200, show(task))
+  const shown = show(task)
+  await state.onLook?.(task)
+  send(response, 200, shown)
   if (state.advance) task.status = NEXT[task.status] ?? task.status
 }
 
