@@ -1,5 +1,6 @@
 /** The figures of the period, a row for each currency. */
 import { Stack } from '@mantine/core'
+import { Fragment } from 'react'
 import { MoneyText } from '../../components/money-text.tsx'
 import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
 import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
@@ -10,31 +11,48 @@ import type { Overview } from './page.tsx'
 type Currency = Overview['currencies'][number]
 
 export function Figures({ overview }: { readonly overview: Overview }) {
-  const t = useMessages(messages)
-  const { language } = useLanguage()
+  const last = overview.currencies.at(-1)
   return (
     <Stack gap="md">
       {overview.currencies.map((one) => (
-        <StatTiles key={one.currency}>
-          <Earnings figures={one} />
-          <Work figures={one} />
-          <Balances figures={one} />
-        </StatTiles>
+        <Fragment key={one.currency}>
+          <StatTiles>
+            <Earnings figures={one} />
+            <Work figures={one} />
+          </StatTiles>
+          <StatTiles>
+            <Balances figures={one} />
+            {one === last ? <Now overview={overview} /> : null}
+          </StatTiles>
+        </Fragment>
       ))}
-      <StatTiles>
-        <StatTile
-          label={t('activeAccounts')}
-          value={formatNumber(overview.active_accounts, language)}
-          to="/operator/accounts"
-        />
-        <StatTile
-          label={t('openTasks')}
-          value={formatNumber(overview.open_tasks, language)}
-          to="/operator/tasks"
-          search={{ status: 'open' }}
-        />
-      </StatTiles>
+      {last ? null : (
+        <StatTiles>
+          <Now overview={overview} />
+        </StatTiles>
+      )}
     </Stack>
+  )
+}
+
+/** What is there at this moment, in no currency. */
+function Now({ overview }: { readonly overview: Overview }) {
+  const t = useMessages(messages)
+  const { language } = useLanguage()
+  return (
+    <>
+      <StatTile
+        label={t('activeAccounts')}
+        value={formatNumber(overview.active_accounts, language)}
+        to="/operator/accounts"
+      />
+      <StatTile
+        label={t('openTasks')}
+        value={formatNumber(overview.open_tasks, language)}
+        to="/operator/tasks"
+        search={{ status: 'open' }}
+      />
+    </>
   )
 }
 
