@@ -8,9 +8,9 @@ import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useListState } from '../../lib/list-state.ts'
 import { MODEL_TYPES } from '../../lib/model-types.ts'
 import { useAccount } from '../../lib/session.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 import { Details, Prices } from './model-details.tsx'
@@ -23,25 +23,20 @@ type Model = RowOf<typeof LIST>
 export function Page() {
   const t = useMessages(messages)
   const { id: accountId } = useAccount()
-  const url = useUrlState(['search', 'type', 'id'])
+  const list = useListState(['search', 'type'])
+  const { openId } = list
   const kindName = useKindName()
-  const { id: openId, ...filters } = url.values
-  const request = { params: { account_id: accountId }, query: asQuery(LIST, filters) }
+  const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, { keepPrevious: true })
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
       <Filters>
-        <TextFilter
-          label={t('search')}
-          value={filters.search}
-          onChange={(search) => url.set({ search })}
-        />
+        <TextFilter label={t('search')} {...list.field('search')} />
         <SelectFilter
           label={t('type')}
-          value={filters.type}
           options={MODEL_TYPES.map((value) => ({ value, label: kindName(value) }))}
-          onChange={(type) => url.set({ type })}
+          {...list.field('type')}
         />
       </Filters>
       <DataTable
@@ -49,20 +44,20 @@ export function Page() {
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ id: row.id })}
+        onOpen={(row) => list.open(row.id)}
         openId={openId}
         empty={
           <FilteredEmpty
             icon="box"
-            isFiltered={filters.search !== '' || filters.type !== ''}
-            onClear={() => url.set({ search: '', type: '' })}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
           </FilteredEmpty>
         }
       />
-      <DetailDrawer isOpen={openId !== ''} title={openId} onClose={() => url.push({ id: '' })}>
+      <DetailDrawer isOpen={openId !== ''} title={openId} onClose={list.close}>
         {openId === '' ? null : <Details accountId={accountId} modelId={openId} />}
       </DetailDrawer>
     </>

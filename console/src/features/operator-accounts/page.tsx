@@ -12,7 +12,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { AccountDetails } from './account-details.tsx'
 import { messages } from './messages.ts'
@@ -23,9 +23,8 @@ type Account = RowOf<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['search', 'status', 'in_debt', 'id'])
-  const { id: openId, ...filters } = url.values
-  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
+  const list = useListState(['search', 'status', 'in_debt'])
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const [isCreating, setCreating] = useState(false)
   const states = useStatusOptions(['active', 'suspended'])
   const create = (
@@ -37,22 +36,12 @@ export function Page() {
     <>
       <PageHeader title={t('title')} description={t('description')} actions={create} />
       <Filters>
-        <TextFilter
-          label={t('search')}
-          value={filters.search}
-          onChange={(search) => url.set({ search })}
-        />
-        <SelectFilter
-          label={t('status')}
-          value={filters.status}
-          options={states}
-          onChange={(status) => url.set({ status })}
-        />
+        <TextFilter label={t('search')} {...list.field('search')} />
+        <SelectFilter label={t('status')} options={states} {...list.field('status')} />
         <SelectFilter
           label={t('debt')}
-          value={filters.in_debt}
           options={[{ value: 'true', label: t('inDebt') }]}
-          onChange={(value) => url.set({ in_debt: value })}
+          {...list.field('in_debt')}
         />
       </Filters>
       <DataTable
@@ -60,13 +49,13 @@ export function Page() {
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ id: row.id })}
-        openId={openId}
+        onOpen={(row) => list.open(row.id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="users"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set({ search: '', status: '', in_debt: '' })}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
             action={create}
           >
@@ -74,12 +63,8 @@ export function Page() {
           </FilteredEmpty>
         }
       />
-      <OpenAccount id={openId} onClose={() => url.push({ id: '' })} />
-      <NewAccount
-        isOpen={isCreating}
-        onClose={() => setCreating(false)}
-        onCreated={(id) => url.push({ id })}
-      />
+      <OpenAccount id={list.openId} onClose={list.close} />
+      <NewAccount isOpen={isCreating} onClose={() => setCreating(false)} onCreated={list.open} />
     </>
   )
 }

@@ -10,7 +10,7 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -19,53 +19,36 @@ type Row = RowOf<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState(['actor', 'action', 'account', 'id'])
-  const { id: openId, ...filters } = url.values
-  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
-  const open = pages.rows.find(({ id }) => id === openId)
+  const list = useListState(['actor', 'action', 'account'])
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
+  const open = pages.rows.find(({ id }) => id === list.openId)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
       <Filters>
-        <TextFilter
-          label={t('actor')}
-          value={filters.actor}
-          onChange={(actor) => url.set({ actor })}
-        />
-        <TextFilter
-          label={t('action')}
-          value={filters.action}
-          onChange={(action) => url.set({ action })}
-        />
-        <TextFilter
-          label={t('account')}
-          value={filters.account}
-          onChange={(account) => url.set({ account })}
-        />
+        <TextFilter label={t('actor')} {...list.field('actor')} />
+        <TextFilter label={t('action')} {...list.field('action')} />
+        <TextFilter label={t('account')} {...list.field('account')} />
       </Filters>
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ id: row.id })}
-        openId={openId}
+        onOpen={(row) => list.open(row.id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="book"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set({ actor: '', action: '', account: '' })}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
           </FilteredEmpty>
         }
       />
-      <DetailDrawer
-        isOpen={open !== undefined}
-        title={open?.action ?? ''}
-        onClose={() => url.push({ id: '' })}
-      >
+      <DetailDrawer isOpen={open !== undefined} title={open?.action ?? ''} onClose={list.close}>
         {open ? <Details row={open} /> : null}
       </DetailDrawer>
     </>

@@ -14,93 +14,70 @@ import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
+import { type ListState, useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/calls'
 type Call = RowOf<typeof KEY>
 const FILTERS = ['account', 'model', 'endpoint', 'status', 'review', 'loss', 'request_id'] as const
-const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, '']))
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState([...FILTERS, 'id'])
-  const { id, ...filters } = url.values
-  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
-  const open = pages.rows.find((row) => row.request_id === id)
+  const list = useListState(FILTERS)
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
+  const open = pages.rows.find((row) => row.request_id === list.openId)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
-      <CallFilters values={filters} onChange={url.set} />
+      <CallFilters list={list} />
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.request_id}
-        onOpen={(row) => url.push({ id: row.request_id })}
-        openId={id}
+        onOpen={(row) => list.open(row.request_id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="phone"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set(NO_FILTERS)}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
           </FilteredEmpty>
         }
       />
-      <DetailDrawer
-        isOpen={open !== undefined}
-        title={open?.model ?? ''}
-        onClose={() => url.push({ id: '' })}
-      >
+      <DetailDrawer isOpen={open !== undefined} title={open?.model ?? ''} onClose={list.close}>
         {open ? <CallDetails call={open} /> : null}
       </DetailDrawer>
     </>
   )
 }
 
-type Filter = (typeof FILTERS)[number]
-
 interface CallFiltersProps {
-  readonly values: Readonly<Record<Filter, string>>
-  readonly onChange: (changes: Partial<Record<Filter, string>>) => void
+  readonly list: ListState<(typeof FILTERS)[number]>
 }
 
-function CallFilters({ values, onChange }: CallFiltersProps) {
+function CallFilters({ list }: CallFiltersProps) {
   const t = useMessages(messages)
   const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
-  const text = (name: Filter, label: string) => (
-    <TextFilter
-      label={label}
-      value={values[name]}
-      onChange={(value) => onChange({ [name]: value })}
-    />
-  )
   return (
     <Filters>
-      {text('request_id', t('request'))}
-      {text('account', t('filterAccount'))}
-      {text('model', t('model'))}
-      <SelectFilter
-        label={t('status')}
-        value={values.status}
-        options={states}
-        onChange={(status) => onChange({ status })}
-      />
+      <TextFilter label={t('request')} {...list.field('request_id')} />
+      <TextFilter label={t('filterAccount')} {...list.field('account')} />
+      <TextFilter label={t('model')} {...list.field('model')} />
+      <SelectFilter label={t('status')} options={states} {...list.field('status')} />
       <SelectFilter
         label={t('onlyReview')}
-        value={values.review}
         options={[{ value: 'true', label: t('onlyReview') }]}
-        onChange={(review) => onChange({ review })}
+        {...list.field('review')}
       />
       <SelectFilter
         label={t('atALoss')}
-        value={values.loss}
         options={[{ value: 'true', label: t('atALoss') }]}
-        onChange={(loss) => onChange({ loss })}
+        {...list.field('loss')}
       />
     </Filters>
   )

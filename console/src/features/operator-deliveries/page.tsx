@@ -12,7 +12,7 @@ import { useWorkKind } from '../../components/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
+import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -22,44 +22,31 @@ type Delivery = RowOf<typeof KEY>
 export function Page() {
   const t = useMessages(messages)
   const kindName = useWorkKind()
-  const url = useUrlState(['account', 'state', 'task_id', 'id'])
-  const { id: openId, ...filters } = url.values
-  const pages = useAdminPages(KEY, { query: asQuery(KEY, filters) }, { keepPrevious: true })
-  const open = pages.rows.find(({ id }) => id === openId)
+  const list = useListState(['id', 'account', 'state', 'task_id'], 'delivery')
+  const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
+  const open = pages.rows.find(({ id }) => id === list.openId)
   const states = useStatusOptions(['pending', 'delivered', 'dropped'])
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
       <Filters>
-        <TextFilter
-          label={t('taskId')}
-          value={filters.task_id}
-          onChange={(value) => url.set({ task_id: value })}
-        />
-        <TextFilter
-          label={t('filterAccount')}
-          value={filters.account}
-          onChange={(account) => url.set({ account })}
-        />
-        <SelectFilter
-          label={t('state')}
-          value={filters.state}
-          options={states}
-          onChange={(state) => url.set({ state })}
-        />
+        <TextFilter label={t('id')} {...list.field('id')} />
+        <TextFilter label={t('taskId')} {...list.field('task_id')} />
+        <TextFilter label={t('filterAccount')} {...list.field('account')} />
+        <SelectFilter label={t('state')} options={states} {...list.field('state')} />
       </Filters>
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ id: row.id })}
-        openId={openId}
+        onOpen={(row) => list.open(row.id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="send"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set({ account: '', state: '', task_id: '' })}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
@@ -69,7 +56,7 @@ export function Page() {
       <DetailDrawer
         isOpen={open !== undefined}
         title={open ? kindName(open.kind) : ''}
-        onClose={() => url.push({ id: '' })}
+        onClose={list.close}
       >
         {open ? <DeliveryDetails delivery={open} /> : null}
       </DetailDrawer>

@@ -12,7 +12,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
+import { type ListState, useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
@@ -20,33 +20,31 @@ const KEY = 'GET /operator/tasks'
 const KINDS = ['video', 'minutes', 'erase', 'image'] as const
 type Task = RowOf<typeof KEY>
 const FILTERS = ['account', 'kind', 'status', 'channel', 'id'] as const
-const NO_FILTERS = { account: '', kind: '', status: '', channel: '', id: '' }
 /** An open task changes by itself. */
 const REFRESH_MS = 10_000
 
 export function Page() {
   const t = useMessages(messages)
-  const url = useUrlState([...FILTERS, 'task'])
-  const { task: openId, ...filters } = url.values
-  const request = { query: asQuery(KEY, filters) }
+  const list = useListState(FILTERS, 'task')
+  const request = { query: asQuery(KEY, list.filters) }
   const pages = useAdminPages(KEY, request, { keepPrevious: true, refetchEveryMs: REFRESH_MS })
-  const open = pages.rows.find(({ id }) => id === openId)
+  const open = pages.rows.find(({ id }) => id === list.openId)
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
-      <TaskFilters values={filters} onChange={url.set} />
+      <TaskFilters list={list} />
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ task: row.id })}
-        openId={openId}
+        onOpen={(row) => list.open(row.id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="clock"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set(NO_FILTERS)}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
@@ -56,7 +54,7 @@ export function Page() {
       <DetailDrawer
         isOpen={open !== undefined}
         title={open ? t(open.kind) : ''}
-        onClose={() => url.push({ task: '' })}
+        onClose={list.close}
       >
         {open ? <TaskDetails task={open} /> : null}
       </DetailDrawer>
@@ -64,41 +62,28 @@ export function Page() {
   )
 }
 
-type Filter = (typeof FILTERS)[number]
-
 interface TaskFiltersProps {
-  readonly values: Readonly<Record<Filter, string>>
-  readonly onChange: (changes: Partial<Record<Filter, string>>) => void
+  readonly list: ListState<(typeof FILTERS)[number]>
 }
 
-function TaskFilters({ values, onChange }: TaskFiltersProps) {
+function TaskFilters({ list }: TaskFiltersProps) {
   const t = useMessages(messages)
   const states = useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])
   return (
     <Filters>
-      <TextFilter label={t('anyId')} value={values.id} onChange={(id) => onChange({ id })} />
-      <TextFilter
-        label={t('filterAccount')}
-        value={values.account}
-        onChange={(account) => onChange({ account })}
-      />
+      <TextFilter label={t('anyId')} {...list.field('id')} />
+      <TextFilter label={t('filterAccount')} {...list.field('account')} />
       <SelectFilter
         label={t('kind')}
-        value={values.kind}
         options={KINDS.map((value) => ({ value, label: t(value) }))}
-        onChange={(kind) => onChange({ kind })}
+        {...list.field('kind')}
       />
       <SelectFilter
         label={t('status')}
-        value={values.status}
         options={[{ value: 'open', label: t('open') }, ...states]}
-        onChange={(status) => onChange({ status })}
+        {...list.field('status')}
       />
-      <TextFilter
-        label={t('channel')}
-        value={values.channel}
-        onChange={(channel) => onChange({ channel })}
-      />
+      <TextFilter label={t('channel')} {...list.field('channel')} />
     </Filters>
   )
 }

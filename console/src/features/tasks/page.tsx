@@ -7,8 +7,8 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { useStatusOptions } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { type ListState, useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
 import { TASKS, useColumns } from './columns.tsx'
 import { messages } from './messages.ts'
@@ -16,13 +16,12 @@ import { TaskDrawer } from './task-drawer.tsx'
 
 const KINDS = ['video', 'minutes', 'erase', 'image'] as const
 const FILTERS = ['search', 'kind', 'status', 'model'] as const
-const NO_FILTERS = { search: '', kind: '', status: '', model: '' }
 
 export function Page() {
   const t = useMessages(messages)
   const account = useAccount()
-  const url = useUrlState([...FILTERS, 'id'])
-  const { id, search, ...rest } = url.values
+  const list = useListState(FILTERS)
+  const { search, ...rest } = list.filters
   const pages = useAdminPages(
     TASKS,
     { params: { account_id: account.id }, query: asQuery(TASKS, { ...rest, id: search }) },
@@ -31,19 +30,19 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} />
-      <TaskFilters values={url.values} onChange={url.set} />
+      <TaskFilters list={list} />
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(task) => task.id}
-        onOpen={(task) => url.push({ id: task.id })}
-        openId={id}
+        onOpen={(task) => list.open(task.id)}
+        openId={list.openId}
         empty={
           <FilteredEmpty
             icon="clock"
-            isFiltered={FILTERS.some((name) => url.values[name] !== '')}
-            onClear={() => url.set(NO_FILTERS)}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
             action={<ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>}
           >
@@ -51,44 +50,31 @@ export function Page() {
           </FilteredEmpty>
         }
       />
-      <TaskDrawer id={id} onClose={() => url.set({ id: '' })} />
+      <TaskDrawer id={list.openId} onClose={list.close} />
     </>
   )
 }
 
-type Filter = (typeof FILTERS)[number]
-
 interface TaskFiltersProps {
-  readonly values: Readonly<Record<Filter, string>>
-  readonly onChange: (changes: Partial<Record<Filter, string>>) => void
+  readonly list: ListState<(typeof FILTERS)[number]>
 }
 
-function TaskFilters({ values, onChange }: TaskFiltersProps) {
+function TaskFilters({ list }: TaskFiltersProps) {
   const t = useMessages(messages)
   return (
     <Filters>
-      <TextFilter
-        label={t('anyId')}
-        value={values.search}
-        onChange={(search) => onChange({ search })}
-      />
+      <TextFilter label={t('anyId')} {...list.field('search')} />
       <SelectFilter
         label={t('kind')}
-        value={values.kind}
         options={KINDS.map((value) => ({ value, label: t(value) }))}
-        onChange={(kind) => onChange({ kind })}
+        {...list.field('kind')}
       />
       <SelectFilter
         label={t('status')}
-        value={values.status}
         options={useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])}
-        onChange={(status) => onChange({ status })}
+        {...list.field('status')}
       />
-      <TextFilter
-        label={t('model')}
-        value={values.model}
-        onChange={(model) => onChange({ model })}
-      />
+      <TextFilter label={t('model')} {...list.field('model')} />
     </Filters>
   )
 }

@@ -9,12 +9,12 @@ import { PageHeader } from '../../components/page-header.tsx'
 import { adminUrl } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
 import { useColumns } from './columns.tsx'
 import { Explanation } from './explanation.tsx'
-import { FILTERS, NO_FILTERS, UsageFilters } from './filters.tsx'
+import { FILTERS, UsageFilters } from './filters.tsx'
 import { messages } from './messages.ts'
 
 const LIST = 'GET /accounts/:account_id/usage'
@@ -23,8 +23,8 @@ const EXPORT = 'GET /accounts/:account_id/usage/export'
 export function Page() {
   const t = useMessages(messages)
   const { id: accountId } = useAccount()
-  const url = useUrlState([...FILTERS, 'id'])
-  const { id: openId, ...filters } = url.values
+  const list = useListState(FILTERS)
+  const { filters, openId } = list
   const params = { account_id: accountId }
   const query = asQuery(LIST, filters)
   const pages = useAdminPages(LIST, { params, query }, { live: ['usage'], keepPrevious: true })
@@ -42,19 +42,19 @@ export function Page() {
   return (
     <>
       <PageHeader title={t('title')} description={t('description')} actions={csv} />
-      <UsageFilters values={filters} onChange={url.set} />
+      <UsageFilters list={list} />
       <DataTable
         label={t('title')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.request_id}
-        onOpen={(row) => url.push({ id: row.request_id })}
+        onOpen={(row) => list.open(row.request_id)}
         openId={openId}
         empty={
           <FilteredEmpty
             icon="chart"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set(NO_FILTERS)}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
             action={<ButtonLink to="/keys">{t('makeKey')}</ButtonLink>}
           >
@@ -62,11 +62,7 @@ export function Page() {
           </FilteredEmpty>
         }
       />
-      <DetailDrawer
-        isOpen={openId !== ''}
-        title={t('arithmetic')}
-        onClose={() => url.push({ id: '' })}
-      >
+      <DetailDrawer isOpen={openId !== ''} title={t('arithmetic')} onClose={list.close}>
         {openId === '' ? null : <Explanation accountId={accountId} requestId={openId} />}
       </DetailDrawer>
     </>

@@ -14,8 +14,8 @@ import { useWorkKind } from '../../components/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
+import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
-import { useUrlState } from '../../lib/url-state.ts'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { messages } from './messages.ts'
@@ -54,9 +54,9 @@ export function Page() {
 
 function Deliveries({ accountId }: { readonly accountId: string }) {
   const t = useMessages(messages)
-  const url = useUrlState(['status', 'task_id', 'id'])
-  const { id: openId, ...filters } = url.values
-  const request = { params: { account_id: accountId }, query: asQuery(LIST, filters) }
+  const list = useListState(['status', 'task_id'])
+  const { openId } = list
+  const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, {
     ...{ live: ['deliveries'] as const, keepPrevious: true },
     // A delivery may begin and end between two looks of the server at what changes.
@@ -66,41 +66,28 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
   return (
     <section aria-label={t('deliveries')}>
       <Filters>
-        <TextFilter
-          label={t('taskId')}
-          value={filters.task_id}
-          onChange={(value) => url.set({ task_id: value })}
-        />
-        <SelectFilter
-          label={t('status')}
-          value={filters.status}
-          options={states}
-          onChange={(status) => url.set({ status })}
-        />
+        <TextFilter label={t('taskId')} {...list.field('task_id')} />
+        <SelectFilter label={t('status')} options={states} {...list.field('status')} />
       </Filters>
       <DataTable
         label={t('deliveries')}
         pages={pages}
         columns={useColumns()}
         rowId={(row) => row.id}
-        onOpen={(row) => url.push({ id: row.id })}
+        onOpen={(row) => list.open(row.id)}
         openId={openId}
         empty={
           <FilteredEmpty
             icon="hook"
-            isFiltered={Object.values(filters).some((value) => value !== '')}
-            onClear={() => url.set({ status: '', task_id: '' })}
+            isFiltered={list.isFiltered}
+            onClear={list.clearFilters}
             title={t('emptyTitle')}
           >
             {t('emptyText')}
           </FilteredEmpty>
         }
       />
-      <DetailDrawer
-        isOpen={openId !== ''}
-        title={t('deliveries')}
-        onClose={() => url.push({ id: '' })}
-      >
+      <DetailDrawer isOpen={openId !== ''} title={t('deliveries')} onClose={list.close}>
         {openId === '' ? null : <DeliveryDetails accountId={accountId} deliveryId={openId} />}
       </DetailDrawer>
     </section>

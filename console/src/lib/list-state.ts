@@ -1,0 +1,42 @@
+/** A list in the address: what it is narrowed to, and which of its rows is open beside it. */
+import { useUrlState } from './url-state.ts'
+
+type Values<Name extends string> = Readonly<Record<Name, string>>
+
+/** What a filter's field is given. */
+interface Field {
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+export interface ListState<Name extends string> {
+  /** '' where nothing is chosen. */
+  readonly filters: Values<Name>
+  readonly isFiltered: boolean
+  readonly field: (name: Name) => Field
+  readonly clearFilters: () => void
+  /** '' when no row is open. */
+  readonly openId: string
+  readonly open: (id: string) => void
+  readonly close: () => void
+}
+
+/** `opens` names the parameter of the open row, where `id` is a filter's name. */
+export function useListState<const Name extends string>(
+  names: readonly Name[],
+  opens = 'id',
+): ListState<Name> {
+  const { values, set, push } = useUrlState<string>([...names, opens])
+  const fill = (read: (name: Name) => string) =>
+    Object.fromEntries(names.map((name) => [name, read(name)])) as Values<Name>
+  const filters = fill((name) => values[name] ?? '')
+  return {
+    filters,
+    isFiltered: names.some((name) => filters[name] !== ''),
+    field: (name) => ({ value: filters[name], onChange: (value) => set({ [name]: value }) }),
+    clearFilters: () => set(fill(() => '')),
+    openId: values[opens] ?? '',
+    open: (id) => push({ [opens]: id }),
+    close: () => push({ [opens]: '' }),
+  }
+}
