@@ -70,6 +70,30 @@ describe('operators', { skip: noBrowser }, () => {
     })
   }
 
+  test('a delivery far down the list is found by its id, and its filter can be cleared', async () => {
+    await stage.sql`
+      insert into delivery (id, account_id, kind, url, host, body, created_at, state, finished_at)
+      select 'whd_old' || lpad(n::text, 8, '0'), ${stage.account.id}, 'video',
+        'https://hooks.example/' || n, 'hooks.example:443', '', now() - n * interval '1 hour',
+        'delivered', now()
+      from generate_series(1, 60) n`
+    const { page, complaints } = await stage.signedIn('/operator', OPERATOR)
+    await page.getByRole('button', { name: 'Go to…' }).click()
+    await page.getByPlaceholder(/the id of a call/).fill('whd_old00000059')
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog')
+    await drawer.getByText('https://hooks.example/59').waitFor()
+    await drawer.getByRole('button', { name: 'Close' }).click()
+    const field = page.getByLabel('Delivery id')
+    await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
+    await field.fill('whd_none')
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.locator('tbody tr').nth(1).waitFor()
+    assert.equal(await field.inputValue(), '')
+    assert.deepEqual(complaints, [])
+    await page.context().close()
+  })
+
   test('nobody else sees them', async () => {
     const { page } = await stage.signedIn('/operator/accounts', { role: 'owner' })
     await page.getByText('There is no such page').waitFor()

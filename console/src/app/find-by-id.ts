@@ -2,8 +2,8 @@
 
 interface Place {
   readonly path: string
-  /** The page's parameter that opens what it names. */
-  readonly parameter: string
+  /** The page's parameters that get the id: what narrows a long list to it, and what opens it. */
+  readonly parameters: readonly string[]
 }
 
 interface Places {
@@ -11,14 +11,17 @@ interface Places {
   readonly operator?: Place
 }
 
-const at = (path: string, parameter = 'id'): Place => ({ path, parameter })
+const at = (path: string, ...parameters: readonly string[]): Place => ({
+  path,
+  parameters: parameters.length > 0 ? parameters : ['id'],
+})
 
 /** By the id's own prefix. */
 const PLACES: Readonly<Record<string, Places>> = {
-  req: { customer: at('/usage'), operator: at('/operator/calls') },
-  task: { customer: at('/tasks'), operator: at('/operator/tasks', 'task') },
+  req: { customer: at('/usage'), operator: at('/operator/calls', 'request_id', 'id') },
+  task: { customer: at('/tasks'), operator: at('/operator/tasks', 'id', 'task') },
   key: { customer: at('/keys') },
-  whd: { customer: at('/webhooks'), operator: at('/operator/deliveries') },
+  whd: { customer: at('/webhooks'), operator: at('/operator/deliveries', 'id', 'delivery') },
   acct: { operator: at('/operator/accounts') },
 }
 

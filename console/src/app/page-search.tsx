@@ -75,11 +75,12 @@ function useActions(query: string) {
       </Text>
     ),
   })
-  const found = placesOfId(query, isOperator).flatMap(({ path, parameter }) => {
+  const found = placesOfId(query, isOperator).flatMap(({ path, parameters }) => {
     const page = byPath.get(path)
     if (!page) return []
     const action = { ...describe(page), id: `${path} id`, description: query, keywords: [query] }
-    return [{ ...action, onClick: () => goTo(path, { [parameter]: query }) }]
+    const search = Object.fromEntries(parameters.map((name) => [name, query]))
+    return [{ ...action, onClick: () => goTo(path, search) }]
   })
   const pages = PAGES.filter(({ area }) => area === 'customer' || isOperator).map((page) => ({
     ...describe(page),

@@ -42,10 +42,23 @@ interface TextFilterProps {
   readonly onChange: (value: string) => void
 }
 
-/** Told when the typing pauses. */
+/** Told when the typing pauses; what changes the value from elsewhere changes the text too. */
 export function TextFilter({ label, value, onChange }: TextFilterProps) {
   const [typed, setTyped] = useState(value)
-  const tell = useDebouncedCallback(onChange, PAUSE_MS)
+  const [told, setTold] = useState(value)
+  const [seen, setSeen] = useState(value)
+  const tell = useDebouncedCallback((text: string) => {
+    setTold(text)
+    onChange(text)
+  }, PAUSE_MS)
+  if (value !== seen) {
+    setSeen(value)
+    // Our own word comes back while somebody goes on typing: that changes nothing.
+    if (value !== told) {
+      setTold(value)
+      setTyped(value)
+    }
+  }
   return (
     <TextInput
       aria-label={label}

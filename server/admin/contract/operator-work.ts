@@ -105,6 +105,7 @@ export const operatorWorkContract = {
       ...whose,
       state: z.enum(['pending', 'delivered', 'dropped']).optional(),
       task_id: text(100).optional(),
+      id: text(100).optional(),
     }),
     answer: page(delivery),
   },

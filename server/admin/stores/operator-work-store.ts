@@ -147,19 +147,21 @@ export interface DeliveryListRow extends Owned {
 export interface DeliveryListFilter extends Paged {
   readonly state?: string | undefined
   readonly taskId?: string | undefined
+  readonly id?: string | undefined
 }
 
 export function selectDeliveryPage(
   sql: Sql,
   filter: DeliveryListFilter,
 ): Promise<DeliveryListRow[]> {
-  const { limit, after, account, state, taskId } = filter
+  const { limit, after, account, state, taskId, id } = filter
   return sql<DeliveryListRow[]>`
     with page as (
       select d.* from delivery d where true
         ${account ? sql`and d.account_id = ${account}` : sql``}
         ${state ? sql`and d.state = ${state}` : sql``}
         ${taskId ? sql`and d.task_id = ${taskId}` : sql``}
+        ${id ? sql`and d.id = ${id}` : sql``}
         ${
           after
             ? sql`and (d.created_at, d.id) <

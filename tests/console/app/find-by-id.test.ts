@@ -10,6 +10,15 @@ test('an id leads to the page that opens it, an operator’s first', () => {
   assert.deepEqual(paths('acct_Z12Tl9KupNVO74', false), [])
 })
 
+test('a long list is narrowed to what is opened, since it may stand far down in it', () => {
+  const parameters = (text: string) =>
+    Object.fromEntries(placesOfId(text, true).map((place) => [place.path, place.parameters]))
+  assert.deepEqual(parameters('task_Z12Tl9KupNVO74'), {
+    '/operator/tasks': ['id', 'task'],
+    '/tasks': ['id'],
+  })
+})
+
 test('what is no id leads nowhere', () => {
   for (const text of ['', 'req_', 'usage', 'constructor_abcdefgh', 'toString_abcdefgh']) {
     assert.deepEqual(placesOfId(text, true), [], text)
