@@ -93,7 +93,7 @@ function judge(call: Made, row: Row | undefined, task: Taken | undefined): strin
     return isCharged ? [] : ['succeeded and was not charged']
   }
   if (isCharged) return ['failed and was charged']
-  if (row.orphan !== null && isFindable(call)) {
+  if (row.orphan !== null && isFindable(call, task !== undefined)) {
     return [`could have been found and was written off: ${row.story}`]
   }
   const isBilled = task !== undefined && !task.fails && row.upstream_id !== task.id

@@ -8,8 +8,9 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
  * silent: neither list nor anything else. known: asked by an id of ours, one model for all.
+ * told: nothing to ask, but the vendor reports by itself, one model for all.
  */
-export const LANES = ['spaced', 'crowded', 'silent', 'known'] as const
+export const LANES = ['spaced', 'crowded', 'silent', 'known', 'told'] as const
 export type Lane = (typeof LANES)[number]
 
 export interface Call {
@@ -20,9 +21,12 @@ export interface Call {
 
 export const SECRET_KEY = 'a-secret-key-of-the-orphans-proof-that-is-long-enough'
 
-/** Calls whose task can be found if there is one: the vendor's evidence is exact. */
-export function isFindable({ lane }: Call): boolean {
-  return lane === 'spaced' || lane === 'known'
+/**
+ * Calls of which the vendor's evidence is exact: their task can be found if there is one. That
+ * there is none is not reported, but answered where one can ask.
+ */
+export function isFindable({ lane }: Call, isTaken: boolean): boolean {
+  return lane === 'spaced' || lane === 'known' || (lane === 'told' && isTaken)
 }
 
 export function requestOf({ lane, text }: Call): { readonly path: string; readonly body: object } {
@@ -41,9 +45,10 @@ export async function applyLanes(
   calls: readonly Call[],
 ): Promise<void> {
   const api_key = 'vendor-key'
-  const channel = (id: string, upstream: string, path: string) => {
-    return { id, upstream, settings: { base_url: vendorUrl + path, api_key } }
+  const channel = (id: string, upstream: string, path: string, more = {}) => {
+    return { id, upstream, settings: { base_url: vendorUrl + path, api_key, ...more } }
   }
+  const untold = { callbacks: false }
   const tokens = [{ unit: 'output_token', per: 1_000_000, amount: '46' }]
   const seconds = [{ unit: 'second', amount: '0.5' }]
   const video = (id: string, through: string, upstream_model: string, prices: object[]) => {
@@ -52,8 +57,9 @@ export async function applyLanes(
   const spaced = calls.filter(({ lane }) => lane === 'spaced')
   const content = {
     channels: [
-      channel('orphans-list', 'ark', '/ark/api/v3'),
-      channel('orphans-silent', 'minimax', '/minimax'),
+      channel('orphans-list', 'ark', '/ark/api/v3', untold),
+      channel('orphans-silent', 'minimax', '/minimax', untold),
+      channel('orphans-told', 'minimax', '/minimax'),
       channel('orphans-known', 'doubao-recognition', '/recognition'),
     ],
     models: [
@@ -62,6 +68,7 @@ export async function applyLanes(
       ),
       video('crowded', 'orphans-list', 'doubao-seedance-2-0-260128', tokens),
       video('silent', 'orphans-silent', 'MiniMax-H3', seconds),
+      video('told', 'orphans-told', 'MiniMax-H3', seconds),
       {
         ...{ id: 'known', type: 'minutes', prices: seconds },
         routes: [{ channel: 'orphans-known', upstream_model: 'volc.seedasr.auc' }],

@@ -1,10 +1,12 @@
 /**
- * Three vendors in one, of which each finds a lost submission otherwise: one with a list, one with
- * nothing, one that is asked by the client's own id. What becomes of a creation is decided
- * beforehand, by the words that it carries; its book says what was taken, and so billed.
+ * Four vendors in one, of which each finds a lost submission otherwise: one with a list, one with
+ * nothing, one that is asked by the client's own id, one that reports where it was told to. What
+ * becomes of a creation is decided beforehand, by the words that it carries; its book says what was
+ * taken, and so billed.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
  * lose: taken, the connection is cut. hang: taken and never answered. ignore: cut, and not taken.
@@ -31,9 +33,13 @@ export interface OrphanVendorOptions {
   readonly failsOf: (text: string) => boolean
   /** Kills the gateway that sends this text now, and resolves when it is gone. */
   readonly kill: (text: string) => Promise<void>
+  /** Brings a report to a gateway, whichever; false when none took it. */
+  readonly report: (path: string, body: object) => Promise<boolean>
 }
 
 const LASTS_MS = 400
+/** Between the tries of a report. */
+const RETRY_MS = [1_000, 2_000, 4_000]
 const ARK = '/ark/api/v3/contents/generations/tasks'
 const MINIMAX_CREATE = '/minimax/v2/video_generation'
 const MINIMAX_QUERY = '/minimax/v2/query/video_generation/'
@@ -57,6 +63,7 @@ interface Sent {
   readonly model?: string
   readonly content?: readonly { readonly text?: string }[]
   readonly audio?: { readonly url?: string }
+  readonly callback_url?: string
 }
 
 export async function startOrphanVendor(options: OrphanVendorOptions): Promise<OrphanVendor> {
@@ -108,7 +115,7 @@ async function create(state: State, asked: Asked, answer: (id: string) => object
 /** True when it is to be answered. */
 async function take(
   state: State,
-  { request }: Asked,
+  { request, json }: Asked,
   { id, text, model }: Pick<Taken, 'id' | 'text' | 'model'>,
 ): Promise<boolean> {
   const fate = state.fateOf(text)
@@ -116,11 +123,23 @@ async function take(
     const task = { id, text, model, atMs: Date.now(), fails: state.failsOf(text) }
     state.taken.push(task)
     state.byId.set(id, task)
+    if (json.callback_url) void reportOf(state, task, new URL(json.callback_url).pathname)
   }
   if (fate === 'kill') await state.kill(text)
   if (fate === 'hang') return false
   if (fate !== 'answer') request.socket.destroy()
   return fate === 'answer'
+}
+
+/** At the beginning and at the end, and again where nobody took it. */
+async function reportOf(state: State, task: Taken, path: string): Promise<void> {
+  for (const afterMs of [0, LASTS_MS]) {
+    await sleep(afterMs)
+    for (const againMs of [...RETRY_MS, 0]) {
+      if (await state.report(path, { task: showMinimax(task) })) break
+      await sleep(againMs)
+    }
+  }
 }
 
 function handleArk({ taken, byId }: State, { response, url }: Asked) {

@@ -46,6 +46,8 @@ const PASSES = [1, 4] as const
 const ENV = {
   ...{ TASK_SUBMIT_TIMEOUT_MS: '1000', TASK_UNKNOWN_MS: '15000', TASK_LEASE_MS: '2500' },
   ...{ TASK_LOOK_MS_MIN: '100', TASK_LOOK_MS_MAX: '500', LOG_LEVEL: 'silent', SECRET_KEY },
+  // The vendor's reports come to whichever gateway is there, as through a balancer.
+  PUBLIC_URL: 'https://gateways.example',
 }
 const END_MS = 240_000
 
@@ -59,6 +61,7 @@ const fates = new Map(calls.map(({ text }) => [text, random.pick(FATES)]))
 const failing = new Set(
   calls.flatMap(({ text }) => (random.next() * 100 < FAILS_PERCENT ? [text] : [])),
 )
+const gateways = new Set<GatewayProcess>()
 const sender = new Map<string, GatewayProcess>()
 const killed = new Set<GatewayProcess>()
 const crashes: Record<string, number> = {}
@@ -75,6 +78,15 @@ const vendor = await startOrphanVendor({
     killed.add(gateway)
     await gateway.kill9()
   },
+  async report(path, body) {
+    const there = [...gateways].findLast((gateway) => !gateway.hasExited())
+    if (!there) return false
+    const headers = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(there.url + path, sent).catch(() => undefined)
+    await answer?.arrayBuffer().catch(() => undefined)
+    return answer?.ok ?? false
+  },
 })
 const place = await openPlace(vendor.url, {
   ...{ shared: true, accounts: calls.length, keys: calls.length },
@@ -82,7 +94,7 @@ const place = await openPlace(vendor.url, {
 try {
   await place.withDatabase((sql) => applyLanes(sql, vendor.url, calls))
   await Promise.all(Array.from({ length: GATEWAYS }, (_, index) => keepOne(index)))
-  const survivor = await place.startGateway(ENV)
+  const survivor = await start({})
   await untilAllEnded()
   tell(await place.withDatabase((sql) => judgeOrphans(sql, results, vendor.taken)))
   await survivor.stop(5_000)
@@ -96,7 +108,7 @@ async function keepOne(index: number): Promise<void> {
   for (let round = index; bad < wanted; round += 1) {
     const line = LINES[round % LINES.length] ?? 'task-sent'
     const pass = random.integer(...PASSES)
-    const gateway = await place.startGateway({ ...ENV, TRIBUTARY_FAIL: `${line}:${pass}` })
+    const gateway = await start({ TRIBUTARY_FAIL: `${line}:${pass}` })
     await Promise.all(Array.from({ length: CALLERS_EACH }, () => callUntilDead(gateway)))
     if (gateway.hasExited()) {
       const how = killed.has(gateway) ? 'killed while the vendor worked' : line
@@ -106,6 +118,12 @@ async function keepOne(index: number): Promise<void> {
     }
     console.log(`${bad} calls ended badly, ${vendor.taken.length} taken, ${total(crashes)} crashes`)
   }
+}
+
+async function start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
+  const gateway = await place.startGateway({ ...ENV, ...env })
+  gateways.add(gateway)
+  return gateway
 }
 
 async function callUntilDead(gateway: GatewayProcess): Promise<void> {
