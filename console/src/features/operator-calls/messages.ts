@@ -4,7 +4,7 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'Calls',
-    description: 'Every call of every account: what was frozen, what was charged, what it cost.',
+    description: 'Every call of every account: what was charged, and what it cost upstream.',
     time: 'Time',
     account: 'Account',
     model: 'Model',
@@ -32,7 +32,7 @@ export const messages = defineMessages(
   },
   {
     title: '调用',
-    description: '所有账户的每次调用，以及冻结、扣费与成本金额。',
+    description: '所有账户的每次调用，以及扣费与上游成本。',
     time: '时间',
     account: '账户',
     model: '模型',

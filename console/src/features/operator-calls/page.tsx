@@ -8,6 +8,7 @@ import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
 import { KeyValue } from '../../components/key-value.tsx'
 import { TextLink } from '../../components/links.tsx'
 import { MoneyText } from '../../components/money-text.tsx'
+import { OneLine } from '../../components/one-line.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/work-status.tsx'
@@ -90,20 +91,28 @@ function useColumns(): Column<Call>[] {
   )
   return [
     { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
-    { key: 'account', header: t('account'), render: (row) => row.account_name, minor: true },
-    { key: 'model', header: t('model'), render: (row) => row.model },
-    { key: 'endpoint', header: t('endpoint'), render: (row) => row.endpoint, minor: true },
+    {
+      key: 'account',
+      header: t('account'),
+      render: (row) => <OneLine text={row.account_name} />,
+      minor: true,
+    },
+    { key: 'model', header: t('model'), render: (row) => <OneLine text={row.model} /> },
+    {
+      key: 'endpoint',
+      header: t('endpoint'),
+      render: (row) => <OneLine text={row.endpoint} />,
+      minor: true,
+    },
     {
       key: 'status',
       header: t('status'),
       render: (row) => <WorkStatus status={row.review ? 'review' : row.status} />,
     },
-    { key: 'channel', header: t('channel'), render: (row) => row.channel ?? '–', minor: true },
     {
-      key: 'held',
-      header: t('held'),
-      render: (row) => money(row.held, row),
-      align: 'right',
+      key: 'channel',
+      header: t('channel'),
+      render: (row) => <OneLine text={row.channel ?? '–'} />,
       minor: true,
     },
     {
