@@ -61,7 +61,6 @@ export const messages = defineMessages(
     changed: 'Saved',
     nowDisabled: 'The key is disabled',
     nowEnabled: 'The key is enabled',
-    notFound: 'There is no such key in this account.',
   },
   {
     title: 'API 密钥',
@@ -122,6 +121,5 @@ export const messages = defineMessages(
     changed: '已保存',
     nowDisabled: '密钥已停用',
     nowEnabled: '密钥已启用',
-    notFound: '此账户中没有这个密钥。',
   },
 )

@@ -38,7 +38,6 @@ export const messages = defineMessages(
     emptyTitle: 'No channels yet',
     emptyText: 'Add an account at a provider, then give models a route to it.',
     none: 'No model has a route to it.',
-    more: 'More settings',
   },
   {
     title: '渠道',
@@ -76,6 +75,5 @@ export const messages = defineMessages(
     emptyTitle: '还没有渠道',
     emptyText: '添加供应商账户，然后为模型设置路由。',
     none: '没有模型路由到它。',
-    more: '更多设置',
   },
 )

@@ -75,7 +75,6 @@ export const messages = defineMessages(
     limits: 'Limits (JSON)',
     details: 'Details (JSON)',
     badJson: '{field} is not valid JSON',
-    perUnits: '{amount} per {per} {unit}',
   },
   {
     title: '模型与价格',
@@ -149,6 +148,5 @@ export const messages = defineMessages(
     limits: '限制（JSON）',
     details: '详情（JSON）',
     badJson: '{field} 不是有效的 JSON',
-    perUnits: '每 {per} {unit} {amount}',
   },
 )

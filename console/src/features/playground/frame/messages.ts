@@ -4,7 +4,6 @@ import { defineMessages } from '../../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     model: 'Model',
-    prices: 'Prices of this model',
     settings: 'Request',
     send: 'Send',
     stop: 'Stop',
@@ -60,7 +59,6 @@ export const messages = defineMessages(
   },
   {
     model: '模型',
-    prices: '此模型的价格',
     settings: '请求',
     send: '发送',
     stop: '停止',
