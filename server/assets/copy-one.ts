@@ -45,6 +45,7 @@ class CopyFailure extends Error {
 /** Rejects only when the database cannot be written; the lease then runs out. */
 export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise<void> {
   const { sql, limits, log } = context
+  const startMs = performance.now()
   const lease = holdLease(claim, context)
   try {
     const blob = await bring(claim, context, lease.signal)
@@ -55,7 +56,9 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
     if (context.signal.aborted) return await releaseCopy(sql, claim)
     if (lease.signal.aborted) return
     const failure = error instanceof CopyFailure ? error : describe(error)
-    const waitMs = failure.final ? null : nextCopyMs(claim.attempts, claim.left_ms, limits)
+    // What this try has taken is of the link's life.
+    const leftMs = claim.left_ms - (performance.now() - startMs)
+    const waitMs = failure.final ? null : nextCopyMs(claim.attempts, leftMs, limits)
     await failCopy(sql, claim, failure.message, waitMs)
     context.onEnd?.(waitMs === null ? 'failed' : 'retried')
     const fields = { asset_id: claim.id, attempt: claim.attempts, error }

@@ -96,6 +96,16 @@ describe('a copy', () => {
     assert.equal(shown && shelf.library.linkOf(shown), undefined)
   })
 
+  test('whose link expired while it was tried is not tried again', async () => {
+    origin.faults.push((response) => {
+      setTimeout(() => response.writeHead(503).end(), 600)
+    })
+    await shelf.succeed(video())
+    await shelf.sql`update asset set source_expires_at = now() + interval '300 milliseconds'`
+    shelf.copy()
+    assert.equal((await shelf.untilState('task_a', 'failed')).attempts, 1)
+  })
+
   test('that is too large is given up at once; one over the account’s limit waits', async () => {
     await shelf.succeed(video())
     shelf.copy({ limits: { bytesMax: 1_000 } })
