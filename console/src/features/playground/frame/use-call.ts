@@ -39,7 +39,8 @@ export function useCall<Values, Result>({
       const controller = new AbortController()
       abort.current = controller
       const outcome = await run({ order, read, withKey, show: setCall, controller })
-      setCall(outcome)
+      // One that was stopped by the next is not shown in its place.
+      if (abort.current === controller) setCall(outcome)
       return outcome
     },
     stop: () => abort.current?.abort(),

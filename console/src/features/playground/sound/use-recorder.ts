@@ -10,7 +10,15 @@ export function useRecorder(onDone: (sound: Blob) => void) {
   const [seconds, setSeconds] = useState<number>()
   const [problem, setProblem] = useState<MicrophoneProblem>()
   const recorder = useRef<MediaRecorder>(undefined)
-  useEffect(() => () => recorder.current?.stop(), [])
+  // The last start, which a later one or the end of the page makes void.
+  const latest = useRef<symbol>(undefined)
+  useEffect(
+    () => () => {
+      latest.current = undefined
+      recorder.current?.stop()
+    },
+    [],
+  )
   const isRecording = seconds !== undefined
   useEffect(() => {
     if (!isRecording) return undefined
@@ -20,8 +28,15 @@ export function useRecorder(onDone: (sound: Blob) => void) {
   }, [isRecording])
   async function start(): Promise<void> {
     setProblem(undefined)
+    const mine = Symbol('start')
+    latest.current = mine
     try {
-      recorder.current = record(await openMicrophone(), (sound) => {
+      const stream = await openMicrophone()
+      if (latest.current !== mine) {
+        closeMicrophone(stream)
+        return
+      }
+      recorder.current = record(stream, (sound) => {
         recorder.current = undefined
         setSeconds(undefined)
         onDone(sound)
@@ -41,12 +56,16 @@ async function openMicrophone(): Promise<MediaStream> {
   return navigator.mediaDevices.getUserMedia({ audio: { channelCount: 1 } })
 }
 
+function closeMicrophone(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop()
+}
+
 function record(stream: MediaStream, onDone: (sound: Blob) => void): MediaRecorder {
   const made = new MediaRecorder(stream)
   const parts: Blob[] = []
   made.addEventListener('dataavailable', ({ data }) => parts.push(data))
   made.addEventListener('stop', () => {
-    for (const track of stream.getTracks()) track.stop()
+    closeMicrophone(stream)
     onDone(new Blob(parts, { type: made.mimeType }))
   })
   made.start()
