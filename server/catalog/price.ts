@@ -154,7 +154,9 @@ function boundOf(entry: PriceEntry, quantity: bigint, units: readonly Unit[]): N
 }
 
 function quantityOf(quantities: Quantities, unit: Unit): bigint {
-  const quantity = quantities[unit] ?? 0
+  const quantity = quantities[unit]
+  // Most of the many units are in no call.
+  if (quantity === undefined || quantity === 0) return 0n
   if (!Number.isSafeInteger(quantity) || quantity < 0) {
     throw new RangeError(`${unit}: ${quantity} is not a whole number from 0 to 2^53 - 1`)
   }

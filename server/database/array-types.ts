@@ -53,8 +53,13 @@ function writeArray(value: unknown, element: number): string {
 function writeElement(item: unknown, element: number): string {
   if (item === null) return 'NULL'
   if (item === undefined) throw new TypeError('undefined in an array parameter')
-  return `"${elementText(item, element).replace(/["\\]/g, '\\$&')}"`
+  const text = elementText(item, element)
+  if (BARE.test(text)) return text
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
+
+/** Ids, amounts and most words need no quotes; NULL without them would be nothing. */
+const BARE = /^(?!null$)[\w.:-]+$/i
 
 function elementText(item: unknown, element: number): string {
   if (element === ELEMENTS.jsonb?.element) return stringifyStorable(item)

@@ -8,6 +8,11 @@ import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from './store.ts'
 
 type Client = Sql | TransactionSql
 
+/** What became of each of a batch, by the id of its hold. */
+export interface Verdicts<Verdict> {
+  get(id: string): Verdict | undefined
+}
+
 /** Pairs of id and verdict. */
 interface TakeAnswer {
   readonly not_taken: readonly string[]
@@ -21,18 +26,18 @@ interface CloseAnswer {
 export async function takeHolds(
   sql: Client,
   begun: readonly HoldRow[],
-): Promise<ReadonlyMap<string, HoldVerdict>> {
+): Promise<Verdicts<HoldVerdict>> {
   const [answer] = await sql<TakeAnswer[]>`select ${take(sql, begun)} as not_taken`
-  return readHeld(begun, answer)
+  return readTaken(answer)
 }
 
 /** Closes holds and writes their consumption records in one statement. */
 export async function closeHolds(
   sql: Client,
   ended: readonly SettleRow[],
-): Promise<ReadonlyMap<string, SettleVerdict>> {
+): Promise<Verdicts<SettleVerdict>> {
   const [answer] = await sql<CloseAnswer[]>`select ${close(sql, ended, [])} as not_closed`
-  return readClosed(ended, answer)
+  return readClosed(answer)
 }
 
 /** Closes what has ended and then takes what begins, in one statement and under one commit. */
@@ -41,13 +46,13 @@ export async function move(
   ended: readonly SettleRow[],
   begun: readonly HoldRow[],
 ): Promise<{
-  readonly closed: ReadonlyMap<string, SettleVerdict>
-  readonly taken: ReadonlyMap<string, HoldVerdict>
+  readonly closed: Verdicts<SettleVerdict>
+  readonly taken: Verdicts<HoldVerdict>
 }> {
   const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
     with closed as materialized (select ${close(sql, ended, begun)} as not_closed)
     select not_closed, ${take(sql, begun)} as not_taken from closed`
-  return { closed: readClosed(ended, answer), taken: readHeld(begun, answer) }
+  return { closed: readClosed(answer), taken: readTaken(answer) }
 }
 
 function take(sql: Client, rows: readonly HoldRow[]) {
@@ -81,22 +86,22 @@ function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow
     ${before.map((row) => row.account_id)}::text[])`
 }
 
-function readHeld(rows: readonly HoldRow[], answer: TakeAnswer | undefined) {
+function readTaken(answer: TakeAnswer | undefined): Verdicts<HoldVerdict> {
   if (!answer) throw new Error('the ledger gave no answer')
-  const verdicts = new Map<string, HoldVerdict>(rows.map((row) => [row.id, 'held']))
-  for (const [id, verdict] of pairs(answer.not_taken)) verdicts.set(id, verdict as HoldVerdict)
-  return verdicts
+  const refused = readPairs(answer.not_taken)
+  return { get: (id) => (refused.get(id) as HoldVerdict | undefined) ?? 'held' }
 }
 
-function readClosed(rows: readonly SettleRow[], answer: CloseAnswer | undefined) {
+function readClosed(answer: CloseAnswer | undefined): Verdicts<SettleVerdict> {
   if (!answer) throw new Error('the ledger gave no answer')
-  const verdicts = new Map<string, SettleVerdict>(rows.map((row) => [row.hold_id, 'closed']))
-  for (const [id, verdict] of pairs(answer.not_closed)) verdicts.set(id, verdict as SettleVerdict)
-  return verdicts
+  const refused = readPairs(answer.not_closed)
+  return { get: (id) => (refused.get(id) as SettleVerdict | undefined) ?? 'closed' }
 }
 
-function* pairs(words: readonly string[]): Generator<readonly [string, string]> {
+function readPairs(words: readonly string[]): ReadonlyMap<string, string> {
+  const verdicts = new Map<string, string>()
   for (let index = 0; index + 1 < words.length; index += 2) {
-    yield [words[index] ?? '', words[index + 1] ?? '']
+    verdicts.set(words[index] ?? '', words[index + 1] ?? '')
   }
+  return verdicts
 }

@@ -5,14 +5,12 @@
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { createBatcher, QueueFull } from '../lib/batcher.ts'
-import { closeHolds, move, takeHolds } from './move-store.ts'
+import { createBatches, QueueFull } from '../lib/batcher.ts'
+import { closeHolds, move, takeHolds, type Verdicts } from './move-store.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from './store.ts'
 
-type Closed = ReadonlyMap<string, SettleVerdict>
-type Taken = ReadonlyMap<string, HoldVerdict>
-const NONE_CLOSED: Promise<Closed> = Promise.resolve(new Map())
-const NONE_TAKEN: Promise<Taken> = Promise.resolve(new Map())
+const NONE_CLOSED: Promise<Verdicts<SettleVerdict>> = Promise.resolve(new Map())
+const NONE_TAKEN: Promise<Verdicts<HoldVerdict>> = Promise.resolve(new Map())
 
 /** Holds and settlements together. */
 const BATCH_LIMIT = 1_000
@@ -29,74 +27,94 @@ export interface Moves {
   size(): number
 }
 
-type Item =
-  | { readonly begun: HoldRow; readonly answer: (verdict: Promise<HoldVerdict>) => void }
-  | { readonly ended: SettleRow; readonly answer: (verdict: Promise<SettleVerdict>) => void }
+interface Begun {
+  readonly begun: HoldRow
+  readonly resolve: (verdict: HoldVerdict) => void
+  readonly reject: (error: unknown) => void
+}
 
-export function createMoves(options: {
+interface Ended {
+  readonly ended: SettleRow
+  readonly resolve: (verdict: SettleVerdict | Promise<SettleVerdict>) => void
+}
+
+interface Options {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
   /** Takes over a settlement whose statement failed. */
   readonly repeat: (row: SettleRow) => Promise<SettleVerdict>
   readonly holdQueueMax: number
   readonly settleQueueMax: number
-}): Moves {
-  const { sql, repeat, holdQueueMax, settleQueueMax } = options
+}
+
+export function createMoves(options: Options): Moves {
+  const { repeat, holdQueueMax, settleQueueMax } = options
   let waitingHolds = 0
   const queueLimit = holdQueueMax + settleQueueMax
-  const batcher = createBatcher<Item, true>({ run, batchLimit: BATCH_LIMIT, queueLimit })
+  const batches = createBatches<Begun | Ended>({ run, batchLimit: BATCH_LIMIT, queueLimit })
 
-  async function run(items: readonly Item[]): Promise<true[]> {
-    const ended = items.flatMap((item) => ('ended' in item ? [item.ended] : []))
-    const begun = items.flatMap((item) => ('begun' in item ? [item.begun] : []))
-    const { closed, taken } = send(ended, begun)
-    const inTime = withinTime(taken)
-    for (const item of items) {
-      if ('begun' in item) {
-        item.answer(inTime.then((verdicts) => verdicts.get(item.begun.id) ?? 'no_account'))
-      } else {
-        const read = (verdicts: Closed) => verdicts.get(item.ended.hold_id) ?? 'unknown'
-        item.answer(closed.then(read, () => repeat(item.ended)))
-      }
-    }
-    await Promise.allSettled([inTime, withinTime(closed)])
-    return items.map(() => true)
-  }
-
-  function send(ended: readonly SettleRow[], begun: readonly HoldRow[]) {
-    if (ended.length === 0) return { closed: NONE_CLOSED, taken: takeHolds(sql, begun) }
-    if (begun.length === 0) return { closed: closeHolds(sql, ended), taken: NONE_TAKEN }
-    const moved = move(sql, ended, begun)
-    return {
-      closed: moved.then((verdicts) => verdicts.closed),
-      // A settlement that the database refuses must not take the others' holds with it.
-      taken: moved.then(
-        (verdicts) => verdicts.taken,
-        (error: unknown) => {
-          if (options.isUnavailable(error)) throw error
-          return takeHolds(sql, begun)
-        },
-      ),
-    }
+  async function run(items: readonly (Begun | Ended)[]): Promise<void> {
+    const ending = items.filter((item) => 'ended' in item)
+    const beginning = items.filter((item) => 'begun' in item)
+    const sent = send(
+      options,
+      ending.map((item) => item.ended),
+      beginning.map((item) => item.begun),
+    )
+    const taken = withinTime(sent.taken).then(
+      (verdicts) => {
+        for (const { begun, resolve } of beginning) resolve(verdicts.get(begun.id) ?? 'no_account')
+      },
+      (error: unknown) => {
+        for (const { reject } of beginning) reject(error)
+      },
+    )
+    const closed = sent.closed.then(
+      (verdicts) => {
+        for (const { ended, resolve } of ending) resolve(verdicts.get(ended.hold_id) ?? 'unknown')
+      },
+      () => {
+        for (const { ended, resolve } of ending) resolve(repeat(ended))
+      },
+    )
+    await Promise.allSettled([taken, withinTime(closed)])
+    waitingHolds -= beginning.length
   }
 
   return {
-    take(begun) {
-      if (waitingHolds >= holdQueueMax) return Promise.reject(new QueueFull('queue is full'))
-      waitingHolds += 1
-      return new Promise<HoldVerdict>((answer, refuse) => {
-        batcher.add({ begun, answer }).catch(refuse)
-      }).finally(() => {
-        waitingHolds -= 1
-      })
-    },
-    close(ended) {
-      return new Promise((answer, refuse) => {
-        batcher.add({ ended, answer }).catch(refuse)
-      })
-    },
-    flushed: () => batcher.flushed(),
-    size: () => batcher.size(),
+    take: (begun) =>
+      new Promise((resolve, reject) => {
+        if (waitingHolds >= holdQueueMax) throw new QueueFull('queue is full')
+        batches.push({ begun, resolve, reject })
+        waitingHolds += 1
+      }),
+    close: (ended) =>
+      new Promise((resolve) => {
+        batches.push({ ended, resolve })
+      }),
+    flushed: batches.flushed,
+    size: batches.size,
+  }
+}
+
+function send(
+  { sql, isUnavailable }: Pick<Options, 'sql' | 'isUnavailable'>,
+  ended: readonly SettleRow[],
+  begun: readonly HoldRow[],
+) {
+  if (ended.length === 0) return { closed: NONE_CLOSED, taken: takeHolds(sql, begun) }
+  if (begun.length === 0) return { closed: closeHolds(sql, ended), taken: NONE_TAKEN }
+  const moved = move(sql, ended, begun)
+  return {
+    closed: moved.then((verdicts) => verdicts.closed),
+    // A settlement that the database refuses must not take the others' holds with it.
+    taken: moved.then(
+      (verdicts) => verdicts.taken,
+      (error: unknown) => {
+        if (isUnavailable(error)) throw error
+        return takeHolds(sql, begun)
+      },
+    ),
   }
 }
 

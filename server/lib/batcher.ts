@@ -11,7 +11,57 @@ export interface Batcher<Item, Result> {
   size(): number
 }
 
+/** The same for items that carry the way to answer them. */
+export interface Batches<Item> {
+  /** Throws `QueueFull` over the limit. */
+  push(item: Item): void
+  flushed(): Promise<void>
+  size(): number
+}
+
 export class QueueFull extends Error {}
+
+/** `run` gets at most `batchLimit` items and answers each of them; it never rejects. */
+export function createBatches<Item>(options: {
+  readonly run: (items: readonly Item[]) => Promise<void>
+  readonly batchLimit: number
+  readonly queueLimit: number
+}): Batches<Item> {
+  let queue: Item[] = []
+  let underWay = 0
+  let scheduled = false
+  let idle: Promise<void> = Promise.resolve()
+  let settleIdle: (() => void) | undefined
+
+  async function drain(): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.slice(0, options.batchLimit)
+      queue = queue.slice(batch.length)
+      underWay = batch.length
+      await options.run(batch)
+      underWay = 0
+    }
+    scheduled = false
+    settleIdle?.()
+    settleIdle = undefined
+  }
+
+  return {
+    push(item) {
+      if (queue.length >= options.queueLimit) throw new QueueFull('queue is full')
+      queue.push(item)
+      if (scheduled) return
+      scheduled = true
+      idle = new Promise((done) => {
+        settleIdle = done
+      })
+      // After this turn's sockets were read: what arrived together travels together.
+      setImmediate(drain)
+    },
+    flushed: () => idle,
+    size: () => queue.length + underWay,
+  }
+}
 
 interface Waiting<Item, Result> {
   readonly item: Item
@@ -28,16 +78,9 @@ export function createBatcher<Item, Result>(options: {
   readonly batchLimit: number
   readonly queueLimit: number
 }): Batcher<Item, Result> {
-  let queue: Waiting<Item, Result>[] = []
-  let underWay = 0
-  let scheduled = false
-  let idle: Promise<void> = Promise.resolve()
-  let settleIdle: (() => void) | undefined
+  const batches = createBatches<Waiting<Item, Result>>({ ...options, run })
 
-  async function runOne(): Promise<void> {
-    const batch = queue.slice(0, options.batchLimit)
-    queue = queue.slice(batch.length)
-    underWay = batch.length
+  async function run(batch: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
       const results = await options.run(batch.map((waiting) => waiting.item))
       batch.forEach((waiting, index) => {
@@ -47,33 +90,15 @@ export function createBatcher<Item, Result>(options: {
       })
     } catch (error) {
       for (const waiting of batch) waiting.reject(error)
-    } finally {
-      underWay = 0
     }
   }
 
-  async function drain(): Promise<void> {
-    while (queue.length > 0) await runOne()
-    scheduled = false
-    settleIdle?.()
-    settleIdle = undefined
-  }
-
   return {
-    add(item) {
-      if (queue.length >= options.queueLimit) return Promise.reject(new QueueFull('queue is full'))
-      return new Promise<Result>((resolve, reject) => {
-        queue.push({ item, resolve, reject })
-        if (scheduled) return
-        scheduled = true
-        idle = new Promise((done) => {
-          settleIdle = done
-        })
-        // After this turn's sockets were read: what arrived together travels together.
-        setImmediate(drain)
-      })
-    },
-    flushed: () => idle,
-    size: () => queue.length + underWay,
+    add: (item) =>
+      new Promise((resolve, reject) => {
+        batches.push({ item, resolve, reject })
+      }),
+    flushed: batches.flushed,
+    size: batches.size,
   }
 }

@@ -49,21 +49,7 @@ function refuse(answer: UpstreamAnswer): void {
 }
 
 async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {
-  const chunks: Buffer[] = []
-  let size = 0
-  try {
-    for await (const chunk of answer.body) {
-      size += chunk.length
-      if (size > bytesMax) break
-      chunks.push(chunk)
-    }
-  } catch (cause) {
-    throw brokenOff(cause, 'the answer broke off')
-  }
-  if (size > bytesMax) {
-    answer.body.destroy()
-    throw new UpstreamFailure('unknown', { message: `an answer over ${bytesMax} bytes` })
-  }
+  const chunks = await readWhole(answer.body, bytesMax)
   const parts = chunks.map((chunk) => answer.relay.push(chunk))
   parts.push(answer.relay.end())
   refuse(answer)
@@ -71,6 +57,32 @@ async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<Whol
   const body = bytes.length === 1 && bytes[0] ? bytes[0] : Buffer.concat(bytes)
   const { status, headers, relay } = answer
   return { kind: 'whole', status, headers, body, report: relay.report() }
+}
+
+/** By its events: iterating would cost a few promises for each chunk. */
+function readWhole(body: Readable, bytesMax: number): Promise<readonly Buffer[]> {
+  if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the answer broke off'))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    const fail = (failure: UpstreamFailure) => {
+      body.on('error', ignore)
+      body.destroy()
+      reject(failure)
+    }
+    const onBroken = (cause?: Error) => fail(brokenOff(cause, 'the answer broke off'))
+    body.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size <= bytesMax) return
+      fail(new UpstreamFailure('unknown', { message: `an answer over ${bytesMax} bytes` }))
+    })
+    body.on('end', () => resolve(chunks))
+    body.on('error', onBroken)
+    body.on('close', () => {
+      if (!body.readableEnded) onBroken()
+    })
+  })
 }
 
 function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
