@@ -5,6 +5,8 @@
  */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../database/transaction.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import { GatewayError } from '../errors.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { TaskCallbacks } from '../upstreams/task-driver.ts'
@@ -34,9 +36,23 @@ interface Report {
 
 /**
  * Takes a report on an attempt and resolves with the answer to it, once it is written down.
- * Undefined when there is no such attempt.
+ * Undefined when there is no such attempt. Throws 503 while the database is away: a vendor that is
+ * told so reports again.
  */
 export async function hearReport(
+  engine: Engine,
+  attemptId: string,
+  document: unknown,
+): Promise<JsonObject | undefined> {
+  try {
+    return await hear(engine, attemptId, document)
+  } catch (error) {
+    if (!isUnavailable(error)) throw error
+    throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+  }
+}
+
+async function hear(
   engine: Engine,
   attemptId: string,
   document: unknown,
