@@ -26,8 +26,8 @@ export const taskTimeline: AccountEndpoint = {
   documentation: {
     summary: 'Follow a task',
     description:
-      'held, submitted, each report of the upstream and each state that it was found in, settled or ' +
-      'released, and every attempt of the callback, in the order in which they happened.',
+      'held, submitted, each report of the upstream and each state that it was found in, settled ' +
+      'or released, and every attempt of the callback, in the order in which they happened.',
     tag: 'Tasks',
     answer: z.object({
       id: z.string(),
