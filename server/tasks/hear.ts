@@ -96,7 +96,11 @@ async function write(
   if (use === undefined) return
   const isUseful = use === 'keep' || use === 'look'
   await noteTold(transaction, attemptId, use === 'keep' ? (upstreamId ?? null) : null)
-  const why = isUseful ? {} : { ignored: use }
+  const why = {
+    ...(isUseful ? {} : { ignored: use }),
+    // What nobody was charged for: whoever reads the vendor's bill looks for this.
+    ...(use === 'too_late' && upstreamId !== undefined ? { upstream_id: upstreamId } : {}),
+  }
   await addEvent(transaction, taskId, 'upstream_reported', { channel: channelId, ...why })
   if (isUseful && now.state !== 'sending') {
     await wakeByReport(transaction, attemptId, times.lookMsMin)

@@ -5,7 +5,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { audit } from '../../server/ledger/audit.ts'
-import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createHooks } from '../../server/tasks/hooks.ts'
+import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/processes.ts'
 import { QUICK, reachable, VIDEO_PATH } from './stage.ts'
 
@@ -129,6 +131,16 @@ describe('a lost submission at a vendor that only reports', () => {
     const ended = await endOf(made)
     assert.deepEqual([ended.state, ended.charged], ['failed', 0n])
     assert.equal(ended.reason, 'unknown_submit')
+    // One that comes now changes nothing, and says what the vendor's bill will name.
+    const [attempt] = await gateway.sql<{ id: string }[]>`
+      select id from task_attempt where task_id = ${ended.id}`
+    const hooks = createHooks(createSecretBox([SECRET_KEY]), () => gateway.url)
+    const body = JSON.stringify({ task: { id: '311', status: 'succeeded' } })
+    const late = await fetch(hooks.urlOf(attempt?.id ?? '') ?? '', { method: 'POST', body })
+    assert.equal(late.status, 200)
+    assert.deepEqual(await endOf(made), ended)
+    const told = (await eventsOf(made, ended.id)).at(-1)
+    assert.deepEqual([told?.ignored, told?.upstream_id], ['too_late', '311'])
   })
 
   test('a channel that wants none: the vendor gets no address, and nobody waits for it', async () => {
