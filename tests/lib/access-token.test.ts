@@ -8,6 +8,7 @@ import {
   isWellFormedAccessToken,
 } from '../../server/lib/access-token.ts'
 import { createApiKey, isWellFormedApiKey } from '../../server/lib/api-key.ts'
+import { createSecretForm } from '../../server/lib/secret-form.ts'
 
 const PUBLISHED = /\btra-[0-9A-Za-z]{49}\b/
 
@@ -29,6 +30,8 @@ test('a token is no key and a key no token, even with the other’s prefix', () 
   assert.equal(isWellFormedAccessToken(key), false)
   assert.equal(isWellFormedAccessToken(key.replace('tr-', 'tra-')), false)
   assert.equal(isWellFormedApiKey(token.replace('tra-', 'tr-')), false)
+  const similar = createSecretForm('trb-').create()
+  assert.equal(isWellFormedAccessToken(similar), false)
 })
 
 test('it is shown by its ends and stored as 32 bytes', () => {

@@ -54,7 +54,7 @@ export async function plant(
     ['owner', owner],
     ['operator', operator],
   ] as const) {
-    await plantInPerson(who, sender(stage, request), canaries)
+    await plantInPerson(stage, who, sender(stage, request), canaries)
     const { cookies } = await request.storageState()
     for (const { name, value } of cookies) canaries.set(`${who}’s ${name}`, value)
   }
@@ -85,9 +85,16 @@ async function plantInAccount(stage: ConsoleStage, send: Send, canaries: Canarie
   }
 }
 
-async function plantInPerson(who: string, send: Send, canaries: Canaries): Promise<void> {
+async function plantInPerson(
+  stage: ConsoleStage,
+  who: string,
+  send: Send,
+  canaries: Canaries,
+): Promise<void> {
   const made = (await send('POST', '/profile/tokens', { name: 'canary' })) as { token: string }
-  canaries.set(`${who}’s access token`, made.token)
+  // Whatever its last character was typed as.
+  canaries.set(`${who}’s access token`, made.token.slice(0, -1))
+  await actWithToken(stage, made.token)
   const { secret } = (await send('POST', '/profile/totp')) as { secret: string }
   canaries.set(`${who}’s authenticator`, secret)
   const body = { code: codeOf(secret) }
@@ -95,6 +102,19 @@ async function plantInPerson(who: string, send: Send, canaries: Canaries): Promi
     recovery_codes: string[]
   }
   for (const code of confirmed.recovery_codes) canaries.set(`${who}’s ${code.slice(0, 2)}…`, code)
+}
+
+/** A script's token, and one with a typing error, which may be as good elsewhere. */
+async function actWithToken(stage: ConsoleStage, token: string): Promise<void> {
+  for (const [bearer, status] of [
+    [token, 200],
+    [`${token.slice(0, -1)}_`, 401],
+  ] as const) {
+    const headers = { authorization: `Bearer ${bearer}` }
+    const answer = await fetch(`${stage.url}/admin/v1/me`, { headers })
+    const text = await answer.text()
+    if (answer.status !== status || text.includes(bearer)) throw new Error(`/me: ${text}`)
+  }
 }
 
 /** The vendor tells the key that it was given, in every way in which it can fail. */
