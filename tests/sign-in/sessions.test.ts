@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
@@ -26,6 +27,18 @@ describe('sessions', () => {
     assert.equal(row?.minutes, 0)
     await age(email, 'seen_at', 31)
     assert.equal((await browser.send('GET', '/session')).status, 401)
+  })
+
+  test('are not kept alive by being looked at quietly, as open streams of events do', async () => {
+    const { email } = await console.person()
+    const browser = await console.signedIn(email)
+    await age(email, 'seen_at', 29)
+    const cookie = `tributary_session=${browser.cookie('tributary_session')}`
+    const request = { headers: { cookie } } as IncomingMessage
+    const seen = await console.signIn.identifySession(request, { quietly: true })
+    assert.equal(seen?.user.email, email)
+    await console.sql`update console_session set seen_at = seen_at - interval '2 minutes'`
+    assert.equal(await console.signIn.identifySession(request, { quietly: true }), undefined)
   })
 
   test('end twelve hours after the sign-in, however busy they are', async () => {

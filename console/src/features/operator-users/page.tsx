@@ -113,6 +113,7 @@ function useColumns(onAct: (user: User, act: 'lock' | 'reset') => void): Column<
           </Group>
         ),
       align: 'right',
+      wide: true,
     },
   ]
 }

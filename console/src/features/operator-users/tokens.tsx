@@ -1,5 +1,5 @@
 /** Everybody's access tokens: which script may act as whom, and the end of that. */
-import { Button, Stack, Text, Title } from '@mantine/core'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
@@ -96,11 +96,14 @@ function useColumns(onRevoke: (token: Token) => void): Column<Token>[] {
       header: '',
       render: (row) =>
         row.state === 'active' ? (
-          <Button variant="subtle" size="compact-xs" onClick={() => onRevoke(row)}>
-            {t('revoke')}
-          </Button>
+          <Group justify="flex-end">
+            <Button variant="subtle" size="compact-xs" onClick={() => onRevoke(row)}>
+              {t('revoke')}
+            </Button>
+          </Group>
         ) : null,
       align: 'right',
+      wide: true,
     },
   ]
 }
