@@ -13,12 +13,12 @@ export type FailureKind = 'not_sent' | 'busy' | 'failed' | 'channel_fault' | 're
 
 export interface FailureDetails {
   /** The vendor's HTTP status, when there was an answer. */
-  readonly status?: number
+  readonly status?: number | undefined
   /** The vendor's own words, for the operator's log; public only for `rejected`. */
-  readonly message?: string
-  readonly code?: string
-  readonly param?: string
-  readonly retryAfterSeconds?: number
+  readonly message?: string | undefined
+  readonly code?: string | undefined
+  readonly param?: string | undefined
+  readonly retryAfterSeconds?: number | undefined
   /** The vendor's answer, for endpoints that pass refusals through. */
   readonly answer?: { readonly contentType: string; readonly body: Buffer }
   readonly cause?: unknown

@@ -75,7 +75,7 @@ async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
   const code = member(header, 'code')
   return new UpstreamFailure(classifyStatus(response.status), {
     status: response.status,
-    ...(message === undefined ? {} : { message }),
+    message,
     ...(typeof code === 'number' ? { code: String(code) } : {}),
   })
 }

@@ -1,22 +1,16 @@
 /** A channel's settings at the services for recordings: one key, or the older pair. */
 import { z } from 'zod'
+import { haveOneStyle, ONE_STYLE, speechCredentials } from './speech-credentials.ts'
 
 export const recordingSettings = (vendorUrl: string) =>
   z
     .strictObject({
       base_url: z.url({ protocol: /^https?$/ }).default(vendorUrl),
-      /** The newer console's one key; or else the older pair below. */
-      api_key: z.string().min(1).optional(),
-      app_id: z.string().min(1).optional(),
-      access_key: z.string().min(1).optional(),
+      ...speechCredentials,
     })
-    .refine((value) => (value.api_key ? !value.app_id : value.app_id && value.access_key), {
-      error: 'give api_key, or app_id with access_key',
-    })
+    .refine(haveOneStyle, ONE_STYLE)
 
 export type RecordingSettings = z.infer<ReturnType<typeof recordingSettings>>
-
-export const RECORDING_SECRETS = ['api_key', 'access_key']
 
 /** The head of every request: credentials in one style, the product, the request's id. */
 export function recordingHeaders(

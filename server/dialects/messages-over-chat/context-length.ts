@@ -10,8 +10,8 @@ const ASKED = /(?:resulted in|requested|contains?|has|is)[^0-9.]{0,30}(\d{3,9}) 
 
 /** The message in the words callers know, or undefined when the refusal is about something else. */
 export function rewordContextLength(refusal: {
-  readonly message?: string
-  readonly code?: string
+  readonly message?: string | undefined
+  readonly code?: string | undefined
 }): string | undefined {
   const { message = '', code } = refusal
   if (code !== CODE && !WORDS.test(message)) return undefined

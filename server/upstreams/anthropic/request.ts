@@ -50,8 +50,8 @@ export async function readFailure(response: WireResponse): Promise<UpstreamFailu
   return new UpstreamFailure(kindOf(response.status, type), {
     status: response.status,
     answer: { contentType, body },
-    ...(message === undefined ? {} : { message }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    message,
+    retryAfterSeconds,
   })
 }
 

@@ -5,10 +5,10 @@
 
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
+import { sendWithKey } from '../send-with-key.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { judgeImage } from './judge-image.ts'
 import { readFailure } from './read-failure.ts'
-import { send } from './send.ts'
 import type { ArkSettings } from './settings.ts'
 
 const PATH = '/images/generations'
@@ -20,7 +20,7 @@ export async function image(
   judgeImage(request.value, upstreamModel)
   const edits = editsFor(request.value, upstreamModel)
   const body = spliceJson(request.body, request.fields, edits)
-  const response = await send(wire, settings, 'POST', PATH, body)
+  const response = await sendWithKey(wire, settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readFailure(response, false)
   return answerImages(response, request)
 }

@@ -37,10 +37,10 @@ export async function readFailure(
   const kind = kindOf(response.status, code)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status: response.status,
-    ...(message === undefined ? {} : { message: withoutRequestId(message) }),
-    ...(code === undefined ? {} : { code }),
-    ...(param === undefined ? {} : { param }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    message: message && withoutRequestId(message),
+    code,
+    param,
+    retryAfterSeconds,
   })
 }
 

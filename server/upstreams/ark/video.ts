@@ -4,6 +4,8 @@ import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
+import { sendWithKey } from '../send-with-key.ts'
+import { submittedAs } from '../submitted-as.ts'
 import type {
   ListedTask,
   PreparedTask,
@@ -17,7 +19,6 @@ import type {
 import type { Wire } from '../upstream.ts'
 import { type Family, familyOf } from './families.ts'
 import { readFailure } from './read-failure.ts'
-import { send } from './send.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
@@ -109,15 +110,13 @@ async function submit(
   { hookUrl }: TaskAttempt,
 ): Promise<SubmittedTask> {
   const body = Buffer.from(JSON.stringify({ ...buildBody(order), callback_url: hookUrl }))
-  const response = await send(wire, order.settings, 'POST', PATH, body)
+  const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readFailure(response, true)
-  const id = asString((await readJsonAnswer(response)).id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+  return submittedAs((await readJsonAnswer(response)).id, response)
 }
 
 async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskLook> {
-  const response = await send(wire, reference.settings, 'GET', pathOf(reference))
+  const response = await sendWithKey(wire, reference.settings, 'GET', pathOf(reference))
   if (response.status === 404) {
     await readErrorBody(response)
     return { state: 'gone' }
@@ -221,7 +220,7 @@ function readFacts(task: JsonObject): PreparedTask['facts'] {
 }
 
 async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promise<boolean> {
-  const response = await send(wire, reference.settings, 'DELETE', pathOf(reference))
+  const response = await sendWithKey(wire, reference.settings, 'DELETE', pathOf(reference))
   if (response.status < 400) {
     await readErrorBody(response)
     return true
@@ -243,7 +242,7 @@ async function list(
       page_size: String(PAGE_SIZE),
       'filter.model': query.upstreamModel,
     })
-    const response = await send(wire, query.settings, 'GET', `${PATH}?${search}`)
+    const response = await sendWithKey(wire, query.settings, 'GET', `${PATH}?${search}`)
     if (response.status >= 400) throw await readFailure(response, false)
     const { items } = await readJsonAnswer(response)
     const listed = (Array.isArray(items) ? items : []).flatMap(readListed)

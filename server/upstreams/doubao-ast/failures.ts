@@ -36,6 +36,6 @@ export async function readRefusal(response: WireResponse): Promise<UpstreamFailu
   // Nothing of the caller's is in an upgrade: what is wrong with it is the channel's.
   return new UpstreamFailure(kind === 'rejected' ? 'channel_fault' : kind, {
     status,
-    ...(message === undefined ? {} : { message }),
+    message,
   })
 }

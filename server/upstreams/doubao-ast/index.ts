@@ -1,4 +1,5 @@
 /** Doubao AST 2.0, simultaneous interpretation over WebSocket (upstreams.md 4). */
+import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'
 import { interpretation } from './interpretation.ts'
 import { settings } from './settings.ts'
@@ -6,6 +7,6 @@ import { settings } from './settings.ts'
 export const doubaoAst = defineUpstream({
   name: 'doubao-ast',
   settings,
-  secrets: ['api_key', 'access_key'],
+  secrets: SPEECH_SECRETS,
   calls: { interpretation },
 })

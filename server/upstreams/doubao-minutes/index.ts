@@ -1,12 +1,13 @@
 /** Doubao's minutes of a recording (upstreams.md 2). */
-import { RECORDING_SECRETS, recordingSettings } from '../recording-settings.ts'
+import { recordingSettings } from '../recording-settings.ts'
+import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'
 import { doubaoMinutesDriver } from './minutes.ts'
 
 export const doubaoMinutes = defineUpstream({
   name: 'doubao-minutes',
   settings: recordingSettings('https://openspeech.bytedance.com'),
-  secrets: RECORDING_SECRETS,
+  secrets: SPEECH_SECRETS,
   calls: {},
   tasks: { minutes: doubaoMinutesDriver },
 })

@@ -12,6 +12,7 @@ import { readJsonDocument } from '../read-json.ts'
 import { readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
 import { readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
+import { submittedAs } from '../submitted-as.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -59,9 +60,7 @@ async function submit(
   })
   const outcome = await readSubmission(response)
   if (outcome.state === 'failed') throw refuseRecording(outcome)
-  const id = asString(member(outcome.document.Data, 'TaskID'))
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+  return submittedAs(member(outcome.document.Data, 'TaskID'), response)
 }
 
 async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {

@@ -1,5 +1,6 @@
 /** Doubao's recognition of recordings, generation 2.0 (upstreams.md 3). */
-import { RECORDING_SECRETS, recordingSettings } from '../recording-settings.ts'
+import { recordingSettings } from '../recording-settings.ts'
+import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'
 import { doubaoRecognitionDriver } from './recognition.ts'
 import { transcription } from './transcription.ts'
@@ -7,7 +8,7 @@ import { transcription } from './transcription.ts'
 export const doubaoRecognition = defineUpstream({
   name: 'doubao-recognition',
   settings: recordingSettings('https://openspeech.bytedance.com'),
-  secrets: RECORDING_SECRETS,
+  secrets: SPEECH_SECRETS,
   calls: { transcription },
   tasks: { minutes: doubaoRecognitionDriver },
 })

@@ -14,6 +14,13 @@ import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stre
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import { classifyStatus, readErrorBody, UpstreamFailure } from '../failure.ts'
 import {
+  credentialHeaders,
+  haveOneStyle,
+  ONE_STYLE,
+  SPEECH_SECRETS,
+  speechCredentials,
+} from '../speech-credentials.ts'
+import {
   defineUpstream,
   type UpstreamAnswer,
   type UpstreamCall,
@@ -24,27 +31,11 @@ import {
 const settings = z
   .strictObject({
     base_url: z.url({ protocol: /^https?$/ }).default('https://openspeech.bytedance.com'),
-    /** The newer console's one key; or else the older pair below. */
-    api_key: z.string().min(1).optional(),
-    app_id: z.string().min(1).optional(),
-    access_key: z.string().min(1).optional(),
+    ...speechCredentials,
     stops_on_cancel: z.boolean().default(false),
   })
-  .refine((value) => (value.api_key ? !value.app_id : value.app_id && value.access_key), {
-    error: 'give api_key, or app_id with access_key',
-  })
+  .refine(haveOneStyle, ONE_STYLE)
 type Settings = z.infer<typeof settings>
-
-/** Either style alone: both together are refused (upstreams.md 0.2). */
-function credentials(channel: Settings): Record<string, string> {
-  if (channel.api_key) return { 'x-api-key': channel.api_key }
-  const appId = channel.app_id ?? ''
-  return {
-    'x-api-app-id': appId,
-    'x-api-app-key': appId,
-    'x-api-access-key': channel.access_key ?? '',
-  }
-}
 
 async function speech(wire: Wire, call: UpstreamCall<Settings>): Promise<UpstreamAnswer> {
   const { settings: channel, request } = call
@@ -99,7 +90,7 @@ async function send(
     method: 'POST',
     url: `${channel.base_url.replace(/\/+$/, '')}/api/v3/tts/unidirectional`,
     headers: {
-      ...credentials(channel),
+      ...credentialHeaders(channel),
       'x-api-resource-id': upstreamModel,
       'x-api-request-id': request.requestId,
       // Without it the vendor states no usage and nothing but an estimate could be charged.
@@ -135,13 +126,13 @@ async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
   return new UpstreamFailure(classifyStatus(response.status), {
     status: response.status,
     answer: { contentType, body },
-    ...(message === undefined ? {} : { message }),
+    message,
   })
 }
 
 export const doubaoSpeech = defineUpstream({
   name: 'doubao-speech',
   settings,
-  secrets: ['api_key', 'access_key'],
+  secrets: SPEECH_SECRETS,
   calls: { speech, synthesis },
 })

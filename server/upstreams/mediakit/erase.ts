@@ -5,6 +5,8 @@
  */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { sendWithKey } from '../send-with-key.ts'
+import { submittedAs } from '../submitted-as.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -14,7 +16,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire, WireResponse } from '../upstream.ts'
+import type { Wire } from '../upstream.ts'
 import { readAnswer } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 
@@ -41,15 +43,13 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
   const { id: client_token, hookUrl: callback_url } = attempt
   const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
   const path = `/api/v1/tools/${order.upstreamModel}`
-  const response = await send(wire, order.settings, path, body)
-  const id = asString((await readAnswer(response, true)).task_id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+  const response = await sendWithKey(wire, order.settings, 'POST', path, body)
+  return submittedAs((await readAnswer(response, true)).task_id, response)
 }
 
 async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskLook> {
   const path = `/api/v1/tasks/${encodeURIComponent(reference.upstreamId)}`
-  const response = await send(wire, reference.settings, path)
+  const response = await sendWithKey(wire, reference.settings, 'GET', path)
   if (response.status === 404) {
     await readErrorBody(response)
     return { state: 'gone' }
@@ -100,23 +100,6 @@ function countSeconds(duration: unknown): number {
   // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
   if (typeof duration !== 'number' || duration < 0) return -1
   return Math.max(1, Math.round(duration))
-}
-
-function send(
-  wire: Wire,
-  { base_url: baseUrl, api_key: apiKey }: MediakitSettings,
-  path: string,
-  body?: Buffer,
-): Promise<WireResponse> {
-  return wire.send({
-    method: body ? 'POST' : 'GET',
-    url: baseUrl.replace(/\/+$/, '') + path,
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body } : {}),
-  })
 }
 
 export const mediakitErase: TaskDriver<MediakitSettings> = {

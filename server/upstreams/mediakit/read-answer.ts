@@ -37,9 +37,9 @@ function describeFailure(
   const kind = kindOf(status, code)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status,
-    ...(message === undefined ? {} : { message }),
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    message,
+    code,
+    retryAfterSeconds,
   })
 }
 

@@ -71,7 +71,7 @@ async function readFailure(response: WireResponse, creating: boolean): Promise<U
   const kind = classifyStatus(response.status)
   return new UpstreamFailure(creating && kind === 'failed' ? 'unknown' : kind, {
     status: response.status,
-    ...(message === undefined ? {} : { message }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    message,
+    retryAfterSeconds,
   })
 }

@@ -5,10 +5,11 @@
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
+import { sendWithKey } from '../send-with-key.ts'
+import { submittedAs } from '../submitted-as.ts'
 import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 import { readAnswer } from './read-answer.ts'
-import { send } from './send.ts'
 import type { MinimaxSettings } from './settings.ts'
 
 /** Longer texts are nobody's challenge. */
@@ -34,10 +35,9 @@ async function submitOnce(
   path: string,
   body: JsonObject,
 ): Promise<SubmittedTask> {
-  const response = await send(wire, settings, path, Buffer.from(JSON.stringify(body)))
-  const id = asString((await readAnswer(response, true)).task_id)
-  if (id !== undefined && id !== '') return { upstreamId: id }
-  throw new UpstreamFailure('unknown', { status: response.status, message: 'no id in the answer' })
+  const bytes = Buffer.from(JSON.stringify(body))
+  const response = await sendWithKey(wire, settings, 'POST', path, bytes)
+  return submittedAs((await readAnswer(response, true)).task_id, response)
 }
 
 /** Only of a clear refusal: whatever may have been taken is not sent again. */

@@ -10,6 +10,7 @@ import {
 } from '../../dialects/video/content.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { sendWithKey } from '../send-with-key.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -22,7 +23,6 @@ import type {
 import type { Wire } from '../upstream.ts'
 import { firstRulesOf } from './models.ts'
 import { readAnswer, readBase, readDocument, readVerdict, refuseBase } from './read-answer.ts'
-import { send } from './send.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
@@ -123,7 +123,12 @@ function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<Submitt
 async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
   const { settings, upstreamId } = reference
   const id = encodeURIComponent(upstreamId)
-  const response = await send(wire, settings, `/v1/query/video_generation?task_id=${id}`)
+  const response = await sendWithKey(
+    wire,
+    settings,
+    'GET',
+    `/v1/query/video_generation?task_id=${id}`,
+  )
   if (response.status === 404) {
     await readErrorBody(response)
     return { state: 'gone' }
@@ -168,7 +173,7 @@ async function readFile(
   const id = typeof fileId === 'number' ? String(fileId) : asString(fileId)
   if (!id) throw new UpstreamFailure('failed', { message: 'a success without a file_id' })
   const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`
-  const document = await readAnswer(await send(wire, settings, path), false)
+  const document = await readAnswer(await sendWithKey(wire, settings, 'GET', path), false)
   const videoUrl = asString(member(document.file, 'download_url'))
   if (!videoUrl) throw new UpstreamFailure('failed', { message: 'a file without a download_url' })
   const size = typeof width === 'number' && typeof height === 'number' ? { width, height } : {}

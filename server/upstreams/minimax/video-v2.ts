@@ -3,6 +3,7 @@ import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'
+import { sendWithKey } from '../send-with-key.ts'
 import type {
   PreparedTask,
   SubmittedTask,
@@ -15,7 +16,6 @@ import type {
 import type { Wire } from '../upstream.ts'
 import { rulesOf } from './models.ts'
 import { readDocument, readVerdict } from './read-answer.ts'
-import { send } from './send.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
@@ -86,7 +86,7 @@ function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<Submitt
 
 async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
   const path = `/v2/query/video_generation/${encodeURIComponent(reference.upstreamId)}`
-  const response = await send(wire, reference.settings, path)
+  const response = await sendWithKey(wire, reference.settings, 'GET', path)
   if (response.status === 404) {
     await readErrorBody(response)
     return { state: 'gone' }

@@ -34,10 +34,10 @@ export async function readFailure(response: WireResponse): Promise<UpstreamFailu
   return new UpstreamFailure(kindOf(response.status, code), {
     status: response.status,
     answer: { contentType, body },
-    ...(message === undefined ? {} : { message }),
-    ...(code === undefined ? {} : { code }),
-    ...(param === undefined ? {} : { param }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+    message,
+    code,
+    param,
+    retryAfterSeconds,
   })
 }
 

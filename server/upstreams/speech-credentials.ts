@@ -1,0 +1,40 @@
+/** How a channel proves itself to the services for speech: by the newer one key, or by a pair. */
+import { z } from 'zod'
+
+/** Members of a channel's settings. */
+export const speechCredentials = {
+  /** The newer console's one key; or else the older pair below. */
+  api_key: z.string().min(1).optional(),
+  app_id: z.string().min(1).optional(),
+  access_key: z.string().min(1).optional(),
+}
+
+/** Those that are encrypted. */
+export const SPEECH_SECRETS = ['api_key', 'access_key']
+
+interface Credentials {
+  readonly api_key?: string | undefined
+  readonly app_id?: string | undefined
+  readonly access_key?: string | undefined
+}
+
+/** Either style alone: both together are refused by the vendor (upstreams.md 0.2). */
+export function haveOneStyle({
+  api_key: key,
+  app_id: id,
+  access_key: access,
+}: Credentials): boolean {
+  return key ? !id : Boolean(id && access)
+}
+
+export const ONE_STYLE = { error: 'give api_key, or app_id with access_key' }
+
+/** Headers for the products that want the older id under both of its names. */
+export function credentialHeaders({
+  api_key: key,
+  app_id: id = '',
+  access_key: access = '',
+}: Credentials): Record<string, string> {
+  if (key) return { 'x-api-key': key }
+  return { 'x-api-app-id': id, 'x-api-app-key': id, 'x-api-access-key': access }
+}
