@@ -40,7 +40,8 @@ export async function sendCsv(
   response.writeHead(200, {
     ...commonHeaders(context),
     'content-type': 'text/csv; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}.csv"`,
+    // Of an id in the path, which may hold anything, only what a header and a disk both take.
+    'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.csv"`,
     'cache-control': 'no-store',
   })
   try {
