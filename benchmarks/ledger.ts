@@ -12,7 +12,7 @@ import { newId, newRequestId } from '../server/lib/ids.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
 import { openPlace } from './support/laboratory.ts'
 import { findPostmaster } from './support/postmaster.ts'
-import { pinTree } from './support/proc.ts'
+import { pinTree, readCpuSeconds } from './support/proc.ts'
 import { circumstances, median, quantile, report, round, table } from './support/results.ts'
 
 const { values } = parseArgs({
@@ -42,6 +42,9 @@ interface Caller {
 
 interface Round {
   readonly pairsPerSecond: number
+  /** Processor time of a pair, which other work on the machine hardly changes. */
+  readonly ownMicroseconds: number
+  readonly databaseMicroseconds: number
   readonly halfLoadP99Ms: number
 }
 
@@ -58,8 +61,8 @@ try {
     pinTree(process.pid, SERVER_CORE)
     pinTree(pid, OTHER_CORE)
     for (let turn = 0; turn < rounds; turn += 1) {
-      hot.push(await runRound(sql, callers.slice(0, 1)))
-      spread.push(await runRound(sql, callers))
+      hot.push(await runRound(sql, pid, callers.slice(0, 1)))
+      spread.push(await runRound(sql, pid, callers))
       console.log(`round ${turn + 1}`, hot.at(-1), spread.at(-1))
     }
     audited = (await audit(sql)).ok
@@ -69,12 +72,21 @@ try {
 }
 finish()
 
-async function runRound(sql: Sql, callers: readonly Caller[]): Promise<Round> {
+async function runRound(sql: Sql, pid: number, callers: readonly Caller[]): Promise<Round> {
   const ledger = createLedger({ sql, ownerId: newId('own'), isUnavailable, log: console })
+  const before = { own: process.cpuUsage(), database: readCpuSeconds(pid), at: performance.now() }
   const pairsPerSecond = await runFlatOut(ledger, callers)
+  const pairs = (pairsPerSecond * (performance.now() - before.at)) / 1_000
+  const own = process.cpuUsage(before.own)
+  const databaseMicroseconds = ((readCpuSeconds(pid) - before.database) * 1e6) / pairs
   const halfLoadP99Ms = await runAtRate(ledger, callers, pairsPerSecond / 2)
   await ledger.stop()
-  return { pairsPerSecond: Math.round(pairsPerSecond), halfLoadP99Ms: round(halfLoadP99Ms) }
+  return {
+    pairsPerSecond: Math.round(pairsPerSecond),
+    ownMicroseconds: Math.round((own.user + own.system) / pairs),
+    databaseMicroseconds: Math.round(databaseMicroseconds),
+    halfLoadP99Ms: round(halfLoadP99Ms),
+  }
 }
 
 async function runFlatOut(ledger: Ledger, callers: readonly Caller[]): Promise<number> {
@@ -144,14 +156,18 @@ function finish(): void {
       pairs >= GOAL_PAIRS ? 'met' : 'NOT MET',
       p99,
       p99 <= GOAL_P99_MS ? 'met' : 'NOT MET',
+      median(those.map((one) => one.ownMicroseconds)),
+      median(those.map((one) => one.databaseMicroseconds)),
     ]
   })
-  const title = ['', 'pairs/s', `goal ${GOAL_PAIRS}`, 'p99 hold ms', `goal ${GOAL_P99_MS}`]
+  const goals = ['pairs/s', `goal ${GOAL_PAIRS}`, 'p99 hold ms', `goal ${GOAL_P99_MS}`]
+  const title = ['', ...goals, 'µs of CPU', 'database µs']
   report('ledger', made, { rounds, seconds, concurrency, hot, spread, audited }, [
     ...table([title, ...rows]),
     '',
     `${concurrency} calls at once; the p99 at half that rate. The ledger's process on one core,`,
     `PostgreSQL on the other, fsync on. Medians of ${rounds} rounds of ${seconds} s.`,
+    'CPU is user and system time of a pair: it hardly depends on what else the machine does.',
     `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
   ])
 }
