@@ -21,6 +21,7 @@ import { reportedState, TaskList } from '../tasks/task-list.ts'
 import { type EraseRequest, readErase } from './request.ts'
 
 const DAY_MS = 86_400_000
+const TOKENS_KEPT = 200_000
 const TASKS = '/api/v1/tasks'
 
 export interface MediaKitOptions {
@@ -144,9 +145,16 @@ function createErase(exchange: Exchange, { kind, tasks, known }: Creation): Repl
   const order: EraseOrder = { ...request, kind, origin, found: undefined, seconds: 0 }
   lookInto(order, scenario.number('media-seconds'))
   const task = tasks.add(exchange, { id, model: kind, order })
-  if (request.token !== undefined) known.set(request.token, task.id)
+  if (request.token !== undefined) remember(known, request.token, task.id)
   if (!scenario.has('lost-answer')) return accepted(task.id)
   return exchange.vendor.failure(exchange, { status: scenario.number('lost-answer') ?? 504 })
+}
+
+/** As many as there are tasks: the oldest are forgotten with theirs. */
+function remember(known: Map<string, string>, token: string, id: string): void {
+  known.set(token, id)
+  const [oldest] = known.size > TOKENS_KEPT ? known.keys() : []
+  if (oldest !== undefined) known.delete(oldest)
 }
 
 function lookInto(order: EraseOrder, asked: number | undefined): void {
