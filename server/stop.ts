@@ -1,6 +1,7 @@
 /** How a gateway ends: no new work, then what is under way, then its money, then the rest. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { Accounts } from './accounts/identify.ts'
 import type { Live } from './admin/live/live.ts'
@@ -19,6 +20,8 @@ import type { Tracer } from './tracing/tracer.ts'
 
 /** For calls that were cut to settle. */
 const ABORT_MS = 2_000
+/** For looks at vendors: whoever takes their leases over makes them again. */
+const LOOKS_MS = 5_000
 /** For the last bytes of the last answers to leave. */
 const LAST_BYTES_MS = 500
 
@@ -57,7 +60,7 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
-    await worked
+    await Promise.race([worked, sleep(LOOKS_MS, undefined, { ref: false })])
     const { copier, housekeeping, rollup } = parts.crew ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
     await ledger.stop()

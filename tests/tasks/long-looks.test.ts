@@ -27,6 +27,17 @@ describe('a look that lasts longer than the lease', () => {
   })
 })
 
+test('a stop leaves a look that lasts to whoever comes next', { timeout: 30_000 }, async () => {
+  const stage = await startTaskStage()
+  const { gateway, vendor } = stage
+  vendor.lookMs = 50_000
+  const tenant = await gateway.tenant()
+  assert.equal((await stage.create(tenant)).status, 200)
+  await until('the look', async () => vendor.requests.find((line) => line.startsWith('GET')))
+  await gateway.stop()
+  await vendor.stop()
+})
+
 describe('a stop while a model is asked about a result', () => {
   let model: Server
   let asked = 0

@@ -37,7 +37,7 @@ export interface VideoVendor {
   advance: boolean
   /** The id of the next new task, whether another has it or not. */
   nextId: string | undefined
-  /** Each look is answered after so long. */
+  /** Each look at a task is answered for so long, in blanks at first. */
   lookMs: number
   stop(): Promise<void>
 }
@@ -157,7 +157,6 @@ async function create(
 }
 
 async function look(state: State, response: ServerResponse, id: string): Promise<void> {
-  if (state.lookMs > 0) await sleep(state.lookMs)
   const task = state.tasks.get(id)
   if (!task) {
     refuse(response, 404, 'ResourceNotFound')
@@ -165,6 +164,7 @@ async function look(state: State, response: ServerResponse, id: string): Promise
   }
   const shown = show(task)
   await state.onLook?.(task)
+  if (state.lookMs > 0) await drip(response, state.lookMs)
   send(response, 200, shown)
   if (state.advance) task.status = NEXT[task.status] ?? task.status
 }
@@ -198,8 +198,16 @@ async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** Blanks before a document, so that nobody takes it for silence. */
+async function drip(response: ServerResponse, forMs: number): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const timer = setInterval(() => response.write(' '), Math.min(1_000, forMs / 2))
+  await sleep(forMs, undefined, { ref: false })
+  clearInterval(timer)
+}
+
 function send(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' })
+  if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify(body))
 }
 
