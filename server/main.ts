@@ -27,6 +27,7 @@ import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
 import { ENDPOINTS, listEndpoints } from './endpoints/index.ts'
 import { runEndpoint } from './endpoints/run-endpoint.ts'
 import { upstreamHook } from './endpoints/upstream-hook.ts'
+import { GatewayError } from './errors.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
@@ -268,6 +269,12 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
   return kind === 'plain' && documentation.credential === undefined
 }
 
+/** Whatever was asked: without a database the answer is later, not an error of the gateway's. */
+function tellWhenAway(error: unknown): never {
+  if (error instanceof GatewayError || !isUnavailable(error)) throw error
+  throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+}
+
 /** A process that only works answers nothing but its health. */
 function createGatewayListener(
   services: PlainServices,
@@ -288,7 +295,7 @@ function createGatewayListener(
   return createListener<Endpoint>({
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
-    run: (endpoint, context) => runEndpoint(endpoint, context, services),
+    run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(tellWhenAway),
     done(context, error) {
       accountFor(context, error, services)
       tracer?.note(context)
