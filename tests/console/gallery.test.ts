@@ -34,11 +34,13 @@ describe('the gallery', { skip: noBrowser }, () => {
   })
 
   test('arrow keys turn the pages', async () => {
+    const { page, complaints } = await stage.signedIn('/gallery')
+    // One after the other: whichever ends last stands first.
     for (const prompt of ['the first river', 'the second river']) {
       const made = await stage.post('/v1/images/async', { model: 'sim-image', prompt })
       assert.equal(made.status, 200, await made.text())
+      await page.getByRole('button', { name: `Open “${prompt}”` }).waitFor()
     }
-    const { page, complaints } = await stage.signedIn('/gallery')
     await page.getByRole('button', { name: 'Open “the first river”' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('the first river').waitFor()
