@@ -2,7 +2,7 @@
  * Whether a price's conditions hold. A request's own facts are exact; `input_tokens` (cached ones
  * included) and `output_tokens` come from the quantities, so that a price can have tiers.
  */
-import type { Quantities } from '../lib/units.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
 import type { Condition, Facts, PriceEntry } from './catalog.ts'
 
 /** `maybe`: what is known does not decide it. */
@@ -38,11 +38,16 @@ function judgeEach(judge: (name: string, condition: Condition) => Verdict): Judg
 }
 
 function tokenFacts(quantities: Quantities): Readonly<Record<string, number>> {
-  const { input_token = 0, cached_input_token = 0, cache_write_token = 0 } = quantities
   return {
-    input_tokens: input_token + cached_input_token + cache_write_token,
-    output_tokens: quantities.output_token ?? 0,
+    input_tokens: sum(quantities, INPUT_UNITS),
+    output_tokens: sum(quantities, OUTPUT_UNITS),
   }
+}
+
+function sum(quantities: Quantities, units: readonly Unit[]): number {
+  let total = 0
+  for (const unit of units) total += quantities[unit] ?? 0
+  return total
 }
 
 function holds(condition: Condition, fact: Facts[string] | undefined): boolean {

@@ -21,14 +21,27 @@ export interface Priced {
   readonly lines: readonly PriceLine[]
 }
 
-/** Cache tokens without a price of their own are ordinary input tokens. */
+/**
+ * The unit whose price holds where a unit has none of its own. Audio and writes that live for an
+ * hour cost a multiple of text and have no such stand-in.
+ */
 const FALLBACK: Partial<Record<Unit, Unit>> = {
   cached_input_token: 'input_token',
   cache_write_token: 'input_token',
+  cache_write_5m_token: 'cache_write_token',
+  cached_audio_input_token: 'audio_input_token',
+  image_input_token: 'input_token',
+  cached_image_input_token: 'cached_input_token',
+  video_input_token: 'input_token',
 }
 
-/** What input that is still to come may turn out to be. */
-const INPUT_UNITS: readonly Unit[] = ['input_token', 'cached_input_token', 'cache_write_token']
+/** What text that is still to be read may turn out to be. */
+const TEXT_INPUT_UNITS: readonly Unit[] = [
+  'input_token',
+  'cached_input_token',
+  'cache_write_token',
+  'cache_write_5m_token',
+]
 
 /**
  * The charge for quantities under known facts. The first entry of a unit whose conditions hold is
@@ -74,7 +87,7 @@ function lineOf(
 /**
  * The most that up to these quantities can cost while only some facts are known: of the entries
  * that may turn out to be the price, the dearest. Input tokens may turn out to be cached or
- * written to a cache, so all three prices are weighed. Throws RangeError as priceCharge does.
+ * written to a cache, so all those prices are weighed. Throws RangeError as priceCharge does.
  */
 export function priceUpperBound(
   prices: readonly PriceEntry[],
@@ -120,7 +133,7 @@ function dearestFor(
   quantity: bigint,
   judge: Judge,
 ): Dearest {
-  const units = unit === 'input_token' ? INPUT_UNITS : [unit]
+  const units = unit === 'input_token' ? TEXT_INPUT_UNITS : [unit]
   let dearest: Dearest = { entry: undefined, amount: 0n }
   for (const entry of units.flatMap((possible) => entriesFor(prices, possible, judge))) {
     const amount = boundOf(entry, quantity, units)

@@ -26,13 +26,46 @@ export interface RelayFailure {
   readonly message: string
 }
 
+/** A part of the work that another model than the one called did: an advisor, a fallback. */
+export interface ModelPass {
+  /** The vendor's id of that model, as the answer states it. */
+  readonly model: string
+  /** What it did, for the record's line: `advisor`, `fallback`, `image_generation`. */
+  readonly role: string
+  readonly usage: Quantities
+}
+
+export interface StatedCost {
+  /** Billionths of the currency, rounded up. */
+  readonly nanos: bigint
+  /** ISO 4217, for example `USD`. */
+  readonly currency: string
+}
+
 export interface RelayReport {
-  /** The last usage the upstream stated, in disjoint units. Absent until it states one. */
+  /**
+   * The last usage the upstream stated, in disjoint units. Absent until it states one. A unit
+   * that the upstream did not state as a whole number from 0 on is absent.
+   */
   readonly usage?: Quantities
-  /** What conditions of prices ask for and only the answer could tell, for example a size. */
+  /** Usage of passes by other models, billed at those models' prices beside `usage`. */
+  readonly passes?: readonly ModelPass[]
+  /**
+   * What the answer says of how it was served, in the words that conditions of prices use: a
+   * size, or `service_tier: 'fast'`. A value without a neutral word stays the vendor's own.
+   */
   readonly facts?: Readonly<Record<string, string | number | boolean>>
+  /** What the vendor says that this request cost. Absent until it says so. */
+  readonly statedCost?: StatedCost
+  /**
+   * Names of usage fields that carry a quantity which no unit stands for, for example
+   * `usage.iterations[0].type`. Not empty: the charge falls back to the hold, for review.
+   */
+  readonly unknownUsage?: readonly string[]
   /** UTF-8 bytes of generated content seen so far; the basis of an estimate without usage. */
   readonly outputBytes: number
+  /** Events of a stream that brought generated content; vendors send about one for each token. */
+  readonly outputEvents?: number
   /** True once the protocol's own ending was seen: `[DONE]`, `message_stop`, code 20000000. */
   readonly finished: boolean
   /** The id under which the vendor keeps the answer, where the dialect has one. */

@@ -8,6 +8,7 @@ import type { Facts, Model, ModelType } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
+import type { AskedDimensions } from './dimensions.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
 
@@ -61,6 +62,8 @@ export interface Metering extends Reading {
   readonly quote: (request: QuotedRequest) => Quantities
   /** What conditions of prices may ask for, for example a resolution. */
   readonly facts?: (value: Body) => Facts
+  /** What the request asks for that changes its price; without it, nothing does. */
+  readonly dimensions?: (parts: RequestParts) => AskedDimensions
   /** Where they are priced, stated usage without these is completed by an estimate. */
   readonly needs?: readonly Unit[]
   /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */

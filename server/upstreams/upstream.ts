@@ -200,6 +200,11 @@ export interface Upstream<Settings = unknown> {
   readonly name: string
   /** The shape of a channel's settings; its errors are shown to the operator with their path. */
   readonly settings: ZodType<Settings>
+  /**
+   * What a channel's settings say about the price of every call through it, in the words of price
+   * conditions: `region`, and the `service_tier` that serves a request which names none.
+   */
+  readonly priceFacts?: (settings: Settings) => Readonly<Record<string, string>>
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
