@@ -1,17 +1,19 @@
-/** `tributary backup` and `tributary restore`: a copy of everything, and the way back. */
-import { existsSync } from 'node:fs'
+/** `tributary backup`: a copy of everything, made beside running gateways. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { type CopiedContent, copyContent } from '../../server/assets/copy-content.ts'
-import { type Config, loadConfig } from '../../server/config.ts'
+import type { Config } from '../../server/config.ts'
 import { backup } from '../../server/database/backup.ts'
-import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
-import { restore } from '../../server/database/restore.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import {
+  describeFiles,
+  FILES_FILE,
+  findSecretKey,
+  onProgress,
+  withPlace,
+} from '../lib/backup-place.ts'
 import { printJson } from '../lib/print.ts'
-import { MIGRATIONS } from '../lib/session.ts'
 
 interface BackupFlags {
   readonly to: string
@@ -19,18 +21,10 @@ interface BackupFlags {
   readonly json?: boolean
 }
 
-interface RestoreFlags {
-  readonly from: string
-  readonly force?: boolean
-  readonly json?: boolean
-}
-
-/** Written when all files are there. */
-const FILES_FILE = 'files.json'
 const KEY_IS_ELSEWHERE =
   'The secret key is NOT in this backup: keep SECRET_KEY elsewhere, or its secrets are lost.'
 
-export function addBackupCommands(program: Command): void {
+export function addBackupCommand(program: Command): void {
   program
     .command('backup')
     .description('copy everything into a new folder, beside running gateways')
@@ -42,17 +36,6 @@ export function addBackupCommands(program: Command): void {
       '\nThe copy holds hashes of keys, sealed secrets and stored answers: guard it.',
     )
     .action(runBackup)
-  program
-    .command('restore')
-    .description('bring a backup back into an empty database, all or nothing')
-    .requiredOption('--from <folder>', 'a folder that `backup` made')
-    .option('--force', 'replace everything the database has')
-    .option('--json', 'as JSON')
-    .addHelpText(
-      'after',
-      '\nStop all gateways first. Ends with an audit; exit code 1 when it fails.',
-    )
-    .action(runRestore)
 }
 
 async function runBackup(flags: BackupFlags): Promise<void> {
@@ -73,74 +56,4 @@ async function backUpFiles(sql: Sql, config: Config, folder: string): Promise<Co
   const copied = await copyContent(sql, join(config.dataDir, 'files'), join(folder, 'files'))
   await writeFile(join(folder, FILES_FILE), `${JSON.stringify(copied, null, 2)}\n`)
   return copied
-}
-
-/** Undefined for a backup without files, or one whose files were not copied to the end. */
-async function restoreFiles(sql: Sql, config: Config, folder: string) {
-  if (!existsSync(join(folder, FILES_FILE))) return undefined
-  return copyContent(sql, join(folder, 'files'), join(config.dataDir, 'files'))
-}
-
-function describeFiles({ files, bytes, missing, elsewhere }: CopiedContent): string {
-  const parts = [
-    `${files} files and media of ${(bytes / 1_000_000).toFixed(1)} MB`,
-    ...(missing > 0 ? [`${missing} are missing`] : []),
-    ...(elsewhere > 0 ? [`${elsewhere} lie in the object store`] : []),
-  ]
-  return `${parts.join(', ')}.`
-}
-
-async function runRestore(flags: RestoreFlags): Promise<void> {
-  await withPlace(true, async ({ place, sql }, config) => {
-    const restored = await restore({
-      place,
-      from: flags.from,
-      force: flags.force === true,
-      migrations: MIGRATIONS,
-      secretKeyPath: findSecretKey(config),
-      onProgress,
-    })
-    const files = await restoreFiles(sql, config, flags.from)
-    const { ok, checks } = await audit(sql)
-    if (!ok) process.exitCode = 1
-    const { manifest, migrated, secretKey } = restored
-    const broken = checks.filter((check) => !check.ok)
-    if (flags.json) {
-      const { created_at } = manifest
-      const report = { created_at, migrated, secret_key: secretKey, audit: { ok, broken } }
-      return printJson({ ...report, ...(files ? { files } : {}) })
-    }
-    console.log(`Restored the state of ${manifest.created_at}.`)
-    for (const name of migrated) console.log(`applied ${name}`)
-    if (files) console.log(describeFiles(files))
-    if (secretKey === 'missing') {
-      console.log('The key that opens the secrets of this backup must be in SECRET_KEY.')
-    }
-    for (const { id, title } of broken) console.log(`audit: ${id} BROKEN: ${title}`)
-    if (ok) console.log('The audit is clean.')
-  })
-}
-
-/** Restoring owns an embedded database: a gateway that runs on it is found out. */
-async function withPlace(
-  owner: boolean,
-  work: (database: OpenedDatabase, config: Config) => Promise<void>,
-): Promise<void> {
-  const config = loadConfig()
-  const { databaseUrl, dataDir } = config
-  const database = await openDatabase({ databaseUrl, dataDir, owner, onProgress })
-  try {
-    await work(database, config)
-  } finally {
-    await database.stop()
-  }
-}
-
-function onProgress(message: string): void {
-  console.error(`… ${message}`)
-}
-
-/** Undefined when SECRET_KEY is set from outside. */
-function findSecretKey({ secretKeys, dataDir }: Config): string | undefined {
-  return secretKeys === undefined ? join(dataDir, 'secret-key') : undefined
 }

@@ -6,7 +6,7 @@ import { member, tryParseJson } from '../../server/lib/json.ts'
 import { addAccountCommands } from '../commands/account.ts'
 import { addApplyCommand } from '../commands/apply.ts'
 import { addAuditCommand } from '../commands/audit.ts'
-import { addBackupCommands } from '../commands/backup.ts'
+import { addBackupCommand } from '../commands/backup.ts'
 import { addChannelCommands } from '../commands/channel.ts'
 import { addConfigCommand } from '../commands/config.ts'
 import { addCreditCommand } from '../commands/credit.ts'
@@ -14,6 +14,7 @@ import { addKeyCommands } from '../commands/key.ts'
 import { addMigrateCommand } from '../commands/migrate.ts'
 import { addModelCommands } from '../commands/model.ts'
 import { addRekeyCommand } from '../commands/rekey.ts'
+import { addRestoreCommand } from '../commands/restore.ts'
 import { addRoutesCommand } from '../commands/routes.ts'
 import { addServeCommand } from '../commands/serve.ts'
 import { addSimulateCommand } from '../commands/simulate.ts'
@@ -64,7 +65,8 @@ function createProgram(): Command {
   addRoutesCommand(program)
   addAuditCommand(program)
   addMigrateCommand(program)
-  addBackupCommands(program)
+  addBackupCommand(program)
+  addRestoreCommand(program)
   addRekeyCommand(program)
   addConfigCommand(program)
   return program

@@ -1,6 +1,7 @@
 /** The statements of backup and restore. Nothing here needs more than to own the tables. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { BackupSequence } from './backup-manifest.ts'
+import { findMoneyColumns, type MoneySum } from './money-sums.ts'
 
 export interface TableShape {
   readonly name: string
@@ -24,7 +25,7 @@ export async function withSnapshot<T>(
   return outcome.value
 }
 
-/** Settings that change how values are written or rows are met. */
+/** Settings that change how values are written. */
 export async function fixFormats(transaction: TransactionSql): Promise<void> {
   await transaction.unsafe(`
     set local statement_timeout = 0;
@@ -33,8 +34,7 @@ export async function fixFormats(transaction: TransactionSql): Promise<void> {
     set local datestyle = 'ISO';
     set local intervalstyle = 'postgres';
     set local bytea_output = 'hex';
-    set local extra_float_digits = 1;
-    set local synchronize_seqscans = off`)
+    set local extra_float_digits = 1`)
 }
 
 /** Every table of the gateway but the list of migrations. */
@@ -64,7 +64,7 @@ export async function readInstant(transaction: TransactionSql) {
   return { at: row?.at ?? new Date(0), version: row?.version ?? '' }
 }
 
-/** All rows in COPY's text format, in the order in which they lie in the table. */
+/** All rows in COPY's text format, in no particular order. */
 export async function* copyOut(
   transaction: TransactionSql,
   table: { readonly name: string; readonly columns: readonly string[] },
@@ -75,6 +75,26 @@ export async function* copyOut(
   // The client (postgres 3.4) pauses its socket for a slow reader, and leaves it paused when the
   // last rows came together: what is asked next would never be answered. This resumes it.
   rows._read(0)
+}
+
+/** The sums of the money columns, by currency where the table has one; none without rows. */
+export async function sumMoney(
+  transaction: TransactionSql,
+  { name, columns }: Pick<TableShape, 'name' | 'columns'>,
+): Promise<MoneySum[]> {
+  const money = findMoneyColumns(name, columns)
+  if (money.length === 0) return []
+  const currency = columns.includes('currency') ? 'currency' : 'null::text'
+  const sums = money.map((column) => `coalesce(sum(${quote(column)}), 0)::text`).join(', ')
+  const rows = await transaction.unsafe<{ currency: string | null; sums: string[] }[]>(
+    `select ${currency} as currency, array[${sums}] as sums from ${quote(name)} group by 1`,
+  )
+  return rows.flatMap(({ currency, sums }) =>
+    money.map((column, index) => {
+      const nanos = BigInt(sums[index] ?? 0)
+      return { table: name, column, currency, nanos }
+    }),
+  )
 }
 
 export async function readSequences(transaction: TransactionSql): Promise<BackupSequence[]> {

@@ -21,16 +21,16 @@ export function readCopyLine(line: string): (string | null)[] {
   })
 }
 
-/** Cuts chunks of bytes into lines; what follows the last newline is not a line. */
-export async function* cutLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+/** Cuts chunks of bytes into rows; what follows the last newline is not a row. */
+export async function* cutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {
     let start = 0
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start)
       if (end < 0) break
-      rest.push(chunk.subarray(start, end))
-      yield Buffer.concat(rest).toString('utf8')
+      const last = chunk.subarray(start, end)
+      yield rest.length === 0 ? last : Buffer.concat([...rest, last])
       rest = []
       start = end + 1
     }

@@ -2,28 +2,11 @@
  * Brings a backup back, all or nothing: every file is checked before the database is touched, and
  * the database changes in one transaction that ends by reading back what it has loaded.
  */
-import {
-  createReadStream,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
-import { isSame, measure, measureFile } from './backup-files.ts'
+import { type BackupTable, type Manifest, SECRET_KEY_FILE } from './backup-manifest.ts'
 import {
-  type BackupFile,
-  type BackupTable,
-  MANIFEST_FILE,
-  type Manifest,
-  readManifest,
-  SECRET_KEY_FILE,
-  tableFile,
-} from './backup-manifest.ts'
-import {
-  copyOut,
   countLiveGateways,
   dropEverything,
   fixFormats,
@@ -34,7 +17,14 @@ import {
   withoutGuards,
 } from './backup-store.ts'
 import { connect } from './client.ts'
-import { cutLines, readCopyLine } from './copy-text.ts'
+import {
+  type Comparison,
+  type Content,
+  compareTable,
+  measureTable,
+  readRows,
+  summariseComparison,
+} from './compare.ts'
 import { migrate, readMigrations } from './migrate.ts'
 import {
   applyMigration,
@@ -44,6 +34,7 @@ import {
 } from './migration-store.ts'
 import type { Place } from './open-client.ts'
 import { DatabaseProblem } from './problem.ts'
+import { readBackup } from './read-backup.ts'
 
 export interface RestoreOptions {
   readonly place: Place
@@ -63,15 +54,17 @@ export interface Restored {
   readonly migrated: readonly string[]
   /** `missing`: the key that opens the backup's secrets has to be in SECRET_KEY. */
   readonly secretKey: 'restored' | 'missing' | 'none'
+  /** What was read back before the commit, beside what the backup has. */
+  readonly compared: Comparison
 }
 
 const BATCH_ROWS = 2_000
-const BATCH_CHARACTERS = 2_000_000
+const BATCH_BYTES = 2_000_000
 
 /** Throws DatabaseProblem when the backup is damaged or the target is not empty or in use. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const from = resolve(options.from)
-  const manifest = await readChecked(from)
+  const manifest = await readBackup(from)
   const known = readMigrations(options.migrations)
   const needed = selectMigrations(manifest, known)
   refuseOtherKey(manifest, from, options)
@@ -81,46 +74,26 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
     name: 'tributary restore',
   })
   try {
-    await withMigrationLock(sql, async (transaction) => {
+    const compared = await withMigrationLock(sql, async (transaction) => {
       await clear(transaction, options.force === true)
       for (const migration of needed) await applyMigration(transaction, migration)
       await fixFormats(transaction)
-      await load(transaction, manifest, from, options.onProgress ?? (() => undefined))
+      return await load(transaction, manifest, from, options.onProgress ?? (() => undefined))
     })
     const secretKey = restoreKey(manifest, from, options)
     const migrated = await migrate(sql, options.migrations)
-    return { manifest, migrated, secretKey }
+    return { manifest, migrated, secretKey, compared }
   } finally {
     await sql.end({ timeout: 1 })
   }
 }
 
-/** Reads the manifest and every file that it names. */
-async function readChecked(from: string): Promise<Manifest> {
-  if (!existsSync(join(from, MANIFEST_FILE))) {
-    throw new DatabaseProblem(`${from} is not a backup: it has no ${MANIFEST_FILE}`)
-  }
-  const manifest = readManifest(readFileSync(join(from, MANIFEST_FILE), 'utf8'))
-  for (const table of manifest.tables) await checkFile(join(from, tableFile(table.name)), table)
-  const { secret_key } = manifest
-  if (typeof secret_key === 'object') await checkFile(join(from, SECRET_KEY_FILE), secret_key)
-  return manifest
-}
-
-async function checkFile(
-  path: string,
-  stated: BackupFile & { readonly rows?: number },
-): Promise<void> {
-  if (!existsSync(path)) throw new DatabaseProblem(`${path} is missing: use another backup`)
-  if (isSame(await measureFile(path), stated)) return
-  throw new DatabaseProblem(`${path} is not what was backed up: use another backup`)
-}
-
 /** The migrations the backup was made with, in their order. */
 function selectMigrations(manifest: Manifest, known: readonly Migration[]): readonly Migration[] {
-  return manifest.migrations.map(({ name, sha256 }, index) => {
-    const ours = known[index]
-    if (ours?.name === name && ours.sha256 === sha256) return ours
+  const ours = new Map(known.map((migration) => [migration.name, migration]))
+  return manifest.migrations.map(({ name, sha256 }) => {
+    const migration = ours.get(name)
+    if (migration?.sha256 === sha256) return migration
     throw new DatabaseProblem(
       `the backup was made by another version: it has ${name}. Restore with the version that ` +
         'made it, then start this one',
@@ -150,21 +123,31 @@ async function load(
   manifest: Manifest,
   from: string,
   progress: (message: string) => void,
-): Promise<void> {
+): Promise<Comparison> {
   const shapes = new Map((await listTables(transaction)).map((shape) => [shape.name, shape]))
+  const parts: ReturnType<typeof compareTable>[] = []
   await withoutGuards(transaction, [...shapes.values()], async () => {
     for (const table of manifest.tables) {
       const shape = shapes.get(table.name)
       if (!shape) throw new DatabaseProblem(`the backup has a table ${table.name} that is unknown`)
-      await loadTable(transaction, selectColumns(shape, table), from)
-      const found = await measure(copyOut(transaction, table))
-      if (!isSame(found, table)) {
-        throw new DatabaseProblem(`${table.name} did not come back as it was: nothing was changed`)
-      }
-      if (found.rows > 0) progress(`${table.name}: ${found.rows} rows`)
+      const backup = await loadTable(transaction, selectColumns(shape, table), table, from)
+      const part = compareTable(table.name, backup, await measureTable(transaction, table))
+      refuseDifference(part)
+      parts.push(part)
+      if (table.rows > 0) progress(`${table.name}: ${table.rows} rows`)
     }
   })
   for (const sequence of manifest.sequences) await setSequence(transaction, sequence)
+  return summariseComparison(parts, { newerTables: [], newerMigrations: [] })
+}
+
+/** Ends the restore, and with it the transaction, when a table is not what the backup has. */
+function refuseDifference({ table, sums }: ReturnType<typeof compareTable>): void {
+  if (table.same && sums.every(({ same }) => same)) return
+  throw new DatabaseProblem(
+    `${table.name} did not come back as it was (${table.backup.rows} rows in the backup, ` +
+      `${table.database?.rows ?? 0} loaded): nothing was changed`,
+  )
 }
 
 function selectColumns(shape: TableShape, { name, columns }: BackupTable): TableShape {
@@ -176,27 +159,32 @@ function selectColumns(shape: TableShape, { name, columns }: BackupTable): Table
   return { name, columns, types }
 }
 
+/** Adds the rows of a table to the database and returns their measure. */
 async function loadTable(
   transaction: TransactionSql,
-  table: TableShape,
+  shape: TableShape,
+  table: BackupTable,
   from: string,
-): Promise<void> {
-  let columns: (string | null)[][] = table.columns.map(() => [])
-  let characters = 0
-  let rows = 0
-  async function flush(): Promise<void> {
-    if (rows > 0) await insertRows(transaction, table, columns)
-    columns = table.columns.map(() => [])
-    characters = 0
-    rows = 0
+): Promise<Content> {
+  const rows = readRows(from, table)
+  let columns: (string | null)[][] = shape.columns.map(() => [])
+  let count = 0
+  let bytes = 0
+  for (;;) {
+    const next = await rows.next()
+    if (!next.done) {
+      for (const [index, value] of next.value.fields.entries()) columns[index]?.push(value)
+      count += 1
+      bytes += next.value.bytes
+    }
+    if (count > 0 && (next.done || count >= BATCH_ROWS || bytes >= BATCH_BYTES)) {
+      await insertRows(transaction, shape, columns)
+      columns = shape.columns.map(() => [])
+      count = 0
+      bytes = 0
+    }
+    if (next.done) return next.value
   }
-  for await (const line of cutLines(createReadStream(join(from, tableFile(table.name))))) {
-    for (const [index, value] of readCopyLine(line).entries()) columns[index]?.push(value)
-    rows += 1
-    characters += line.length
-    if (rows >= BATCH_ROWS || characters >= BATCH_CHARACTERS) await flush()
-  }
-  await flush()
 }
 
 /** A key of its own that is already there may seal something that is still needed. */

@@ -65,8 +65,46 @@ test('with DATABASE_URL the backup says that the key is elsewhere', async (t) =>
   assert.equal((await run('account', 'create', '--name', 'Bob')).code, 0)
   const restored = await run('restore', '--from', copy, '--force')
   assert.equal(restored.code, 0, restored.err)
-  assert.match(restored.out, /must be in SECRET_KEY\.\nThe audit is clean\./)
+  assert.match(restored.out, /must be in SECRET_KEY\.\nThe audit is clean: I1, /)
   const accounts = await run('account', 'list')
   assert.match(accounts.out, /Ann/)
   assert.doesNotMatch(accounts.out, /Bob/)
+})
+
+test('restore and restore --verify say what they compared, and what differs', async (t) => {
+  const { run, json, folder, sql } = await openCommandLine(t)
+  assert.equal((await run('account', 'create', '--name', 'Ann', '--balance', '5.25')).code, 0)
+  const copy = join(folder, 'copy')
+  assert.equal((await run('backup', '--to', copy)).code, 0)
+  await sql.unsafe('drop schema public cascade; create schema public')
+
+  const restored = await run('restore', '--from', copy, '--verify')
+  assert.equal(restored.code, 0, restored.err)
+  assert.match(restored.out, /^Restored the state of 20/)
+  for (const line of [
+    /^account +1 +1 +[0-9a-f]{16} +same$/m,
+    /^entry +1 +1 +[0-9a-f]{16} +same$/m,
+    /^\d+ tables, \d+ rows; \d+ tables are empty in both\.$/m,
+    /^balance\.available +CNY +5\.25 +5\.25 +same$/m,
+    /^entry\.amount +CNY +5\.25 +5\.25 +same$/m,
+    /^Everything is the same\.$/m,
+    /^The audit is clean: I1, /m,
+  ]) {
+    assert.match(restored.out, line)
+  }
+
+  const same = await json('restore', '--from', copy, '--verify')
+  assert.deepEqual([same.compared.same, same.audit.ok], [true, true])
+  assert.equal((await run('account', 'create', '--name', 'Bob')).code, 0)
+  const different = await run('restore', '--from', copy, '--verify')
+  assert.equal(different.code, 1)
+  assert.match(different.out, /^account +1 +2 +[0-9a-f]{16} +DIFFERENT$/m)
+  assert.match(different.out, /NOT what was backed up/)
+  const accounts = await json('account', 'list')
+  assert.equal(accounts.length, 2, 'comparing changes nothing')
+
+  const replaced = await run('restore', '--from', copy, '--verify', '--force')
+  assert.equal(replaced.code, 0, replaced.err)
+  assert.match(replaced.out, /Everything is the same\./)
+  assert.equal((await json('account', 'list')).length, 1)
 })

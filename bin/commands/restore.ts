@@ -1,0 +1,126 @@
+/** `tributary restore`: the way back from a backup, and the comparison with one. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from 'commander'
+import type { Sql } from 'postgres'
+import { type CopiedContent, copyContent } from '../../server/assets/copy-content.ts'
+import type { Config } from '../../server/config.ts'
+import { verifyBackup } from '../../server/database/compare.ts'
+import { type Restored, restore } from '../../server/database/restore.ts'
+import { type AuditResult, audit } from '../../server/ledger/audit.ts'
+import {
+  describeFiles,
+  FILES_FILE,
+  findSecretKey,
+  onProgress,
+  withPlace,
+} from '../lib/backup-place.ts'
+import { printJson } from '../lib/print.ts'
+import { describeComparison, printAudit, printComparison } from '../lib/print-comparison.ts'
+import { MIGRATIONS } from '../lib/session.ts'
+
+interface RestoreFlags {
+  readonly from: string
+  readonly force?: boolean
+  readonly verify?: boolean
+  readonly json?: boolean
+}
+
+export function addRestoreCommand(program: Command): void {
+  program
+    .command('restore')
+    .description('bring a backup back into an empty database, all or nothing')
+    .requiredOption('--from <folder>', 'a folder that `backup` made')
+    .option('--force', 'replace everything the database has')
+    .option('--verify', 'change nothing: compare what the database has with the backup')
+    .option('--json', 'as JSON')
+    .addHelpText(
+      'after',
+      '\nStop all gateways first. What was loaded is compared with the backup before it counts,\n' +
+        'and the books are audited. --verify compares at one instant, also beside running\n' +
+        'gateways; an empty database is restored first. Exit code 1 when anything differs or\n' +
+        'the audit fails.',
+    )
+    .action(runRestore)
+}
+
+async function runRestore(flags: RestoreFlags): Promise<void> {
+  if (flags.verify && !flags.force && (await runVerify(flags))) return
+  await withPlace(true, async ({ place, sql }, config) => {
+    const restored = await restore({
+      place,
+      from: flags.from,
+      force: flags.force === true,
+      migrations: MIGRATIONS,
+      secretKeyPath: findSecretKey(config),
+      onProgress,
+    })
+    const files = await restoreFiles(sql, config, flags.from)
+    report(flags, restored, files, await audit(sql))
+  })
+}
+
+/** Returns false when the database is empty, and nothing can be compared. */
+async function runVerify(flags: RestoreFlags): Promise<boolean> {
+  let wasCompared = false
+  await withPlace(false, async ({ place, sql }) => {
+    const { manifest, compared } = await verifyBackup(place, flags.from)
+    if (!compared) return
+    wasCompared = true
+    const audited = await audit(sql)
+    if (!compared.same || !audited.ok) process.exitCode = 1
+    if (flags.json) {
+      const { created_at } = manifest
+      const comparison = describeComparison(compared)
+      return printJson({ created_at, compared: comparison, audit: describeAudit(audited) })
+    }
+    console.log(`The backup is undamaged; it has the state of ${manifest.created_at}.`)
+    printComparison(compared)
+    printAudit(audited)
+  })
+  return wasCompared
+}
+
+/** Undefined for a backup without files, or one whose files were not copied to the end. */
+async function restoreFiles(sql: Sql, config: Config, folder: string) {
+  if (!existsSync(join(folder, FILES_FILE))) return undefined
+  return copyContent(sql, join(folder, 'files'), join(config.dataDir, 'files'))
+}
+
+function report(
+  flags: RestoreFlags,
+  restored: Restored,
+  files: CopiedContent | undefined,
+  audited: AuditResult,
+): void {
+  const { manifest, migrated, secretKey, compared } = restored
+  if (!audited.ok) process.exitCode = 1
+  if (flags.json) {
+    const { created_at } = manifest
+    printJson({
+      created_at,
+      migrated,
+      secret_key: secretKey,
+      compared: describeComparison(compared),
+      audit: describeAudit(audited),
+      ...(files ? { files } : {}),
+    })
+    return
+  }
+  console.log(`Restored the state of ${manifest.created_at}.`)
+  printComparison(compared)
+  for (const name of migrated) console.log(`applied ${name}`)
+  if (files) console.log(describeFiles(files))
+  if (secretKey === 'missing') {
+    console.log('The key that opens the secrets of this backup must be in SECRET_KEY.')
+  }
+  printAudit(audited)
+}
+
+function describeAudit({ ok, checks }: AuditResult): object {
+  return {
+    ok,
+    checks: checks.map(({ id, title, ok }) => ({ id, title, ok })),
+    broken: checks.filter((check) => !check.ok),
+  }
+}

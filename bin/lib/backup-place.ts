@@ -1,0 +1,41 @@
+/** What `backup` and `restore` share: the database they open, and how they tell of files. */
+import { join } from 'node:path'
+import type { CopiedContent } from '../../server/assets/copy-content.ts'
+import { type Config, loadConfig } from '../../server/config.ts'
+import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
+
+/** Written when all files are there. */
+export const FILES_FILE = 'files.json'
+
+export function describeFiles({ files, bytes, missing, elsewhere }: CopiedContent): string {
+  const parts = [
+    `${files} files and media of ${(bytes / 1_000_000).toFixed(1)} MB`,
+    ...(missing > 0 ? [`${missing} are missing`] : []),
+    ...(elsewhere > 0 ? [`${elsewhere} lie in the object store`] : []),
+  ]
+  return `${parts.join(', ')}.`
+}
+
+/** Restoring owns an embedded database: a gateway that runs on it is found out. */
+export async function withPlace(
+  owner: boolean,
+  work: (database: OpenedDatabase, config: Config) => Promise<void>,
+): Promise<void> {
+  const config = loadConfig()
+  const { databaseUrl, dataDir } = config
+  const database = await openDatabase({ databaseUrl, dataDir, owner, onProgress })
+  try {
+    await work(database, config)
+  } finally {
+    await database.stop()
+  }
+}
+
+export function onProgress(message: string): void {
+  console.error(`… ${message}`)
+}
+
+/** Undefined when SECRET_KEY is set from outside. */
+export function findSecretKey({ secretKeys, dataDir }: Config): string | undefined {
+  return secretKeys === undefined ? join(dataDir, 'secret-key') : undefined
+}

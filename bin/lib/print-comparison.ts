@@ -1,0 +1,87 @@
+/** What a restore compared, in words and figures. */
+import type { ComparedSum, ComparedTable, Comparison } from '../../server/database/compare.ts'
+import type { AuditResult } from '../../server/ledger/audit.ts'
+import { formatAmount } from '../../server/lib/money.ts'
+import { printTable } from './print.ts'
+
+/** The first digits of a digest: enough to tell that two are the same. */
+const DIGEST_SHOWN = 16
+
+/** Prints every table that has rows, the sums of money, and what was not compared. */
+export function printComparison(comparison: Comparison): void {
+  const { tables, sums, newerTables, newerMigrations } = comparison
+  const shown = tables.filter(
+    ({ backup, database, same }) => !same || backup.rows + rowsOf(database),
+  )
+  console.log('Compared with the backup: every row of every table, in any order.')
+  printTable(
+    shown,
+    [
+      { title: 'table', cell: ({ name }) => name },
+      { title: 'rows', cell: ({ backup }) => backup.rows, right: true },
+      { title: 'in the database', cell: (table) => describeRows(table), right: true },
+      { title: 'sum of sha-256', cell: ({ backup }) => backup.digest.slice(0, DIGEST_SHOWN) },
+      { title: '', cell: ({ same }) => (same ? 'same' : 'DIFFERENT') },
+    ],
+    'The backup has no rows.',
+  )
+  const rows = tables.reduce((sum, { backup }) => sum + backup.rows, 0)
+  const empty = tables.length - shown.length
+  console.log(`${tables.length} tables, ${rows} rows; ${empty} tables are empty in both.`)
+  printSums(sums)
+  if (newerTables.length > 0) {
+    console.log(`Not compared, unknown to the backup: ${newerTables.join(', ')}.`)
+  }
+  if (newerMigrations.length > 0) {
+    const list = newerMigrations.join(', ')
+    console.log(`Applied after the backup, and may have changed rows: ${list}.`)
+  }
+  console.log(
+    comparison.same ? 'Everything is the same.' : 'The database is NOT what was backed up.',
+  )
+}
+
+function printSums(sums: readonly ComparedSum[]): void {
+  if (sums.length === 0) return
+  console.log('Sums of money, from the files and by PostgreSQL:')
+  printTable(
+    sums,
+    [
+      { title: 'sum', cell: ({ table, column }) => `${table}.${column}` },
+      { title: 'currency', cell: ({ currency }) => currency ?? 'any' },
+      { title: 'backup', cell: ({ backup }) => formatAmount(backup), right: true },
+      { title: 'database', cell: ({ database }) => formatAmount(database), right: true },
+      { title: '', cell: ({ same }) => (same ? 'same' : 'DIFFERENT') },
+    ],
+    '',
+  )
+}
+
+function rowsOf(set: ComparedTable['database']): number {
+  return set?.rows ?? 0
+}
+
+function describeRows({ database }: ComparedTable): string | number {
+  return database === null ? 'no such table' : database.rows
+}
+
+/** For scripts. Sums are decimal strings of the currency's own unit. */
+export function describeComparison(comparison: Comparison): object {
+  const { same, tables, sums, newerTables, newerMigrations } = comparison
+  return {
+    same,
+    rows: tables.reduce((sum, { backup }) => sum + backup.rows, 0),
+    tables,
+    sums,
+    newer_tables: newerTables,
+    newer_migrations: newerMigrations,
+  }
+}
+
+/** One line for a clean audit, one for each invariant that is broken otherwise. */
+export function printAudit({ ok, checks }: AuditResult): void {
+  for (const { id, title } of checks.filter((check) => !check.ok)) {
+    console.log(`audit: ${id} BROKEN: ${title}`)
+  }
+  if (ok) console.log(`The audit is clean: ${checks.map(({ id }) => id).join(', ')}.`)
+}

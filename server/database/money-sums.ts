@@ -1,0 +1,55 @@
+/**
+ * Sums of the columns that hold money, taken from the rows of a backup: read beside the same sums
+ * of PostgreSQL they show that the books came back to the nano-unit.
+ */
+
+/** Columns of nano-units, by table. */
+const MONEY_COLUMNS: Readonly<Record<string, readonly string[]>> = {
+  balance: ['available', 'held', 'debt'],
+  call: ['held', 'charged', 'returned', 'debt'],
+  credit: ['amount'],
+  entry: ['amount'],
+  hold: ['amount'],
+  key_spend: ['held', 'spent'],
+}
+
+export interface MoneySum {
+  readonly table: string
+  readonly column: string
+  /** Null where the rows of the table have no currency of their own. */
+  readonly currency: string | null
+  readonly nanos: bigint
+}
+
+export interface SumMeter {
+  add(fields: readonly (string | null)[]): void
+  read(): MoneySum[]
+}
+
+/** The money columns of `table` among `columns`. */
+export function findMoneyColumns(table: string, columns: readonly string[]): readonly string[] {
+  return (MONEY_COLUMNS[table] ?? []).filter((column) => columns.includes(column))
+}
+
+/** Sums the money columns of rows whose fields are in the order of `columns`. */
+export function createSumMeter(table: string, columns: readonly string[]): SumMeter {
+  const money = findMoneyColumns(table, columns)
+  const places = money.map((column) => columns.indexOf(column))
+  const currencyPlace = columns.indexOf('currency')
+  const sums = new Map<string | null, bigint[]>()
+  return {
+    add(fields) {
+      if (money.length === 0) return
+      const currency = fields[currencyPlace] ?? null
+      const sum = sums.get(currency) ?? money.map(() => 0n)
+      for (const [index, place] of places.entries()) {
+        sum[index] = (sum[index] ?? 0n) + BigInt(fields[place] ?? 0)
+      }
+      sums.set(currency, sum)
+    },
+    read: () =>
+      [...sums].flatMap(([currency, sum]) =>
+        money.map((column, index) => ({ table, column, currency, nanos: sum[index] ?? 0n })),
+      ),
+  }
+}

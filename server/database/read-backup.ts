@@ -1,0 +1,37 @@
+/** Opens a backup: nothing of it is believed before every file has been checked. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isSame, measureFile } from './backup-files.ts'
+import {
+  type BackupFile,
+  MANIFEST_FILE,
+  type Manifest,
+  readManifest,
+  SECRET_KEY_FILE,
+  tableFile,
+} from './backup-manifest.ts'
+import { DatabaseProblem } from './problem.ts'
+
+/**
+ * Reads the manifest and compares every file that it names with it. Throws DatabaseProblem when
+ * the folder is no backup or is damaged.
+ */
+export async function readBackup(from: string): Promise<Manifest> {
+  if (!existsSync(join(from, MANIFEST_FILE))) {
+    throw new DatabaseProblem(`${from} is not a backup: it has no ${MANIFEST_FILE}`)
+  }
+  const manifest = readManifest(readFileSync(join(from, MANIFEST_FILE), 'utf8'))
+  for (const table of manifest.tables) await checkFile(join(from, tableFile(table.name)), table)
+  const { secret_key } = manifest
+  if (typeof secret_key === 'object') await checkFile(join(from, SECRET_KEY_FILE), secret_key)
+  return manifest
+}
+
+async function checkFile(
+  path: string,
+  stated: BackupFile & { readonly rows?: number },
+): Promise<void> {
+  if (!existsSync(path)) throw new DatabaseProblem(`${path} is missing: use another backup`)
+  if (isSame(await measureFile(path), stated)) return
+  throw new DatabaseProblem(`${path} is not what was backed up: use another backup`)
+}
