@@ -6,8 +6,12 @@ export interface ErrorRow {
   readonly status: number
   readonly type: string
   readonly message: string
-  /** False tells SDKs that repeating the same request cannot help. */
-  readonly retry?: false
+  /**
+   * Tells SDKs, which repeat 408, 409, 429 and 5xx by themselves, whether to. False: repeating the
+   * same request cannot help, or might buy it twice. True: nothing was done. Absent: the status
+   * says enough.
+   */
+  readonly retry?: boolean
 }
 
 export const ERRORS = {
@@ -57,7 +61,7 @@ export const ERRORS = {
     type: 'invalid_request_error',
     message: 'the request did not arrive in time',
   },
-  conflict: { status: 409, type: 'conflict_error', message: 'conflict' },
+  conflict: { status: 409, type: 'conflict_error', message: 'conflict', retry: false },
   too_large: { status: 413, type: 'invalid_request_error', message: 'request body is too large' },
   unsupported_media: {
     status: 415,
@@ -74,18 +78,25 @@ export const ERRORS = {
     type: 'invalid_request_error',
     message: 'WebSocket is not offered here: send a POST',
   },
-  rate_limited: { status: 429, type: 'rate_limit_error', message: 'rate limit exceeded' },
+  rate_limited: {
+    status: 429,
+    type: 'rate_limit_error',
+    message: 'rate limit exceeded',
+    retry: true,
+  },
   headers_too_large: {
     status: 431,
     type: 'invalid_request_error',
     message: 'request headers are too large',
   },
-  internal: { status: 500, type: 'server_error', message: 'internal error' },
+  // A defect of ours: nobody can say how far the request came.
+  internal: { status: 500, type: 'server_error', message: 'internal error', retry: false },
   upstream_failed: { status: 502, type: 'server_error', message: 'upstream provider error' },
   unavailable: {
     status: 503,
     type: 'server_error',
     message: 'the service is temporarily unavailable, please try again',
+    retry: true,
   },
 } as const satisfies Record<string, ErrorRow>
 
@@ -99,6 +110,8 @@ export interface ErrorDetails {
   /** A machine-readable code, for example `context_length_exceeded`. */
   readonly code?: string
   readonly retryAfterSeconds?: number
+  /** Replaces the table's word on whether the request may be repeated; see ErrorRow. */
+  readonly retry?: boolean
   /** The methods that the path takes. */
   readonly allow?: readonly string[]
   /** Replaces the table's status: only for upstream errors that are passed through. */

@@ -36,7 +36,7 @@ function onEveryPrefix(suffix = ''): Paths {
 }
 
 const created = z.object({
-  id: z.string().describe('The upstream’s own id.'),
+  id: z.string().describe('The upstream’s own id; ours where its answer was lost.'),
   model: z.string(),
   status: z.string(),
   created_at: z.iso.datetime(),
@@ -73,7 +73,11 @@ export const createContentsTask: TaskEndpoint = {
   method: 'POST',
   paths: onEveryPrefix(),
   envelope: 'flat',
-  submission: videoSubmission('contents.generations.tasks', encodeContentsCreated),
+  submission: videoSubmission(
+    'contents.generations.tasks',
+    encodeContentsCreated,
+    ({ nativeId }) => nativeId,
+  ),
   documentation: {
     summary: 'Create a video task, native form',
     description: 'The same request and price as POST /v1/videos/generations.',

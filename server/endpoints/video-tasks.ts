@@ -24,6 +24,7 @@ export function toVideoTask(row: TaskRow, callback?: CallbackState): VideoTask {
   return {
     id: row.id,
     upstreamId: row.upstream_id,
+    nativeId: row.answer_lost ? row.id : (row.upstream_id ?? row.id),
     model: row.model,
     state: row.state === 'submitting' ? 'queued' : row.state,
     error:
@@ -39,10 +40,11 @@ export function toVideoTask(row: TaskRow, callback?: CallbackState): VideoTask {
   }
 }
 
-/** The same creation for both APIs; they differ in their answer. */
+/** The same creation for both APIs; they differ in their answer and in the id that it names. */
 export function videoSubmission(
   endpoint: string,
   encode: (task: VideoTask) => unknown,
+  idOf: (task: VideoTask) => string,
 ): TaskSubmission {
   return {
     endpoint,
@@ -58,7 +60,10 @@ export function videoSubmission(
     keep: keepVideoParameters,
     urls: listMediaUrls,
     answer: (task) => encode(toVideoTask(task)),
-    announce: (task) => encodeVideoCallback(toVideoTask(task)),
+    announce(row) {
+      const task = toVideoTask(row)
+      return encodeVideoCallback(task, idOf(task))
+    },
   }
 }
 

@@ -19,7 +19,10 @@ const TAG = 'Video'
 
 const created = z.object({
   id: z.string().describe('Ours; upstream_id works wherever it does.'),
-  upstream_id: z.string().nullable(),
+  upstream_id: z
+    .string()
+    .nullable()
+    .describe('null while the vendor’s answer to the creation is lost: the task is looked for.'),
   model: z.string(),
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
   created_at: z.iso.datetime(),
@@ -66,7 +69,7 @@ export const createVideo: TaskEndpoint = {
   method: 'POST',
   paths: ['/v1/videos/generations'],
   envelope: 'flat',
-  submission: videoSubmission('videos.generations', encodeCreated),
+  submission: videoSubmission('videos.generations', encodeCreated, ({ id }) => id),
   documentation: {
     summary: 'Create a video task',
     description:

@@ -19,7 +19,7 @@ const listQuery = z.object({
     .regex(/^(?:whd_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
     .optional()
     .describe('next_cursor of the page before.'),
-  task_id: z.string().max(100).optional(),
+  task_id: z.string().max(200).optional().describe('By either id of the task.'),
   status: z.enum(['pending', 'delivered', 'dropped']).optional(),
 })
 

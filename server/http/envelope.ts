@@ -4,7 +4,7 @@
  * that name an `anthropic-version` and flat for all others.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { ERRORS, type GatewayError } from '../errors.ts'
+import { ERRORS, type ErrorRow, type GatewayError } from '../errors.ts'
 
 export type Envelope = 'flat' | 'nested' | 'messages'
 
@@ -25,7 +25,7 @@ export function renderError(
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
   const { retryAfterSeconds, allow } = error.details
-  const row = ERRORS[error.row]
+  const row: ErrorRow = ERRORS[error.row]
   if (retryAfterSeconds !== undefined) {
     headers['retry-after'] = String(Math.max(1, Math.ceil(retryAfterSeconds)))
   } else if (row.status === 429 || row.status === 503) {
@@ -33,6 +33,7 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
   }
   if (allow)
     headers.allow = allow.flatMap((one) => (one === 'GET' ? [one, 'HEAD'] : one)).join(', ')
-  if ('retry' in row) headers['x-should-retry'] = 'false'
+  const retry = error.details.retry ?? row.retry
+  if (retry !== undefined) headers['x-should-retry'] = String(retry)
   return headers
 }

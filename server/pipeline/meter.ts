@@ -105,7 +105,8 @@ async function refuse(
   const native = passedThrough(metered.metering, failure)
   if (!native) throw error
   metered.context.facts.outcome = 'refused_upstream'
-  const headers = { 'content-type': native.contentType }
+  // The vendor's status may be one that SDKs repeat; what it refused once it refuses again.
+  const headers = { 'content-type': native.contentType, 'x-should-retry': 'false' }
   sendBytes(metered.context, native.status, headers, native.body)
 }
 

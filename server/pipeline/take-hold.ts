@@ -53,6 +53,7 @@ function stillRunning(requestId?: string): GatewayError {
   return new GatewayError('conflict', {
     message: `a request with this Idempotency-Key is still running${running}: repeat it later`,
     retryAfterSeconds: 1,
+    retry: true,
   })
 }
 

@@ -70,8 +70,10 @@ const HEADERS = {
     schema: { type: 'integer', minimum: 1 },
   },
   ShouldRetry: {
-    description: '`false`: repeating the same request cannot help.',
-    schema: { type: 'string', const: 'false' },
+    description:
+      '`true`: nothing was done. `false`: repeating the same request cannot help, or might buy ' +
+      'the work twice. Where it is absent the status decides.',
+    schema: { type: 'string', enum: ['true', 'false'] },
   },
   IdempotentReplayed: {
     description: 'The request id of the earlier request whose answer this is.',
@@ -190,9 +192,10 @@ function refer(names: readonly string[]): Record<string, object> {
 }
 
 function buildError(status: number, envelope: Envelope): object {
-  const waits = status === 409 || status === 429 || status === 503
-  const final = status === 401 || status === 402
-  const headers = ['RequestId', ...(waits ? ['RetryAfter'] : []), ...(final ? ['ShouldRetry'] : [])]
+  const waits = [409, 429, 502, 503].includes(status)
+  const decides = [400, 401, 402, 409, 429, 500, 502, 503].includes(status)
+  const named = { RequestId: true, RetryAfter: waits, ShouldRetry: decides }
+  const headers = Object.entries(named).flatMap(([name, has]) => (has ? [name] : []))
   return {
     description: MEANINGS[status] ?? 'An error.',
     headers: refer(headers),

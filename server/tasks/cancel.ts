@@ -14,8 +14,9 @@ import { rescheduleTask } from './store.ts'
 import type { ClaimedTask, TaskRow } from './task.ts'
 import { addEvent, markCancelSent } from './timeline-store.ts'
 
-/** Takes back a waiting task. Throws 409 when it is not waiting any more, 502 when nobody knows. */
+/** Takes back a waiting task. Throws 409 when it is not waiting, 502 when nobody knows. */
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
+  if (row.state === 'submitting') throw notConfirmed()
   const task = await claimOne(engine.sql, row.id, engine.times.leaseMs)
   if (!task || task.upstream_id === null) throw cannotCancel()
   const letGo = keepLease(engine, task)
@@ -60,6 +61,14 @@ function cannotCancel(): GatewayError {
   return new GatewayError('conflict', {
     message: 'only a queued task can be cancelled',
     code: 'task_not_queued',
+  })
+}
+
+/** Its submission has no known outcome yet: there is nothing that the upstream could take back. */
+function notConfirmed(): GatewayError {
+  return new GatewayError('conflict', {
+    message: 'the upstream has not confirmed this task yet: cancel it later',
+    code: 'task_not_confirmed',
   })
 }
 

@@ -224,12 +224,13 @@ async function carryOut(
   const submitted = await timed(context, 'upstream', () => submitTask(engine, task, routes))
   if ('task' in submitted) {
     context.facts.channel = submitted.task.channel_id
+    if (submitted.task.upstream_id === null) context.facts.outcome = 'answer_lost'
     sendJson(context, 200, submission.answer(submitted.task))
     return
   }
   const { failure } = submitted
   const error = toGatewayError(failure)
-  if (failure.kind !== 'unknown') await giveBack(engine, task, failure, error.message)
+  await giveBack(engine, task, failure, error.message)
   throw error
 }
 

@@ -1,9 +1,11 @@
 /** The moment from which nobody knows what became of a submission, and what its owner is told. */
+import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../database/transaction.ts'
+import { keepAnswer } from '../ledger/task-holds.ts'
 import type { Engine } from './engine.ts'
 import type { Means } from './find-lost.ts'
 import type { TaskTimes } from './schedule.ts'
-import { endAttempt, rescheduleTask } from './store.ts'
+import { endAttempt, markAnswerLost, readHeld, rescheduleTask } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 import { addEvent } from './timeline-store.ts'
 import { wakeTold } from './told-store.ts'
@@ -23,12 +25,16 @@ export interface Unknown {
   readonly means: Means
 }
 
-/** The timeline says by what the task will be looked for, and when the money goes back if not. */
+/**
+ * The timeline says by what the task will be looked for, and when the money goes back if not. From
+ * now on the task goes by our id, and a repeated request is answered with it.
+ */
 export async function noteUnknown(
-  { sql, times }: Engine,
+  engine: Engine,
   task: ClaimedTask,
   { failure, reason, status, means }: Unknown,
 ): Promise<void> {
+  const { sql, times } = engine
   await withTransaction(sql, async (transaction) => {
     const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
     // Locks the task: a report that comes now waits, and then finds what is written here.
@@ -40,5 +46,23 @@ export async function noteUnknown(
     })
     // One that came before can be followed at once.
     if (task.told_id === null) await wakeTold(transaction, task.attempt_id)
+    await markAnswerLost(transaction, task.id)
+    await keepTaskAnswer(engine, transaction, task)
   })
+}
+
+/** Keeps the answer to the creation for a request that is repeated under its Idempotency-Key. */
+export async function keepTaskAnswer(
+  { submissions }: Pick<Engine, 'submissions'>,
+  transaction: TransactionSql,
+  task: Pick<ClaimedTask, 'id' | 'endpoint' | 'hold_id'>,
+): Promise<ClaimedTask | undefined> {
+  const row = await readHeld(transaction, task.id)
+  const submission = submissions.get(task.endpoint)
+  if (row && submission) {
+    const body = Buffer.from(JSON.stringify(submission.answer(row)))
+    const answer = { status: 200, contentType: 'application/json', body }
+    await keepAnswer(transaction, task.hold_id, answer)
+  }
+  return row
 }

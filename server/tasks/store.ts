@@ -115,6 +115,11 @@ export async function endAttempt(
     where id = ${attemptId} and state in ('prepared', 'sending', 'unknown')`
 }
 
+/** Notes that the caller knows this task by our id. */
+export async function markAnswerLost(sql: TransactionSql, taskId: string): Promise<void> {
+  await sql`update task set answer_lost = true where id = ${taskId}`
+}
+
 /** Keeps a lease while a submission is under way. False when it is lost. */
 export async function renewTask(
   sql: Sql,
@@ -224,7 +229,7 @@ export function columns(sql: AnySql) {
   return sql`t.id, t.kind, t.account_id, t.key_id, t.request_id, t.hold_id, t.endpoint, t.model,
     t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.callback_url,
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
-    t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at,
+    t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at, t.answer_lost,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
     a.number as attempt_number, a.sent_at, a.passes, a.told_id, a.told_count`
 }

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { withTransaction } from '../database/transaction.ts'
 import { isUnavailable, isUniqueViolation } from '../database/unavailable.ts'
 import { GatewayError } from '../errors.ts'
-import { keepAnswer } from '../ledger/task-holds.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/ids.ts'
 import { note } from '../pipeline/dispatch.ts'
@@ -15,7 +14,7 @@ import { costAtMost } from './charge-task.ts'
 import { attemptOf, type Engine, openTaskWire } from './engine.ts'
 import { type Means, meansOf } from './find-lost.ts'
 import { keepLease } from './keep-lease.ts'
-import { noteUnknown } from './note-unknown.ts'
+import { keepTaskAnswer, noteUnknown } from './note-unknown.ts'
 import type { PlannedRoute } from './plan.ts'
 import { nextLookMs } from './schedule.ts'
 import {
@@ -33,6 +32,10 @@ const ATTEMPTS_MAX = 3
 /** While the database is away an accepted task is kept in memory this long. */
 const ACCEPT_PATIENCE_MS = 60_000
 
+/**
+ * A task that an upstream has, or may have: without an upstream id its answer was lost, and it is
+ * looked for. Or why there is none: no upstream took it.
+ */
 export type Submitted = { readonly task: ClaimedTask } | { readonly failure: UpstreamFailure }
 
 /** Submits a task that this process has just created, by the first route that takes it. */
@@ -61,8 +64,32 @@ async function tryRoutes(
     const sent = await attempt(engine, task, planned)
     const outcome = typeof sent === 'string' ? await accept(engine, task, sent) : sent
     if (!(outcome instanceof UpstreamFailure)) return { task: outcome }
-    await noteFailure(engine, task, outcome, meansOfPlanned(engine, task, planned))
+    if (outcome.kind === 'unknown') {
+      const means = meansOfPlanned(engine, task, planned)
+      return { task: await loseAnswer(engine, task, outcome, means) }
+    }
+    await noteRefusal(engine, task, outcome)
     if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
+  }
+}
+
+/**
+ * The task whose submission has an unknown outcome. Never rejects: the upstream may be at work, so
+ * the caller must get an id. What cannot be written now is written by whoever takes the lease.
+ */
+async function loseAnswer(
+  engine: Engine,
+  task: ClaimedTask,
+  { kind: reason, details }: UpstreamFailure,
+  means: Means,
+): Promise<ClaimedTask> {
+  try {
+    const { message: failure = reason, status } = details
+    await noteUnknown(engine, task, { failure, reason, status, means })
+    return (await readHeld(engine.sql, task.id)) ?? task
+  } catch (error) {
+    engine.services.log.warn({ task_id: task.id, error }, 'a lost submission is left to a worker')
+    return task
   }
 }
 
@@ -119,18 +146,12 @@ async function nextAttempt(
   return read
 }
 
-async function noteFailure(
+async function noteRefusal(
   engine: Engine,
   task: ClaimedTask,
-  failure: UpstreamFailure,
-  means: Means,
+  { kind: reason, details }: UpstreamFailure,
 ): Promise<void> {
-  const { kind: reason, details } = failure
   const { message = reason, status } = details
-  if (reason === 'unknown') {
-    await noteUnknown(engine, task, { failure: message, reason, status, means })
-    return
-  }
   await withTransaction(engine.sql, async (transaction) => {
     const refused = { state: 'refused', failure: message, status } as const
     await endAttempt(transaction, task.attempt_id, refused)
@@ -153,7 +174,7 @@ function mayRetry(
 
 /**
  * Writes down what the upstream has taken, as often as it needs: it cannot be asked again. An id
- * that another attempt has says nothing of this one.
+ * that another attempt has says nothing of this one: the outcome is then unknown.
  */
 async function accept(
   engine: Engine,
@@ -170,7 +191,11 @@ async function accept(
         engine.services.log.error({ task_id: task.id, channel: task.channel_id }, message)
         return new UpstreamFailure('unknown', { message, cause: error })
       }
-      if (!isUnavailable(error) || performance.now() > deadline) throw error
+      if (!isUnavailable(error) || performance.now() > deadline) {
+        const fields = { task_id: task.id, upstream_id: upstreamId, error }
+        engine.services.log.error(fields, 'an accepted submission is not written down')
+        return new UpstreamFailure('unknown', { message: 'its id was not written', cause: error })
+      }
       await sleep(waitMs)
     }
   }
@@ -189,7 +214,7 @@ async function acceptOnce(
   if (found?.upstream_id === upstreamId) return found
   const orphan = { reason: 'unknown_submit', upstreamId, cost: costAtMost(task) }
   await addOrphanCost(engine.sql, task.attempt_id, orphan)
-  throw leaseLost()
+  return found ?? task
 }
 
 /**
@@ -209,14 +234,7 @@ export async function adopt(
     await addEvent(transaction, task.id, kind, {
       ...{ channel: task.channel_id, upstream_id: upstreamId, ...by },
     })
-    const row = await readHeld(transaction, task.id)
-    const submission = engine.submissions.get(task.endpoint)
-    if (row && submission) {
-      const body = Buffer.from(JSON.stringify(submission.answer(row)))
-      const answer = { status: 200, contentType: 'application/json', body }
-      await keepAnswer(transaction, task.hold_id, answer)
-    }
-    return row
+    return keepTaskAnswer(engine, transaction, task)
   })
 }
 

@@ -41,6 +41,8 @@ export interface TaskRow {
   readonly created_at: Date
   readonly updated_at: Date
   readonly finished_at: Date | null
+  /** The vendor's answer to the creation was lost: the caller knows the task by our id. */
+  readonly answer_lost: boolean
   /** Of the attempt that carries it. */
   readonly channel_version: number
   readonly upstream_model: string

@@ -84,7 +84,13 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
     from delivery d
     where d.account_id = ${accountId}
       ${id === undefined ? sql`` : sql`and d.id = ${id}`}
-      ${taskId === undefined ? sql`` : sql`and d.task_id = ${taskId}`}
+      ${
+        taskId === undefined
+          ? sql``
+          : sql`and d.task_id in (
+              select ${taskId} union all
+              select task_id from task_attempt where upstream_id = ${taskId})`
+      }
       ${state === undefined ? sql`` : sql`and d.state = ${state}`}
       ${
         after === undefined

@@ -50,7 +50,7 @@ describe('a lost submission of a recording', () => {
     const file_url = `https://media.example/a.mp3?x=[[fault:${FAST};${fault}]]`
     const body = { model, file_url, features: { summary: true } }
     const answer = await gateway.post(PATH, tenant.key, body)
-    assert.equal(answer.status, 502, answer.text)
+    assert.equal(answer.status, 200, answer.text)
     assert.ok((await gateway.balance(tenant.accountId)).held > 0n, 'nobody knows yet')
     const task = await ending(gateway, answer)
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
@@ -113,7 +113,7 @@ describe('a lost submission of an erasure', () => {
     const source = await stage.scripted(tenant, `[[fault:${words}]]`)
     const body = { video_task_id: source, model: 'erase-paid' }
     const answer = await stage.create(tenant, body)
-    assert.equal(answer.status, 502, answer.text)
+    assert.equal(answer.status, 200, answer.text)
     return { tenant, source, answer }
   }
 

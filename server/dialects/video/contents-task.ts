@@ -28,7 +28,7 @@ export function statusOf({ state, error }: VideoTask): string {
 /** The answer to a creation: nothing but what that API and the specification name. */
 export function encodeContentsCreated(task: VideoTask): JsonObject {
   return {
-    id: task.upstreamId ?? task.id,
+    id: task.nativeId,
     model: task.model,
     status: statusOf(task),
     created_at: task.createdAt.toISOString(),
@@ -43,7 +43,7 @@ export function encodeContentsTask(task: VideoTask): JsonObject {
       names.flatMap((name) => (from[name] === undefined ? [] : [[name, from[name]]])),
     )
   return {
-    id: task.upstreamId ?? task.id,
+    id: task.nativeId,
     model: task.model,
     status: statusOf(task),
     error: error ?? null,

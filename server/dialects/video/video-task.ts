@@ -4,6 +4,8 @@ import type { JsonObject } from '../../lib/json.ts'
 export interface VideoTask {
   readonly id: string
   readonly upstreamId: string | null
+  /** The id that the native API goes by; one whose creation's answer was lost keeps ours. */
+  readonly nativeId: string
   readonly model: string
   readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
   readonly error: { readonly code: string; readonly message: string } | undefined
@@ -53,14 +55,17 @@ export function encodeVideoTask(task: VideoTask): JsonObject {
   }
 }
 
-/** The webhook of a finished video task, exactly as the specification has it. */
-export function encodeVideoCallback(task: VideoTask): JsonObject {
+/**
+ * The webhook of a finished video task, exactly as the specification has it. `taskId` is the id
+ * that the creation was answered with.
+ */
+export function encodeVideoCallback(task: VideoTask, taskId: string): JsonObject {
   const outcome =
     task.state === 'succeeded'
       ? { video_url: task.result.video_url }
       : { error: { code: 'task_failed', message: task.error?.message ?? 'the task failed' } }
   return {
-    task_id: task.id,
+    task_id: taskId,
     status: task.state,
     model: task.model,
     ...outcome,

@@ -116,8 +116,9 @@ function renderErrorTopic(): Html {
   return html`<div class="text">
 <p>An error has a status, a <code>type</code> and a text. The endpoints that vendors’ SDKs call
 answer in the nested form, which those SDKs read; all others in the flat one.</p>
-<p><code>x-should-retry: false</code> says that repeating cannot help. <code>Retry-After</code>
-says after how many seconds it may.</p>
+<p><code>x-should-retry: false</code> says that repeating cannot help, or might buy the work
+twice; <code>true</code> says that nothing was done. <code>Retry-After</code> says after
+how many seconds it may.</p>
 <table class="statuses"><tbody>${rows}</tbody></table>
 </div>
 <div class="examples">${codeBlock('Flat', highlightJson(FLAT))}
