@@ -22,11 +22,12 @@ export type ModelType = (typeof MODEL_TYPES)[number]
 /** What a `when` condition is compared with, for example `{ resolution: '720p', audio: true }`. */
 export type Facts = Readonly<Record<string, string | number | boolean>>
 
-/** A plain value must be equal; a range holds when `min` ≤ fact < `below`. */
+/** A plain value must be equal, a list names one that is; a range: `min` ≤ fact < `below`. */
 export type Condition =
   | string
   | number
   | boolean
+  | readonly (string | number | boolean)[]
   | { readonly min?: number; readonly below?: number }
 
 export interface PriceEntry {

@@ -3,41 +3,88 @@
  * included) and `output_tokens` come from the quantities, so that a price can have tiers.
  */
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
-import type { Condition, Facts, PriceEntry } from './catalog.ts'
+import type { Condition, Facts } from './catalog.ts'
+import type { PriceList, Rule } from './price-list.ts'
+import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
 
 /** `maybe`: what is known does not decide it. */
 export type Verdict = 'yes' | 'no' | 'maybe'
-export type Judge = (entry: PriceEntry) => Verdict
+export type Judge = (rule: Rule) => Verdict
+
+/** How a call was or may be served. `channelFacts` are what the channel's settings say of it. */
+export interface Served {
+  readonly facts: Facts
+  readonly channelFacts: Facts
+}
 
 /** Judges a finished call: a fact that is absent fails its condition. */
-export function judgeFinished(quantities: Quantities, facts: Facts): Judge {
-  const known: Facts = { ...tokenFacts(quantities), ...facts }
-  return judgeEach((name, condition) => {
-    if (!Object.hasOwn(known, name)) return 'no'
-    return holds(condition, known[name]) ? 'yes' : 'no'
+export function judgeFinished(list: PriceList, quantities: Quantities, served: Served): Judge {
+  const facts = merge(served)
+  const totals = totalsOf(list, quantities)
+  return judgeEach(list, served, facts, (name, condition) => {
+    const fact = readFact(facts, name) ?? (Object.hasOwn(totals, name) ? totals[name] : undefined)
+    return fact !== undefined && holds(condition, fact) ? 'yes' : 'no'
   })
 }
 
-/** Judges a call to come: quantities are its most, and a fact that is absent may still appear. */
-export function judgeUpcoming(quantities: Quantities, facts: Facts): Judge {
-  const most = tokenFacts(quantities)
-  return judgeEach((name, condition) => {
-    if (Object.hasOwn(facts, name)) return holds(condition, facts[name]) ? 'yes' : 'no'
-    if (Object.hasOwn(most, name)) return holdsUpTo(condition, most[name])
-    return 'maybe'
+/**
+ * Judges a call to come: quantities are its most, and a fact that is absent may still appear. A
+ * strict fact that is absent has its default.
+ */
+export function judgeUpcoming(list: PriceList, quantities: Quantities, served: Served): Judge {
+  const facts = merge(served)
+  const most = totalsOf(list, quantities)
+  return judgeEach(list, served, facts, (name, condition) => {
+    const fact = readFact(facts, name)
+    if (fact !== undefined) return holds(condition, fact) ? 'yes' : 'no'
+    if (name === 'model') return 'no'
+    return Object.hasOwn(most, name) ? holdsUpTo(condition, most[name]) : 'maybe'
   })
 }
 
-function judgeEach(judge: (name: string, condition: Condition) => Verdict): Judge {
-  return ({ when }) => {
-    if (!when) return 'yes'
-    const verdicts = Object.entries(when).map(([name, condition]) => judge(name, condition))
-    if (verdicts.includes('no')) return 'no'
-    return verdicts.includes('maybe') ? 'maybe' : 'yes'
+type JudgeCondition = (name: string, condition: Condition) => Verdict
+
+function judgeEach(
+  list: PriceList,
+  { channelFacts }: Served,
+  facts: Facts,
+  judge: JudgeCondition,
+): Judge {
+  const toName = factsToName(facts, channelFacts, list.named)
+  return ({ entry, conditions }) => {
+    if (toName.length > 0 && !namesAll(toName, entry.unit, conditions)) return 'no'
+    let verdict: Verdict = 'yes'
+    for (const [name, condition] of conditions) {
+      const one = judge(name, condition)
+      if (one === 'no') return 'no'
+      if (one === 'maybe') verdict = 'maybe'
+    }
+    return verdict
   }
 }
 
-function tokenFacts(quantities: Quantities): Readonly<Record<string, number>> {
+function namesAll(
+  toName: readonly StrictFact[],
+  unit: Unit,
+  conditions: Rule['conditions'],
+): boolean {
+  return toName.every(
+    (fact) =>
+      (fact !== 'model' && !isStrictUnit(unit)) || conditions.some(([name]) => name === fact),
+  )
+}
+
+function merge({ facts, channelFacts }: Served): Facts {
+  // Most channels say nothing, and a copy on every call would be for nothing.
+  for (const _ in channelFacts) return { ...channelFacts, ...facts }
+  return facts
+}
+
+const NO_TOTALS: Readonly<Record<string, number>> = {}
+
+/** The totals that tiers compare, where the list has tiers. */
+function totalsOf({ named }: PriceList, quantities: Quantities): Readonly<Record<string, number>> {
+  if (!named.has('input_tokens') && !named.has('output_tokens')) return NO_TOTALS
   return {
     input_tokens: sum(quantities, INPUT_UNITS),
     output_tokens: sum(quantities, OUTPUT_UNITS),
@@ -50,8 +97,9 @@ function sum(quantities: Quantities, units: readonly Unit[]): number {
   return total
 }
 
-function holds(condition: Condition, fact: Facts[string] | undefined): boolean {
+function holds(condition: Condition, fact: Facts[string]): boolean {
   if (typeof condition !== 'object') return condition === fact
+  if (isList(condition)) return condition.includes(fact)
   if (typeof fact !== 'number') return false
   const { min, below } = condition
   return (min === undefined || fact >= min) && (below === undefined || fact < below)
@@ -59,10 +107,18 @@ function holds(condition: Condition, fact: Facts[string] | undefined): boolean {
 
 /** For a figure that will be somewhere from 0 to `most`. */
 function holdsUpTo(condition: Condition, most = 0): Verdict {
-  if (typeof condition !== 'object') {
-    return typeof condition === 'number' && condition <= most ? 'maybe' : 'no'
-  }
+  if (typeof condition !== 'object') return isWithin(condition, most) ? 'maybe' : 'no'
+  if (isList(condition)) return condition.some((one) => isWithin(one, most)) ? 'maybe' : 'no'
   const { min = 0, below } = condition
   if (min > most) return 'no'
   return min <= 0 && (below === undefined || most < below) ? 'yes' : 'maybe'
+}
+
+function isWithin(value: Facts[string], most: number): boolean {
+  return typeof value === 'number' && value <= most
+}
+
+/** Array.isArray does not narrow a readonly list away from the other shapes. */
+function isList(condition: Condition): condition is readonly Facts[string][] {
+  return Array.isArray(condition)
 }

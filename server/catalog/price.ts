@@ -6,6 +6,7 @@ import { divideUp, formatAmount, type Nanos } from '../lib/money.ts'
 import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
 import type { Facts, PriceEntry } from './catalog.ts'
 import { type Judge, judgeFinished, judgeUpcoming } from './conditions.ts'
+import { arrange, type PriceList } from './price-list.ts'
 
 /** One line of a consumption record. `unitPrice` buys `per` units; amounts are decimal strings. */
 export interface PriceLine {
@@ -14,12 +15,30 @@ export interface PriceLine {
   readonly unitPrice: string
   readonly per: number
   readonly amount: string
+  /** The vendor's id of another model that did this part of the work, and what it did. */
+  readonly model?: string
+  readonly role?: string
 }
 
 export interface Priced {
   readonly totalNanos: Nanos
   readonly lines: readonly PriceLine[]
 }
+
+export interface PricedCharge extends Priced {
+  /** Units of which there is a quantity and for which no price applies: their lines are zero. */
+  readonly unpriced: readonly Unit[]
+}
+
+/** A part of a call that another model did: priced by the entries that name that model. */
+export interface PricedPass {
+  readonly model: string
+  readonly role: string
+  readonly usage: Quantities
+}
+
+const NO_FACTS: Facts = {}
+const ONE_CHANNEL: readonly Facts[] = [NO_FACTS]
 
 /**
  * The unit whose price holds where a unit has none of its own. Audio and writes that live for an
@@ -43,10 +62,26 @@ const TEXT_INPUT_UNITS: readonly Unit[] = [
   'cache_write_5m_token',
 ]
 
+/** The units as which an upstream may count what was quoted in one unit. */
+const MAY_BECOME: Partial<Record<Unit, readonly Unit[]>> = {
+  input_token: TEXT_INPUT_UNITS,
+  cache_write_1h_token: ['cache_write_1h_token', ...TEXT_INPUT_UNITS],
+  audio_input_token: ['audio_input_token', 'cached_audio_input_token', ...TEXT_INPUT_UNITS],
+  image_input_token: ['image_input_token', 'cached_image_input_token', ...TEXT_INPUT_UNITS],
+  video_input_token: ['video_input_token', ...TEXT_INPUT_UNITS],
+  audio_output_token: ['audio_output_token', 'output_token'],
+  image_output_token: ['image_output_token', 'output_token'],
+}
+
 /**
- * The charge for quantities under known facts. The first entry of a unit whose conditions hold is
- * its price. A unit without a price costs nothing and still has its line (unit price 0), so that
- * a record shows everything the upstream reported; a quantity of zero has no line.
+ * Prices quantities under known facts. The first entry of a unit whose conditions hold is its
+ * price; strict-facts.ts says when an entry must name a fact to be one. A unit without a price is
+ * in `unpriced` and still has its line (unit price 0), so that a record shows everything the
+ * upstream reported; a quantity of zero has no line.
+ *
+ * `channelFacts` are what the settings of the serving channel say; `facts` win over them. Every
+ * pass is priced as `facts` with its model, tiers by its own length, and has lines of its own.
+ * Where `vendor_cost` is stated and priced it is the whole charge, and the other lines are zero.
  *
  * Throws RangeError for a quantity that is not a whole number from 0 to 2^53 - 1.
  */
@@ -54,19 +89,59 @@ export function priceCharge(
   prices: readonly PriceEntry[],
   quantities: Quantities,
   facts: Facts,
-): Priced {
-  const judge = judgeFinished(quantities, facts)
-  const lines: PriceLine[] = []
-  let totalNanos = 0n
+  channelFacts: Facts = NO_FACTS,
+  passes: readonly PricedPass[] = [],
+): PricedCharge {
+  const list = arrange(prices)
+  const sum = { totalNanos: 0n, lines: [] as PriceLine[], unpriced: [] as Unit[] }
+  const cost = vendorCostOf(list, quantities, { facts, channelFacts })
+  addLines(sum, quantities, cost ?? judgeFinished(list, quantities, { facts, channelFacts }), list)
+  for (const { model, role, usage } of passes) {
+    const served = { facts: { ...facts, model }, channelFacts }
+    addLines(sum, usage, cost ? NEVER : judgeFinished(list, usage, served), list, { model, role })
+  }
+  return cost ? { ...sum, unpriced: [] } : sum
+}
+
+const NEVER: Judge = () => 'no'
+
+/** The judge that lets only the vendor's own cost through, where it is stated and has a price. */
+function vendorCostOf(
+  list: PriceList,
+  quantities: Quantities,
+  served: { readonly facts: Facts; readonly channelFacts: Facts },
+): Judge | undefined {
+  if (quantities.vendor_cost === undefined || !list.rules.has('vendor_cost')) return undefined
+  const judge = judgeFinished(list, quantities, served)
+  if (!entryFor(list, 'vendor_cost', judge)) return undefined
+  return (rule) => (rule.entry.unit === 'vendor_cost' ? judge(rule) : 'no')
+}
+
+interface Sum {
+  totalNanos: Nanos
+  readonly lines: PriceLine[]
+  readonly unpriced: Unit[]
+}
+
+function addLines(
+  sum: Sum,
+  quantities: Quantities,
+  judge: Judge,
+  list: PriceList,
+  pass?: Pick<PriceLine, 'model' | 'role'>,
+): void {
   for (const unit of UNITS) {
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
-    const [entry] = entriesFor(prices, unit, judge)
+    const entry = entryFor(list, unit, judge)
+    // A cost that nobody sells by is the operator's business and no quantity of the call.
+    if (!entry && unit === 'vendor_cost') continue
+    if (!entry && !sum.unpriced.includes(unit)) sum.unpriced.push(unit)
     const amount = entry ? amountOf(entry, quantity) : 0n
-    totalNanos += amount
-    lines.push(lineOf(unit, quantity, entry, amount))
+    sum.totalNanos += amount
+    const line = lineOf(unit, quantity, entry, amount)
+    sum.lines.push(pass ? { ...line, ...pass } : line)
   }
-  return { totalNanos, lines }
 }
 
 function lineOf(
@@ -85,37 +160,88 @@ function lineOf(
 }
 
 /**
- * The most that up to these quantities can cost while only some facts are known: of the entries
- * that may turn out to be the price, the dearest. Input tokens may turn out to be cached or
- * written to a cache, so all those prices are weighed. Throws RangeError as priceCharge does.
+ * Whether a price applies, or may still apply, to a unit under these facts. A price of 0 is one;
+ * a strict fact that is absent has its default.
+ */
+export function isPriced(
+  prices: readonly PriceEntry[],
+  unit: Unit,
+  facts: Facts = NO_FACTS,
+  channelFacts: Facts = NO_FACTS,
+): boolean {
+  const list = arrange(prices)
+  const judge = judgeUpcoming(list, ENDLESS, { facts, channelFacts })
+  return entriesFor(list, unit, judge).length > 0
+}
+
+/** Lengths of which nothing is known: every tier may apply. */
+const ENDLESS: Quantities = {
+  input_token: Number.MAX_SAFE_INTEGER,
+  output_token: Number.MAX_SAFE_INTEGER,
+}
+
+/**
+ * The most that up to these quantities can cost if the call is served under any one of the
+ * alternatives, by any one of the channels (each is what its settings say of how it serves). Of
+ * the entries that may turn out to be a unit's price it takes the dearest: a fact that is absent
+ * may still appear, except that a strict fact has its default. Input tokens may turn out to be
+ * cached or written to a cache, so all those prices are weighed; a write for an hour only where
+ * `cache_write_1h_token` is quoted, which covers the cheaper kinds too, as media do text.
+ * Throws RangeError as priceCharge does.
  */
 export function priceUpperBound(
   prices: readonly PriceEntry[],
   quantities: Quantities,
-  facts: Facts,
+  alternatives: readonly Facts[],
+  channels: readonly Facts[] = ONE_CHANNEL,
 ): Nanos {
-  const judge = judgeUpcoming(quantities, facts)
+  const list = arrange(prices)
+  let most = 0n
+  for (const facts of alternatives) {
+    for (const channelFacts of channels) {
+      const judge = judgeUpcoming(list, quantities, { facts, channelFacts })
+      const total = boundUnder(list, quantities, judge)
+      if (total > most) most = total
+    }
+  }
+  return most
+}
+
+function boundUnder(list: PriceList, quantities: Quantities, judge: Judge): Nanos {
   let total = 0n
   for (const unit of UNITS) {
     const quantity = quantityOf(quantities, unit)
-    if (quantity > 0n) total += dearestFor(prices, unit, quantity, judge).amount
+    if (quantity > 0n) total += dearestFor(list, unit, quantity, judge).amount
   }
   return total
 }
 
-/** The same sum with its arithmetic, for whoever asks before a call what would be frozen. */
+/** The same sum with its arithmetic, for whoever asks before a call what would be held. */
 export function explainUpperBound(
   prices: readonly PriceEntry[],
   quantities: Quantities,
-  facts: Facts,
+  alternatives: readonly Facts[],
+  channels: readonly Facts[] = ONE_CHANNEL,
 ): Priced {
-  const judge = judgeUpcoming(quantities, facts)
+  const list = arrange(prices)
+  let dearest: Priced | undefined
+  for (const facts of alternatives) {
+    for (const channelFacts of channels) {
+      const judge = judgeUpcoming(list, quantities, { facts, channelFacts })
+      const one = explainUnder(list, quantities, judge)
+      if (!dearest || one.totalNanos > dearest.totalNanos) dearest = one
+    }
+  }
+  return dearest ?? { totalNanos: 0n, lines: [] }
+}
+
+function explainUnder(list: PriceList, quantities: Quantities, judge: Judge): Priced {
   const lines: PriceLine[] = []
   let totalNanos = 0n
   for (const unit of UNITS) {
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
-    const { entry, amount } = dearestFor(prices, unit, quantity, judge)
+    const { entry, amount } = dearestFor(list, unit, quantity, judge)
     totalNanos += amount
     if (entry) lines.push(lineOf(unit, quantity, entry, amount))
   }
@@ -127,32 +253,38 @@ interface Dearest {
   readonly amount: Nanos
 }
 
-function dearestFor(
-  prices: readonly PriceEntry[],
-  unit: Unit,
-  quantity: bigint,
-  judge: Judge,
-): Dearest {
-  const units = unit === 'input_token' ? TEXT_INPUT_UNITS : [unit]
+function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: Judge): Dearest {
+  const units = MAY_BECOME[unit] ?? [unit]
   let dearest: Dearest = { entry: undefined, amount: 0n }
-  for (const entry of units.flatMap((possible) => entriesFor(prices, possible, judge))) {
-    const amount = boundOf(entry, quantity, units)
-    if (!dearest.entry || amount > dearest.amount) dearest = { entry, amount }
+  for (const possible of units) {
+    for (const entry of entriesFor(list, possible, judge)) {
+      const amount = boundOf(entry, quantity, units.length)
+      if (!dearest.entry || amount > dearest.amount) dearest = { entry, amount }
+    }
   }
   return dearest
 }
 
 /** The entries that can be the price of a unit: none after the first one that surely is. */
-function entriesFor(prices: readonly PriceEntry[], unit: Unit, judge: Judge): PriceEntry[] {
+function entriesFor(list: PriceList, unit: Unit, judge: Judge): readonly PriceEntry[] {
   const possible: PriceEntry[] = []
-  for (const entry of prices) {
-    if (entry.unit !== unit) continue
-    const verdict = judge(entry)
-    if (verdict !== 'no') possible.push(entry)
-    if (verdict === 'yes') return possible
+  for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
+    for (const rule of list.rules.get(of) ?? []) {
+      const verdict = judge(rule)
+      if (verdict !== 'no') possible.push(rule.entry)
+      if (verdict === 'yes') return possible
+    }
   }
-  const fallback = FALLBACK[unit]
-  return fallback ? [...possible, ...entriesFor(prices, fallback, judge)] : possible
+  return possible
+}
+
+/** The price of a unit where every condition is decided. */
+function entryFor(list: PriceList, unit: Unit, judge: Judge): PriceEntry | undefined {
+  for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
+    const rule = list.rules.get(of)?.find((one) => judge(one) === 'yes')
+    if (rule) return rule.entry
+  }
+  return undefined
 }
 
 function amountOf(entry: PriceEntry, quantity: bigint): Nanos {
@@ -160,10 +292,10 @@ function amountOf(entry: PriceEntry, quantity: bigint): Nanos {
 }
 
 /** A quantity that splits over several lines is rounded up once more for each further line. */
-function boundOf(entry: PriceEntry, quantity: bigint, units: readonly Unit[]): Nanos {
+function boundOf(entry: PriceEntry, quantity: bigint, lineCount: number): Nanos {
   const amount = amountOf(entry, quantity)
   const exact = entry.amountNanos % BigInt(entry.per) === 0n
-  return exact ? amount : amount + BigInt(units.length - 1)
+  return exact ? amount : amount + BigInt(lineCount - 1)
 }
 
 function quantityOf(quantities: Quantities, unit: Unit): bigint {

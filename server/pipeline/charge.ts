@@ -91,7 +91,12 @@ function isSane(quantity: unknown): boolean {
 function price(input: ChargeInput, quantities: Quantities, basis: Charge['basis']): Charge {
   const { free } = input.model
   const prices = free ? [] : input.model.prices
-  const priced = priceCharge(prices, { ...countOnce(prices), ...quantities }, input.facts)
+  const priced = priceCharge(
+    prices,
+    { ...countOnce(prices), ...quantities },
+    input.facts,
+    input.facts,
+  )
   return { nanos: priced.totalNanos, basis, review: false, lines: priced.lines.map(printLine) }
 }
 
@@ -107,6 +112,7 @@ export function countOnce(prices: readonly PriceEntry[]): Quantities {
 
 /** The hold is what the caller agreed to; anything beyond an absurd figure is for people. */
 function clamped({ model, holdNanos, held }: ChargeInput): Charge {
-  const { lines } = explainUpperBound(model.free ? [] : model.prices, held.quantities, held.facts)
+  const prices = model.free ? [] : model.prices
+  const { lines } = explainUpperBound(prices, held.quantities, [held.facts], [held.facts])
   return { nanos: holdNanos, basis: 'usage', review: true, lines: lines.map(printLine) }
 }

@@ -40,7 +40,7 @@ export function computeCost(cost: RouteCost | undefined, input: CostInput): Call
   const stated = { ...countOnce(entries), ...input.usage }
   const quantities = isWhole(entries, stated) ? stated : { ...input.fallback(), ...stated }
   if (!isWhole(entries, quantities)) return null
-  return believe(priceCharge(entries, quantities, input.facts).totalNanos, version)
+  return believe(priceCharge(entries, quantities, input.facts, input.facts).totalNanos, version)
 }
 
 /** What a call costs that no upstream carried out: nothing, where that is certain. */

@@ -26,6 +26,6 @@ export function quote(metering: Metering, call: ResolvedCall): Quote {
   })
   const quantities = { ...countOnce(model.prices), ...asked }
   const facts = metering.facts?.(request.value) ?? {}
-  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, facts)
+  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, [facts], [facts])
   return { amountNanos, quantities, facts }
 }

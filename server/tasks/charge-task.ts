@@ -63,7 +63,7 @@ function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCo
   const isNothing = Object.keys(quantities).length === 0
   const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
   if (!isNothing && !isKnown) return null
-  return believe(priceCharge(entries, quantities, facts).totalNanos, task.cost_version)
+  return believe(priceCharge(entries, quantities, facts, facts).totalNanos, task.cost_version)
 }
 
 /** The most that the upstream can have billed for a task of which nobody knows how it ended. */

@@ -101,6 +101,6 @@ export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Pl
 
 function boundOf(model: Model, { quantities: asked, facts }: PreparedTask): Quote {
   const quantities = { task: 1, call: 1, ...asked }
-  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, facts)
+  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, [facts], [facts])
   return { amountNanos, quantities, facts }
 }

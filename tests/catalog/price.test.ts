@@ -1,11 +1,10 @@
-/** Prices against exact rational arithmetic, over many random price lists. */
+/** The rules of prices, one example each; price-rules.test.ts weighs them against each other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
-import type { Condition, PriceEntry } from '../../server/catalog/catalog.ts'
-import { priceCharge, priceUpperBound } from '../../server/catalog/price.ts'
+import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
+import { isPriced, priceCharge, priceUpperBound } from '../../server/catalog/price.ts'
 import { parseAmount } from '../../server/lib/money.ts'
-import { type Quantities, UNITS, type Unit } from '../../server/lib/units.ts'
+import type { Quantities, Unit } from '../../server/lib/units.ts'
 
 const million = 1_000_000
 const price = (unit: Unit, amount: string, per = 1, when?: PriceEntry['when']): PriceEntry => {
@@ -21,6 +20,7 @@ test('each line multiplies, divides and rounds up once', () => {
       { unit: 'input_token', quantity: 7, unitPrice: '0.15', per: million, amount: '0.00000105' },
       { unit: 'output_token', quantity: 1, unitPrice: '0.6', per: million, amount: '0.0000006' },
     ],
+    unpriced: [],
   })
   assert.equal(
     priceCharge([price('character', '0.000000001', 3)], { character: 4 }, {}).totalNanos,
@@ -35,7 +35,8 @@ test('cached input and cache writes without a price of their own are input', () 
 })
 
 test('a unit without a price has a line of zero, a quantity of zero has none', () => {
-  const { totalNanos, lines } = priceCharge([], { call: 2, output_token: 0 }, {})
+  const { totalNanos, lines, unpriced } = priceCharge([], { call: 2, output_token: 0 }, {})
+  assert.deepEqual(unpriced, ['call'])
   assert.equal(totalNanos, 0n)
   assert.deepEqual(lines, [{ unit: 'call', quantity: 2, unitPrice: '0', per: 1, amount: '0' }])
 })
@@ -74,7 +75,7 @@ test('the upper bound takes the dearest entry that may still apply, and no other
     price('second', '9'),
   ]
   const bound = (facts: Record<string, string | boolean>) =>
-    priceUpperBound(prices, { second: 1 }, facts) / 1_000_000_000n
+    priceUpperBound(prices, { second: 1 }, [facts]) / 1_000_000_000n
   assert.equal(bound({}), 9n)
   assert.equal(bound({ resolution: '480p' }), 5n, 'the last entry cannot be reached any more')
   assert.equal(bound({ resolution: '480p', audio: false }), 2n)
@@ -85,125 +86,129 @@ test('the upper bound leaves out tiers that the quantities cannot reach', () => 
     price('input_token', '1', 1, { input_tokens: { below: 32_000 } }),
     price('input_token', '3', 1, { input_tokens: { min: 32_000 } }),
   ]
-  assert.equal(priceUpperBound(prices, { input_token: 10 }, {}), 10_000_000_000n)
-  assert.equal(priceUpperBound(prices, { input_token: 32_000 }, {}), 96_000_000_000_000n)
+  assert.equal(priceUpperBound(prices, { input_token: 10 }, [{}]), 10_000_000_000n)
+  assert.equal(priceUpperBound(prices, { input_token: 32_000 }, [{}]), 96_000_000_000_000n)
 })
 
 test('quantities that are not safe whole numbers are refused', () => {
   for (const bad of [-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53]) {
     assert.throws(() => priceCharge([price('call', '1')], { call: bad }, {}), RangeError)
-    assert.throws(() => priceUpperBound([price('call', '1')], { call: bad }, {}), RangeError)
+    assert.throws(() => priceUpperBound([price('call', '1')], { call: bad }, [{}]), RangeError)
   }
 })
 
-// The model: one price per unit and fact set, found by brute force, in exact fractions. --------
+const nano = 1_000_000_000n
+const nanosPerUnit = 1_000_000_000
 
-const facts = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.integer({ min: 0, max: 4 }), {
-  noNullPrototype: true,
-})
-const condition: fc.Arbitrary<Condition> = fc.oneof(
-  fc.integer({ min: 0, max: 4 }),
-  fc.record({ min: fc.integer({ min: 0, max: 2 }), below: fc.integer({ min: 3, max: 5 }) }),
-  fc.record({ min: fc.integer({ min: 0, max: 4 }) }),
-  fc.record({ below: fc.integer({ min: 0, max: 4 }) }),
-)
-const entry: fc.Arbitrary<PriceEntry> = fc.record(
-  {
-    unit: fc.constantFrom(...UNITS),
-    per: fc.oneof(fc.constantFrom(1, 1000, million), fc.integer({ min: 1, max: million })),
-    amountNanos: fc.bigInt({ min: 0n, max: 10n ** 13n }),
-    when: fc.dictionary(fc.constantFrom('a', 'b', 'input_tokens'), condition, {
-      noNullPrototype: true,
-      maxKeys: 2,
-    }),
-  },
-  { requiredKeys: ['unit', 'per', 'amountNanos'] },
-)
-const quantities = fc.dictionary(
-  fc.constantFrom(...UNITS),
-  fc.oneof(fc.integer({ min: 0, max: 6 }), fc.maxSafeNat()),
-  { noNullPrototype: true },
-) as fc.Arbitrary<Quantities>
-
-/** Whose price holds for a unit that has none, in this order. */
-const STAND_INS: Partial<Record<Unit, readonly Unit[]>> = {
-  cached_input_token: ['input_token'],
-  cache_write_token: ['input_token'],
-  cache_write_5m_token: ['cache_write_token', 'input_token'],
-  cached_audio_input_token: ['audio_input_token'],
-  image_input_token: ['input_token'],
-  cached_image_input_token: ['cached_input_token', 'input_token'],
-  video_input_token: ['input_token'],
-}
-
-function inputTokens(all: Quantities): number {
-  const counts = UNITS.filter((unit) => unit.includes('input_token') || unit.includes('write'))
-  return counts.reduce((sum, unit) => sum + (all[unit] ?? 0), 0)
-}
-
-/** The exact price of a unit as a fraction, straight from the rules. */
-function exact(prices: readonly PriceEntry[], unit: Unit, all: Quantities, known: object) {
-  const table: Record<string, unknown> = { input_tokens: inputTokens(all), ...known }
-  const suits = ({ when = {} }: PriceEntry) =>
-    Object.keys(when).every((name) => {
-      const rule = when[name]
-      const fact = table[name]
-      if (typeof fact !== 'number') return false
-      if (typeof rule !== 'object') return rule === fact
-      return !(fact < (rule.min ?? fact)) && fact < (rule.below ?? fact + 1)
-    })
-  const of = (wanted: Unit) => prices.filter((one) => one.unit === wanted).find(suits)
-  const found = [unit, ...(STAND_INS[unit] ?? [])].map(of).find((one) => one !== undefined)
-  const top = BigInt(all[unit] ?? 0) * (found?.amountNanos ?? 0n)
-  return { top, bottom: BigInt(found?.per ?? 1) }
-}
-
-test('a charge is never below the exact price, and above it by less than a nano a line', () => {
-  const property = fc.property(fc.array(entry), quantities, facts, (prices, all, known) => {
-    fc.pre(inputTokens(all) < 2 ** 53)
-    const { totalNanos, lines } = priceCharge(prices, all, known)
-    let sum = 0n
-    for (const line of lines) {
-      const amount = parseAmount(line.amount)
-      const { top, bottom } = exact(prices, line.unit, all, known)
-      if (amount !== undefined) {
-        assert.ok(amount * bottom >= top, 'below the exact price')
-        assert.ok((amount - 1n) * bottom < top || amount === 0n, 'rounded more than once')
-      }
-      sum += top === 0n ? 0n : (top + bottom - 1n) / bottom
-    }
-    assert.equal(totalNanos, sum)
-    const priced = UNITS.filter((unit) => (all[unit] ?? 0) > 0)
-    assert.deepEqual(
-      lines.map(({ unit }) => unit),
-      priced,
-    )
-  })
-  fc.assert(property, { numRuns: 100_000 })
+test('a list of values holds for any of them', () => {
+  const prices = [price('call', '3', 1, { tool: ['turbo', 'max'] }), price('call', '1')]
+  const cost = (facts: Facts) => priceCharge(prices, { call: 1 }, facts).totalNanos / nano
+  assert.equal(cost({ tool: 'max' }), 3n)
+  assert.equal(cost({ tool: 'min' }), 1n)
+  assert.equal(cost({}), 1n)
 })
 
-test('no charge exceeds the bound of a quote that knew less', () => {
-  const property = fc.property(
-    fc.array(entry),
-    quantities,
-    facts,
-    fc.tuple(fc.nat(), fc.nat()),
-    fc.subarray(['a', 'b', 'c']),
-    (prices, all, known, [first, second], told) => {
-      const input = all.input_token ?? 0
-      const cached = input === 0 ? 0 : first % (input + 1)
-      const written = input === cached ? 0 : second % (input - cached + 1)
-      const { cached_input_token: _c, cache_write_token: _w, ...quoted } = all
-      const actual: Quantities = {
-        ...quoted,
-        input_token: input - cached - written,
-        cached_input_token: cached,
-        cache_write_token: written,
-      }
-      const some = Object.fromEntries(Object.entries(known).filter(([name]) => told.includes(name)))
-      const bound = priceUpperBound(prices, quoted, some)
-      assert.ok(priceCharge(prices, actual, known).totalNanos <= bound)
-    },
+test('tokens served another way than the standard one have only the prices that name it', () => {
+  const prices = [
+    price('input_token', '9', 1, { service_tier: ['fast', 'ultrafast'] }),
+    price('input_token', '2'),
+    price('output_token', '5'),
+  ]
+  const usage = { input_token: 1, output_token: 1 }
+  const fast = priceCharge(prices, usage, { service_tier: 'fast' })
+  assert.equal(fast.totalNanos, 9n * nano)
+  assert.deepEqual(fast.unpriced, ['output_token'])
+  assert.deepEqual(priceCharge(prices, usage, { speed: 'fast' }).unpriced, [
+    'input_token',
+    'output_token',
+  ])
+  for (const facts of [{}, { service_tier: 'standard' }, { service_tier: 'default' }]) {
+    assert.equal(priceCharge(prices, usage, facts).totalNanos, 7n * nano)
+  }
+})
+
+test('a fee holds however a call is served, except where another model did the work', () => {
+  const prices = [price('web_search_call', '1')]
+  const cost = (facts: Facts) => priceCharge(prices, { web_search_call: 1 }, facts)
+  assert.equal(cost({ service_tier: 'fast', region: 'eu' }).totalNanos, nano)
+  assert.deepEqual(cost({ model: 'other' }).unpriced, ['web_search_call'])
+})
+
+test('what only the channel says asks for a price of its own once the list names it', () => {
+  const plain = [price('input_token', '2')]
+  const regional = [price('input_token', '3', 1, { region: 'us' }), ...plain]
+  const charge = (list: PriceEntry[], facts: Facts, region: string) =>
+    priceCharge(list, { input_token: 1 }, facts, { region })
+  assert.equal(charge(plain, {}, 'eu').totalNanos, 2n * nano)
+  assert.equal(charge(regional, {}, 'us').totalNanos, 3n * nano)
+  assert.deepEqual(charge(regional, {}, 'eu').unpriced, ['input_token'])
+  assert.deepEqual(charge(plain, { region: 'us' }, 'eu').unpriced, ['input_token'])
+  assert.equal(charge(regional, { region: 'us' }, 'global').totalNanos, 3n * nano)
+})
+
+test('a pass of another model is priced by the entries that name it, and says so', () => {
+  const prices = [price('output_token', '7', 1, { model: 'adviser' }), price('output_token', '1')]
+  const passes = [
+    { model: 'adviser', role: 'advisor', usage: { output_token: 2 } },
+    { model: 'stranger', role: 'fallback', usage: { output_token: 3 } },
+  ]
+  const { totalNanos, lines, unpriced } = priceCharge(prices, { output_token: 1 }, {}, {}, passes)
+  assert.equal(totalNanos, 15n * nano)
+  assert.deepEqual(
+    lines.map(({ amount, model, role }) => [amount, model, role]),
+    [
+      ['1', undefined, undefined],
+      ['14', 'adviser', 'advisor'],
+      ['0', 'stranger', 'fallback'],
+    ],
   )
-  fc.assert(property, { numRuns: 100_000 })
+  assert.deepEqual(unpriced, ['output_token'])
+})
+
+test("the vendor's own cost is the whole charge where it has a price, even at zero", () => {
+  const tokens = price('output_token', '5')
+  const margin = price('vendor_cost', '1.1', nanosPerUnit)
+  const usage = { output_token: 3, vendor_cost: 1000 }
+  const sold = priceCharge([tokens, margin], usage, { service_tier: 'odd' })
+  assert.equal(sold.totalNanos, 1100n)
+  assert.deepEqual(sold.unpriced, [])
+  assert.deepEqual(
+    sold.lines.map(({ unit, amount }) => [unit, amount]),
+    [
+      ['output_token', '0'],
+      ['vendor_cost', '0.0000011'],
+    ],
+  )
+  assert.equal(priceCharge([tokens, margin], { ...usage, vendor_cost: 0 }, {}).totalNanos, 0n)
+  const unsold = priceCharge([tokens], usage, {})
+  assert.equal(unsold.totalNanos, 15n * nano)
+  assert.deepEqual(unsold.unpriced, [])
+})
+
+test('the bound is that of the dearest alternative, by the dearest channel', () => {
+  const prices = [
+    price('input_token', '9', 1, { service_tier: 'fast', region: 'us' }),
+    price('input_token', '4', 1, { service_tier: 'fast' }),
+    price('input_token', '3', 1, { region: 'us' }),
+    price('input_token', '1'),
+  ]
+  const bound = (alternatives: Facts[], channels?: Facts[]) =>
+    priceUpperBound(prices, { input_token: 1 }, alternatives, channels) / nano
+  assert.equal(bound([{}]), 1n, 'a strict fact that nobody states is the standard')
+  assert.equal(bound([{}, { service_tier: 'fast' }]), 4n)
+  assert.equal(bound([{}], [{ region: 'global' }, { region: 'us' }]), 3n)
+})
+
+test('a price of zero is a price; of a tier it is one only where it is named', () => {
+  const prices = [
+    price('input_token', '0'),
+    price('input_token', '1', 1, { service_tier: 'flex', input_tokens: { below: 10 } }),
+  ]
+  assert.equal(isPriced(prices, 'input_token'), true)
+  assert.equal(isPriced(prices, 'cached_input_token'), true)
+  assert.equal(isPriced(prices, 'cache_write_1h_token'), false)
+  assert.equal(isPriced(prices, 'input_token', { service_tier: 'flex' }), true)
+  assert.equal(isPriced(prices, 'input_token', { service_tier: 'fast' }), false)
+  assert.equal(isPriced(prices, 'input_token', {}, { service_tier: 'batch' }), false)
+  assert.equal(isPriced(prices, 'input_token', {}, { region: 'eu' }), true)
 })

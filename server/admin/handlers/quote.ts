@@ -57,7 +57,9 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     )
     const { model } = call
     const { amountNanos, quantities, facts } = quoted
-    const lines = model.free ? [] : explainUpperBound(model.prices, quantities, facts).lines
+    const lines = model.free
+      ? []
+      : explainUpperBound(model.prices, quantities, [facts], [facts]).lines
     return {
       ...{ model: model.id, currency, free: model.free },
       amount: formatAmount(amountNanos),
