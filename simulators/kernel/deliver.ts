@@ -4,7 +4,16 @@
 import { BodyWriter } from './body-writer.ts'
 import type { Book, Units } from './book.ts'
 import { reframe } from './events.ts'
-import type { Charge, Exchange, Failure, Frame, Reply, StreamReply } from './exchange.ts'
+import type {
+  Charge,
+  Exchange,
+  Failure,
+  Frame,
+  LiveReply,
+  Reply,
+  StreamReply,
+  WholeReply,
+} from './exchange.ts'
 import { nextTurn, sleep } from './sleep.ts'
 
 export interface Delivery {
@@ -16,10 +25,15 @@ export interface Delivery {
 
 const BILLS = ['full', 'delivered', 'none'] as const
 type Bill = (typeof BILLS)[number]
+type MadeReply = WholeReply | StreamReply
 
 /** Answers at once when nothing is scripted: this is the path that benchmarks use. */
 export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): void {
   const { response, scenario } = exchange
+  if (reply.kind === 'live') {
+    follow(exchange, reply)
+    return
+  }
   if (reply.kind === 'whole' && scenario.empty) {
     record(exchange, delivery.book, { ...outcome(reply, 'full'), reply })
     const headers = head(exchange, reply)
@@ -38,6 +52,22 @@ export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): v
     .finally(() => delivery.book.end())
 }
 
+function follow(exchange: Exchange, reply: LiveReply): void {
+  const { response } = exchange
+  response.writeHead(reply.status, head(exchange, reply))
+  let left = reply.cutAfter ?? Number.POSITIVE_INFINITY
+  const stop = reply.start(
+    (frame) => {
+      if (response.destroyed || left < 0) return
+      left -= 1
+      if (left >= 0) response.write(frame)
+      else setImmediate(() => response.socket?.resetAndDestroy())
+    },
+    () => void response.end(),
+  )
+  response.on('close', stop)
+}
+
 function head(exchange: Exchange, reply: Reply): Record<string, string | number> {
   const headers: Record<string, string | number> = {
     'content-type': reply.kind === 'whole' ? 'application/json' : 'text/event-stream',
@@ -48,13 +78,13 @@ function head(exchange: Exchange, reply: Reply): Record<string, string | number>
   return headers
 }
 
-function outcome(reply: Reply, bill: Bill): { units: Units; billed: boolean } {
+function outcome(reply: MadeReply, bill: Bill): { units: Units; billed: boolean } {
   if (!reply.charge || bill === 'none') return { units: {}, billed: false }
   return { units: reply.charge.units, billed: true }
 }
 
 interface Made {
-  reply: Reply
+  reply: MadeReply
   units: Units
   billed: boolean
   reason?: string | undefined
@@ -84,13 +114,13 @@ function record(exchange: Exchange, book: Book, made: Made): void {
 
 class Running {
   private readonly exchange: Exchange
-  private readonly reply: Reply
+  private readonly reply: MadeReply
   private readonly delivery: Delivery
   private readonly gone = new AbortController()
   private generated = 0
   private recorded = false
 
-  constructor(exchange: Exchange, reply: Reply, delivery: Delivery) {
+  constructor(exchange: Exchange, reply: MadeReply, delivery: Delivery) {
     this.exchange = exchange
     this.reply = reply
     this.delivery = delivery
@@ -253,7 +283,7 @@ function endsGrowth(frames: Frame[], index: number): boolean {
 }
 
 /** A whole body as a single frame, so that the same faults apply to it. */
-function wholeFrames(exchange: Exchange, reply: Reply & { kind: 'whole' }): Frame[] {
+function wholeFrames(exchange: Exchange, reply: WholeReply): Frame[] {
   const { scenario } = exchange
   let body = reply.body
   if (scenario.has('huge-line') && typeof body === 'string' && body.startsWith('{')) {

@@ -62,7 +62,18 @@ export interface StreamReply {
   padding: (bytes: number) => Frame
 }
 
-export type Reply = WholeReply | StreamReply
+/** A stream of work that goes on whether or not anybody is connected; it has its own bill. */
+export interface LiveReply {
+  kind: 'live'
+  status: number
+  headers?: Record<string, string>
+  /** The connection is reset after so many writes. */
+  cutAfter?: number
+  /** Writes what there is and what comes; returns what ends the following. */
+  start: (write: (frame: string) => void, end: () => void) => () => void
+}
+
+export type Reply = WholeReply | StreamReply | LiveReply
 
 export interface Failure {
   status: number

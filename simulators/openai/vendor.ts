@@ -13,6 +13,7 @@ import { embeddingsRoute } from './embeddings.ts'
 import { invalid, openaiError, openaiFailure, rateLimits } from './errors.ts'
 import { imagesRoute } from './images.ts'
 import { modelList, modelRoutes, unknownModel } from './models.ts'
+import { BACKGROUND_SCENARIOS } from './responses/background.ts'
 import { responsesRoutes } from './responses/endpoint.ts'
 import { RESPONSE_ODDITIES } from './responses/oddities.ts'
 import { RESPONSES_KEYS } from './responses/request.ts'
@@ -61,7 +62,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
     name: 'openai',
     prefix: '/openai/v1',
     requestIdHeader: 'x-request-id',
-    scenarios: ODDITIES,
+    scenarios: [...ODDITIES, ...BACKGROUND_SCENARIOS],
     routes: [
       chatRoute({ rules: OPENAI_CHAT_RULES, checkModel, errorBody: openaiError, headers }),
       embeddingsRoute({ strict: true, dimensions: 64, checkModel, headers }),
@@ -76,6 +77,7 @@ export function openai(options: OpenaiOptions, platform: Platform): Vendor {
         headers,
         extras: () => ({}),
         closing: [],
+        background: platform,
       }),
       imagesRoute(models, platform),
       speechRoute(models),

@@ -10,12 +10,14 @@ import {
   type Route,
   whole,
 } from '../../kernel/exchange.ts'
+import type { Platform } from '../../kernel/platform.ts'
 import type { Scenario } from '../../kernel/scenario.ts'
 import { bentUsage } from '../../kernel/usage.ts'
 import { answerTo, unitsOf } from '../../model/answer.ts'
 import { scriptText } from '../../model/conversation.ts'
 import { invalid } from '../errors.ts'
 import { type ResponseAnswer, responseAnswer, responseObject, responseUsage } from './answer.ts'
+import { answerCreation, BackgroundJob } from './background.ts'
 import { inputItems, responseConversation, responsesText } from './conversation.ts'
 import { checkPairs, itemType } from './items.ts'
 import { oddItems, oddResponse, oddSteps } from './oddities.ts'
@@ -32,6 +34,8 @@ export interface ResponsesDialect {
   headers: (exchange: Exchange) => Record<string, string>
   extras: (json: Json) => Json
   closing: Frame[]
+  /** Set where responses can be made in the background. */
+  background?: Platform
 }
 
 export function responsesRoutes(dialect: ResponsesDialect): Route[] {
@@ -59,6 +63,7 @@ function handle(exchange: Exchange, dialect: ResponsesDialect, store: ResponseSt
   const response = responseAnswer(exchange, answer, json, dialect.extras(json))
   response.items = oddItems(response.items, scenario)
   const usage = bentUsage(responseUsage(response), scenario.text('usage'))
+  if (json.background === true) return inBackground(exchange, dialect, store, response)
   const final = responseObject(response, true, usage)
   if (json.store !== false && !exchange.fast) store.put(final, input, earlier)
   const charge: Charge = {
@@ -72,6 +77,30 @@ function handle(exchange: Exchange, dialect: ResponsesDialect, store: ResponseSt
     return streamed(exchange, response, { usage, charge, dialect })
   }
   return whole(200, oddResponse(final, scenario), { headers: dialect.headers(exchange), charge })
+}
+
+function inBackground(
+  exchange: Exchange,
+  { background }: ResponsesDialect,
+  store: ResponseStore,
+  response: ResponseAnswer,
+): Reply {
+  if (!background) {
+    throw invalid('background', 'unsupported_parameter', 'Background mode is not offered here.')
+  }
+  const { scenario, json } = exchange as { scenario: Scenario; json: Json }
+  const input = inputItems(json.input)
+  const earlier = earlierItems(json, store)
+  const parts = {
+    response,
+    usage: bentUsage(responseUsage(response), scenario.text('usage')),
+    charge: { model: response.model, units: unitsOf(response.answer) },
+  }
+  const job = new BackgroundJob(exchange, parts, background, (final) => {
+    if (json.store !== false) store.put(final, input, earlier)
+  })
+  store.run(job)
+  return answerCreation(exchange, job)
 }
 
 function earlierItems(json: Json, store: ResponseStore): Json[] {

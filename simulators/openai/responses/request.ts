@@ -31,8 +31,9 @@ export function checkResponses(json: unknown, keys?: Set<string>): asserts json 
   checkTools(json.tools, { at: 'tools', strict: keys !== undefined })
   checkChoice(json)
   checkFigures(json)
-  if (json.background === true) {
-    throw invalid('background', 'unsupported_parameter', 'Background mode is not simulated.')
+  const { background } = json
+  if (background !== undefined && background !== null && typeof background !== 'boolean') {
+    throw badType('background', 'a boolean')
   }
 }
 
