@@ -1,0 +1,101 @@
+/**
+ * What does a change cost on the data path? Two checkouts of this repository serve the same
+ * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]`.
+ * The checkout in FOLDER needs its node_modules. Ratios are after / before.
+ */
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Peer, startTributary, startUpstream } from './peers/start-peers.ts'
+import { readCpuSeconds } from './support/proc.ts'
+import { circumstances, median, report, round, table } from './support/results.ts'
+import { runWrk } from './support/wrk.ts'
+
+const { values } = parseArgs({
+  options: {
+    before: { type: 'string' },
+    label: { type: 'string', default: 'before' },
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '4' },
+    name: { type: 'string', default: 'before-after' },
+  },
+})
+if (values.before === undefined) {
+  console.error('--before FOLDER is required: a checkout of the commit to compare with')
+  process.exit(1)
+}
+const rounds = Number(values.rounds)
+const seconds = Number(values.seconds)
+const CONNECTIONS = 32
+const KINDS = ['1 KB bodies', '100-chunk streams'] as const
+
+interface Figures {
+  readonly perSecond: number
+  readonly gatewayMicroseconds: number
+  readonly databaseMicroseconds: number
+  readonly errors: number
+}
+
+const made = circumstances(
+  `node benchmarks/before-after.ts --before CHECKOUT --rounds ${rounds} --seconds ${seconds}`,
+)
+const older: { startTributary: typeof startTributary } = await import(
+  join(resolve(values.before), 'benchmarks/peers/start-peers.ts')
+)
+const upstream = await startUpstream()
+const before = await older.startTributary(upstream.url)
+const after = await startTributary(upstream.url)
+const lines: string[] = []
+const result: Record<string, object> = {}
+try {
+  for (const kind of KINDS) await compare(kind)
+} finally {
+  await Promise.all([before.stop(), after.stop()])
+  await upstream.stop(2_000)
+}
+lines.push(
+  `before: ${values.label}. ${CONNECTIONS} connections, ${rounds} rounds of ${seconds} s in turns;`,
+  'the gateway on one core, its database, the upstream and the load on the other. Ratios are',
+  "medians of each round's after / before; CPU is user and system time each call.",
+)
+report(values.name, made, { before: values.label, rounds, seconds, ...result }, lines)
+
+async function compare(kind: (typeof KINDS)[number]): Promise<void> {
+  const taken: { readonly before: Figures; readonly after: Figures }[] = []
+  for (const peer of [before, after]) await measure(peer, kind, 2)
+  for (let turn = 0; turn < rounds; turn += 1) {
+    const first = await measure(before, kind, seconds)
+    const second = await measure(after, kind, seconds)
+    taken.push({ before: first, after: second })
+    console.log(`${kind}: ${Math.round(first.perSecond)}/s, then ${Math.round(second.perSecond)}/s`)
+  }
+  const rows = (['perSecond', 'gatewayMicroseconds', 'databaseMicroseconds'] as const).map(
+    (figure) => {
+      const ratio = median(taken.map((one) => one.after[figure] / one.before[figure]))
+      const was = median(taken.map((one) => one.before[figure]))
+      const is = median(taken.map((one) => one.after[figure]))
+      result[kind] = { ...result[kind], [figure]: { before: was, after: is, ratio } }
+      return [figure, Math.round(was), Math.round(is), `${round(ratio)}×`]
+    },
+  )
+  const errors = taken.reduce((sum, one) => sum + one.before.errors + one.after.errors, 0)
+  lines.push(
+    ...table([[kind, 'before', 'after', 'ratio'], ...rows, ['errors', '', errors, '']]),
+    '',
+  )
+}
+
+async function measure(peer: Peer, kind: string, duration: number): Promise<Figures> {
+  const own = readCpuSeconds(peer.pid, peer.databasePid)
+  const database = peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid)
+  const options = { stream: kind !== KINDS[0], connections: CONNECTIONS, seconds: duration }
+  const { requests, perSecond, errors } = await runWrk(peer, options)
+  const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
+  return {
+    perSecond,
+    gatewayMicroseconds: each(readCpuSeconds(peer.pid, peer.databasePid) - own),
+    databaseMicroseconds: each(
+      peer.databasePid === undefined ? 0 : readCpuSeconds(peer.databasePid) - database,
+    ),
+    errors,
+  }
+}
