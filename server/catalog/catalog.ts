@@ -74,6 +74,8 @@ export interface ModelLimits {
   readonly max_input_tokens?: number
   readonly first_byte_timeout_ms?: number
   readonly idle_timeout_ms?: number
+  /** The most that a whole answer or stream may take. */
+  readonly total_timeout_ms?: number
 }
 
 export interface Model {

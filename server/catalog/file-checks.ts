@@ -72,9 +72,11 @@ export function findWarnings(
 }
 
 function priceWarnings({ id, prices }: FileModel): string[] {
-  const units = new Set(prices.map(({ unit }) => unit))
+  // What only other models do is sold where they did it, and nowhere else.
+  const own = prices.filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
+  const units = new Set(own.map(({ unit }) => unit))
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
   return [...units]
     .filter((unit) => !always.has(unit) && !unit.startsWith('cache'))
-    .map((unit) => `model ${id}: ${unit} costs nothing where no condition of its prices holds`)
+    .map((unit) => `model ${id}: ${unit} has no price where no condition of its prices holds`)
 }

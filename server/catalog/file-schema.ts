@@ -1,22 +1,10 @@
 /** The shape of a catalog file. Nothing unknown is let through: a typing error must not be free. */
 import { z } from 'zod'
 import { parseAmount } from '../lib/money.ts'
-import { UNITS, type Unit } from '../lib/units.ts'
+import { UNITS } from '../lib/units.ts'
 import { MODEL_TYPES, type ModelType } from './catalog.ts'
-
-/** What can be billed on a model of each type. */
-const UNITS_BY_TYPE: Record<ModelType, readonly Unit[]> = {
-  chat: ['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'call'],
-  embedding: ['input_token', 'call'],
-  speech: ['character', 'input_token', 'output_token', 'second', 'call'],
-  transcription: ['second', 'input_token', 'output_token', 'call'],
-  search: ['call'],
-  minutes: ['second', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
-  video: ['second', 'input_token', 'output_token', 'image', 'call', 'task'],
-  erase: ['second', 'call', 'task'],
-  image: ['image', 'input_token', 'cached_input_token', 'output_token', 'call', 'task'],
-  ast: ['second', 'input_token', 'output_token', 'call'],
-}
+import { peakHours } from './clock.ts'
+import { checkPrices, type Refuse } from './price-checks.ts'
 
 const name = (pattern: RegExp, what: string) => z.string().regex(pattern, what)
 const channelId = name(
@@ -45,11 +33,13 @@ const range = z
     error: '"min" must be less than "below"',
   })
 
+const plain = z.union([z.string(), z.number(), z.boolean()])
+
 const when = z
   .record(
     name(/^[a-z][a-z0-9_]{0,39}$/, 'must be a fact such as "resolution"'),
-    z.union([z.string(), z.number(), z.boolean(), range], {
-      error: 'must be a string, a number, true, false or {"min", "below"}',
+    z.union([plain, z.array(plain).min(1).max(20), range], {
+      error: 'must be a string, a number, true, false, a list of them or {"min", "below"}',
     }),
   )
   .refine((conditions) => Object.keys(conditions).length > 0, {
@@ -92,6 +82,7 @@ const limits = z.strictObject({
   max_input_tokens: count.optional(),
   first_byte_timeout_ms: count.max(3_600_000).optional(),
   idle_timeout_ms: count.max(3_600_000).optional(),
+  total_timeout_ms: count.max(86_400_000).optional(),
 })
 
 /** What people want to know about a model; anything may be noted, these have a fixed shape. */
@@ -102,6 +93,11 @@ const details = z.looseObject({
   context_window: count.optional(),
   /** Where the price was found. */
   price_source: z.string().max(500).optional(),
+  /** When it was read there, and since when it holds. */
+  price_date: z.iso.date('must be a date such as "2026-11-22"').optional(),
+  valid_from: z.iso.date('must be a date such as "2026-11-22"').optional(),
+  /** When `clock` is `peak` in conditions of prices. */
+  peak_hours: peakHours.optional(),
   /** The price is made up. */
   example: z.boolean().optional(),
 })
@@ -129,31 +125,8 @@ const model = z
     checkPrices(value.type, value.prices, ['prices'], refuse)
     checkRoutes(value, refuse)
     checkPlans(value, refuse)
+    checkClock(value, refuse)
   })
-
-type Refuse = (path: PropertyKey[], message: string) => void
-
-function checkPrices(
-  type: ModelType,
-  prices: readonly z.output<typeof price>[],
-  path: readonly [...PropertyKey[], string],
-  refuse: Refuse,
-): void {
-  const list = path.at(-1)
-  const always = new Map<Unit, number>()
-  for (const [index, { unit, when: condition }] of prices.entries()) {
-    if (!UNITS_BY_TYPE[type].includes(unit)) {
-      const known = UNITS_BY_TYPE[type].join(', ')
-      refuse([...path, index, 'unit'], `a ${type} model is billed by ${known}`)
-    }
-    const earlier = always.get(unit)
-    if (earlier !== undefined) {
-      refuse([...path, index], `never applies: ${String(list)}[${earlier}] holds for every ${unit}`)
-    } else if (!condition) {
-      always.set(unit, index)
-    }
-  }
-}
 
 function checkPlans(
   {
@@ -194,12 +167,40 @@ function checkRoutes(
   }
 }
 
-/** One planned price of a model of that type, checked as it is in a file. */
-export const planOf = (type: ModelType) =>
+type Lists = readonly { readonly prices: readonly z.output<typeof price>[] }[]
+
+const namesClock = (lists: Lists) =>
+  lists.some(({ prices }) => prices.some(({ when = {} }) => Object.hasOwn(when, 'clock')))
+
+function checkClock(
+  value: {
+    prices: z.output<typeof price>[]
+    planned_prices?: z.output<typeof plannedPrices>[] | undefined
+    routes: z.output<typeof route>[]
+    details: z.output<typeof details>
+  },
+  refuse: Refuse,
+): void {
+  const costs = value.routes.map((one) => ({ prices: one.costs ?? [] }))
+  const lists = [{ prices: value.prices }, ...(value.planned_prices ?? []), ...costs]
+  if (value.details.peak_hours || !namesClock(lists)) return
+  refuse(['details', 'peak_hours'], NEEDS_PEAK_HOURS)
+}
+
+const NEEDS_PEAK_HOURS = 'needed where prices have the condition "clock"'
+
+/** One planned price of a model, checked as it is in a file. */
+export const planOf = (model: {
+  readonly type: ModelType
+  readonly details: Readonly<Record<string, unknown>>
+}) =>
   plannedPrices.check(({ value, issues }) => {
-    checkPrices(type, value.prices, ['prices'], (path, message) =>
-      issues.push({ code: 'custom', input: value, path, message }),
-    )
+    const refuse: Refuse = (path, message) =>
+      issues.push({ code: 'custom', input: value, path, message })
+    checkPrices(model.type, value.prices, ['prices'], refuse)
+    if (namesClock([value]) && !model.details.peak_hours) {
+      refuse(['prices'], `the model's details.peak_hours are ${NEEDS_PEAK_HOURS}`)
+    }
   })
 
 export type FilePlan = z.output<typeof plannedPrices>

@@ -48,8 +48,8 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
   })
 }
 
-function readPlan({ type }: Pick<ModelRow, 'type'>, plan: unknown): FilePlan {
-  const parsed = planOf(type).safeParse(plan)
+function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): FilePlan {
+  const parsed = planOf(model).safeParse(plan)
   if (parsed.success) return parsed.data
   throw new CatalogError(explain('the request', parsed.error))
 }

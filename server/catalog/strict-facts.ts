@@ -21,7 +21,7 @@ const STRICT_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS
 export const isStrictUnit = (unit: Unit) => STRICT_UNITS.has(unit)
 
 /** The value that a fact has where nobody states it; undefined where it has none. */
-function defaultFact(name: string): string | undefined {
+export function defaultFact(name: string): string | undefined {
   return Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name] : undefined
 }
 

@@ -1,0 +1,155 @@
+/** Mistakes of a list of prices that its shape does not show. */
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
+import type { ModelType } from './catalog.ts'
+import { defaultFact, isStrictUnit } from './strict-facts.ts'
+
+export type Refuse = (path: PropertyKey[], message: string) => void
+type Path = readonly [...PropertyKey[], string]
+
+/** An entry of a file. */
+interface Entry {
+  readonly unit: Unit
+  readonly when?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Calls and minutes that a vendor bills beside the tokens of a text model. */
+const TOOL_UNITS: readonly Unit[] = [
+  'web_search_call',
+  'grounded_prompt',
+  'file_search_call',
+  'web_fetch_call',
+  'code_execution_call',
+  'container_minute',
+  'cache_storage_token_hour',
+  'page',
+  'vendor_cost',
+]
+
+/** What can be billed on a model of each type. */
+const UNITS_BY_TYPE: Readonly<Record<ModelType, readonly Unit[]>> = {
+  chat: [...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call'],
+  embedding: [...INPUT_UNITS, 'vendor_cost', 'call'],
+  speech: ['character', ...INPUT_UNITS, ...OUTPUT_UNITS, 'vendor_cost', 'second', 'call'],
+  transcription: ['second', ...INPUT_UNITS, 'output_token', 'vendor_cost', 'call'],
+  search: ['call'],
+  minutes: ['second', ...INPUT_UNITS, 'output_token', 'call', 'task'],
+  video: ['second', ...INPUT_UNITS, ...OUTPUT_UNITS, 'image', 'vendor_cost', 'call', 'task'],
+  erase: ['second', 'call', 'task'],
+  image: ['image', ...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call', 'task'],
+  ast: ['second', ...INPUT_UNITS, ...OUTPUT_UNITS, 'call'],
+}
+
+/** Every value that these facts can have. */
+const VOCABULARY: Readonly<Record<string, readonly string[]>> = {
+  service_tier: ['standard', 'flex', 'batch', 'fast', 'ultrafast', 'prepaid'],
+  speed: ['standard', 'fast'],
+  clock: ['peak', 'off_peak'],
+  cache_mode: ['implicit', 'explicit'],
+  thinking: ['on', 'off'],
+}
+
+/** Facts whose other values need a price of every token unit, or of none. */
+const COMPLETE: readonly string[] = ['service_tier', 'speed', 'region']
+
+export function checkPrices(
+  type: ModelType,
+  prices: readonly Entry[],
+  path: Path,
+  refuse: Refuse,
+): void {
+  for (const [index, { unit, when = {} }] of prices.entries()) {
+    if (!UNITS_BY_TYPE[type].includes(unit)) {
+      const known = UNITS_BY_TYPE[type].join(', ')
+      refuse([...path, index, 'unit'], `a ${type} model is billed by ${known}`)
+    }
+    checkWords(when, [...path, index, 'when'], refuse)
+  }
+  checkReached(prices, path, refuse)
+  checkComplete(prices, path, refuse)
+  if (prices.some(isVendorCost) && prices.every(isVendorCost)) {
+    refuse([...path], 'vendor_cost needs other prices beside it: holds are taken by those')
+  }
+}
+
+const isVendorCost = ({ unit }: Entry) => unit === 'vendor_cost'
+
+function checkWords(when: NonNullable<Entry['when']>, path: PropertyKey[], refuse: Refuse): void {
+  for (const [name, condition] of Object.entries(when)) {
+    const known = Object.hasOwn(VOCABULARY, name) ? VOCABULARY[name] : undefined
+    if (!known) continue
+    const values = valuesOf(condition) ?? []
+    if (values.length > 0 && values.every((value) => known.includes(String(value)))) continue
+    refuse([...path, name], `must be one of ${known.join(', ')}, or a list of them`)
+  }
+}
+
+/** The values that a condition names; undefined for a range. */
+function valuesOf(condition: unknown): unknown[] | undefined {
+  if (typeof condition !== 'object') return [condition]
+  return Array.isArray(condition) ? condition : undefined
+}
+
+/** Whether the base price of a unit, which comes first, leaves this entry anything to price. */
+function isBeyondBase({ unit, when = {} }: Entry): boolean {
+  if (Object.hasOwn(when, 'model')) return true
+  return isStrictUnit(unit) && Object.keys(when).some((name) => hasOtherValue(name, when[name]))
+}
+
+function hasOtherValue(name: string, condition: unknown): boolean {
+  const usual = defaultFact(name)
+  if (usual === undefined || condition === undefined) return false
+  return valuesOf(condition)?.some((value) => value !== usual) ?? true
+}
+
+function checkReached(prices: readonly Entry[], path: Path, refuse: Refuse): void {
+  const always = new Map<Unit, number>()
+  for (const [index, entry] of prices.entries()) {
+    const { unit, when } = entry
+    const earlier = always.get(unit)
+    if (earlier === undefined) {
+      if (!when) always.set(unit, index)
+    } else if (!isBeyondBase(entry)) {
+      const problem = `never applies: ${String(path.at(-1))}[${earlier}] holds for every ${unit}`
+      refuse([...path, index], problem)
+    }
+  }
+}
+
+/**
+ * Where one token unit is sold another way than the standard one, every token unit must be: a call
+ * served that way would have no price for the rest of its tokens.
+ */
+function checkComplete(prices: readonly Entry[], path: Path, refuse: Refuse): void {
+  const tokens = prices.flatMap((entry, index) =>
+    isStrictUnit(entry.unit) && !Object.hasOwn(entry.when ?? {}, 'model')
+      ? [{ ...entry, index, ways: waysOf(entry) }]
+      : [],
+  )
+  const sold = [...new Set(tokens.filter(({ ways }) => ways.has('')).map(({ unit }) => unit))]
+  const seen = new Set([''])
+  for (const { unit: named, index, ways } of tokens) {
+    for (const way of ways) {
+      if (seen.has(way)) continue
+      seen.add(way)
+      const missing = sold.filter(
+        (unit) => !tokens.some((one) => one.unit === unit && one.ways.has(way)),
+      )
+      if (missing.length === 0) continue
+      const problem = `${named} has a price at ${way}; so must ${missing.join(', ')}`
+      refuse([...path, index, 'when'], problem)
+    }
+  }
+}
+
+/** The ways to be served that an entry prices: `''` is the standard one, else `region us`. */
+function waysOf({ when = {} }: Entry): ReadonlySet<string> {
+  let ways = ['']
+  for (const name of COMPLETE) {
+    const condition = when[name]
+    const values = condition === undefined ? [] : (valuesOf(condition) ?? [])
+    if (values.length === 0) continue
+    const words = values.map((value) => (value === defaultFact(name) ? '' : `${name} ${value}`))
+    ways = ways.flatMap((way) => words.map((word) => [way, word].filter(Boolean).join(', ')))
+  }
+  return new Set(ways)
+}

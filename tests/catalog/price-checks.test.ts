@@ -1,0 +1,119 @@
+/** Lists of prices that would sell something at the wrong price are refused with their path. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { CatalogError, parseCatalogFile } from '../../server/catalog/file.ts'
+import { planOf } from '../../server/catalog/file-schema.ts'
+import { priceCharge } from '../../server/catalog/price.ts'
+import { parseAmount } from '../../server/lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/lib/units.ts'
+import { model } from './support.ts'
+
+type Entry = { unit: string; amount: string; when?: object }
+
+const entry = (unit: string, when?: object): Entry => ({
+  unit,
+  amount: '1',
+  ...(when ? { when } : {}),
+})
+
+function mistakes(prices: Entry[], change: object = {}): string[] {
+  try {
+    const text = JSON.stringify({ models: [model('a', { prices, ...change })] })
+    parseCatalogFile('shop.json', text, {})
+    return []
+  } catch (error) {
+    if (error instanceof CatalogError) return error.message.split('\n')
+    throw error
+  }
+}
+
+const base = [entry('input_token'), entry('cached_input_token'), entry('output_token')]
+const fast = { service_tier: 'fast' }
+
+test('another way to be served needs a price of every token unit', () => {
+  assert.deepEqual(mistakes([...base, entry('output_token', fast)]), [
+    'shop.json: models[0].prices[3].when: output_token has a price at service_tier fast; ' +
+      'so must input_token, cached_input_token',
+  ])
+  const both = base.map(({ unit }) => entry(unit, { service_tier: ['flex', 'fast'] }))
+  assert.deepEqual(mistakes([...both, ...base]), [])
+  assert.match(
+    mistakes([...both.slice(1), entry('input_token', fast), ...base]).join(),
+    /prices\[0\]\.when: cached_input_token has a price at service_tier flex; so must input_token$/,
+  )
+})
+
+test('two facts at once are a way of their own', () => {
+  const us = base.map(({ unit }) => entry(unit, { region: 'us' }))
+  const quick = base.map(({ unit }) => entry(unit, { speed: 'fast', region: ['global', 'us'] }))
+  assert.deepEqual(mistakes([...base, ...us, ...quick]), [])
+  assert.match(
+    mistakes([...base, ...us, ...quick.slice(1), entry('input_token', { speed: 'fast' })]).join(),
+    /has a price at speed fast, region us; so must input_token$/,
+  )
+})
+
+test('what other models do and what tools cost need no price of every way', () => {
+  const fees = [entry('web_search_call'), entry('web_search_call', { model: 'other' })]
+  const passes = [
+    entry('output_token', { model: 'other' }),
+    entry('image_output_token', { model: 'other' }),
+  ]
+  assert.deepEqual(mistakes([...base, ...fees, ...passes]), [])
+})
+
+test('an entry behind the base price is refused unless it names another way', () => {
+  assert.deepEqual(mistakes([...base, ...base.map(({ unit }) => entry(unit, fast))]), [])
+  const late = [entry('input_token', { service_tier: 'standard' })]
+  assert.match(mistakes([...base, ...late]).join(), /prices\[3\]: never applies: prices\[0\] holds/)
+  const fee = [entry('web_search_call'), entry('web_search_call', fast)]
+  assert.match(mistakes([...base, ...fee]).join(), /prices\[4\]: never applies: prices\[3\] holds/)
+})
+
+const words: [string, object, RegExp][] = [
+  [
+    'service_tier',
+    { service_tier: 'priority' },
+    /service_tier: must be one of standard, flex, batch/,
+  ],
+  ['speed', { speed: ['fast', 'slow'] }, /speed: must be one of standard, fast, or a list/],
+  ['clock', { clock: true }, /clock: must be one of peak, off_peak/],
+  ['cache_mode', { cache_mode: 'x' }, /cache_mode: must be one of implicit, explicit/],
+  ['thinking', { thinking: { min: 1 } }, /thinking: must be one of on, off/],
+]
+for (const [name, condition, expected] of words) {
+  test(`refused: a word that ${name} does not have`, () => {
+    const found = mistakes([entry('input_token', condition), ...base])
+    assert.match(found.join('\n'), expected)
+    assert.match(found.join('\n'), /models\[0\]\.prices\[0\]\.when\./)
+  })
+}
+
+test('a price by the clock needs the hours, also where it is planned or a cost', () => {
+  const when = { clock: 'off_peak' }
+  const prices = [entry('input_token', when), ...base]
+  const peak_hours = { time_zone: '+08:00', days: [1], hours: ['09:00-12:00'] }
+  const missing = 'shop.json: models[0].details.peak_hours: '
+  assert.match(mistakes(prices).join(), new RegExp(missing.replaceAll(/[[\].]/g, '\\$&')))
+  assert.deepEqual(mistakes(prices, { details: { peak_hours } }), [])
+  const plan = { effective_from: '2027-01-01T00:00:00Z', prices }
+  assert.equal(mistakes(base, { planned_prices: [plan] }).length, 1)
+  assert.equal(mistakes(base, { routes: [{ channel: 'm', costs: prices }] }).length, 1)
+  assert.equal(planOf({ type: 'chat', details: {} }).safeParse(plan).success, false)
+  assert.equal(planOf({ type: 'chat', details: { peak_hours } }).safeParse(plan).success, true)
+})
+
+test("the vendor's own cost is no list by itself: holds need prices", () => {
+  assert.match(mistakes([entry('vendor_cost')]).join(), /prices: vendor_cost needs other prices/)
+  assert.deepEqual(mistakes([...base, entry('vendor_cost')]), [])
+})
+
+test('every token unit can be sold on a chat model, and is sold as it says', () => {
+  const units = [...INPUT_UNITS, ...OUTPUT_UNITS]
+  assert.deepEqual(mistakes(units.map((unit) => entry(unit))), [])
+  const prices = units.map((unit) => ({ unit, per: 1, amountNanos: parseAmount('2') ?? 0n }))
+  const usage = Object.fromEntries(units.map((unit) => [unit, 1]))
+  const { totalNanos, unpriced } = priceCharge(prices, usage, {})
+  assert.equal(totalNanos, BigInt(units.length) * 2_000_000_000n)
+  assert.deepEqual(unpriced, [])
+})
