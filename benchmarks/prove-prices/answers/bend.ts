@@ -1,0 +1,61 @@
+/** Every way in which stated usage goes wrong, and what of it is still a statement. */
+import type { Json } from './usage.ts'
+
+export type Remains = 'none' | 'input' | 'output'
+
+interface Bend {
+  /** What of the usage is a whole number from 0 to 2^53 after it. */
+  readonly remains: Remains
+  readonly apply: (usage: Json) => unknown
+}
+
+const INPUT = /^(prompt|input|cache_read_input|cache_creation_input|cached)_?tokens$|^input_tokens$/
+const OUTPUT = /^(completion|output)_tokens$/
+
+function mapCounts(usage: Json, change: (count: number) => unknown, which?: RegExp): Json {
+  const entries = Object.entries(usage).map(([name, value]) => {
+    if (typeof value === 'number' && (!which || which.test(name))) return [name, change(value)]
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return [name, mapCounts(value as Json, change, which)]
+    }
+    return [name, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function without(usage: Json, which: RegExp): Json {
+  return Object.fromEntries(
+    Object.entries(usage).filter(([name]) => !which.test(name) && name !== 'total_tokens'),
+  )
+}
+
+/** Stands for a member that is not there at all. */
+export const ABSENT = Symbol('absent')
+
+export const BENDS: Readonly<Record<string, Bend>> = {
+  missing: { remains: 'none', apply: () => ABSENT },
+  null: { remains: 'none', apply: () => null },
+  'a string': { remains: 'none', apply: () => '12 tokens' },
+  'a number': { remains: 'none', apply: () => 12 },
+  'an empty object': { remains: 'none', apply: () => ({}) },
+  'an array': { remains: 'none', apply: (usage) => [usage] },
+  'strings for counts': { remains: 'none', apply: (usage) => mapCounts(usage, String) },
+  'words for counts': { remains: 'none', apply: (usage) => mapCounts(usage, () => 'NaN') },
+  fractions: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => one + 0.5) },
+  negatives: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => -one - 1) },
+  nulls: { remains: 'none', apply: (usage) => mapCounts(usage, () => null) },
+  booleans: { remains: 'none', apply: (usage) => mapCounts(usage, () => true) },
+  objects: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => ({ value: one })) },
+  arrays: { remains: 'none', apply: (usage) => mapCounts(usage, (one) => [one]) },
+  'beyond 2^53': { remains: 'none', apply: (usage) => mapCounts(usage, () => 1e300) },
+  'no output': { remains: 'input', apply: (usage) => without(usage, OUTPUT) },
+  'null output': { remains: 'input', apply: (usage) => mapCounts(usage, () => null, OUTPUT) },
+  'a string for output': { remains: 'input', apply: (usage) => mapCounts(usage, String, OUTPUT) },
+  'a fraction for output': {
+    remains: 'input',
+    apply: (usage) => mapCounts(usage, (one) => one + 0.25, OUTPUT),
+  },
+  'no input': { remains: 'output', apply: (usage) => without(usage, INPUT) },
+  'null input': { remains: 'output', apply: (usage) => mapCounts(usage, () => null, INPUT) },
+  'a negative input': { remains: 'output', apply: (usage) => mapCounts(usage, () => -5, INPUT) },
+}

@@ -1,0 +1,45 @@
+/** What the vendor writes on the socket, piece by piece. */
+
+export interface Wait {
+  readonly waitMs: number
+}
+
+/** `reset` destroys the connection in place of an end. */
+export type Piece = Buffer | Wait | 'reset'
+
+export interface Script {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly pieces: Iterable<Piece>
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' }
+export const EVENT_HEADERS = { 'content-type': 'text/event-stream' }
+
+export function jsonScript(document: unknown, status = 200): Script {
+  return { status, headers: JSON_HEADERS, pieces: [Buffer.from(JSON.stringify(document))] }
+}
+
+export function dataEvent(data: unknown): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(data)}\n\n`)
+}
+
+export function namedEvent(name: string, data: unknown): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
+}
+
+/** Bytes without an end of line, until the reader has had enough. */
+export function* endlessLine(head: Buffer): Generator<Piece> {
+  yield head
+  const piece = Buffer.alloc(64 * 1024, 'x')
+  for (let sent = 0; sent < 40 * 1024 * 1024; sent += piece.length) yield piece
+}
+
+/** One byte at a time, slower than anybody should wait for, but never idle. */
+export function* drip(document: Buffer, everyMs: number, mostMs: number): Generator<Piece> {
+  for (let at = 0; at * everyMs < mostMs; at += 1) {
+    yield Buffer.from([document[at % document.length] ?? 0x20])
+    yield { waitMs: everyMs }
+  }
+  yield 'reset'
+}

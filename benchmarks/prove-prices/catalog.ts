@@ -1,0 +1,105 @@
+/** The price sheet as a catalog file, which is how the gateway learns of it. */
+import { type Card, type Rates, SHEETS, type Sheet } from './sheet.ts'
+
+interface Entry {
+  readonly unit: string
+  readonly per: number
+  readonly amount: string
+  readonly when?: Readonly<Record<string, unknown>>
+}
+
+/** Waits of an impatient model. */
+const FIRST_BYTE_MS = 1_500
+const IDLE_MS = 700
+
+/** A catalog file whose channels lead to `vendorUrl`. `only` names the models to keep. */
+export function catalogFor(vendorUrl: string, only?: readonly string[]): object {
+  const sheets = SHEETS.filter(({ id }) => !only || only.includes(id))
+  const used = new Set(sheets.map(({ channel }) => channel))
+  return {
+    source: 'prove-prices',
+    currency: 'USD',
+    channels: channelsAt(vendorUrl).filter(({ id }) => used.has(id)),
+    models: sheets.map(modelOf),
+  }
+}
+
+function channelsAt(url: string) {
+  const openai = { base_url: `${url}/v1`, api_key: 'none' }
+  return [
+    { id: 'pp-openai', upstream: 'openai-compatible', settings: openai },
+    {
+      id: 'pp-translated',
+      upstream: 'openai-compatible',
+      settings: { ...openai, responses: 'translate' },
+    },
+    {
+      id: 'pp-anthropic',
+      upstream: 'anthropic',
+      settings: { base_url: `${url}/anthropic`, api_key: 'none' },
+    },
+    {
+      id: 'pp-ark',
+      upstream: 'ark',
+      settings: { base_url: `${url}/ark`, api_key: 'none', callbacks: false },
+    },
+    {
+      id: 'pp-speech',
+      upstream: 'doubao-speech',
+      settings: { base_url: `${url}/speech`, api_key: 'none' },
+    },
+  ]
+}
+
+function modelOf(sheet: Sheet): object {
+  const { id, type, channel, upstreamModel = id, maxOutput, maxInput } = sheet
+  return {
+    id,
+    type,
+    prices: pricesOf(sheet),
+    routes: [{ channel, upstream_model: upstreamModel }],
+    limits: {
+      ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
+      ...(maxInput === undefined ? {} : { max_input_tokens: maxInput }),
+      ...(sheet.impatient
+        ? { first_byte_timeout_ms: FIRST_BYTE_MS, idle_timeout_ms: IDLE_MS }
+        : {}),
+    },
+    details: { example: true },
+  }
+}
+
+/** Cards that ask for the most come first: the first entry whose conditions hold is the price. */
+function pricesOf({ cards, fees = {}, others = {} }: Sheet): Entry[] {
+  const bySpecificity = [...cards].sort((a, b) => conditionsOf(b).length - conditionsOf(a).length)
+  return [
+    ...Object.entries(others).flatMap(([model, rates]) => entriesOf(rates, { model })),
+    ...bySpecificity.flatMap((card) =>
+      entriesOf(card.rates, Object.fromEntries(conditionsOf(card))),
+    ),
+    ...entriesOf(fees, {}),
+  ]
+}
+
+function entriesOf(rates: Rates, when: Readonly<Record<string, unknown>>): Entry[] {
+  const isAlways = Object.keys(when).length === 0
+  return Object.entries(rates).map(([unit, [amount, per]]) => ({
+    unit,
+    per,
+    amount,
+    ...(isAlways ? {} : { when }),
+  }))
+}
+
+function conditionsOf(card: Card): (readonly [string, unknown])[] {
+  const { tier, speed, region, mode, thinking, from } = card
+  const named: readonly (readonly [string, unknown])[] = [
+    ['service_tier', tier],
+    ['speed', speed],
+    ['region', region],
+    ['cache_mode', mode],
+    ['thinking', thinking],
+    ['input_tokens', from === undefined ? undefined : { min: from }],
+  ]
+  return named.filter(([, value]) => value !== undefined)
+}

@@ -1,0 +1,84 @@
+/** Sends cases as their callers would, many at once, and notes what each of them saw. */
+import type { Dispatcher } from 'undici'
+import type { Case } from './plan.ts'
+import type { Purse } from './stage.ts'
+
+export interface Seen {
+  readonly one: Case
+  readonly purse: Purse
+  readonly status: number
+  readonly requestId: string | undefined
+  /** The start of the answer. */
+  readonly text: string
+}
+
+const TEXT_LENGTH_MAX = 4_000
+const ANSWER_MS_MAX = 60_000
+
+export interface DriveOptions {
+  readonly dispatcher: Dispatcher
+  readonly url: string
+  readonly lanes: number
+  readonly purseFor: (one: Case) => Promise<Purse>
+}
+
+/** Resolves when every case has had its answer, or has none. */
+export async function driveCases(cases: readonly Case[], options: DriveOptions): Promise<Seen[]> {
+  const running = new Map<number, Promise<Seen>>()
+  const queue = [...cases]
+  const lane = async () => {
+    for (let one = queue.shift(); one; one = queue.shift()) {
+      if (one.after !== undefined) await running.get(one.after)
+      const sent = send(one, options)
+      running.set(one.id, sent)
+      await sent
+    }
+  }
+  await Promise.all(Array.from({ length: options.lanes }, lane))
+  return await Promise.all(running.values())
+}
+
+async function send(one: Case, { dispatcher, url, purseFor }: DriveOptions): Promise<Seen> {
+  const purse = await purseFor(one)
+  const base = { one, purse, status: 0, requestId: undefined, text: '' }
+  try {
+    const answer = await dispatcher.request({
+      origin: url,
+      path: one.path,
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${purse.key}`,
+        'content-type': 'application/json',
+        ...one.headers,
+      },
+      body: one.body,
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    })
+    const id = answer.headers['x-request-id']
+    const requestId = typeof id === 'string' ? id : undefined
+    const text = await readText(answer.body, one.leavesAfter)
+    return { ...base, status: answer.statusCode, requestId, text }
+  } catch (error) {
+    return { ...base, text: String(error) }
+  }
+}
+
+/** Reads to whatever end comes; an answer that breaks off is an answer too. */
+async function readText(
+  body: Dispatcher.ResponseData['body'],
+  leavesAfter: number | undefined,
+): Promise<string> {
+  let text = ''
+  let bytes = 0
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      bytes += chunk.length
+      if (text.length < TEXT_LENGTH_MAX) text += chunk.toString('utf8')
+      if (leavesAfter !== undefined && bytes > leavesAfter) break
+    }
+  } catch (error) {
+    text += `\n[${String(error)}]`
+  }
+  if (!body.destroyed) body.destroy()
+  return text.slice(0, TEXT_LENGTH_MAX)
+}
