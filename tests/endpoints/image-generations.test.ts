@@ -181,12 +181,12 @@ describe('by the token', () => {
     assert.equal(record.charged, record.held)
   })
 
-  test('absurd usage is charged as the hold and marked', async () => {
+  test('negative usage was not stated: it is estimated, within the hold', async () => {
     const { record } = await charged({
       model: TOKENS,
       prompt: 'a river [[fault:usage=negative]]',
     })
-    assert.deepEqual([record.review, record.charged], [true, record.held])
+    assert.deepEqual([record.basis, record.charged], ['estimate', record.held])
   })
 
   test('tokens of the vendor that counts pixels', async () => {

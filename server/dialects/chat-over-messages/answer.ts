@@ -1,5 +1,8 @@
 /** What a chat answer says besides its content: usage, why it ended, who asked. */
+import type { JsonObject } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import { toChatTier } from '../usage/service-tier.ts'
+import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 
 export interface ChatAnswerOptions {
   /** The completion's id, `chatcmpl-…`. */
@@ -26,19 +29,32 @@ export function toFinishReason(stopReason: unknown): string {
   return (typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined) ?? 'stop'
 }
 
-/** The chat format counts cached tokens as a part of the prompt. */
-export function toChatUsage(usage: Quantities | undefined, estimate: Quantities): unknown {
-  const count = (unit: keyof Quantities): number => {
-    const value = usage?.[unit] ?? estimate[unit] ?? 0
-    return Number.isSafeInteger(value) && value >= 0 ? value : 0
-  }
-  const cached = count('cached_input_token')
-  const prompt = count('input_token') + cached + count('cache_write_token')
-  const output = count('output_token')
+/** The chat format counts cached and written tokens as parts of the prompt. */
+export function toChatUsage(
+  usage: Quantities | undefined,
+  reasoning: number | undefined,
+  estimate: Quantities,
+): JsonObject {
+  const totals = totalTokens(usage)
+  const { cached, written } = totals
+  const prompt = totals.input ?? (estimate.input_token ?? 0) + cached + written
+  const output = totals.output ?? estimate.output_token ?? 0
   return {
     prompt_tokens: prompt,
     completion_tokens: output,
     total_tokens: prompt + output,
-    prompt_tokens_details: { cached_tokens: cached },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      ...(written > 0 ? { cache_write_tokens: written } : {}),
+    },
+    ...(reasoning === undefined
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   }
+}
+
+/** The tier that served, in the chat format's word; nothing where the vendor did not say. */
+export function tellTier({ facts }: UsageReading): JsonObject {
+  const tier = facts?.service_tier
+  return typeof tier === 'string' ? { service_tier: toChatTier(tier) } : {}
 }

@@ -1,12 +1,13 @@
 /** A whole message as a chat completion. */
 import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
-import { asString, isObject, type JsonObject } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { buildChatError } from '../chat/error.ts'
 import { readMessagesBody } from '../messages/read-body.ts'
 import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
-import { type ChatAnswerOptions, toChatUsage, toFinishReason } from './answer.ts'
+import { readCount } from '../usage/read-count.ts'
+import { type ChatAnswerOptions, tellTier, toChatUsage, toFinishReason } from './answer.ts'
 
 /** Collects the upstream's document and gives the completion at its end. */
 export function createChatBody(options: ChatAnswerOptions): Relay {
@@ -20,11 +21,11 @@ export function createChatBody(options: ChatAnswerOptions): Relay {
 function translateMessage(
   document: JsonObject,
   { id, model, created, inputTokensEstimate }: ChatAnswerOptions,
-  { usage, outputBytes }: BodyReading,
+  reading: BodyReading,
 ): JsonObject {
   const estimate = {
     input_token: inputTokensEstimate,
-    output_token: estimateTokensOfBytes(outputBytes),
+    output_token: estimateTokensOfBytes(reading.outputBytes),
   }
   const choice = {
     index: 0,
@@ -38,8 +39,13 @@ function translateMessage(
     created,
     model,
     choices: [choice],
-    usage: toChatUsage(usage, estimate),
+    usage: toChatUsage(reading.usage, readThinkingTokens(document), estimate),
+    ...tellTier(reading),
   }
+}
+
+function readThinkingTokens({ usage }: JsonObject): number | undefined {
+  return readCount(member(member(usage, 'output_tokens_details'), 'thinking_tokens'))
 }
 
 /** Blocks of other kinds, such as a search that the vendor ran itself, have no place in a chat. */

@@ -13,7 +13,7 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, encodeSseEvent, type SseEvent } from '../sse.ts'
-import { type ChatAnswerOptions, toChatUsage, toFinishReason } from './answer.ts'
+import { type ChatAnswerOptions, tellTier, toChatUsage, toFinishReason } from './answer.ts'
 
 /**
  * `finished` is true after `message_stop`, or at the end of a body that gave a stop reason: then
@@ -42,6 +42,7 @@ class ChatStream implements Relay {
   private hasStarted = false
   private stopReason: string | undefined
   private outputBytes = 0
+  private outputEvents = 0
   private finished = false
   private error: ReportedError | undefined
   private isOver = false
@@ -73,9 +74,9 @@ class ChatStream implements Relay {
   }
 
   report(): RelayReport {
-    const { outputBytes, finished, error } = this
-    const usage = this.usage.quantities()
-    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+    const { outputBytes, outputEvents, finished, error } = this
+    const reading = this.usage.reading()
+    return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
   }
 
   private onEvent(event: SseEvent): void {
@@ -88,7 +89,7 @@ class ChatStream implements Relay {
   private onData(data: JsonObject): void {
     switch (data.type) {
       case 'message_start':
-        this.usage.read(member(data.message, 'usage'))
+        this.usage.start(data.message)
         this.start()
         return
       case 'content_block_start':
@@ -101,7 +102,7 @@ class ChatStream implements Relay {
         this.onBlockStop(data)
         return
       case 'message_delta':
-        this.usage.read(data.usage)
+        this.usage.delta(data)
         this.stopReason = asString(member(data.delta, 'stop_reason')) ?? this.stopReason
         return
       case 'message_stop':
@@ -121,6 +122,7 @@ class ChatStream implements Relay {
 
   private onBlockStart({ index, content_block: block }: JsonObject): void {
     this.start()
+    this.usage.block(block)
     if (!isObject(block)) return
     if (block.type === 'text') this.writeText('content', asString(block.text) ?? '')
     if (block.type === 'thinking') {
@@ -160,7 +162,9 @@ class ChatStream implements Relay {
         input_token: this.options.inputTokensEstimate,
         output_token: estimateTokensOfBytes(this.outputBytes),
       }
-      this.write({ choices: [], usage: toChatUsage(this.usage.quantities(), estimate) })
+      const stated = this.usage.reading()
+      const usage = toChatUsage(stated.usage, this.usage.reasoning(), estimate)
+      this.write({ choices: [], usage, ...tellTier(stated) })
     }
     this.out += encodeSseEvent(undefined, '[DONE]')
     this.finished = true
@@ -175,7 +179,7 @@ class ChatStream implements Relay {
 
   private writeText(field: 'content' | 'reasoning_content', text: string): void {
     if (text === '') return
-    this.outputBytes += Buffer.byteLength(text)
+    this.addOutput(text)
     this.writeDelta({ [field]: text })
   }
 
@@ -183,8 +187,13 @@ class ChatStream implements Relay {
   private writeArguments(call: OpenCall | undefined, text: string): void {
     if (!call || text === '') return
     call.hasArguments = true
-    this.outputBytes += Buffer.byteLength(text)
+    this.addOutput(text)
     this.writeCall({ index: call.index, function: { arguments: text } })
+  }
+
+  private addOutput(text: string): void {
+    this.outputBytes += Buffer.byteLength(text)
+    this.outputEvents += 1
   }
 
   private writeCall(call: JsonObject): void {

@@ -1,11 +1,12 @@
 /** A chat stream as the whole completion it adds up to. */
-import { isObject, type JsonObject } from '../../lib/json.ts'
+import { type JsonObject, member } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
 import { buildChatError } from './error.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { readChatChunk } from './read-chunk.ts'
+import { readChatChunk, readFirstMessage } from './read-chunk.ts'
+import { createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker, type ToolCall } from './tool-calls.ts'
 
 /** Gives one JSON document at the end: a completion, or an error when the stream broke off. */
@@ -23,7 +24,9 @@ class ChatCollector implements Relay {
   private readonly tools = createToolCallTracker()
   private readonly argumentsOf = new Map<ToolCall, string>()
   private head: JsonObject = {}
-  private usage: unknown
+  private readonly usage = createChatUsageReader()
+  private tier: unknown
+  private readonly annotations: unknown[] = []
   private text = ''
   private reasoning = ''
   private refusal = ''
@@ -61,7 +64,10 @@ class ChatCollector implements Relay {
 
   private onChunk(document: JsonObject): void {
     this.head = { ...document, ...this.head }
-    if (isObject(document.usage)) this.usage = document.usage
+    this.usage.read(document)
+    this.tier = document.service_tier ?? this.tier
+    const annotations = member(readFirstMessage(document), 'annotations')
+    if (Array.isArray(annotations)) this.annotations.push(...annotations)
     const delta = readChatChunk(document, this.tools)
     this.text += delta.text
     this.reasoning += delta.reasoning
@@ -75,6 +81,7 @@ class ChatCollector implements Relay {
 
   private buildCompletion(): JsonObject {
     const { id, created = 0, model } = this.head
+    const usage = this.usage.raw()
     const calls = this.tools.calls.map((call) => this.buildCall(call))
     const message = {
       role: 'assistant',
@@ -82,6 +89,7 @@ class ChatCollector implements Relay {
       refusal: this.refusal === '' ? null : this.refusal,
       ...(this.reasoning === '' ? {} : { reasoning_content: this.reasoning }),
       ...(calls.length === 0 ? {} : { tool_calls: calls }),
+      ...(this.annotations.length === 0 ? {} : { annotations: this.annotations }),
     }
     const reason = this.reason ?? (calls.length > 0 ? 'tool_calls' : 'stop')
     const stopped = this.stopSequence === undefined ? {} : { stop_reason: this.stopSequence }
@@ -91,7 +99,8 @@ class ChatCollector implements Relay {
       created,
       model,
       choices: [{ index: 0, message, finish_reason: reason, ...stopped }],
-      ...(this.usage === undefined ? {} : { usage: this.usage }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(this.tier === undefined ? {} : { service_tier: this.tier }),
     }
   }
 

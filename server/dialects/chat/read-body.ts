@@ -4,10 +4,10 @@ import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { countMessageBytes } from './count-bytes.ts'
 import { readChatError } from './read-error.ts'
-import { readChatUsage } from './read-usage.ts'
+import { type ChatUsageOptions, readChatUsage } from './read-usage.ts'
 
 /** Reads a parsed completion; anything that is no completion is an error of the upstream. */
-export function readChatBody(document: unknown): BodyReading {
+export function readChatBody(document: unknown, options: ChatUsageOptions = {}): BodyReading {
   const error = readChatError(document)
   if (error) return { outputBytes: 0, error }
   const choices = member(document, 'choices')
@@ -16,6 +16,5 @@ export function readChatBody(document: unknown): BodyReading {
   }
   let outputBytes = 0
   for (const choice of choices) outputBytes += countMessageBytes(member(choice, 'message'))
-  const usage = readChatUsage(document)
-  return usage ? { outputBytes, usage } : { outputBytes }
+  return { ...readChatUsage(document, options), outputBytes }
 }

@@ -1,8 +1,6 @@
 /** One chunk of a chat stream, or one whole completion, as what it adds to the answer. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
 import { readReasoning, readText } from './read-message.ts'
-import { readChatUsage } from './read-usage.ts'
 import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
 
 export interface ChatDelta {
@@ -15,7 +13,6 @@ export interface ChatDelta {
   readonly reason: string | undefined
   /** The stop string that was hit, from upstreams that say so (vLLM). */
   readonly stopSequence: string | undefined
-  readonly usage: Quantities | undefined
 }
 
 const EMPTY: JsonObject = {}
@@ -23,7 +20,7 @@ const EMPTY: JsonObject = {}
 /** Reads the first choice; an answer has one, and further ones would mix into it. */
 export function readChatChunk(document: JsonObject, tools: ToolCallTracker): ChatDelta {
   const choice = firstChoice(document)
-  const content = choice.delta ?? choice.message
+  const content = readFirstMessage(document)
   const delta = isObject(content) ? content : EMPTY
   const { finish_reason: reason, stop_reason: stopped } = choice
   return {
@@ -33,8 +30,13 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
     tools: tools.read(delta),
     reason: readFilled(reason),
     stopSequence: readFilled(stopped),
-    usage: readChatUsage(document),
   }
+}
+
+/** The delta or message of the first choice. */
+export function readFirstMessage(document: JsonObject): unknown {
+  const choice = firstChoice(document)
+  return choice.delta ?? choice.message
 }
 
 function firstChoice(document: JsonObject): JsonObject {

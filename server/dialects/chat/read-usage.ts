@@ -1,45 +1,142 @@
-/** What a chat completion or chunk says it cost, in units that do not overlap. */
-import { isObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
-
 /**
- * Reads `usage` of a whole completion or of a chunk; a few vendors put it into the first choice.
- * Undefined when there is none. `prompt_tokens` includes what came from a cache, our
- * `input_token` does not. A count that is no number becomes NaN: the settlement must see it.
+ * What OpenAI-shaped answers say they cost: chat completions and chunks, responses, embeddings,
+ * images, transcriptions. docs/guides/usage.md lists the fields by vendor.
  */
-export function readChatUsage(document: unknown): Quantities | undefined {
-  const usage = member(document, 'usage') ?? usageOfChoice(document)
-  if (!isObject(usage)) return undefined
-  const prompt = usage.prompt_tokens ?? usage.input_tokens
-  const output = usage.completion_tokens ?? usage.output_tokens
-  if (prompt === undefined && output === undefined) return undefined
-  const details = usage.prompt_tokens_details ?? usage.input_tokens_details
-  const cached = readCount(
-    member(details, 'cached_tokens') ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens,
-  )
-  const written = readCount(member(details, 'cache_write_tokens'))
-  return splitPrompt(readCount(prompt), cached, written, readCount(output))
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { mergeUsage, readCount } from '../usage/read-count.ts'
+import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
+import { readStatedCost } from '../usage/stated-cost.ts'
+import { largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
+import { readVendorTools } from '../usage/vendor-tools.ts'
+import { showsSearch } from './count-searches.ts'
+import { readCacheType, readReasoning, splitTokens, type WriteLifetime } from './split-tokens.ts'
+
+export interface ChatUsageOptions {
+  /** How long what this request writes to a cache lives, where the request says so. */
+  readonly writeLifetime?: WriteLifetime | undefined
+  /** Whether the request asked for a search that is billed by the call. */
+  readonly asksForSearch?: boolean
+  /** The model of hosted image generation, where the answer does not name it. */
+  readonly imageModel?: string | undefined
 }
 
-/** A vendor that counts more cached than prompt tokens is believed about the prompt. */
-function splitPrompt(prompt: number, cached: number, written: number, output: number): Quantities {
-  const sane = prompt >= 0
-  const fromCache = sane ? Math.min(cached, prompt) : cached
-  const toCache = sane ? Math.min(written, prompt - fromCache) : written
+/** Learns from every part of one answer; the last statement of each field wins. */
+export interface ChatUsageReader {
+  /** Reads a completion, a chunk or a response object. Cheap when it has none of the fields. */
+  readonly read: (document: JsonObject) => void
+  /** Counts calls of tools that the answer shows otherwise than in its usage. */
+  readonly count: (calls: Quantities) => void
+  /** Looks at a message, or at the delta of one, for a search. */
+  readonly readMessage: (message: unknown) => void
+  /** What is known now; the same object until something new was read. */
+  readonly reading: () => UsageReading
+  /** The usage object as it stands, for what callers are told; undefined before there is one. */
+  readonly raw: () => JsonObject | undefined
+}
+
+export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsageReader {
+  let usage: unknown
+  let toolUsage: unknown
+  let tier: unknown
+  let calls: Quantities = {}
+  let known: UsageReading | undefined = NOTHING_STATED
   return {
-    input_token: prompt - fromCache - toCache,
-    ...(fromCache === 0 ? {} : { cached_input_token: fromCache }),
-    ...(toCache === 0 ? {} : { cache_write_token: toCache }),
-    output_token: output,
+    read(document) {
+      const { service_tier: served, tool_usage: tools } = document
+      for (const stated of findUsage(document)) {
+        if (!isObject(stated)) continue
+        usage = mergeUsage(usage, stated)
+        known = undefined
+      }
+      if (isObject(tools)) {
+        toolUsage = mergeUsage(toolUsage, tools)
+        known = undefined
+      }
+      if (served !== undefined && served !== tier && (served !== null || tier === undefined)) {
+        tier = served
+        known = undefined
+      }
+    },
+    count(more) {
+      calls = largerOfEach(calls, more)
+      known = undefined
+    },
+    readMessage(message) {
+      if (!showsSearch(message, options.asksForSearch ?? false)) return
+      calls = largerOfEach(calls, { web_search_call: 1 })
+      known = undefined
+    },
+    reading() {
+      known ??= interpret({ usage, tier, calls, toolUsage }, options)
+      return known
+    },
+    raw: () => (isObject(usage) ? usage : undefined),
   }
 }
 
-function readCount(value: unknown): number {
-  if (value === undefined || value === null) return 0
-  return typeof value === 'number' ? value : Number.NaN
+/**
+ * Some vendors have an extension `x_…` of their own for it, others the first choice; the usual
+ * place has the last word.
+ */
+function findUsage(document: JsonObject): readonly unknown[] {
+  const { choices, usage } = document
+  const first = Array.isArray(choices) ? member(choices[0], 'usage') : undefined
+  const found = first === undefined ? [usage] : [first, usage]
+  for (const name in document) {
+    if (name.startsWith('x_')) found.unshift(member(document[name], 'usage'))
+  }
+  return found
 }
 
-function usageOfChoice(document: unknown): unknown {
-  const choices = member(document, 'choices')
-  return Array.isArray(choices) ? member(choices[0], 'usage') : undefined
+/** Reads a whole document at once. */
+export function readChatUsage(document: unknown, options: ChatUsageOptions = {}): UsageReading {
+  const reader = createChatUsageReader(options)
+  if (!isObject(document)) return NOTHING_STATED
+  reader.read(document)
+  if (Array.isArray(document.choices)) {
+    for (const choice of document.choices) reader.readMessage(member(choice, 'message'))
+  }
+  return reader.reading()
+}
+
+interface Stated {
+  readonly usage: unknown
+  readonly tier: unknown
+  readonly calls: Quantities
+  readonly toolUsage: unknown
+}
+
+function interpret(stated: Stated, { writeLifetime }: ChatUsageOptions): UsageReading {
+  const usage: JsonObject = isObject(stated.usage) ? stated.usage : {}
+  const tools = readVendorTools({ tool_usage: stated.toolUsage }, usage)
+  const tokens = splitTokens(addCitations(usage), writeLifetime)
+  const quantities = { ...tokens, ...largerOfEach(tools.calls, stated.calls) }
+  const tier = readServedTier(stated.tier ?? usage.service_tier ?? stated.tier)
+  const unknown = [...tools.unknown]
+  if (tier !== undefined && !isNeutralTier(tier)) unknown.push('service_tier')
+  const facts = readFacts(usage, tier)
+  const statedCost = readStatedCost(usage)
+  return {
+    ...(Object.keys(quantities).length > 0 ? { usage: quantities } : {}),
+    ...(Object.keys(facts).length > 0 ? { facts } : {}),
+    ...(statedCost ? { statedCost } : {}),
+    ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
+  }
+}
+
+/** Perplexity's deep research bills the pages that it read as further input. */
+function addCitations(usage: JsonObject): JsonObject {
+  const cited = readCount(usage.citation_tokens) ?? 0
+  const prompt = readCount(usage.prompt_tokens)
+  if (cited === 0 || prompt === undefined) return usage
+  return { ...usage, prompt_tokens: prompt + cited }
+}
+
+function readFacts(usage: JsonObject, tier: string | undefined): Record<string, string> {
+  return {
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(readCacheType(usage) === undefined ? {} : { cache_mode: 'explicit' }),
+    ...((readReasoning(usage) ?? 0) > 0 ? { thinking: 'on' } : {}),
+  }
 }

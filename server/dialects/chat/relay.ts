@@ -5,7 +5,6 @@
  */
 import { randomText } from '../../lib/ids.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
 import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
@@ -16,7 +15,7 @@ import { encodeChatError } from './error.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
 import { readReasoning } from './read-message.ts'
-import { readChatUsage } from './read-usage.ts'
+import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createRepairState, type RepairState, repairChunk } from './repair-chunk.ts'
 import { readArguments } from './tool-calls.ts'
 
@@ -27,6 +26,8 @@ export interface ChatRelayOptions {
   readonly legacyFunctions?: boolean
   /** Stands in for a missing chunk id; random when absent. */
   readonly id?: string
+  /** What the request says of how its usage is read. */
+  readonly usage?: ChatUsageOptions
 }
 
 const DONE = 'data: [DONE]\n\n'
@@ -46,20 +47,21 @@ class ChatStream implements Relay {
   private readonly filter: FrameFilter
   private readonly template = createFrameTemplate(TEXT_KEYS)
   private readonly repairs: RepairState
-  private usage: Quantities | undefined
+  private readonly usage: ChatUsageReader
   private outputBytes = 0
+  private outputEvents = 0
   private hasReason = false
   private done = false
   private error: ReportedError | undefined
 
-  constructor({ includeUsage, legacyFunctions = false, id }: ChatRelayOptions) {
+  constructor({ includeUsage, legacyFunctions = false, id, usage }: ChatRelayOptions) {
     this.includeUsage = includeUsage
+    this.usage = createChatUsageReader(usage)
     this.repairs = createRepairState({ id: id ?? `chatcmpl-${randomText(22)}`, legacyFunctions })
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      onOverflow: (piece) => {
-        this.outputBytes += piece.length
-      },
+      // What was not read is not known to be output.
+      onOverflow: () => {},
     })
   }
 
@@ -82,15 +84,16 @@ class ChatStream implements Relay {
   }
 
   report(): RelayReport {
-    const { usage, outputBytes, done: finished, error } = this
-    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+    const { outputBytes, outputEvents, done: finished, error } = this
+    const reading = this.usage.reading()
+    return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
     if (this.done || this.error) return isLineEnd(frame) ? frame : undefined
     const textBytes = this.template.match(frame)
     if (textBytes !== -1) {
-      this.outputBytes += textBytes
+      this.addOutput(textBytes)
       return frame
     }
     const event = readSseFrame(frame)
@@ -116,18 +119,27 @@ class ChatStream implements Relay {
   }
 
   private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {
-    this.usage = readChatUsage(chunk) ?? this.usage
+    this.usage.read(chunk)
     const choices = Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : []
+    let bytes = 0
     for (const { delta, finish_reason: reason } of choices) {
-      this.outputBytes += countMessageBytes(delta)
+      bytes += countMessageBytes(delta)
+      this.usage.readMessage(delta)
       if (typeof reason === 'string' && reason !== '') this.hasReason = true
     }
+    this.addOutput(bytes)
     const isOnlyUsage = choices.length === 0 && isObject(chunk.usage)
     if (isOnlyUsage && !this.includeUsage) return undefined
     const repaired = repairChunk(chunk, this.repairs)
     if (repaired !== chunk) return Buffer.from(encodeSseEvent(undefined, JSON.stringify(repaired)))
     this.learn(chunk, choices, frame)
     return frame
+  }
+
+  private addOutput(bytes: number): void {
+    if (bytes === 0) return
+    this.outputBytes += bytes
+    this.outputEvents += 1
   }
 
   /** Remembers a chunk that holds one piece of text and nothing else. */

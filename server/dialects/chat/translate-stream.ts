@@ -3,13 +3,14 @@
  * the dialect's. An ending that the upstream did not give is never made up.
  */
 import type { JsonObject } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
 import { expectStream } from './expect-body.ts'
 import { parseChunk } from './parse-chunk.ts'
-import { type ChatDelta, readChatChunk } from './read-chunk.ts'
+import { type ChatDelta, readChatChunk, readFirstMessage } from './read-chunk.ts'
+import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker } from './tool-calls.ts'
 
 /** What was said by the end of a stream. */
@@ -18,7 +19,7 @@ export interface ChatEnding {
   readonly reason: string | undefined
   readonly stopSequence: string | undefined
   readonly hasTools: boolean
-  readonly usage: Quantities | undefined
+  readonly stated: UsageReading
 }
 
 /** The events of the caller's dialect. Each method but `take` and `isOverfull` may write. */
@@ -38,8 +39,11 @@ export interface ChatStreamWriter {
 }
 
 /** `finished` is true after `[DONE]`, or at the end of a body that gave a finish reason. */
-export function createChatStreamTranslator(writer: ChatStreamWriter): Relay {
-  return expectStream(new ChatStreamTranslator(writer))
+export function createChatStreamTranslator(
+  writer: ChatStreamWriter,
+  options: ChatUsageOptions = {},
+): Relay {
+  return expectStream(new ChatStreamTranslator(writer, options))
 }
 
 class ChatStreamTranslator implements Relay {
@@ -48,14 +52,16 @@ class ChatStreamTranslator implements Relay {
   private readonly tools = createToolCallTracker()
   private reason: string | undefined
   private stopSequence: string | undefined
-  private usage: Quantities | undefined
+  private readonly usage: ChatUsageReader
+  private outputEvents = 0
   private finished = false
   private error: ReportedError | undefined
   /** True once nothing more goes to the caller. */
   private isOver = false
 
-  constructor(writer: ChatStreamWriter) {
+  constructor(writer: ChatStreamWriter, options: ChatUsageOptions) {
     this.writer = writer
+    this.usage = createChatUsageReader(options)
     this.parser = createSseParser({
       onEvent: (event) => this.onEvent(event),
       onOverflow: () => this.onError(UPSTREAM_ERROR),
@@ -80,9 +86,10 @@ class ChatStreamTranslator implements Relay {
   }
 
   report(): RelayReport {
-    const { usage, finished, error } = this
+    const { outputEvents, finished, error } = this
     const { outputBytes } = this.writer
-    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+    const reading = this.usage.reading()
+    return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
   }
 
   private onEvent(event: SseEvent): void {
@@ -102,17 +109,20 @@ class ChatStreamTranslator implements Relay {
 
   private onChunk(document: JsonObject): void {
     const delta = readChatChunk(document, this.tools)
-    this.usage = delta.usage ?? this.usage
+    this.usage.read(document)
+    this.usage.readMessage(readFirstMessage(document))
     this.reason = delta.reason ?? this.reason
     this.stopSequence = delta.stopSequence ?? this.stopSequence
+    const { outputBytes } = this.writer
     this.writer.add(delta, document)
+    if (this.writer.outputBytes > outputBytes) this.outputEvents += 1
     if (this.writer.isOverfull()) this.onError(UPSTREAM_ERROR)
   }
 
   private onDone(): void {
-    const { reason, stopSequence, usage } = this
+    const { reason, stopSequence } = this
     const hasTools = this.tools.calls.length > 0
-    this.writer.finish({ reason, stopSequence, hasTools, usage })
+    this.writer.finish({ reason, stopSequence, hasTools, stated: this.usage.reading() })
     this.finished = true
     this.isOver = true
   }

@@ -2,11 +2,13 @@
  * What an answer with images says, whole or as the event that ends a stream. Two vendors' forms
  * differ little (upstreams.md 7): the one counts tokens, the other states how many succeeded.
  */
+import { foldKinds } from '../../lib/fold-units.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
+import { readCount } from '../usage/read-count.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
 import { readImageFacts } from './read-request.ts'
 
 /** Reads a parsed answer of `POST /v1/images/generations`; anything else is an error. */
@@ -17,8 +19,7 @@ export function readImagesBody(document: unknown): BodyReading {
   const images = data.filter(isImage)
   return {
     outputBytes: images.reduce((sum, image) => sum + countImageBytes(image), 0),
-    usage: readImageUsage(document, images.length),
-    facts: readAnswerFacts(document),
+    ...readImageUsage(document, images.length),
   }
 }
 
@@ -33,17 +34,21 @@ export function countImageBytes(entry: unknown): number {
 }
 
 /**
- * Images and tokens. What the vendor bills counts before what was `seen`; a figure that is no
- * number becomes NaN: the settlement must see it.
+ * Images, tokens of all kinds as plain ones, and what the vendor chose. What it bills counts
+ * before what was `seen`.
  */
-export function readImageUsage(document: unknown, seen: number): Quantities {
-  const stated = member(member(document, 'usage'), 'generated_images')
-  const image = typeof stated === 'number' ? stated : stated === undefined ? seen : Number.NaN
-  return { image, ...readChatUsage(document) }
+export function readImageUsage(document: unknown, seen: number): UsageReading {
+  const { usage: tokens = {}, facts, ...stated } = readChatUsage(document)
+  const image = readCount(member(member(document, 'usage'), 'generated_images')) ?? seen
+  return {
+    ...stated,
+    usage: { image, ...foldKinds(tokens, () => false) },
+    facts: { ...facts, ...readAnswerFacts(document) },
+  }
 }
 
 /** What the vendor chose where the request left it open. */
-export function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
+function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   if (!isObject(document)) return {}
   const [first] = Array.isArray(document.data) ? document.data.filter(isImage) : []
   const size = asString(document.size) ?? asString(member(first, 'size'))

@@ -8,13 +8,7 @@ import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
-import {
-  countImageBytes,
-  isImage,
-  readAnswerFacts,
-  readImagesError,
-  readImageUsage,
-} from './read-answer.ts'
+import { countImageBytes, isImage, readImagesError, readImageUsage } from './read-answer.ts'
 
 /** An event may hold a whole image of the largest size. */
 const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
@@ -73,8 +67,7 @@ class ImagesTap implements Relay {
     return {
       outputBytes,
       finished,
-      ...(isStated ? { usage: readImageUsage(stated, images) } : {}),
-      ...(stated === undefined ? {} : { facts: readAnswerFacts(stated) }),
+      ...(isStated ? readImageUsage(stated, images) : {}),
       ...(error ? { error } : {}),
     }
   }

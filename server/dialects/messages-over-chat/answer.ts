@@ -1,6 +1,8 @@
 /** What a message answer says besides its content: usage, why it stopped, who asked. */
 import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
-import type { Quantities } from '../../lib/units.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { toMessagesTier } from '../usage/service-tier.ts'
+import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { AnswerContext } from './request.ts'
 
 export interface AnswerOptions {
@@ -13,29 +15,35 @@ export interface AnswerOptions {
   readonly context: AnswerContext
 }
 
-export interface MessagesUsage {
-  readonly input_tokens: number
-  readonly cache_creation_input_tokens: number
-  readonly cache_read_input_tokens: number
-  readonly output_tokens: number
-}
-
-/** The usage of an answer; estimates where the upstream said nothing that is a count. */
+/**
+ * The usage of an answer in the format's own fields; estimates where the upstream stated no
+ * count. Its counts never overlap: what a cache held or took is not in `input_tokens`.
+ */
 export function buildUsage(
-  usage: Quantities | undefined,
+  { usage, facts }: UsageReading,
   inputTokensEstimate: number,
   outputBytes: number,
-): MessagesUsage {
+): JsonObject {
+  const { fresh, cached, written, output } = totalTokens(usage)
+  const hour = usage?.cache_write_1h_token ?? 0
+  const tier = facts?.service_tier
+  const searches = usage?.web_search_call ?? 0
   return {
-    input_tokens: readCount(usage?.input_token) ?? inputTokensEstimate,
-    cache_creation_input_tokens: readCount(usage?.cache_write_token) ?? 0,
-    cache_read_input_tokens: readCount(usage?.cached_input_token) ?? 0,
-    output_tokens: readCount(usage?.output_token) ?? estimateTokensOfBytes(outputBytes),
+    input_tokens: fresh ?? inputTokensEstimate,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: cached,
+    ...(written > 0
+      ? {
+          cache_creation: {
+            ephemeral_5m_input_tokens: written - hour,
+            ephemeral_1h_input_tokens: hour,
+          },
+        }
+      : {}),
+    output_tokens: output ?? estimateTokensOfBytes(outputBytes),
+    ...(searches > 0 ? { server_tool_use: { web_search_requests: searches } } : {}),
+    ...(typeof tier === 'string' ? { service_tier: toMessagesTier(tier) } : {}),
   }
-}
-
-function readCount(value: number | undefined): number | undefined {
-  return value !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
 export interface Ending {

@@ -25,7 +25,7 @@ export function createMessagesBody(options: AnswerOptions): Relay {
 function translateCompletion(
   document: JsonObject,
   options: AnswerOptions,
-  { usage, outputBytes }: BodyReading,
+  reading: BodyReading,
 ): JsonObject {
   const { id, model, context, inputTokensEstimate } = options
   const answer = readChatChunk(unfoldCompletion(document), createToolCallTracker())
@@ -46,7 +46,7 @@ function translateCompletion(
     model,
     content,
     ...toStopFields(ending),
-    usage: buildUsage(usage, inputTokensEstimate, outputBytes),
+    usage: buildUsage(reading, inputTokensEstimate, reading.outputBytes),
   }
 }
 

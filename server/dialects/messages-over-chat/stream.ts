@@ -58,14 +58,14 @@ class MessagesWriter implements ChatStreamWriter {
     return this.blocks.isOverfull()
   }
 
-  finish({ reason, stopSequence, hasTools, usage }: ChatEnding): void {
+  finish({ reason, stopSequence, hasTools, stated }: ChatEnding): void {
     this.start()
     this.blocks.addText('text', this.prefill.end())
     this.blocks.finish()
     this.out += this.blocks.take()
     const { hasRefusal, outputBytes } = this
     const delta = toStopFields({ reason, stopSequence, hasTools, hasRefusal })
-    const counted = buildUsage(usage, this.options.inputTokensEstimate, outputBytes)
+    const counted = buildUsage(stated, this.options.inputTokensEstimate, outputBytes)
     this.write({ type: 'message_delta', delta, usage: counted })
     this.write({ type: 'message_stop' })
   }
@@ -92,7 +92,7 @@ class MessagesWriter implements ChatStreamWriter {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: buildUsage(undefined, inputTokensEstimate, 0),
+      usage: buildUsage({}, inputTokensEstimate, 0),
     }
     this.write({ type: 'message_start', message })
   }

@@ -3,10 +3,13 @@ import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { readMessagesError } from './read-error.ts'
-import { readMessagesUsage } from './read-usage.ts'
+import { type MessagesUsageOptions, readMessagesUsage } from './read-usage.ts'
 
 /** Reads a parsed message; anything that is none is an error of the upstream. */
-export function readMessagesBody(document: unknown): BodyReading {
+export function readMessagesBody(
+  document: unknown,
+  options: MessagesUsageOptions = {},
+): BodyReading {
   const error = readMessagesError(document)
   if (error) return { outputBytes: 0, error }
   if (!isObject(document) || !Array.isArray(document.content)) {
@@ -14,8 +17,7 @@ export function readMessagesBody(document: unknown): BodyReading {
   }
   let outputBytes = 0
   for (const block of document.content) if (isObject(block)) outputBytes += countBlockBytes(block)
-  const usage = readMessagesUsage(document.usage)
-  return usage ? { outputBytes, usage } : { outputBytes }
+  return { ...readMessagesUsage(document, options), outputBytes }
 }
 
 /** UTF-8 bytes that the model wrote: text, thinking, and the input of a call as JSON. */

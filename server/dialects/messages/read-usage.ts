@@ -1,45 +1,203 @@
-/** What a message says it cost, in units that do not overlap; so does the format itself. */
-import { isObject } from '../../lib/json.ts'
+/**
+ * What an answer of the messages format says it cost, in units that do not overlap.
+ * docs/guides/usage.md lists the fields.
+ */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import type { WriteLifetime } from '../chat/split-tokens.ts'
+import { mergeUsage, readCount } from '../usage/read-count.ts'
+import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
+import { readStatedCost } from '../usage/stated-cost.ts'
+import { largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
+import { readVendorTools } from '../usage/vendor-tools.ts'
+import { readCounts } from './read-counts.ts'
+import { readIterations } from './read-iterations.ts'
 
-/** Keeps the last word on each count: later ones are totals, not further amounts. */
-export interface MessagesUsageReader {
-  /** Reads a `usage` object. A count that is absent or null keeps what was said before. */
-  readonly read: (usage: unknown) => void
-  /** Undefined until a usage said anything. */
-  readonly quantities: () => Quantities | undefined
+export interface MessagesUsageOptions {
+  /**
+   * How long what the request writes to a cache lives; asked only where an answer tells no
+   * lifetime. Five minutes, the format's own default, when absent.
+   */
+  readonly writeLifetime?: (() => WriteLifetime) | undefined
+  /** True where the request's tools make its container free of charge. */
+  readonly isContainerFree?: (() => boolean) | undefined
 }
 
-const UNITS = [
-  ['input_tokens', 'input_token'],
-  ['cache_read_input_tokens', 'cached_input_token'],
-  ['cache_creation_input_tokens', 'cache_write_token'],
-  ['output_tokens', 'output_token'],
-] as const
+/** Learns from the parts of one answer; later counts are totals, not further amounts. */
+export interface MessagesUsageReader {
+  /** `message_start`: its output count is a placeholder and no quantity. */
+  readonly start: (message: unknown) => void
+  /** `content_block_start`: results of searches are counted where usage does not. */
+  readonly block: (block: unknown) => void
+  /** `message_delta`. */
+  readonly delta: (event: JsonObject) => void
+  /** A whole message. */
+  readonly whole: (message: JsonObject) => void
+  /** What is known now; the same object until something new was read. */
+  readonly reading: () => UsageReading
+  /** Reasoning tokens, which are a part of the output. */
+  readonly reasoning: () => number | undefined
+}
 
-export function createMessagesUsageReader(): MessagesUsageReader {
-  const counts: { -readonly [Unit in keyof Quantities]: Quantities[Unit] } = {}
-  let hasRead = false
+/** A container is billed for five minutes at least, and its answer does not say for how long. */
+const CONTAINER_MINUTES = 5
 
+export function createMessagesUsageReader(options: MessagesUsageOptions = {}): MessagesUsageReader {
+  const answer: Answer = { usage: undefined, hasContainer: false, blocks: 0, searches: 0 }
+  let known: UsageReading | undefined = NOTHING_STATED
+  const noteBlock = (block: unknown) => {
+    answer.blocks += 1
+    if (isSearchResult(block)) answer.searches += 1
+  }
+  const take = (usage: unknown) => {
+    answer.usage = mergeUsage(answer.usage, isObject(usage) ? usage : undefined)
+    known = undefined
+  }
+  const noteEnd = (said: unknown) => {
+    answer.hasContainer ||= isObject(member(said, 'container'))
+    answer.stopReason = asString(member(said, 'stop_reason')) ?? answer.stopReason
+  }
   return {
-    read(usage) {
-      if (!isObject(usage)) return
-      for (const [field, unit] of UNITS) {
-        const count = usage[field]
-        if (count === undefined || count === null) continue
-        hasRead = true
-        // A cache that was not used is not worth a line in the books.
-        if (count === 0 && counts[unit] === undefined && field.startsWith('cache')) continue
-        counts[unit] = typeof count === 'number' ? count : Number.NaN
-      }
+    start(message) {
+      take(withoutPlaceholders(member(message, 'usage')))
+      noteEnd(message)
     },
-    quantities: () => (hasRead ? { ...counts } : undefined),
+    block(block) {
+      noteBlock(block)
+      known = undefined
+    },
+    delta(event) {
+      take(event.usage)
+      noteEnd(event.delta)
+    },
+    whole(message) {
+      take(message.usage)
+      noteEnd(message)
+      if (Array.isArray(message.content)) message.content.forEach(noteBlock)
+    },
+    reading() {
+      known ??= interpret(answer, options)
+      return known
+    },
+    reasoning: () =>
+      readCount(member(member(answer.usage, 'output_tokens_details'), 'thinking_tokens')),
   }
 }
 
 /** The usage of a whole message. */
-export function readMessagesUsage(usage: unknown): Quantities | undefined {
-  const reader = createMessagesUsageReader()
-  reader.read(usage)
-  return reader.quantities()
+export function readMessagesUsage(
+  message: JsonObject,
+  options: MessagesUsageOptions = {},
+): UsageReading {
+  const reader = createMessagesUsageReader(options)
+  reader.whole(message)
+  return reader.reading()
+}
+
+interface Answer {
+  usage: unknown
+  stopReason?: string | undefined
+  hasContainer: boolean
+  blocks: number
+  /** Results of searches that did not fail. */
+  searches: number
+}
+
+function withoutPlaceholders(usage: unknown): unknown {
+  if (!isObject(usage)) return undefined
+  const { output_tokens: _, output_tokens_details: __, iterations: ___, ...stated } = usage
+  return stated
+}
+
+/** Some vendors run searches and do not count them. */
+function isSearchResult(block: unknown): boolean {
+  if (member(block, 'type') !== 'web_search_tool_result') return false
+  return !asString(member(member(block, 'content'), 'type'))?.endsWith('_error')
+}
+
+function interpret(answer: Answer, options: MessagesUsageOptions): UsageReading {
+  if (!isObject(answer.usage)) return NOTHING_STATED
+  const { usage } = answer
+  const lifetime = options.writeLifetime?.() ?? '5m'
+  const tools = readVendorTools({}, usage)
+  const iterations = readIterations(usage.iterations, lifetime)
+  const tokens = iterations?.usage ?? readCounts(usage, lifetime)
+  const quantities = { ...tokens, ...countCalls(answer, tools.calls, options) }
+  const tier = readServedTier(usage.service_tier)
+  const unknown = [...tools.unknown, ...(iterations?.unknown ?? []), ...findUnknown(usage)]
+  if (tier !== undefined && !isNeutralTier(tier)) unknown.push('usage.service_tier')
+  const facts = readFacts(usage, tier)
+  const statedCost = readStatedCost(usage)
+  const isFree = isFreeRefusal(answer, usage)
+  const passes = (iterations?.passes ?? []).filter((pass) => !isFree || pass.usage.output_token)
+  return {
+    ...(Object.keys(quantities).length > 0 ? { usage: isFree ? FREE : quantities } : {}),
+    ...(passes.length > 0 ? { passes } : {}),
+    ...(Object.keys(facts).length > 0 ? { facts } : {}),
+    ...(statedCost ? { statedCost } : {}),
+    ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
+  }
+}
+
+const FREE: Quantities = { input_token: 0, output_token: 0 }
+
+/** A refusal before any output shows its usage and is not billed. */
+function isFreeRefusal({ stopReason, blocks }: Answer, usage: JsonObject): boolean {
+  return stopReason === 'refusal' && blocks === 0 && readCount(usage.output_tokens) === 0
+}
+
+function countCalls(
+  answer: Answer,
+  stated: Quantities,
+  { isContainerFree }: MessagesUsageOptions,
+): Quantities {
+  const isBilled = answer.hasContainer && !isContainerFree?.()
+  const seen = stated.web_search_call === undefined ? answer.searches : 0
+  return largerOfEach(stated, {
+    ...(seen > 0 ? { web_search_call: seen } : {}),
+    ...(isBilled ? { container_minute: CONTAINER_MINUTES } : {}),
+  })
+}
+
+function readFacts(usage: JsonObject, tier: string | undefined): Record<string, string> {
+  const speed = asString(usage.speed)?.toLowerCase()
+  const region = asString(usage.inference_geo)?.toLowerCase()
+  return {
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(speed ? { speed } : {}),
+    ...(region && region !== 'not_available' ? { region } : {}),
+  }
+}
+
+/** Fields of quantities that are read, or that are parts of others and inform only. */
+const KNOWN = new Set([
+  'input_tokens',
+  'output_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'total_tokens',
+  'prompt_tokens',
+  'completion_tokens',
+  'cached_tokens',
+  'reasoning_tokens',
+  'thinking_tokens',
+  'text_tokens',
+  'image_tokens',
+  'prompt_cache_hit_tokens',
+  'prompt_cache_miss_tokens',
+])
+const LIFETIMES = new Set(['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])
+const QUANTITY = /_(?:tokens|requests|calls|pages|seconds|minutes)$/
+
+/** Counts above zero that nothing here reads: they may be priced, and so are for a person. */
+function findUnknown(usage: JsonObject): string[] {
+  const { cache_creation: split } = usage
+  const isUnknown = (known: ReadonlySet<string>) => (entry: [string, unknown]) =>
+    QUANTITY.test(entry[0]) && !known.has(entry[0]) && (readCount(entry[1]) ?? 0) > 0
+  const fields = Object.entries(usage).filter(isUnknown(KNOWN))
+  const lifetimes = isObject(split) ? Object.entries(split).filter(isUnknown(LIFETIMES)) : []
+  return [
+    ...fields.map(([name]) => `usage.${name}`),
+    ...lifetimes.map(([name]) => `usage.cache_creation.${name}`),
+  ]
 }

@@ -3,7 +3,7 @@
  * the event. On the way the tap learns usage, counts what was generated, and adds an `error`
  * event to a stream that ends without `message_stop`.
  */
-import { type JsonObject, member } from '../../lib/json.ts'
+import type { JsonObject } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -13,11 +13,15 @@ import { readSseFrame } from '../sse.ts'
 import { encodeMessagesError } from './error.ts'
 import { readMessagesError } from './read-error.ts'
 import { readDeltaText } from './read-event.ts'
-import { createMessagesUsageReader } from './read-usage.ts'
+import {
+  createMessagesUsageReader,
+  type MessagesUsageOptions,
+  type MessagesUsageReader,
+} from './read-usage.ts'
 
 /** `finished` is true after `message_stop`. */
-export function createMessagesTap(): Relay {
-  return new MessagesTap()
+export function createMessagesTap(options: MessagesUsageOptions = {}): Relay {
+  return new MessagesTap(options)
 }
 
 const TEXT_KEYS = ['text', 'partial_json', 'thinking']
@@ -25,17 +29,18 @@ const TEXT_KEYS = ['text', 'partial_json', 'thinking']
 class MessagesTap implements Relay {
   private readonly filter: FrameFilter
   private readonly template = createFrameTemplate(TEXT_KEYS)
-  private readonly usage = createMessagesUsageReader()
+  private readonly usage: MessagesUsageReader
   private outputBytes = 0
+  private outputEvents = 0
   private finished = false
   private error: ReportedError | undefined
 
-  constructor() {
+  constructor(options: MessagesUsageOptions) {
+    this.usage = createMessagesUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      onOverflow: (piece) => {
-        this.outputBytes += piece.length
-      },
+      // What was not read is not known to be output.
+      onOverflow: () => {},
     })
   }
 
@@ -57,15 +62,15 @@ class MessagesTap implements Relay {
   }
 
   report(): RelayReport {
-    const { outputBytes, finished, error } = this
-    const usage = this.usage.quantities()
-    return { outputBytes, finished, ...(usage ? { usage } : {}), ...(error ? { error } : {}) }
+    const { outputBytes, outputEvents, finished, error } = this
+    const reading = this.usage.reading()
+    return { ...reading, outputBytes, outputEvents, finished, ...(error ? { error } : {}) }
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
     const textBytes = this.template.match(frame)
     if (textBytes === -1) return this.onOther(frame)
-    this.outputBytes += textBytes
+    this.addOutput(textBytes)
     return frame
   }
 
@@ -85,10 +90,13 @@ class MessagesTap implements Relay {
         this.onDelta(data, frame)
         return
       case 'message_start':
-        this.usage.read(member(data.message, 'usage'))
+        this.usage.start(data.message)
+        return
+      case 'content_block_start':
+        this.usage.block(data.content_block)
         return
       case 'message_delta':
-        this.usage.read(data.usage)
+        this.usage.delta(data)
         return
       case 'message_stop':
         this.finished = true
@@ -100,8 +108,14 @@ class MessagesTap implements Relay {
 
   private onDelta(data: JsonObject, frame: Buffer): void {
     const text = readDeltaText(data)
-    this.outputBytes += Buffer.byteLength(text)
+    this.addOutput(Buffer.byteLength(text))
     if (text !== '') this.template.learn(frame, text)
+  }
+
+  private addOutput(bytes: number): void {
+    if (bytes === 0) return
+    this.outputBytes += bytes
+    this.outputEvents += 1
   }
 }
 

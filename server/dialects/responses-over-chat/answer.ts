@@ -2,6 +2,9 @@
 import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
 import { type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
+import { readReasoning } from '../chat/split-tokens.ts'
+import { toChatTier } from '../usage/service-tier.ts'
+import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { AnswerContext } from './request.ts'
 
 export interface AnswerOptions {
@@ -22,13 +25,15 @@ export interface ResponseState {
   readonly status: ResponseStatus
   readonly output: readonly JsonObject[]
   readonly usage?: JsonObject
+  /** The tier that served, in this dialect's word. */
+  readonly tier?: string | undefined
   readonly error?: JsonObject
   /** Why the response is incomplete. */
   readonly reason?: string
 }
 
 export function buildResponse(options: AnswerOptions, state: ResponseState): JsonObject {
-  const { status, output, usage = null, error = null, reason } = state
+  const { status, output, usage = null, error = null, reason, tier } = state
   return {
     ...options.context.echo,
     id: options.id,
@@ -40,7 +45,14 @@ export function buildResponse(options: AnswerOptions, state: ResponseState): Jso
     model: options.model,
     output,
     usage,
+    ...(tier === undefined ? {} : { service_tier: tier }),
   }
+}
+
+/** Undefined where the upstream did not say which tier served. */
+export function readTier({ facts }: UsageReading): string | undefined {
+  const tier = facts?.service_tier
+  return typeof tier === 'string' ? toChatTier(tier) : undefined
 }
 
 /** Ways to end, by the chat format's finish reason; any other is a completion. */
@@ -57,31 +69,28 @@ export function readIncompleteReason(finishReason: string | undefined): string |
 
 /** Thought tokens are part of the output tokens; the chat format tells them apart in details. */
 export function readReasoningTokens(document: unknown): number | undefined {
-  const details = member(member(document, 'usage'), 'completion_tokens_details')
-  return readCount(member(details, 'reasoning_tokens'))
+  return readReasoning(member(document, 'usage'))
 }
 
-/** The usage of an answer; estimates where the upstream said nothing that is a count. */
+/** The usage of an answer; estimates where the upstream stated no count. */
 export function buildUsage(
   usage: Quantities | undefined,
   reasoningTokens: number | undefined,
   inputTokensEstimate: number,
   outputBytes: number,
 ): JsonObject {
-  const cached = readCount(usage?.cached_input_token) ?? 0
-  const written = readCount(usage?.cache_write_token) ?? 0
-  const fresh = readCount(usage?.input_token) ?? inputTokensEstimate
-  const input = fresh + cached + written
-  const output = readCount(usage?.output_token) ?? estimateTokensOfBytes(outputBytes)
+  const totals = totalTokens(usage)
+  const { cached, written } = totals
+  const input = totals.input ?? inputTokensEstimate + cached + written
+  const output = totals.output ?? estimateTokensOfBytes(outputBytes)
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: cached },
+    input_tokens_details: {
+      cached_tokens: cached,
+      ...(written > 0 ? { cache_write_tokens: written } : {}),
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoningTokens ?? 0 },
     total_tokens: input + output,
   }
-}
-
-function readCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

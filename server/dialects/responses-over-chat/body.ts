@@ -15,6 +15,7 @@ import {
   buildUsage,
   readIncompleteReason,
   readReasoningTokens,
+  readTier,
 } from './answer.ts'
 import { Output } from './output.ts'
 
@@ -32,7 +33,7 @@ export function createResponsesBody(options: AnswerOptions): Relay {
 function translateCompletion(
   document: JsonObject,
   options: AnswerOptions,
-  { usage, outputBytes }: BodyReading,
+  reading: BodyReading,
 ): JsonObject {
   const { id, context, inputTokensEstimate } = options
   const output = new Output({ responseId: id, tools: context.tools, emit: () => {} })
@@ -41,11 +42,13 @@ function translateCompletion(
   const status = reason === undefined ? 'completed' : 'incomplete'
   output.add(delta)
   output.finish(status)
+  const { usage, outputBytes } = reading
   const reasoningTokens = readReasoningTokens(document)
   return buildResponse(options, {
     status,
     output: output.build(),
     usage: buildUsage(usage, reasoningTokens, inputTokensEstimate, outputBytes),
+    tier: readTier(reading),
     ...(reason === undefined ? {} : { reason }),
   })
 }

@@ -19,6 +19,7 @@ import {
   type ResponseState,
   readIncompleteReason,
   readReasoningTokens,
+  readTier,
 } from './answer.ts'
 import { Output } from './output.ts'
 
@@ -58,7 +59,7 @@ class ResponsesWriter implements ChatStreamWriter {
     return this.output.isOverfull()
   }
 
-  finish({ reason: stopped, usage }: ChatEnding): void {
+  finish({ reason: stopped, stated }: ChatEnding): void {
     this.start()
     const reason = readIncompleteReason(stopped)
     const status = reason === undefined ? 'completed' : 'incomplete'
@@ -67,7 +68,8 @@ class ResponsesWriter implements ChatStreamWriter {
     this.emitResponse(`response.${status}`, {
       status,
       output: this.output.build(),
-      usage: buildUsage(usage, this.reasoningTokens, inputTokensEstimate, this.outputBytes),
+      usage: buildUsage(stated.usage, this.reasoningTokens, inputTokensEstimate, this.outputBytes),
+      tier: readTier(stated),
       ...(reason === undefined ? {} : { reason }),
     })
   }

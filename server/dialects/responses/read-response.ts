@@ -1,17 +1,9 @@
 /** What a response object says about its cost and its failure, whole or inside a last event. */
 import { asString, isObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
-import { readChatUsage } from '../chat/read-usage.ts'
+import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
-
-/**
- * `usage` in disjoint units: `input_tokens` includes what a cache held, our `input_token` does
- * not. The chat reader knows these names too, and what vendors make of them.
- */
-export function readResponseUsage(response: unknown): Quantities | undefined {
-  return readChatUsage(response)
-}
+import { createResponseUsageReader } from './read-usage.ts'
 
 /** The public `type` of a code; the codes are those of OpenAI's response errors. */
 const TYPES: ReadonlyMap<string, string> = new Map([
@@ -37,17 +29,18 @@ export function readResponseError(error: unknown): ReportedError | undefined {
 }
 
 /** Reads a parsed answer of `POST /v1/responses`; anything else is an error of the upstream. */
-export function readResponseBody(document: unknown): BodyReading {
+export function readResponseBody(document: unknown, options: ChatUsageOptions = {}): BodyReading {
   const error = readResponseError(member(document, 'error'))
-  const usage = readResponseUsage(document)
+  const usage = createResponseUsageReader(options)
+  if (isObject(document)) usage.read(document)
   const output = member(document, 'output')
   const isResponse = Array.isArray(output) || member(document, 'object') === 'response'
   const problem = error ?? (isFailed(document) || !isResponse ? UPSTREAM_ERROR : undefined)
   const id = member(document, 'id')
   return {
+    ...usage.reading(),
     outputBytes: countOutputBytes(output),
     ...(typeof id === 'string' ? { answerId: id } : {}),
-    ...(usage === undefined ? {} : { usage }),
     ...(problem === undefined ? {} : { error: problem }),
   }
 }

@@ -4,23 +4,27 @@
  * because clients that see none repeat the request and hide the reason.
  */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
+import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { readSseFrame } from '../sse.ts'
 import { encodeFailedEvent } from './encode-failed.ts'
 import { countDeltaBytes, readEventData, readEventType } from './read-event.ts'
-import { countItemBytes, readResponseError, readResponseUsage } from './read-response.ts'
+import { countItemBytes, readResponseError } from './read-response.ts'
+import { createResponseUsageReader, type ResponseUsageReader } from './read-usage.ts'
 
 /** The last event repeats the whole answer, which may hold images: more than other dialects'. */
 const EVENT_LIMIT_BYTES = 8 * 1024 * 1024
 
+const STARTS = new Set(['response.created', 'response.queued', 'response.in_progress'])
+/** Items of tools have types that end so. */
+const CALL_TYPE = '_call"'
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 /** `finished` is true after the protocol's own last event, `response.failed` included. */
-export function createResponsesTap(): Relay {
-  return new ResponsesTap()
+export function createResponsesTap(options: ChatUsageOptions = {}): Relay {
+  return new ResponsesTap(options)
 }
 
 class ResponsesTap implements Relay {
@@ -32,15 +36,17 @@ class ResponsesTap implements Relay {
   /** The upstream's body has ended: its last event may be half of one. */
   private hasEnded = false
   private isInsideOverflow = false
-  private usage: Quantities | undefined
+  private readonly usage: ResponseUsageReader
   private outputBytes = 0
+  private outputEvents = 0
   private hasDeltas = false
   private finished = false
   private error: ReportedError | undefined
   /** We have said the last event in the upstream's place. */
   private isClosed = false
 
-  constructor() {
+  constructor(options: ChatUsageOptions) {
+    this.usage = createResponseUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
       onOverflow: (piece) => this.onOverflow(piece),
@@ -65,12 +71,13 @@ class ResponsesTap implements Relay {
   }
 
   report(): RelayReport {
-    const { usage, outputBytes, finished, error } = this
+    const { outputBytes, outputEvents, finished, error } = this
     const id = this.response?.id
     return {
+      ...this.usage.reading(),
       outputBytes,
+      outputEvents,
       finished,
-      ...(usage ? { usage } : {}),
       ...(typeof id === 'string' ? { answerId: id } : {}),
       ...(error ? { error } : {}),
     }
@@ -89,7 +96,7 @@ class ResponsesTap implements Relay {
     if (type !== '') this.lastFrame = frame
     if (type.endsWith('.delta')) this.onDelta(frame)
     else if (ENDINGS.has(type)) this.onEnding(type, frame)
-    else if (type === 'response.created') this.onCreated(frame)
+    else if (STARTS.has(type)) this.onStart(frame)
     else if (type === 'response.output_item.done') this.onItem(frame)
     else if (type === 'error' || type === '') this.onError(frame)
   }
@@ -104,27 +111,38 @@ class ResponsesTap implements Relay {
   }
 
   /** The response repeats the whole request, of which nothing is kept. */
-  private onCreated(frame: Buffer): void {
+  private onStart(frame: Buffer): void {
     const response = readEventData(frame)?.response
     if (!isObject(response)) return
+    this.usage.read(response)
     const { id, object, created_at, model } = response
     this.response = { id, object, created_at, model }
   }
 
   private onDelta(frame: Buffer): void {
     this.hasDeltas = true
-    this.outputBytes += countDeltaBytes(frame)
+    this.addOutput(countDeltaBytes(frame))
   }
 
   /** Vendors without deltas say everything here. */
   private onItem(frame: Buffer): void {
-    if (!this.hasDeltas) this.outputBytes += countItemBytes(readEventData(frame)?.item)
+    const isTool = frame.includes(CALL_TYPE)
+    if (this.hasDeltas && !isTool) return
+    const data = readEventData(frame)
+    if (!this.hasDeltas) this.addOutput(countItemBytes(data?.item))
+    if (isTool) this.usage.readItem(data?.item, data?.output_index)
+  }
+
+  private addOutput(bytes: number): void {
+    if (bytes === 0) return
+    this.outputBytes += bytes
+    this.outputEvents += 1
   }
 
   private onEnding(type: string, frame: Buffer): void {
     const response = readEventData(frame)?.response
     this.finished = true
-    this.usage = readResponseUsage(response) ?? this.usage
+    if (isObject(response)) this.usage.read(response)
     if (type === 'response.failed') {
       this.error = readResponseError(member(response, 'error')) ?? UPSTREAM_ERROR
     }

@@ -1,27 +1,35 @@
 /** What answers of POST /v1/audio/transcriptions say of usage, in all their forms. */
+import { foldKinds } from '../../lib/fold-units.ts'
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
-import type { Quantities } from '../../lib/units.ts'
+import { readChatUsage } from '../chat/read-usage.ts'
 import type { Relay, RelayReport } from '../relay.ts'
 import { createSseParser } from '../sse.ts'
 import { type BodyReading, createBodyTap } from '../tap.ts'
+import { readCount } from '../usage/read-count.ts'
+import type { UsageReading } from '../usage/usage-reading.ts'
 
 /** For `json` and `verbose_json`. */
 export function readTranscription(document: unknown): BodyReading {
   const text = member(document, 'text')
   if (typeof text !== 'string') return { outputBytes: 0, error: readError(document) }
-  const usage = readUsage(document)
-  return { outputBytes: Buffer.byteLength(text), ...(usage ? { usage } : {}) }
+  return { ...readUsage(document), outputBytes: Buffer.byteLength(text) }
 }
 
 /** Tokens or seconds; the duration of `verbose_json` where there is nothing else. */
-function readUsage(document: unknown): Quantities | undefined {
+function readUsage(document: unknown): UsageReading {
   const usage = member(document, 'usage')
-  const count = (value: unknown) => (typeof value === 'number' ? value : Number.NaN)
-  if (isObject(usage) && usage.type !== 'duration') {
-    return { input_token: count(usage.input_tokens), output_token: count(usage.output_tokens) }
-  }
-  const seconds = isObject(usage) ? usage.seconds : member(document, 'duration')
-  return seconds === undefined ? undefined : { second: Math.ceil(count(Number(seconds))) }
+  const isTimed = !isObject(usage) || usage.type === 'duration'
+  const seconds = isTimed
+    ? readSeconds(isObject(usage) ? usage.seconds : member(document, 'duration'))
+    : readSeconds(usage.prompt_audio_seconds)
+  if (seconds !== undefined) return { usage: { second: seconds } }
+  const { usage: tokens, ...stated } = isTimed ? {} : readChatUsage(document)
+  return tokens ? { ...stated, usage: foldKinds(tokens, () => false) } : stated
+}
+
+/** Time is rounded up; what is no time from 0 on is not stated. */
+function readSeconds(value: unknown): number | undefined {
+  return typeof value === 'number' ? readCount(Math.ceil(value)) : undefined
 }
 
 function readError(document: unknown) {
@@ -80,6 +88,5 @@ function readEvent(report: RelayReport, event: unknown): RelayReport {
     return { ...report, error: { type: 'server_error', message } }
   }
   if (member(event, 'type') !== 'transcript.text.done') return { ...report, outputBytes }
-  const usage = readUsage(event)
-  return { ...report, outputBytes, finished: true, ...(usage ? { usage } : {}) }
+  return { ...report, ...readUsage(event), outputBytes, finished: true }
 }

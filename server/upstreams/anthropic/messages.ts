@@ -9,6 +9,7 @@ import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readUsageOptions } from './read-asked.ts'
 import { buildRequest, readFailure } from './request.ts'
 import type { AnthropicSettings } from './settings.ts'
 
@@ -25,11 +26,14 @@ export async function messages(
   if (response.status >= 400 || (stream && isDocument(response))) {
     throw await readFailure(response)
   }
+  const usage = readUsageOptions(request.value)
   return {
     status: 200,
     headers: answerHeaders(stream),
     body: response.body,
-    relay: stream ? createMessagesTap() : createBodyTap(readMessagesBody),
+    relay: stream
+      ? createMessagesTap(usage)
+      : createBodyTap((document) => readMessagesBody(document, usage)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     heartbeat: HEARTBEAT,

@@ -8,6 +8,7 @@ import { createBodyTap } from '../../dialects/tap.ts'
 import { member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readUsageOptions } from './read-asked.ts'
 import { readFailure } from './read-failure.ts'
 import { buildRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
@@ -21,12 +22,14 @@ export async function chat(
     buildRequest(settings, '/chat/completions', body, request.stream),
   )
   if (response.status >= 400) throw await readFailure(response)
+  const usage = readUsageOptions(request.value)
   const relay = request.stream
     ? createChatRelay({
+        usage,
         includeUsage: wantsUsage(request),
         legacyFunctions: request.value.functions !== undefined,
       })
-    : expectWhole(createBodyTap(readChatBody))
+    : expectWhole(createBodyTap((document) => readChatBody(document, usage)))
   return {
     status: 200,
     headers: answerHeaders(request.stream),

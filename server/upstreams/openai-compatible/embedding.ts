@@ -1,7 +1,8 @@
 /** Embeddings: the model is spliced, all else passes; usage is in the one answer. */
+import { readChatUsage } from '../../dialects/chat/read-usage.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
-import { asString, isObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -26,15 +27,23 @@ export async function embedding(
   }
 }
 
-/** upstreams.md 12: `usage.prompt_tokens` is all that an embedding costs. */
+/** The prompt is all that an embedding costs. */
 function readEmbeddingBody(document: unknown): BodyReading {
   const error = member(document, 'error')
   if (!isObject(document) || error) {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
     return { outputBytes: 0, error: { type: 'server_error', message } }
   }
-  const tokens = member(member(document, 'usage'), 'prompt_tokens')
   const outputBytes = Array.isArray(document.data) ? document.data.length : 0
-  if (tokens === undefined || tokens === null) return { outputBytes }
-  return { outputBytes, usage: { input_token: typeof tokens === 'number' ? tokens : Number.NaN } }
+  return { ...readChatUsage(withPrompt(document)), outputBytes }
+}
+
+/** Some vendors state the total alone, which is the prompt. */
+function withPrompt(document: JsonObject): JsonObject {
+  const { usage } = document
+  if (!isObject(usage) || usage.prompt_tokens !== undefined) return document
+  return {
+    ...document,
+    usage: { ...usage, prompt_tokens: usage.input_tokens ?? usage.total_tokens },
+  }
 }

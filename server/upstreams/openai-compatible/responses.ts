@@ -11,6 +11,7 @@ import { UpstreamFailure } from '../failure.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire, WireResponse } from '../upstream.ts'
 import { answerHeaders, refusal } from './chat.ts'
+import { readUsageOptions } from './read-asked.ts'
 import { readFailure } from './read-failure.ts'
 import { buildRequest } from './request.ts'
 import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
@@ -31,11 +32,14 @@ async function pass(
   if (response.status >= 400 || (stream && isDocument(response))) {
     throw await readMissingApi(response)
   }
+  const usage = readUsageOptions(request.value)
   return {
     status: 200,
     headers: answerHeaders(stream),
     body: response.body,
-    relay: stream ? createResponsesTap() : createBodyTap(readResponseBody),
+    relay: stream
+      ? createResponsesTap(usage)
+      : createBodyTap((document) => readResponseBody(document, usage)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal,

@@ -17,7 +17,7 @@ const USAGE = {
   prompt_tokens: 97,
   completion_tokens: 18,
   total_tokens: 115,
-  prompt_tokens_details: { cached_tokens: 80 },
+  prompt_tokens_details: { cached_tokens: 80, cache_write_tokens: 5 },
 }
 
 function streamed(name: string, options = {}) {
@@ -56,7 +56,7 @@ describe('stream', () => {
   test('PT04 no usage chunk for a caller that did not ask', () => {
     const { out, report } = streamed('text', { includeUsage: false })
     assert.ok(!out.includes('usage'))
-    const usage = { input_token: 12, cached_input_token: 80, cache_write_token: 5 }
+    const usage = { input_token: 12, cached_input_token: 80, cache_write_5m_token: 5 }
     assert.deepEqual(report.usage, { ...usage, output_token: 18 })
     assert.equal(report.finished, true)
   })
@@ -194,7 +194,7 @@ describe('body', () => {
       ],
       usage: USAGE,
     })
-    assert.equal(report.usage?.cache_write_token, 5)
+    assert.equal(report.usage?.cache_write_5m_token, 5)
     assert.equal(report.finished, true)
   })
 

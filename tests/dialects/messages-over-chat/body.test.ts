@@ -166,12 +166,12 @@ describe('stop reasons', () => {
 describe('usage', () => {
   const usageOf = (usage: unknown) => answer(completion({ content: 'hello' }, 'stop', { usage }))
 
-  test('CM17 more cached than prompt tokens never makes a negative count', () => {
+  test('CM17 more cached than prompt tokens stand beside the prompt', () => {
     const details = { cached_tokens: 120 }
     const { message, report } = usageOf({ ...USAGE, prompt_tokens_details: details })
-    assert.equal(message.usage.input_tokens, 0)
-    assert.equal(message.usage.cache_read_input_tokens, 100)
-    assert.equal(report.usage?.cached_input_token, 100)
+    assert.equal(message.usage.input_tokens, 100)
+    assert.equal(message.usage.cache_read_input_tokens, 120)
+    assert.equal(report.usage?.cached_input_token, 120)
   })
 
   test('CM18 missing usage is estimated for the caller and absent for the books', () => {
@@ -182,10 +182,10 @@ describe('usage', () => {
     assert.equal(report.outputBytes, 5)
   })
 
-  test('a count that is no number is an estimate for the caller and NaN for the books', () => {
+  test('a count that is no number is an estimate for the caller and not stated for the books', () => {
     const { message, report } = usageOf({ prompt_tokens: '12', completion_tokens: 5 })
     assert.equal(message.usage.input_tokens, 42)
-    assert.ok(Number.isNaN(report.usage?.input_token))
+    assert.deepEqual(report.usage, { output_token: 5 })
   })
 
   test('a vendor’s own names for cached tokens', () => {

@@ -157,7 +157,7 @@ describe('usage', () => {
     const { usage } = readEvents(run(stream, [fixture('chat/usage-none.sse')]))
     assert.equal(usage.input_tokens, 42)
     assert.equal(usage.output_tokens, 3)
-    assert.deepEqual(stream.report(), { outputBytes: 11, finished: true })
+    assert.deepEqual(stream.report(), { outputBytes: 11, outputEvents: 1, finished: true })
   })
 
   test('reasoning counts as output even when it is not shown', () => {

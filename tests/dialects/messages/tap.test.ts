@@ -4,7 +4,7 @@ import { createMessagesTap } from '../../../server/dialects/messages/tap.ts'
 import { fixture, streamFixtures } from '../fixtures.ts'
 import { chunkings, run } from '../replay.ts'
 
-const USAGE = { input_token: 12, cached_input_token: 80, cache_write_token: 5, output_token: 18 }
+const USAGE = { input_token: 12, cached_input_token: 80, cache_write_5m_token: 5, output_token: 18 }
 const BROKEN = new Set(['cut', 'cut-inside-event', 'no-stop'])
 const ERROR_EVENT =
   'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"upstream provider error"}}\n\n'
@@ -45,7 +45,7 @@ describe('usage', () => {
   test('MM06 input, cache reads and cache writes are counts of their own', () => {
     const { report } = tapped('text')
     const outputBytes = Buffer.byteLength('Hello, 世界 👋 "q"\n')
-    assert.deepEqual(report, { usage: USAGE, outputBytes, finished: true })
+    assert.deepEqual(report, { usage: USAGE, outputBytes, outputEvents: 3, finished: true })
   })
 
   test('MM04 later counts replace earlier ones, null and absent ones do not', () => {
@@ -56,9 +56,11 @@ describe('usage', () => {
 
   test('what is known of a stream that breaks off is what it said at its start', () => {
     const { report } = tapped('cut')
+    const { output_token: _, ...usage } = USAGE
     assert.deepEqual(report, {
-      usage: { ...USAGE, output_token: 1 },
+      usage,
       outputBytes: 6,
+      outputEvents: 2,
       finished: false,
     })
   })

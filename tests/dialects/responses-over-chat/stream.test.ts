@@ -45,6 +45,7 @@ test('CR01 a text stream is told from created to completed', () => {
   assert.equal(response.model, 'caller-model')
   assert.deepEqual(report, {
     outputBytes: 6,
+    outputEvents: 2,
     finished: true,
     usage: { input_token: 9, output_token: 2 },
   })

@@ -1,0 +1,224 @@
+/** The token counts of OpenAI-shaped usage as units that do not overlap. */
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Quantities } from '../../lib/units.ts'
+import { addCounts, readCount, readFirstCount } from '../usage/read-count.ts'
+import { type Tally, tally } from '../usage/usage-reading.ts'
+
+/** How long what a request writes to a cache lives, where the request says so. */
+export type WriteLifetime = '5m' | '1h'
+
+/** The input of an answer as stated, before it is split. */
+interface Input {
+  /** Everything that the model read. */
+  readonly total: number
+  readonly cached: number
+  readonly written: number
+}
+
+/**
+ * Tokens on both sides. A side whose total is not stated as a count is absent, with all of its
+ * parts; a part that is not stated stays in its total as ordinary tokens.
+ */
+export function splitTokens(usage: JsonObject, lifetime: WriteLifetime | undefined): Quantities {
+  const input = readInput(usage)
+  return {
+    ...(input ? splitInput(usage, input, lifetime) : {}),
+    ...splitOutput(usage, input),
+  }
+}
+
+/** The details of a side, in the plural and the singular that vendors write. */
+function detailsOf(usage: JsonObject, side: 'input' | 'output'): readonly unknown[] {
+  return side === 'input'
+    ? [
+        usage.prompt_tokens_details,
+        usage.input_tokens_details,
+        usage.prompt_token_details,
+        usage.input_token_details,
+      ]
+    : [
+        usage.completion_tokens_details,
+        usage.output_tokens_details,
+        usage.completion_token_details,
+        usage.output_token_details,
+      ]
+}
+
+function readDetail(details: readonly unknown[], ...names: readonly string[]): number {
+  return readFirstCount(...names.flatMap((name) => details.map((one) => member(one, name))))
+}
+
+/**
+ * Most vendors count cached and written tokens in the prompt. Where they are more than the
+ * prompt, they stand beside it. DeepSeek's hits and misses make up the prompt.
+ */
+function readInput(usage: JsonObject): Input | undefined {
+  const details = detailsOf(usage, 'input')
+  const hits = usage.prompt_cache_hit_tokens
+  const misses = readCount(usage.prompt_cache_miss_tokens)
+  const named = readCount(usage.prompt_tokens) ?? readCount(usage.input_tokens)
+  const cached = readFirstCount(
+    readDetail(details, 'cached_tokens'),
+    hits,
+    usage.cached_tokens,
+    usage.num_cached_tokens,
+    usage.cache_read_input_tokens,
+  )
+  const isAbsent = usage.prompt_tokens === undefined && usage.input_tokens === undefined
+  const fromCache = isAbsent && misses !== undefined ? addCounts(misses, cached) : undefined
+  const prompt = named ?? fromCache
+  if (prompt === undefined) return undefined
+  const written = readWritten(usage, details)
+  if (cached + written <= prompt) return { total: prompt, cached, written }
+  const total = addCounts(prompt, cached, written)
+  return total === undefined ? { total: prompt, cached: 0, written: 0 } : { total, cached, written }
+}
+
+const WRITE_NAMES = [
+  'cache_write_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation_tokens',
+  'cache_creation',
+]
+
+function readWritten(usage: JsonObject, details: readonly unknown[]): number {
+  const told = readDetail([...details, usage], ...WRITE_NAMES)
+  const { hour, minutes } = readWriteSplit(usage, details)
+  return told > 0 ? told : (addCounts(hour, minutes) ?? 0)
+}
+
+interface WriteSplit {
+  readonly hour: number
+  readonly minutes: number
+}
+
+function readWriteSplit(usage: JsonObject, details: readonly unknown[]): WriteSplit {
+  const splits = [...details, usage].map((one) => member(one, 'cache_creation'))
+  return {
+    hour: readDetail(splits, 'ephemeral_1h_input_tokens'),
+    minutes: readDetail(splits, 'ephemeral_5m_input_tokens'),
+  }
+}
+
+/**
+ * Text is what the other kinds leave. Vendors rarely say which kind was cached or written: text
+ * is taken first, then images, then audio, so that the parts add up to the total.
+ */
+function splitInput(
+  usage: JsonObject,
+  { total, cached, written }: Input,
+  lifetime: WriteLifetime | undefined,
+): Quantities {
+  const details = detailsOf(usage, 'input')
+  const room = new Room(total)
+  const audio = room.take(readDetail(details, 'audio_tokens'))
+  const image = room.take(readDetail(details, 'image_tokens'))
+  const video = room.take(readDetail(details, 'video_tokens'))
+  const text = room.left
+  const kinds = details.map((one) => member(one, 'cached_tokens_details'))
+  const reads = new Room(cached)
+  const heard = readFirstCount(
+    readDetail(details, 'audio_cached_tokens', 'cached_audio_tokens'),
+    readDetail(kinds, 'audio_tokens'),
+  )
+  let cachedAudio = reads.take(Math.min(heard, audio))
+  let cachedImage = reads.take(Math.min(readDetail(kinds, 'image_tokens'), image))
+  const cachedText = reads.take(text)
+  cachedImage += reads.take(image - cachedImage)
+  cachedAudio += reads.take(audio - cachedAudio)
+  const cachedVideo = reads.left
+  const writes = new Room(written)
+  const freshText = text - cachedText - writes.take(text - cachedText)
+  const freshImage = image - cachedImage - writes.take(image - cachedImage)
+  const freshVideo = video - cachedVideo - writes.take(video - cachedVideo)
+  const freshAudio = audio - cachedAudio - writes.take(audio - cachedAudio)
+  const quantities: Tally = { input_token: freshText }
+  tally(quantities, 'cached_input_token', cachedText + cachedVideo)
+  tally(quantities, 'audio_input_token', freshAudio)
+  tally(quantities, 'cached_audio_input_token', cachedAudio)
+  tally(quantities, 'image_input_token', freshImage)
+  tally(quantities, 'cached_image_input_token', cachedImage)
+  tally(quantities, 'video_input_token', freshVideo)
+  tallyWrites(quantities, usage, written, lifetime)
+  return quantities
+}
+
+/** By the lifetime that the answer tells, else the one that was asked, else the unit without. */
+function tallyWrites(
+  quantities: Tally,
+  usage: JsonObject,
+  written: number,
+  lifetime: WriteLifetime | undefined,
+): void {
+  const details = detailsOf(usage, 'input')
+  const split = readWriteSplit(usage, details)
+  const room = new Room(written)
+  tally(quantities, 'cache_write_1h_token', room.take(split.hour))
+  tally(quantities, 'cache_write_5m_token', room.take(split.minutes))
+  const isExplicit = readCacheType(usage) !== undefined
+  const known = lifetime ?? (isExplicit ? '5m' : undefined)
+  const unit = known === undefined ? 'cache_write_token' : (`cache_write_${known}_token` as const)
+  tally(quantities, unit, room.left)
+}
+
+/** DashScope names the kind of cache only where the request marked what to cache. */
+export function readCacheType(usage: JsonObject): string | undefined {
+  for (const details of detailsOf(usage, 'input')) {
+    const type = member(details, 'cache_type')
+    if (typeof type === 'string' && type !== '') return type
+  }
+  return undefined
+}
+
+/**
+ * Reasoning belongs to the output. Where `total_tokens` is more than both sides, it was told
+ * beside the output: the difference counts, up to the reasoning that the details state.
+ */
+function splitOutput(usage: JsonObject, input: Input | undefined): Quantities {
+  const named = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
+  if (named === undefined) return {}
+  const details = detailsOf(usage, 'output')
+  const room = new Room(named)
+  const audio = room.take(readDetail(details, 'audio_tokens'))
+  const image = room.take(readDetail(details, 'image_tokens'))
+  const text = addCounts(room.left, readOutside(usage, input, named)) ?? room.left
+  const quantities: Tally = { output_token: text }
+  tally(quantities, 'audio_output_token', audio)
+  tally(quantities, 'image_output_token', image)
+  return quantities
+}
+
+function readOutside(usage: JsonObject, input: Input | undefined, output: number): number {
+  const total = readCount(usage.total_tokens)
+  // Perplexity's deep research tells reasoning beside the output, and counts it in no total.
+  if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
+  if (total === undefined || !input) return 0
+  const beside = Math.max(0, total - input.total - output)
+  const reasoning = readReasoning(usage)
+  return reasoning === undefined ? beside : Math.min(beside, reasoning)
+}
+
+/** Reasoning tokens as the details state them; undefined when they do not. */
+export function readReasoning(usage: unknown): number | undefined {
+  if (!isObject(usage)) return undefined
+  for (const details of detailsOf(usage, 'output')) {
+    const reasoning = readCount(member(details, 'reasoning_tokens'))
+    if (reasoning !== undefined) return reasoning
+  }
+  return undefined
+}
+
+/** A count from which parts are taken, never more than there is. */
+class Room {
+  left: number
+
+  constructor(total: number) {
+    this.left = total
+  }
+
+  take(wanted: number): number {
+    const taken = Math.min(wanted, this.left)
+    this.left -= taken
+    return taken
+  }
+}

@@ -1,0 +1,36 @@
+/** The four counts of the messages format as units; the format itself counts without overlap. */
+import type { JsonObject } from '../../lib/json.ts'
+import { member } from '../../lib/json.ts'
+import type { WriteLifetime } from '../chat/split-tokens.ts'
+import { readCount } from '../usage/read-count.ts'
+import { type Tally, tally } from '../usage/usage-reading.ts'
+
+/**
+ * Writes go to the unit of the lifetime that the answer tells for them. What it does not tell is
+ * of the one lifetime that it names at all, else of the one that was asked.
+ */
+export function readCounts(usage: JsonObject, lifetime: WriteLifetime): Tally {
+  const counts: Tally = {}
+  const input = readCount(usage.input_tokens)
+  const output = readCount(usage.output_tokens)
+  if (input !== undefined) counts.input_token = input
+  tally(counts, 'cached_input_token', readCount(usage.cache_read_input_tokens) ?? 0)
+  tallyWrites(counts, usage, lifetime)
+  if (output !== undefined) counts.output_token = output
+  return counts
+}
+
+function tallyWrites(counts: Tally, usage: JsonObject, lifetime: WriteLifetime): void {
+  const { cache_creation: split } = usage
+  const hourTold = readCount(member(split, 'ephemeral_1h_input_tokens')) ?? 0
+  const minutesTold = readCount(member(split, 'ephemeral_5m_input_tokens')) ?? 0
+  const total = readCount(usage.cache_creation_input_tokens) ?? hourTold + minutesTold
+  const hour = Math.min(hourTold, total)
+  const minutes = Math.min(minutesTold, total - hour)
+  tally(counts, 'cache_write_1h_token', hour)
+  tally(counts, 'cache_write_5m_token', minutes)
+  const isOnlyHour = hour > 0 && minutes === 0
+  const isOnlyMinutes = minutes > 0 && hour === 0
+  const known = isOnlyHour ? '1h' : isOnlyMinutes ? '5m' : lifetime
+  tally(counts, `cache_write_${known}_token`, total - hour - minutes)
+}

@@ -1,0 +1,72 @@
+/** Tools that the vendor ran itself, as the items of a response show them. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Quantities, Unit } from '../../lib/units.ts'
+import { largerOfEach, type Tally, tally } from '../usage/usage-reading.ts'
+
+/** A container is billed by the session, which lasts this long. */
+const SESSION_MINUTES = 20
+
+/** Items that are one call each. */
+const CALLS: ReadonlyMap<unknown, Unit> = new Map([
+  ['file_search_call', 'file_search_call'],
+  ['document_search_call', 'file_search_call'],
+  ['collections_search_call', 'file_search_call'],
+  ['x_search_call', 'web_search_call'],
+  ['web_fetch_call', 'web_fetch_call'],
+])
+
+/** Counts the items of one response, each once, however often events repeat it. */
+export interface ItemCounter {
+  /** `key` tells items without an id apart: their place in the output. */
+  readonly add: (item: unknown, key: unknown) => void
+  /** The whole output, which stands beside what events brought one by one. */
+  readonly addOutput: (output: unknown) => void
+  readonly calls: () => Quantities
+  /** Whether the vendor's own image model was at work, whose usage is stated apart. */
+  readonly hasImages: () => boolean
+}
+
+export function createItemCounter(): ItemCounter {
+  const seen = new Map<unknown, JsonObject>()
+  let whole: Quantities = {}
+  let images = false
+  const note = (items: Map<unknown, JsonObject>, item: unknown, key: unknown) => {
+    if (!isObject(item)) return
+    items.set(asString(item.id) ?? key, item)
+    images ||= item.type === 'image_generation_call'
+  }
+  return {
+    add: (item, key) => note(seen, item, key),
+    addOutput(output) {
+      if (!Array.isArray(output)) return
+      const items = new Map<unknown, JsonObject>()
+      for (const [index, item] of output.entries()) note(items, item, index)
+      whole = countItems(items.values())
+    },
+    calls: () => largerOfEach(whole, countItems(seen.values())),
+    hasImages: () => images,
+  }
+}
+
+function countItems(items: Iterable<JsonObject>): Quantities {
+  const calls: Tally = {}
+  const containers = new Set<unknown>()
+  for (const item of items) {
+    const unit = CALLS.get(item.type)
+    if (unit) tally(calls, unit, 1)
+    if (isBilledSearch(item)) tally(calls, 'web_search_call', 1)
+    if (item.type === 'code_interpreter_call') containers.add(item.container_id)
+    const shell = item.type === 'shell_call' && member(item.environment, 'container_id')
+    // A shell of the caller's own has no container.
+    if (shell) containers.add(shell)
+  }
+  tally(calls, 'container_minute', containers.size * SESSION_MINUTES)
+  return calls
+}
+
+/** Opening a page and searching in it belong to the search that found it. */
+function isBilledSearch({ type, action, status }: JsonObject): boolean {
+  if (type !== 'web_search_call' || status === 'failed') return false
+  const kind = member(action, 'type')
+  return kind === undefined || kind === 'search'
+}

@@ -1,0 +1,66 @@
+/** What a response says it cost: its usage, the tools that the vendor ran, and images made. */
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { type ChatUsageOptions, createChatUsageReader } from '../chat/read-usage.ts'
+import { splitTokens } from '../chat/split-tokens.ts'
+import type { ModelPass } from '../relay.ts'
+import { mergeUsage } from '../usage/read-count.ts'
+import { toImageTokens, type UsageReading } from '../usage/usage-reading.ts'
+import { createItemCounter } from './count-tools.ts'
+
+export interface ResponseUsageReader {
+  /** Reads a response object: a whole answer, or what an event of a stream carries. */
+  readonly read: (response: JsonObject) => void
+  /** Reads an item that is done, in a stream. */
+  readonly readItem: (item: unknown, outputIndex: unknown) => void
+  readonly reading: () => UsageReading
+}
+
+export function createResponseUsageReader(options: ChatUsageOptions = {}): ResponseUsageReader {
+  const usage = createChatUsageReader(options)
+  const items = createItemCounter()
+  let images: unknown
+  let imageModel: string | undefined
+  let known: UsageReading | undefined
+  return {
+    read(response) {
+      known = undefined
+      usage.read(response)
+      items.addOutput(response.output)
+      images = mergeUsage(images, member(response.tool_usage, 'image_gen'))
+      imageModel = readImageModel(response.tools) ?? imageModel
+    },
+    readItem(item, outputIndex) {
+      known = undefined
+      items.add(item, outputIndex)
+    },
+    reading() {
+      known ??= build()
+      return known
+    },
+  }
+
+  function build(): UsageReading {
+    usage.count(items.calls())
+    const reading = usage.reading()
+    const model = imageModel ?? options.imageModel
+    if (isObject(images) && model) {
+      return { ...reading, passes: [readImagePass(images, model)] }
+    }
+    if (!isObject(images) && !items.hasImages()) return reading
+    return {
+      ...reading,
+      unknownUsage: [...(reading.unknownUsage ?? []), 'output.image_generation_call'],
+    }
+  }
+}
+
+function readImageModel(tools: unknown): string | undefined {
+  if (!Array.isArray(tools)) return undefined
+  const tool: unknown = tools.find((one) => member(one, 'type') === 'image_generation')
+  return asString(member(tool, 'model'))
+}
+
+function readImagePass(usage: JsonObject, model: string): ModelPass {
+  const tokens = toImageTokens(splitTokens(usage, undefined))
+  return { model, role: 'image_generation', usage: tokens }
+}

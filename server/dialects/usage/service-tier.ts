@@ -1,0 +1,59 @@
+/** Service tiers in the words of price conditions, for what is asked and for what was served. */
+
+const NEUTRAL: ReadonlyMap<string, string> = new Map([
+  ['default', 'standard'],
+  ['on_demand', 'standard'],
+  ['standard', 'standard'],
+  ['standard_only', 'standard'],
+  ['priority', 'fast'],
+  ['performance', 'fast'],
+  ['fast', 'fast'],
+  ['scale', 'prepaid'],
+  ['provisioned', 'prepaid'],
+  ['reserved', 'prepaid'],
+  ['prepaid', 'prepaid'],
+  ['flex', 'flex'],
+  ['batch', 'batch'],
+  ['ultrafast', 'ultrafast'],
+])
+
+/**
+ * The neutral word of a vendor's tier. Null is the standard tier. A tier without a neutral word
+ * stays the vendor's own text in lower case, and so has no price.
+ */
+function toNeutralTier(tier: string | null): string {
+  if (tier === null) return 'standard'
+  const named = tier.toLowerCase()
+  return NEUTRAL.get(named) ?? named
+}
+
+/** Whether prices can name a tier: false for the vendor's own text. */
+export function isNeutralTier(tier: string): boolean {
+  return NEUTRAL.get(tier) === tier
+}
+
+/**
+ * What an answer says of the tier that served it: a string, or null. Undefined when it says
+ * nothing that counts: `auto` is an echo of the request, which the last event replaces.
+ */
+export function readServedTier(value: unknown): string | undefined {
+  if (value === null) return 'standard'
+  if (typeof value !== 'string' || value === '' || value === 'auto') return undefined
+  return toNeutralTier(value)
+}
+
+/** The neutral word as chat completions and responses spell it. */
+const CHAT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['standard', 'default'],
+  ['fast', 'priority'],
+  ['prepaid', 'scale'],
+])
+
+export function toChatTier(tier: string): string {
+  return CHAT_NAMES.get(tier) ?? tier
+}
+
+/** The neutral word as messages spell it. */
+export function toMessagesTier(tier: string): string {
+  return tier === 'fast' || tier === 'prepaid' ? 'priority' : tier
+}

@@ -1,0 +1,76 @@
+/** What the usage of an answer says, in the terms of a relay's report. */
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import type { RelayReport } from '../relay.ts'
+
+/** Members that say nothing are absent. */
+export type UsageReading = Pick<
+  RelayReport,
+  'usage' | 'passes' | 'facts' | 'statedCost' | 'unknownUsage'
+>
+
+export const NOTHING_STATED: UsageReading = {}
+
+/** Quantities while they are being gathered. */
+export type Tally = { -readonly [Name in keyof Quantities]: Quantities[Name] }
+
+/** Adds to a unit; nothing for zero, so that what was not used has no line. */
+export function tally(quantities: Tally, unit: Unit, count: number): void {
+  if (count > 0) quantities[unit] = (quantities[unit] ?? 0) + count
+}
+
+/** The larger count of each unit: one call is often told in two places, and never twice. */
+export function largerOfEach(left: Quantities, right: Quantities): Quantities {
+  const larger: Tally = { ...left }
+  for (const [unit, count] of Object.entries(right) as [Unit, number][]) {
+    larger[unit] = Math.max(larger[unit] ?? 0, count)
+  }
+  return larger
+}
+
+/** The tokens of a model of images: output that its details do not call text is images. */
+export function toImageTokens(tokens: Quantities): Quantities {
+  const { output_token: output, image_output_token: images, ...rest } = tokens
+  if (output === undefined) return tokens
+  if (images === undefined) return { ...rest, image_output_token: output }
+  return output === 0 ? { ...rest, image_output_token: images } : tokens
+}
+
+const CACHED_UNITS: readonly Unit[] = [
+  'cached_input_token',
+  'cached_audio_input_token',
+  'cached_image_input_token',
+]
+const WRITE_UNITS: readonly Unit[] = [
+  'cache_write_token',
+  'cache_write_5m_token',
+  'cache_write_1h_token',
+]
+
+/** Totals in which callers' dialects state usage; undefined when nothing of it is stated. */
+export interface TokenTotals {
+  /** Cached and written tokens included. */
+  readonly input: number | undefined
+  /** Neither cached nor written. */
+  readonly fresh: number | undefined
+  readonly cached: number
+  readonly written: number
+  readonly output: number | undefined
+}
+
+export function totalTokens(usage: Quantities | undefined): TokenTotals {
+  const cached = sum(usage, CACHED_UNITS) ?? 0
+  const written = sum(usage, WRITE_UNITS) ?? 0
+  const isStated = usage?.input_token !== undefined
+  const input = isStated ? sum(usage, INPUT_UNITS) : undefined
+  const fresh = input === undefined ? undefined : input - cached - written
+  return { input, fresh, cached, written, output: sum(usage, OUTPUT_UNITS) }
+}
+
+function sum(usage: Quantities | undefined, units: readonly Unit[]): number | undefined {
+  let total: number | undefined
+  for (const unit of units) {
+    const count = usage?.[unit]
+    if (count !== undefined) total = (total ?? 0) + count
+  }
+  return total
+}

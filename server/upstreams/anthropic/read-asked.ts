@@ -1,0 +1,38 @@
+/** What a messages request says of how its answer's usage is read. Pure. */
+import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
+import { asString, isObject, member } from '../../lib/json.ts'
+
+/** Containers cost nothing beside these tools, from these versions on. */
+const FREE_BESIDE = /^(?:web_search|web_fetch)_(\d{8})$/
+const FREE_FROM = '20260209'
+
+/** Nothing is looked for unless an answer leaves it open. */
+export function readUsageOptions(value: Readonly<Record<string, unknown>>): MessagesUsageOptions {
+  return {
+    writeLifetime: () => (asksForHour(value) ? '1h' : '5m'),
+    isContainerFree: () => toList(value.tools).some(isFreeBeside),
+  }
+}
+
+/** Where several lifetimes are asked for, the dearest. */
+function asksForHour(value: Readonly<Record<string, unknown>>): boolean {
+  const { system, tools, messages } = value
+  return isForHour(value) || [system, tools, messages].some((list) => toList(list).some(holdsHour))
+}
+
+function holdsHour(block: unknown): boolean {
+  return isForHour(block) || toList(member(block, 'content')).some(holdsHour)
+}
+
+function isForHour(block: unknown): boolean {
+  return isObject(block) && member(block.cache_control, 'ttl') === '1h'
+}
+
+function isFreeBeside(tool: unknown): boolean {
+  const version = FREE_BESIDE.exec(asString(member(tool, 'type')) ?? '')?.[1]
+  return version !== undefined && version >= FREE_FROM
+}
+
+function toList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

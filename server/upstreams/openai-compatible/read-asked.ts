@@ -1,0 +1,21 @@
+/** What a request of OpenAI's API says of how its answer's usage is read. Pure. */
+import type { ChatUsageOptions } from '../../dialects/chat/read-usage.ts'
+import { asString, member } from '../../lib/json.ts'
+
+/** The vendor's own default for images made within a response. */
+const IMAGE_MODEL = 'gpt-image-1'
+
+export function readUsageOptions(value: Readonly<Record<string, unknown>>): ChatUsageOptions {
+  const lifetime = member(value.prompt_cache_options, 'ttl')
+  return {
+    imageModel: readImageModel(value.tools),
+    asksForSearch: value.web_search_options !== undefined && value.web_search_options !== null,
+    ...(lifetime === '5m' || lifetime === '1h' ? { writeLifetime: lifetime } : {}),
+  }
+}
+
+function readImageModel(tools: unknown): string {
+  const list: readonly unknown[] = Array.isArray(tools) ? tools : []
+  const tool = list.find((one) => member(one, 'type') === 'image_generation')
+  return asString(member(tool, 'model')) ?? IMAGE_MODEL
+}
