@@ -75,7 +75,7 @@ export async function archiveEverything(sql: Sql): Promise<void> {
   )
 }
 
-/** Starts a server with the state of `at`, from a base backup and the archive, once it is reached. */
+/** Starts a server from a base backup and the archive. Resolves once it has the state of `at`. */
 export async function recoverTo(
   at: Date,
   parts: { readonly base: string; readonly archive: string; readonly dataDir: string },
