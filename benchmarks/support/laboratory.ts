@@ -31,8 +31,6 @@ const ROOT = join(import.meta.dirname, '..', '..')
 /** A gateway with its own database and callers, in front of any upstream. */
 export interface Place {
   readonly dataDir: string
-  /** The DATABASE_URL of a shared PostgreSQL. */
-  readonly databaseUrl: string | undefined
   readonly gatewayUrl: string
   readonly accountIds: readonly string[]
   /** Spread evenly over the accounts. */
@@ -56,8 +54,6 @@ export interface PlaceOptions {
   readonly balance?: string
   /** Several gateways on one PostgreSQL, each on a port of its own. */
   readonly shared?: boolean
-  /** Settings of a shared PostgreSQL, beside those of the embedded one. */
-  readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface LaboratoryOptions extends PlaceOptions {
@@ -82,8 +78,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
   process.once('exit', () => killPostmaster(dataDir))
   const port = await findFreePort()
-  const { shared, settings = {} } = options
-  const server = shared ? await startEmbedded({ dataDir, settings }) : undefined
+  const server = options.shared ? await startEmbedded({ dataDir }) : undefined
 
   async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const database = await openDatabase({ dataDir, owner: false })
@@ -101,7 +96,6 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   })
   return {
     dataDir,
-    databaseUrl: server && urlOf(server),
     gatewayUrl: `http://127.0.0.1:${port}`,
     ...made,
     withDatabase,
@@ -116,8 +110,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   }
 }
 
-/** The DATABASE_URL of an embedded server. */
-export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
+function urlOf({ place }: EmbeddedServer): string {
   const { user, password, socketFolder, port, database } = place
   return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
 }

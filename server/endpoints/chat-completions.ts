@@ -1,13 +1,25 @@
 /** POST /v1/chat/completions: OpenAI's chat dialect. */
 import { z } from 'zod'
 import type { MeteredEndpoint } from './endpoint.ts'
+import { readChatAsking } from './text/asked-chat.ts'
+import { measureChat } from './text/measure-chat.ts'
+import { PLAIN_CHAT } from './text/plain-members.ts'
 import {
   asksForStream,
-  estimateInputTokens,
+  countInput,
   estimateText,
   quoteText,
   TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
 } from './text.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_completion_tokens', 'max_tokens'],
+  plain: PLAIN_CHAT,
+  measure: measureChat,
+  asking: ({ value }, measure) => readChatAsking(value, measure),
+}
 
 const tokenLimit = z.int().positive().max(10_000_000).nullish()
 
@@ -59,8 +71,9 @@ export const chatCompletions: MeteredEndpoint = {
     schema: chatRequest,
     model: ({ value }) => value.model as string,
     streams: asksForStream,
-    inputTokens: (value) => estimateInputTokens(value.messages, value.tools),
-    quote: (request) => quoteText(request, ['max_completion_tokens', 'max_tokens']),
+    inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureChat(value)),
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
     fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
     billsBroken: true,
     passesRefusals: false,

@@ -1,7 +1,13 @@
 /** POST /v1/embeddings: OpenAI's embedding dialect, billed by input tokens. */
 import { z } from 'zod'
+import type { Body, Estimate, QuotedRequest } from '../pipeline/metering.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
-import { estimateInputTokens, TEXT_BODY_BYTES_MAX } from './text.ts'
+import { createAsking, readCommon } from './text/asked.ts'
+import { createMeasure } from './text/measure.ts'
+import { PLAIN_EMBEDDINGS } from './text/plain-members.ts'
+import { quoteText, TEXT_BODY_BYTES_MAX, type TextDialect } from './text.ts'
+
+const BYTES_PER_TOKEN = 4
 
 const tokens = z.array(z.int().nonnegative()).min(1)
 
@@ -23,11 +29,33 @@ const embeddingAnswer = z.looseObject({
   usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
 })
 
-/** A list of token numbers counts one token each; text is estimated. */
-function countInput(input: unknown): number {
-  if (!Array.isArray(input)) return estimateInputTokens(input)
-  if (typeof input[0] === 'number') return input.length
-  return input.reduce<number>((sum, item) => sum + countInput(item), 0)
+/** Numbers are tokens: there are at least as many as the request lists. */
+function countTokens(input: unknown): number {
+  if (typeof input === 'number') return 1
+  if (!Array.isArray(input)) return 0
+  return input.reduce<number>((sum, item) => sum + countTokens(item), 0)
+}
+
+function estimateInput(value: Body, bodyBytes: number): number {
+  return Math.max(countTokens(value.input), Math.ceil(bodyBytes / BYTES_PER_TOKEN))
+}
+
+const dialect: TextDialect = {
+  limits: [],
+  plain: PLAIN_EMBEDDINGS,
+  measure: createMeasure,
+  asking({ value }, measure) {
+    const asking = createAsking()
+    readCommon(asking, value, measure)
+    return asking
+  },
+}
+
+/** Text and numbers alike, and no output. */
+function quote(request: QuotedRequest): Estimate {
+  const { quantities: _text, ...estimate } = quoteText(request, dialect)
+  const { value, body } = request
+  return { ...estimate, quantities: { input_token: estimateInput(value, body.length) } }
 }
 
 export const embeddings: MeteredEndpoint = {
@@ -44,8 +72,9 @@ export const embeddings: MeteredEndpoint = {
     schema: embeddingRequest,
     model: ({ value }) => value.model as string,
     streams: () => false,
-    inputTokens: (value) => countInput(value.input),
-    quote: ({ inputTokens }) => ({ input_token: inputTokens }),
+    inputTokens: estimateInput,
+    quote,
+    needs: ['input_token'],
     fallback: (request) => ({ input_token: request.inputTokensEstimate }),
     billsBroken: false,
     passesRefusals: false,

@@ -8,9 +8,10 @@ import {
 } from '../dialects/images/read-request.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Quantities } from '../lib/units.ts'
-import type { Body, Metering, QuotedRequest } from '../pipeline/metering.ts'
+import type { Body, Estimate, Metering, QuotedRequest } from '../pipeline/metering.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
-import { estimateInputTokens } from './text.ts'
+import { addMediaUrl, createMeasure } from './text/measure.ts'
+import { countInput } from './text.ts'
 
 /** Reference images may come inside the request. */
 const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
@@ -45,10 +46,39 @@ export const imageAnswer = z.looseObject({
   usage: z.looseObject({}).optional(),
 })
 
-function quote({ value, inputTokens, model }: QuotedRequest): Quantities {
+/** Members that bring pictures to work on. */
+const PICTURES = ['image', 'images', 'mask', 'reference_images', 'image_urls'] as const
+/** The dearest picture that any vendor makes, with its previews. */
+const TOKENS_PER_IMAGE_MOST = 131_072
+/** What models without limits in the catalog are believed to read. */
+const INPUT_TOKENS_MAX = 2_000_000
+
+/** The whole body at four bytes a token, without the bytes of pictures. */
+function countText(value: Body, bodyBytes: number): number {
+  const measure = createMeasure()
+  for (const name of PICTURES) {
+    const given = value[name]
+    for (const one of Array.isArray(given) ? given : [given]) {
+      if (one !== undefined && one !== null) addMediaUrl(measure, 'image', one)
+    }
+  }
+  return countInput(bodyBytes, measure)
+}
+
+function quote({ value, body, model }: QuotedRequest): Estimate {
+  const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const image = countImagesMost(value)
-  const each = model.limits.max_output_tokens ?? countTokensMost(value)
-  return { image, input_token: inputTokens, output_token: image * each }
+  const each = outputMax ?? countTokensMost(value)
+  const input = countText(value, body.length)
+  return {
+    quantities: { image, input_token: input, output_token: image * each },
+    ceiling: {
+      inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
+      outputTokens: IMAGES_MAX * Math.max(each, TOKENS_PER_IMAGE_MOST),
+      others: IMAGES_MAX,
+    },
+    dimensions: { alternatives: [readImageFacts(value)], features: [] },
+  }
 }
 
 /** Without stated usage: the images that were seen, or all of them when the answer is whole. */
@@ -70,8 +100,7 @@ export const imageMetering: Metering = {
   schema: imageRequest,
   model: ({ value }) => value.model as string,
   streams: (value: Body) => value.stream === true,
-  inputTokens: (value) => estimateInputTokens(value.prompt),
-  facts: readImageFacts,
+  inputTokens: countText,
   quote,
   needs: ['image', 'output_token'],
   fallback: estimate,

@@ -3,9 +3,28 @@ import { z } from 'zod'
 import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { countMessagesTokens } from '../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../dialects/messages/validate-request.ts'
-import type { RequestParts } from '../pipeline/metering.ts'
+import type { Body, RequestParts } from '../pipeline/metering.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
-import { asksForStream, estimateText, quoteText, TEXT_BODY_BYTES_MAX } from './text.ts'
+import { readMessagesAsking } from './text/asked-messages.ts'
+import { measureMessages } from './text/measure-messages.ts'
+import { PLAIN_MESSAGES } from './text/plain-members.ts'
+import {
+  asksForStream,
+  countInput,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
+} from './text.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_tokens'],
+  plain: PLAIN_MESSAGES,
+  measure: measureMessages,
+  asking: ({ value, headers }, measure, inputTokens) =>
+    readMessagesAsking(value, headers, measure, inputTokens),
+}
 
 const messagesRequest = z.looseObject({
   model: z.string().min(1).describe('A chat model of GET /v1/models.'),
@@ -48,6 +67,13 @@ function checkVersion({ headers }: RequestParts): void {
   }
 }
 
+/** By its texts, which is closer; by its bytes where most of the request is in no text. */
+function estimateInput(value: Body, bodyBytes: number): number {
+  const byTexts = countMessagesTokens(value)
+  const byBytes = countInput(bodyBytes, measureMessages(value))
+  return byTexts * 2 < byBytes ? byBytes : byTexts
+}
+
 export const messages: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -66,8 +92,9 @@ export const messages: MeteredEndpoint = {
     },
     model: ({ value }) => value.model as string,
     streams: asksForStream,
-    inputTokens: countMessagesTokens,
-    quote: (request) => quoteText(request, ['max_tokens']),
+    inputTokens: estimateInput,
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
     fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
     billsBroken: true,
     passesRefusals: false,

@@ -2,13 +2,25 @@
 import { z } from 'zod'
 import { GatewayError } from '../errors.ts'
 import type { MeteredEndpoint, PlainEndpoint } from './endpoint.ts'
+import { readResponsesAsking } from './text/asked-responses.ts'
+import { measureResponses } from './text/measure-responses.ts'
+import { PLAIN_RESPONSES } from './text/plain-members.ts'
 import {
   asksForStream,
-  estimateInputTokens,
+  countInput,
   estimateText,
   quoteText,
   TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
 } from './text.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_output_tokens'],
+  plain: PLAIN_RESPONSES,
+  measure: measureResponses,
+  asking: ({ value }, measure) => readResponsesAsking(value, measure),
+}
 
 const responsesRequest = z.looseObject({
   model: z.string().min(1).describe('A chat model of GET /v1/models.'),
@@ -49,8 +61,9 @@ export const responses: MeteredEndpoint = {
     buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
     keepsAnswer: ({ store }) => store !== false,
     streams: asksForStream,
-    inputTokens: (value) => estimateInputTokens(value.instructions, value.input, value.tools),
-    quote: (request) => quoteText(request, ['max_output_tokens']),
+    inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
     fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
     billsBroken: true,
     passesRefusals: true,

@@ -1,5 +1,6 @@
 /** POST /v1/search: two product lines, billed per successful call (spec 4.2). */
 import { z } from 'zod'
+import type { Ceiling } from '../pipeline/ceiling.ts'
 import type { RequestParts } from '../pipeline/metering.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
@@ -8,6 +9,9 @@ const MODEL_OF_TYPE: Readonly<Record<string, string>> = {
   web: 'vendor-web-search',
   global: 'vendor-global-search',
 }
+
+/** A search is one call, whatever else its vendor counts. */
+const CEILING: Ceiling = { inputTokens: 0, outputTokens: 0, others: 1 }
 
 const searchRequest = z
   .looseObject({
@@ -51,7 +55,7 @@ export const search: MeteredEndpoint = {
     model: readModel,
     streams: () => false,
     inputTokens: () => 0,
-    quote: () => ({ call: 1 }),
+    quote: () => ({ quantities: { call: 1 }, ceiling: CEILING }),
     fallback: () => ({ call: 1 }),
     billsBroken: false,
     passesRefusals: false,

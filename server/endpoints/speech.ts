@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { countBilledCharacters } from '../dialects/speech/request.ts'
 import type { RequestParts } from '../pipeline/metering.ts'
+import { boundSpeech } from './bound-speech.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
 const SPEECH_BODY_BYTES_MAX = 1024 * 1024
@@ -59,7 +60,10 @@ export const speech: MeteredEndpoint = {
     model: readModel,
     streams: () => true,
     inputTokens: () => 0,
-    quote: ({ value }) => ({ character: countBilledCharacters(value) }),
+    quote: ({ value, body }) => ({
+      quantities: { character: countBilledCharacters(value) },
+      ceiling: boundSpeech(body.length),
+    }),
     fallback: (request) => ({ character: countBilledCharacters(request.value) }),
     billsBroken: false,
     passesRefusals: true,

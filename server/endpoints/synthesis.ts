@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { estimateSynthesis } from '../dialects/synthesis/estimate.ts'
 import { AUDIO_FORMATS } from '../dialects/synthesis/formats.ts'
+import { boundSpeech } from './bound-speech.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 import { TEXT_BODY_BYTES_MAX } from './text.ts'
 
@@ -47,17 +48,18 @@ export const synthesis: MeteredEndpoint = {
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: () => true,
     inputTokens: () => 0,
-    quote: ({ value }) => {
+    quote: ({ value, body }) => {
       const {
         character = 0,
         second = 0,
         input_token = 0,
         output_token = 0,
       } = estimateSynthesis(value)
-      return {
+      const quantities = {
         ...{ character, call: 1, input_token: input_token * 2 },
         ...{ second: second * MARGIN, output_token: output_token * MARGIN },
       }
+      return { quantities, ceiling: boundSpeech(body.length) }
     },
     needs: ['character', 'second', 'input_token', 'output_token', 'call'],
     fallback: ({ value }) => ({ ...estimateSynthesis(value), call: 1 }),

@@ -5,12 +5,16 @@ import {
   SLOWEST_BYTES_PER_SECOND,
 } from '../dialects/transcription/measure-audio.ts'
 import { estimateTokensOfBytes } from '../lib/estimate-tokens.ts'
+import type { Ceiling } from '../pipeline/ceiling.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
 const FILE_BYTES_MAX = 25 * 1024 * 1024
 /** What models that are billed by tokens hear, and the most that can be said. */
 const TOKENS_HEARD_PER_SECOND = 17
 const TOKENS_SAID_PER_SECOND = 10
+/** Vendors bill a part of a minute as one, and models hear more than is said. */
+const SECONDS_LEAST = 60
+const TOKENS_PER_SECOND_MOST = 100
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
 const decimal = z
@@ -38,6 +42,13 @@ const transcriptionRequest = z.object({
 
 const transcriptionAnswer = z.looseObject({ text: z.string() })
 
+/** A header can lie about the length; the bytes bound what can be heard in them. */
+function boundRecording(bytes: number): Ceiling {
+  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_LEAST
+  const tokens = second * TOKENS_PER_SECOND_MOST
+  return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
+}
+
 export const transcriptions: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -53,11 +64,14 @@ export const transcriptions: MeteredEndpoint = {
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: (value) => value.stream === 'true',
     inputTokens: () => 0,
-    quote: ({ fileSeconds = 0 }) => ({
-      second: fileSeconds,
-      input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
-      output_token: fileSeconds * TOKENS_SAID_PER_SECOND,
-      call: 1,
+    quote: ({ fileSeconds = 0, fileBytes = 0 }) => ({
+      quantities: {
+        second: fileSeconds,
+        input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
+        output_token: fileSeconds * TOKENS_SAID_PER_SECOND,
+        call: 1,
+      },
+      ceiling: boundRecording(fileBytes),
     }),
     needs: ['second', 'input_token', 'output_token', 'call'],
     fallback: ({ file }, { outputBytes }) => ({
@@ -66,9 +80,6 @@ export const transcriptions: MeteredEndpoint = {
       output_token: estimateTokensOfBytes(outputBytes),
       call: 1,
     }),
-    // A header can lie about the length; the bytes bound what can be heard in them.
-    plausible: ({ file }, { second = 0 }) =>
-      second <= (file?.bytes ?? 0) / SLOWEST_BYTES_PER_SECOND,
     billsBroken: false,
     passesRefusals: false,
   },

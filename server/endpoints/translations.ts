@@ -8,7 +8,7 @@ import {
 } from '../dialects/interpretation/languages.ts'
 import { readOrder } from '../dialects/interpretation/read-order.ts'
 import { BYTES_PER_SECOND, createWavReader } from '../dialects/interpretation/read-wav.ts'
-import type { RequestParts } from '../pipeline/metering.ts'
+import type { Estimate, QuotedRequest, RequestParts } from '../pipeline/metering.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
 /** An hour: a recording is interpreted at the pace of speech. */
@@ -16,6 +16,8 @@ const SECONDS_MAX = 3600
 /** For what stands before and after the samples. */
 const FRAME_BYTES_MAX = 1024 * 1024
 const VOICE_LENGTH_MAX = 256
+/** Of the most that a recording should come to: more is a mistake of the vendor's. */
+const CEILING_FACTOR = 10
 
 /** Forms name fields that they leave empty. */
 function languageOf(codes: readonly [string, ...string[]]) {
@@ -49,6 +51,22 @@ function check({ value }: RequestParts): void {
   checkLanguages(languages, mode, voice !== '')
 }
 
+/** The most that the audio should come to; a vendor may count finer, and more at the ends. */
+function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
+  const { mode } = readOrder(value)
+  const quantities = boundTokens(fileBytes, mode)
+  const { input_token: heard = 0, output_token: said = 0 } = quantities
+  return {
+    quantities,
+    ceiling: {
+      inputTokens: heard * CEILING_FACTOR,
+      outputTokens: said * CEILING_FACTOR,
+      others: 2 * SECONDS_MAX,
+    },
+    dimensions: { alternatives: [{ mode }], features: [] },
+  }
+}
+
 export const translations: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
@@ -68,8 +86,7 @@ export const translations: MeteredEndpoint = {
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: (value) => readOrder(value).mode === 's2s',
     inputTokens: () => 0,
-    facts: (value) => ({ mode: readOrder(value).mode }),
-    quote: ({ value, fileBytes = 0 }) => boundTokens(fileBytes, readOrder(value).mode),
+    quote,
     fallback: ({ value, file }, { outputBytes }, complete) =>
       estimateTokens(file?.bytes ?? 0, readOrder(value).mode, outputBytes, complete),
     billsBroken: true,

@@ -27,8 +27,8 @@ export async function askStored(
   request: StoredRequest,
   services: Services,
 ): Promise<StoredReply> {
-  const channelId = await services.storedAnswers.findChannel(caller.accountId, request.id)
-  const channel = channelId && services.catalog.snapshot().channels.get(channelId)
+  const found = await services.storedAnswers.find(caller.accountId, request.id)
+  const channel = found && services.catalog.snapshot().channels.get(found.channelId)
   const ask = channel && services.upstreams.get(channel.upstream)?.stored
   if (!channel || !ask) throw new GatewayError('not_found', { message: 'no such response' })
   const hold = await takeEmptyHold(context, caller, services)

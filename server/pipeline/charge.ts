@@ -1,15 +1,20 @@
 /**
- * From what an upstream reported to what is owed. Pure: the rules of design.md part 4 in one
- * place, so that every endpoint is billed alike.
+ * From what an upstream reported to what is owed. Pure, and in one place, so that every endpoint
+ * and every task is billed alike:
+ *
+ * - Stated usage is charged as stated up to the ceiling of the request, however far above the hold.
+ *   Beyond it, it is cut down to the ceiling and reviewed.
+ * - What is needed and not stated is estimated, and an estimate never takes more than the hold.
+ * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
 import type { Facts, Model, PriceEntry } from '../catalog/catalog.ts'
-import { explainUpperBound, type PriceLine, priceCharge } from '../catalog/price.ts'
-import type { RelayReport } from '../dialects/relay.ts'
+import { isPriced, type PriceLine, priceCharge } from '../catalog/price.ts'
+import type { ModelPass, RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
-import type { Quantities, Unit } from '../lib/units.ts'
-
-/** More than this many times the hold is not believed. */
-const ABSURD_FACTOR = 10n
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
+import { clampToCeiling, onlyStated } from './ceiling.ts'
+import { fitEstimate } from './fit-estimate.ts'
+import { countOnce, explainHold, type Held } from './held.ts'
 
 /** One line of a consumption record, as it is stored and shown. */
 export interface ChargeLine {
@@ -18,23 +23,27 @@ export interface ChargeLine {
   readonly unit_price: string
   readonly per: number
   readonly amount: string
+  /** Of work by another model than the one called: the vendor's id, and what it did. */
+  readonly model?: string
+  readonly role?: string
 }
 
 export interface Charge {
   /** null when nothing is owed: the hold is released. */
   readonly nanos: Nanos | null
   readonly basis: 'usage' | 'estimate' | 'partial' | 'none'
-  /** True when the upstream's usage was absurd and the hold was charged instead. */
+  /** True when the charge is not what the upstream stated: a person compares it with the bill. */
   readonly review: boolean
   readonly lines: readonly ChargeLine[]
 }
 
 export interface ChargeInput {
-  readonly model: Pick<Model, 'free' | 'prices'>
+  readonly model: Pick<Model, 'type' | 'free' | 'prices' | 'currency'>
   readonly facts: Facts
+  /** What the settings of the serving channel say of the price. */
+  readonly channelFacts?: Facts
   readonly holdNanos: Nanos
-  /** What the hold was taken for. */
-  readonly held: { readonly quantities: Quantities; readonly facts: Facts }
+  readonly held: Held
   readonly report: RelayReport
   /** The protocol's own end was seen and no error. */
   readonly complete: boolean
@@ -42,77 +51,124 @@ export interface ChargeInput {
   /** Units that stated usage must have, where they are priced. */
   readonly needs?: readonly Unit[]
   readonly fallback: (complete: boolean) => Quantities
-  /** Whether usage far beyond the hold is still what the request can come to. */
-  readonly plausible?: ((usage: Quantities) => boolean) | undefined
 }
 
 export const NOTHING: Charge = { nanos: null, basis: 'none', review: false, lines: [] }
 
+/** What an upstream stated, as far as it is believed. */
+interface Stated {
+  readonly quantities: Quantities
+  readonly passes: readonly ModelPass[]
+  readonly isClamped: boolean
+}
+
 export function computeCharge(input: ChargeInput): Charge {
-  const { usage, outputBytes } = input.report
-  if (usage && !Object.values(usage).every(isSane)) return clamped(input)
-  if (usage && isEnough(input, usage)) return chargeUsage(input, usage)
-  if (input.complete) return price(input, { ...estimate(input, true), ...usage }, 'estimate')
+  const { report, complete, billsBroken } = input
+  const stated = readStated(input)
+  const missing = hasCost(stated.quantities) ? [] : findMissing(input, stated.quantities)
+  if (missing.length === 0 && isAnything(stated)) return chargeStated(input, stated, {}, 'usage')
+  if (complete) return chargeStated(input, stated, estimate(input, missing), 'estimate')
   // Broken off: what the caller got is owed where the vendor bills it; nothing got, nothing owed.
-  if (!input.billsBroken || outputBytes === 0) return NOTHING
-  return price(input, { ...estimate(input, false), ...usage }, 'partial')
+  if (!billsBroken || (report.outputBytes === 0 && !isAnything(stated))) return NOTHING
+  return chargeStated(input, stated, estimate(input, missing), 'partial')
 }
 
-function isEnough(input: ChargeInput, usage: Quantities): boolean {
-  const { needs = [] } = input
-  return needs.every((unit) => usage[unit] !== undefined || !isPriced(input, unit))
+function readStated({ model, held, report }: ChargeInput): Stated {
+  const { usage = {}, passes = [], statedCost } = report
+  const sells = model.prices.some(({ unit }) => unit === 'vendor_cost')
+  const isKnown = sells && statedCost?.currency === model.currency && statedCost.nanos >= 0n
+  const cost = isKnown ? { vendor_cost: Number(statedCost.nanos) } : {}
+  const main = clampToCeiling(onlyStated({ ...usage, ...cost }), held.ceiling)
+  const others = passes.map((pass) => ({
+    ...pass,
+    ...clampToCeiling(onlyStated(pass.usage), held.ceiling),
+  }))
+  return {
+    quantities: main.quantities,
+    passes: others.map(({ model: id, role, quantities }) => ({
+      model: id,
+      role,
+      usage: quantities,
+    })),
+    isClamped: main.isClamped || others.some(({ isClamped }) => isClamped),
+  }
 }
 
-/** What is needed only where it is priced has no line elsewhere. */
-function estimate(input: ChargeInput, complete: boolean): Quantities {
-  const { needs = [] } = input
-  const isWanted = (unit: string) => needs.every((one) => one !== unit || isPriced(input, one))
-  const entries = Object.entries(input.fallback(complete))
-  return Object.fromEntries(entries.filter(([unit]) => isWanted(unit)))
+function isAnything({ quantities, passes }: Stated): boolean {
+  return passes.length > 0 || Object.keys(quantities).length > 0
 }
 
-function isPriced({ model }: ChargeInput, unit: Unit): boolean {
-  return model.prices.some((price) => price.unit === unit)
+function hasCost({ vendor_cost: cost }: Quantities): boolean {
+  return cost !== undefined
 }
 
-function chargeUsage(input: ChargeInput, usage: Quantities): Charge {
-  const charge = price(input, usage, 'usage')
-  const isFarBeyond =
-    input.holdNanos > 0n && charge.nanos !== null && charge.nanos > input.holdNanos * ABSURD_FACTOR
-  const absurd = isFarBeyond && input.plausible?.(usage) !== true
-  return absurd ? clamped(input) : charge
+/** A side of which any unit was stated is stated: a whole prompt may have come from a cache. */
+function findMissing({ needs = [], model }: ChargeInput, stated: Quantities): readonly Unit[] {
+  return needs.filter((unit) => {
+    const side = [INPUT_UNITS, OUTPUT_UNITS].find((units) => units.includes(unit)) ?? [unit]
+    return side.every((one) => stated[one] === undefined) && isPriced(model.prices, unit)
+  })
 }
 
-function isSane(quantity: unknown): boolean {
-  return typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0
+/** Without `needs`, the fallback stands for all that was not stated. */
+function estimate(
+  { needs, fallback, complete }: ChargeInput,
+  missing: readonly Unit[],
+): Quantities {
+  const guess = fallback(complete)
+  if (!needs) return guess
+  const stated = new Set<string>(needs.filter((unit) => !missing.includes(unit)))
+  return Object.fromEntries(Object.entries(guess).filter(([unit]) => !stated.has(unit)))
 }
 
 /** What is free has its lines too, at a price of zero: a record shows what was used. */
-function price(input: ChargeInput, quantities: Quantities, basis: Charge['basis']): Charge {
-  const { free } = input.model
-  const prices = free ? [] : input.model.prices
-  const priced = priceCharge(
-    prices,
-    { ...countOnce(prices), ...quantities },
-    input.facts,
-    input.facts,
+function chargeStated(
+  input: ChargeInput,
+  { quantities, passes, isClamped }: Stated,
+  estimated: Quantities,
+  basis: Charge['basis'],
+): Charge {
+  const { model, facts, channelFacts = {}, holdNanos, report } = input
+  const prices = model.free ? [] : model.prices
+  const once = countOnce(prices)
+  const price = (some: Quantities) =>
+    priceCharge(prices, { ...once, ...some }, facts, channelFacts, passes)
+  const priced = price(
+    fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos),
   )
-  return { nanos: priced.totalNanos, basis, review: false, lines: priced.lines.map(printLine) }
+  const isUnknown = !model.free && (report.unknownUsage ?? []).length > 0
+  const isUnpriced =
+    !model.free && isText(model) && priced.unpriced.some((unit) => isSold(unit, prices))
+  const review = isClamped || isUnknown || isUnpriced
+  // What nobody can price is worth at least what the caller agreed to.
+  if ((isUnknown || isUnpriced) && priced.totalNanos < holdNanos) return chargeHold(input, basis)
+  return { nanos: priced.totalNanos, basis, review, lines: priced.lines.map(printLine) }
+}
+
+/** Other models report tokens beside what they are sold by: those are information. */
+function isText({ type }: ChargeInput['model']): boolean {
+  return type === 'chat' || type === 'embedding'
+}
+
+const TEXT_INPUT: ReadonlySet<Unit> = new Set([
+  'input_token',
+  'cached_input_token',
+  'cache_write_token',
+  'cache_write_5m_token',
+])
+
+/** A model that is sold by the call, or by its answers alone, has plain tokens for information. */
+function isSold(unit: Unit, prices: readonly PriceEntry[]): boolean {
+  const base = TEXT_INPUT.has(unit) ? 'input_token' : unit
+  const isPlain = base === 'input_token' || base === 'output_token'
+  return !isPlain || prices.some((price) => price.unit === base)
 }
 
 function printLine({ unitPrice, ...line }: PriceLine): ChargeLine {
   return { ...line, unit_price: unitPrice }
 }
 
-/** What every call and task is one of, where that has a price: no upstream counts it. */
-export function countOnce(prices: readonly PriceEntry[]): Quantities {
-  const isPriced = (unit: Unit) => prices.some((price) => price.unit === unit)
-  return { ...(isPriced('call') ? { call: 1 } : {}), ...(isPriced('task') ? { task: 1 } : {}) }
-}
-
-/** The hold is what the caller agreed to; anything beyond an absurd figure is for people. */
-function clamped({ model, holdNanos, held }: ChargeInput): Charge {
-  const prices = model.free ? [] : model.prices
-  const { lines } = explainUpperBound(prices, held.quantities, [held.facts], [held.facts])
-  return { nanos: holdNanos, basis: 'usage', review: true, lines: lines.map(printLine) }
+/** The record says what the hold was for. */
+function chargeHold({ model, holdNanos, held }: ChargeInput, basis: Charge['basis']): Charge {
+  return { nanos: holdNanos, basis, review: true, lines: explainHold(model, held).map(printLine) }
 }

@@ -7,7 +7,8 @@ import { priceCharge } from '../catalog/price.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { FailureKind } from '../upstreams/failure.ts'
-import { type Charge, countOnce } from './charge.ts'
+import type { Charge } from './charge.ts'
+import { countOnce } from './held.ts'
 
 /** No call costs a million; such a figure comes of absurd usage or of a wrong catalog. */
 const BELIEVED_NANOS_MAX = 10n ** 15n

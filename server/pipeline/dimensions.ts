@@ -2,8 +2,10 @@
  * Price dimensions of a request: what a caller can ask for that makes a call dearer or cheaper.
  * What has no price at the model is refused before any money is held.
  */
-import type { Facts } from '../catalog/catalog.ts'
-import type { Unit } from '../lib/units.ts'
+import type { Facts, Model } from '../catalog/catalog.ts'
+import { isPriced } from '../catalog/price.ts'
+import { GatewayError } from '../errors.ts'
+import type { Quantities, Unit } from '../lib/units.ts'
 
 /** What a request asks for, as its dialect reads it. */
 export interface AskedDimensions {
@@ -16,7 +18,10 @@ export interface AskedDimensions {
   readonly features: readonly AskedFeature[]
 }
 
-/** One field of a request that is sold only where it has a price. */
+/**
+ * One field of a request that is sold only where it has a price. Without `unit` and `facts`
+ * nothing can price it, and only free models take it.
+ */
 export interface AskedFeature {
   /** The field for the 400, for example `service_tier` or `tools[0].type`. */
   readonly field: string
@@ -24,8 +29,53 @@ export interface AskedFeature {
   readonly value: string
   /** The unit that must have a price. */
   readonly unit?: Unit
-  /** The facts under which input and output must have a price. */
+  /** The facts under which the unit, or input and output, must have a price. */
   readonly facts?: Facts
-  /** The most of `unit` that the request allows, for the hold. */
+  /** The most of `unit` that the request should come to, for the hold. */
   readonly quantity?: number
+  /** Work of another model that the request asks for, for the hold. */
+  readonly work?: Quantities
+  /** Any price of another model will do: the header that allows one does not name it. */
+  readonly isOfAnyModel?: boolean
+  /** A translator leaves it out, so that a vendor reached by translation never sees it. */
+  readonly isDropped?: boolean
+}
+
+export const NO_DIMENSIONS: AskedDimensions = { alternatives: [{}], features: [] }
+
+/**
+ * Throws a 400 that names the first field without a price. `units` are those that every call of
+ * the operation is billed by.
+ */
+export function refuseUnpriced(
+  { free, prices, id }: Pick<Model, 'free' | 'prices' | 'id'>,
+  features: readonly AskedFeature[],
+  units: readonly Unit[],
+): void {
+  if (free) return
+  for (const feature of features) {
+    if (hasPrice(prices, feature, units)) continue
+    const { field, value } = feature
+    const shown = value.slice(0, 100)
+    throw new GatewayError('invalid_request', {
+      message: `${field}: '${shown}' is not sold with '${id}': it has no price`,
+      param: field,
+      code: 'not_priced',
+    })
+  }
+}
+
+function hasPrice(
+  prices: Model['prices'],
+  { unit, facts, isOfAnyModel }: AskedFeature,
+  units: readonly Unit[],
+): boolean {
+  // A vendor that states what each call cost prices all that it does.
+  if (prices.some((price) => price.unit === 'vendor_cost')) return true
+  if (unit) return isPriced(prices, unit, facts)
+  if (isOfAnyModel) return prices.some(({ when }) => when !== undefined && 'model' in when)
+  if (!facts) return false
+  const sold = units.filter((one) => isPriced(prices, one))
+  const isOfAnother = facts.model !== undefined
+  return sold.every((one) => isPriced(prices, one, facts)) && (sold.length > 0 || !isOfAnother)
 }

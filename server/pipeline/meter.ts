@@ -7,6 +7,7 @@ import type { RelayReport } from '../dialects/relay.ts'
 import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
 import { admit } from './admit.ts'
 import { deliverStream } from './deliver.ts'
 import { type Dispatched, dispatch, type Served } from './dispatch.ts'
@@ -52,7 +53,7 @@ async function run(
   }
   const leave = admit(caller, call.model, services)
   try {
-    const quoted = quote(metering, call)
+    const quoted = quote(metering, call, services)
     const hold = await takeHold(context, metering, caller, call, quoted, services)
     await runHeld({ context, metering, call, hold, quoted, services })
   } finally {
@@ -127,16 +128,25 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
   if (!id || !channel || !metering.keepsAnswer?.(call.request.value)) return
   try {
     const { accountId } = hold
-    await services.storedAnswers.remember({ id, accountId, channelId: channel })
+    const tokens = countTokens(report)
+    await services.storedAnswers.remember({ id, accountId, channelId: channel, tokens })
   } catch (error) {
     services.log.warn({ request_id: context.requestId, error }, 'a stored answer is not noted')
   }
 }
 
+/** What a request that builds on the answer has as input again; null where it is not stated. */
+function countTokens({ usage = {} }: RelayReport): number | null {
+  const count = (units: readonly Unit[]) => units.reduce((sum, unit) => sum + (usage[unit] ?? 0), 0)
+  const tokens = count(INPUT_UNITS) + count(OUTPUT_UNITS)
+  const isStated = [INPUT_UNITS, OUTPUT_UNITS].every((side) => side.some((unit) => unit in usage))
+  return isStated && Number.isSafeInteger(tokens) ? tokens : null
+}
+
 /** What would be written if the process died now. */
 function checkpoint(metered: Metered, { relay }: StreamAnswer, served: Served) {
   const ended = { report: relay.report(), complete: false }
-  const charge = chargeFor(metered, ended)
+  const charge = chargeFor(metered, served, ended)
   if (charge.nanos === null) return undefined
   const cost = costFor(metered, served, ended, charge)
   return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }

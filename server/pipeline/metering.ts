@@ -4,10 +4,12 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ZodType } from 'zod'
-import type { Facts, Model, ModelType } from '../catalog/catalog.ts'
+import type { Model, ModelType } from '../catalog/catalog.ts'
+import type { JsonFields } from '../dialects/json-scan.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
+import type { Ceiling } from './ceiling.ts'
 import type { AskedDimensions } from './dimensions.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
@@ -40,8 +42,11 @@ export interface Reading {
   /** The model id the caller names, wherever the endpoint's dialect puts it. */
   readonly model: (parts: RequestParts) => string | undefined
   readonly streams: (value: Body) => boolean
-  /** Estimated input tokens, for dialects that state them early; 0 where it has no meaning. */
-  readonly inputTokens: (value: Body) => number
+  /**
+   * Estimated input tokens, for dialects that state them early and for usage that is not stated;
+   * 0 where it has no meaning. `bodyBytes` is the size of the request as it was sent.
+   */
+  readonly inputTokens: (value: Body, bodyBytes: number) => number
 }
 
 export interface FormReading {
@@ -58,34 +63,43 @@ export interface FormReading {
 
 export interface Metering extends Reading {
   readonly operation: Operation
-  /** The most this call should come to: what the hold freezes. */
-  readonly quote: (request: QuotedRequest) => Quantities
-  /** What conditions of prices may ask for, for example a resolution. */
-  readonly facts?: (value: Body) => Facts
-  /** What the request asks for that changes its price; without it, nothing does. */
-  readonly dimensions?: (parts: RequestParts) => AskedDimensions
+  /** What a call should come to, what it can come to, and what it asks for. */
+  readonly quote: (request: QuotedRequest) => Estimate
   /** Where they are priced, stated usage without these is completed by an estimate. */
   readonly needs?: readonly Unit[]
   /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
-  /**
-   * Whether usage of more than ten times the hold is to be believed: where the hold was priced by
-   * what a caller's file says of itself.
-   */
-  readonly plausible?: (request: CallRequest, usage: Quantities) => boolean
   /** Whether the part delivered before an upstream broke off is owed. */
   readonly billsBroken: boolean
   /** Whether an upstream's refusal reaches the caller with its own status and body. */
   readonly passesRefusals: boolean
 }
 
+/** What an endpoint says of the money of one request, all read in one pass over it. */
+export interface Estimate {
+  /** What the hold is taken for: an estimate on the safe side, not a bound. */
+  readonly quantities: Quantities
+  /** The bound that stated usage is believed up to. */
+  readonly ceiling: Ceiling
+  /** How it may be served and what must have a price; without it, nothing changes the price. */
+  readonly dimensions?: AskedDimensions
+}
+
 export interface QuotedRequest {
   readonly value: Body
   readonly body: Buffer
+  readonly fields: JsonFields
+  readonly headers: IncomingHttpHeaders
+  /** The earlier answers that the request builds on, which are input again. */
+  readonly chain?: Chain
   /** Of a form’s file, the part that counts; absent without one. */
   readonly fileBytes?: number
   /** Of a recording. */
   readonly fileSeconds?: number
-  readonly inputTokens: number
   readonly model: Model
+}
+
+export interface Chain {
+  /** Tokens of all earlier turns together; null where nobody stated them. */
+  readonly tokens: number | null
 }

@@ -6,7 +6,7 @@ import { readShape } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { readIdempotencyKey } from '../http/idempotency-key.ts'
 import type { CallRequest, Upstream } from '../upstreams/upstream.ts'
-import type { Body, Reading, RequestParts } from './metering.ts'
+import type { Body, Chain, Reading, RequestParts } from './metering.ts'
 import { asRefusal, type ReceivedRequest, readRequest } from './read-request.ts'
 import type { Services } from './services.ts'
 
@@ -27,6 +27,8 @@ export interface ResolvedCall {
   readonly model: Model
   readonly routes: readonly UsableRoute[]
   readonly idempotency: IdempotencyClaim | null
+  /** The earlier answers that the request builds on; absent when it builds on none. */
+  readonly chain?: Chain
   /** Gives back what the request has on disk. */
   readonly discard: () => Promise<void>
 }
@@ -65,6 +67,8 @@ async function match(
   const modelId = await readModelId(metering, { value, query: context.query, headers })
   context.facts.model = modelId
   const target = await findTarget(modelId, metering, value, caller, services, speaks)
+  // Counted when somebody asks: most calls never need it.
+  let inputTokens: number | undefined
   return {
     ...target,
     idempotency: readIdempotency(context, digest),
@@ -78,7 +82,10 @@ async function match(
       createdAtSeconds: Math.floor(Date.now() / 1000),
       model: modelId,
       stream: metering.streams(value),
-      inputTokensEstimate: metering.inputTokens(value),
+      get inputTokensEstimate() {
+        inputTokens ??= metering.inputTokens(value, body.length)
+        return inputTokens
+      },
     },
   }
 }
@@ -103,14 +110,15 @@ export async function findTarget(
   caller: Customer,
   services: Services,
   speaks: (upstream: Upstream) => boolean,
-): Promise<Pick<ResolvedCall, 'model' | 'routes'>> {
+): Promise<Pick<ResolvedCall, 'model' | 'routes' | 'chain'>> {
   const snapshot = services.catalog.snapshot()
   const model = findModel(modelId, metering, caller, snapshot)
   const usable = usableRoutes(model, speaks, snapshot, services).map((route) => {
     return costIn(route, caller.currency)
   })
-  const routes = await pinRoutes(usable, metering.buildsOn?.(value), caller, services)
-  return { model, routes }
+  const answerId = metering.buildsOn?.(value)
+  if (answerId === undefined) return { model, routes: usable }
+  return { model, ...(await pinRoutes(usable, answerId, caller, services)) }
 }
 
 function checkBody({ schema }: Reading, body: Body): void {
@@ -203,14 +211,13 @@ export function findRoutes(
 /** What builds on an earlier answer goes where that lies; another account's does not exist. */
 async function pinRoutes(
   routes: readonly UsableRoute[],
-  answerId: string | undefined,
+  answerId: string,
   caller: Customer,
   services: Services,
-): Promise<readonly UsableRoute[]> {
-  if (answerId === undefined) return routes
-  const channel = await services.storedAnswers.findChannel(caller.accountId, answerId)
-  const pinned = routes.filter((route) => route.channel === channel)
-  if (pinned.length > 0) return pinned
+): Promise<Pick<ResolvedCall, 'routes' | 'chain'>> {
+  const found = await services.storedAnswers.find(caller.accountId, answerId)
+  const pinned = routes.filter((route) => route.channel === found?.channelId)
+  if (found && pinned.length > 0) return { routes: pinned, chain: { tokens: found.tokens } }
   throw new GatewayError('invalid_request', {
     message: 'previous_response_id: no such response of this account at this model',
     param: 'previous_response_id',

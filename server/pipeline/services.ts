@@ -57,9 +57,18 @@ export interface Forms {
 
 /** Answers that vendors keep: who may ask for them again, and where they are. */
 export interface StoredAnswers {
-  remember(answer: { id: string; accountId: string; channelId: string }): Promise<void>
-  /** The channel that keeps an answer of this account; undefined for anybody else's. */
-  findChannel(accountId: string, id: string): Promise<string | undefined>
+  remember(answer: {
+    readonly id: string
+    readonly accountId: string
+    readonly channelId: string
+    /** Input and output of all its turns together, as stated; null where nobody stated them. */
+    readonly tokens: number | null
+  }): Promise<void>
+  /** Where an answer of this account lies; undefined for anybody else's. */
+  find(
+    accountId: string,
+    id: string,
+  ): Promise<{ readonly channelId: string; readonly tokens: number | null } | undefined>
   forget(accountId: string, id: string): Promise<void>
 }
 

@@ -1,15 +1,18 @@
 /** Verb 8: charge what is owed, return the rest, and write the record, in one commit. */
+
+import type { Facts } from '../catalog/catalog.ts'
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/hold.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
+import { onlyStated } from './ceiling.ts'
 import { type Charge, computeCharge, NOTHING } from './charge.ts'
 import { type CallCost, computeCost, costOfRefusal } from './cost.ts'
 import type { Delivered } from './deliver.ts'
 import type { Attempt, Served } from './dispatch.ts'
 import type { Metering } from './metering.ts'
 import type { WholeAnswer } from './open-answer.ts'
-import type { Quote } from './quote.ts'
+import { channelFactsOf, type Quote } from './quote.ts'
 import type { ResolvedCall } from './resolve.ts'
 import type { Services } from './services.ts'
 
@@ -33,19 +36,23 @@ interface Ended {
 }
 
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
-export function chargeFor(metered: Metered, ended: Ended): Charge {
-  const { metering, call, hold, quoted } = metered
+export function chargeFor(
+  metered: Metered,
+  { route }: Pick<Served, 'route'>,
+  ended: Ended,
+): Charge {
+  const { metering, call, hold, quoted, services } = metered
   return computeCharge({
     model: call.model,
     facts: factsOf(metered, ended),
+    channelFacts: channelFactsOf(route, services),
     holdNanos: hold.amountNanos,
     held: quoted,
     report: ended.report,
     complete: ended.complete,
     billsBroken: metering.billsBroken,
-    needs: metering.needs ?? [],
+    ...(metering.needs ? { needs: metering.needs } : {}),
     fallback: (complete) => metering.fallback(call.request, ended.report, complete),
-    plausible: (usage) => metering.plausible?.(call.request, usage) ?? false,
   })
 }
 
@@ -60,15 +67,24 @@ export function costFor(
   const { report, complete } = ended
   return computeCost(route.cost, {
     charge,
-    usage: report.usage,
+    usage: report.usage && onlyStated(report.usage),
     facts: factsOf(metered, ended),
     fallback: () => metering.fallback(call.request, report, complete),
   })
 }
 
-/** A request's own words decide before the answer's: they are what the hold was priced by. */
-function factsOf({ quoted }: Metered, { report }: Ended) {
-  return { ...report.facts, ...quoted.facts }
+/** What only the answer knows for certain: how the call was served. */
+const SERVED = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
+
+/** Of anything else a request's own words decide: they are what the hold was priced by. */
+function factsOf({ quoted }: Metered, { report }: Ended): Facts {
+  if (!report.facts) return quoted.facts
+  const facts: Record<string, Facts[string]> = { ...report.facts, ...quoted.facts }
+  for (const name of SERVED) {
+    const served = report.facts[name]
+    if (served !== undefined) facts[name] = served
+  }
+  return facts
 }
 
 export async function settleWhole(
@@ -78,7 +94,8 @@ export async function settleWhole(
 ): Promise<void> {
   const { report } = answer
   const complete = report.error === undefined
-  const charge = complete || report.usage ? chargeFor(metered, { report, complete }) : NOTHING
+  const ended = { report, complete }
+  const charge = complete || report.usage ? chargeFor(metered, served, ended) : NOTHING
   await settle(metered, charge, {
     status: charge.nanos === null ? 'failed' : 'succeeded',
     attempts: served.attempts,
@@ -95,7 +112,7 @@ export async function settleStream(
 ): Promise<void> {
   const { report, end, callerGone } = delivered
   const complete = end === 'complete'
-  const charge = chargeFor(metered, { report, complete })
+  const charge = chargeFor(metered, served, { report, complete })
   const failed = charge.nanos === null || (!complete && !callerGone)
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
   await settle(metered, charge, {
@@ -133,7 +150,8 @@ async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promi
   services.metrics.settled({ basis, review })
   context.facts.chargedNanos = charge.nanos ?? 0n
   if (review) {
-    services.log.error({ request_id: context.requestId, model: call.model.id }, 'absurd usage')
+    const fields = { request_id: context.requestId, model: call.model.id }
+    services.log.error(fields, 'the charge is not what the upstream stated')
   }
   const settled = services.ledger.settle(hold, {
     chargeNanos: charge.nanos,

@@ -2,6 +2,7 @@
  * A call that has not come: the same checks and the same model as of one that has, so that what it
  * would freeze can be told before anything is sent.
  */
+import { parseRequestJson } from '../dialects/json-scan.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import type { Upstream } from '../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, Reading } from './metering.ts'
@@ -38,21 +39,26 @@ export async function suppose(
   const modelId = await readModelId(reading, { value, query, headers })
   const counted = reading.form && (await inspect(reading.form, file))
   const target = await findTarget(modelId, reading, value, customer, services, speaks)
+  // As clients write it: the same bytes are counted as of a call.
+  const body = Buffer.from(JSON.stringify(value))
+  const parsed = reading.form ? undefined : parseRequestJson(body)
+  const fields = parsed?.ok ? parsed.fields : new Map()
   return {
     ...target,
     idempotency: null,
     discard: async () => undefined,
     request: {
-      ...{ body: Buffer.from(JSON.stringify(value)), fields: new Map(), value, headers, requestId },
+      ...{ body: reading.form ? NO_BODY : body, fields, value, headers, requestId },
       ...(counted ? { file: { ...counted, read: async () => 0, publish: async () => '' } } : {}),
       createdAtSeconds: 0,
       model: modelId,
       stream: reading.streams(value),
-      inputTokensEstimate: reading.inputTokens(value),
+      inputTokensEstimate: reading.inputTokens(value, body.length),
     },
   }
 }
 
+const NO_BODY = Buffer.alloc(0)
 const FILLER = Buffer.alloc(1 << 20)
 
 /** The same inspector that sees the file as it arrives; between its ends it is shown nothing. */
@@ -81,5 +87,5 @@ export async function supposeCall(
   const call = await suppose(metering, request, customer, services, ({ calls }) => {
     return calls[metering.operation] !== undefined
   })
-  return { call, quoted: quote(metering, call) }
+  return { call, quoted: quote(metering, call, services) }
 }

@@ -6,7 +6,9 @@ import type { StoredPrice } from '../catalog/store.ts'
 import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
 import { type Charge, computeCharge, NOTHING } from '../pipeline/charge.ts'
 import { believe, type CallCost } from '../pipeline/cost.ts'
+import type { Held } from '../pipeline/held.ts'
 import type { TaskLook } from '../upstreams/task-driver.ts'
+import { boundTask } from './ceiling.ts'
 import type { ClaimedTask } from './task.ts'
 
 export type Ending = Extract<TaskLook, { state: 'succeeded' | 'failed' }>
@@ -30,26 +32,34 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   )
   const usage: Quantities = { ...ONCE, ...ending.usage }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
+  const stated = isStated || !isFree ? { usage: only(usage, priced) } : {}
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
   const facts = { ...task.facts, ...ending.facts }
   const charge = computeCharge({
-    model: { free: isFree, prices },
+    model: { type: task.kind, free: isFree, prices, currency: '' },
     facts,
+    channelFacts: facts,
     holdNanos: task.hold_amount,
-    held: task,
-    report: {
-      outputBytes: 1,
-      finished: true,
-      ...(isStated ? { usage: only(usage, priced) } : {}),
-    },
+    held: heldFor(task),
+    report: { outputBytes: 1, finished: true, ...stated },
     complete: true,
     billsBroken: false,
+    ...(isFree ? {} : { needs: priced }),
     fallback: () => only(fallback, priced),
   })
   return {
     ...charge,
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
     cost: charge.review ? null : costOf(task, fallback, facts),
+  }
+}
+
+function heldFor({ quantities, facts }: ClaimedTask): Held {
+  return {
+    quantities: { ...ONCE, ...quantities },
+    alternatives: [facts],
+    channels: [facts],
+    ceiling: boundTask(quantities),
   }
 }
 

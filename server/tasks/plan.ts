@@ -1,17 +1,18 @@
 /** Which upstreams would take an order and what it can cost at most, before any money moves. */
 import type { Model } from '../catalog/catalog.ts'
-import { priceUpperBound } from '../catalog/price.ts'
 import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { orderRoutes } from '../pipeline/dispatch.ts'
+import { boundHold } from '../pipeline/held.ts'
 import type { Metering } from '../pipeline/metering.ts'
-import type { Quote } from '../pipeline/quote.ts'
+import { type Quote, quote } from '../pipeline/quote.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import type { ResolvedCall, UsableRoute } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { PreparedTask, TaskDriver, TaskKind, TaskOrder } from '../upstreams/task-driver.ts'
+import { boundTask } from './ceiling.ts'
 
 export interface Plan {
   readonly route: UsableRoute
@@ -59,17 +60,16 @@ export function planRoutes(
  * an upstream that knows beforehand, when every one of them does.
  */
 export function planCall(
-  { operation, quote, facts }: Metering,
-  { request, model, routes }: ResolvedCall,
+  metering: Metering,
+  call: ResolvedCall,
   services: Services,
 ): readonly [Plan, ...Plan[]] {
-  const { value, body, inputTokensEstimate: inputTokens } = request
-  const prepared = {
-    quantities: quote({ value, body, inputTokens, model }),
-    facts: facts?.(value) ?? {},
-  }
+  const { operation } = metering
+  const { value } = call.request
+  const { quantities, facts } = quote(metering, call, services)
+  const prepared = { quantities, facts }
   let refusal: InvalidRequest | undefined
-  const plans = orderRoutes(routes, services).flatMap((route) => {
+  const plans = orderRoutes(call.routes, services).flatMap((route) => {
     const judge = services.upstreams.get(route.target.upstream)?.judges?.[operation]
     const found = judge && refusalOf(() => judge(value, route.upstreamModel))
     refusal ??= found
@@ -101,6 +101,11 @@ export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Pl
 
 function boundOf(model: Model, { quantities: asked, facts }: PreparedTask): Quote {
   const quantities = { task: 1, call: 1, ...asked }
-  const amountNanos = model.free ? 0n : priceUpperBound(model.prices, quantities, [facts], [facts])
-  return { amountNanos, quantities, facts }
+  const held = {
+    quantities,
+    alternatives: [facts],
+    channels: [facts],
+    ceiling: boundTask(quantities),
+  } as const
+  return { ...held, facts, amountNanos: boundHold(model, held) }
 }

@@ -205,6 +205,11 @@ export interface Upstream<Settings = unknown> {
    * conditions: `region`, and the `service_tier` that serves a request which names none.
    */
   readonly priceFacts?: (settings: Settings) => Readonly<Record<string, string>>
+  /**
+   * Whether requests of an operation are written anew in another dialect: then the vendor sees
+   * only what the translator knows, and none of the tools that vendors run themselves.
+   */
+  readonly translates?: (operation: Operation, settings: Settings) => boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>

@@ -3,16 +3,24 @@ import type { Sql } from 'postgres'
 
 export interface StoredAnswerRow {
   readonly channel_id: string
+  /** Input and output of all its turns together; null where nobody stated them. */
+  readonly tokens: number | null
 }
 
 /** An id that another account holds already stays that account's. */
 export async function insertStoredAnswer(
   sql: Sql,
-  answer: { readonly id: string; readonly accountId: string; readonly channelId: string },
+  answer: {
+    readonly id: string
+    readonly accountId: string
+    readonly channelId: string
+    readonly tokens: number | null
+  },
 ): Promise<void> {
+  const { id, accountId, channelId, tokens } = answer
   await sql`
-    insert into stored_answer (id, account_id, channel_id)
-    values (${answer.id}, ${answer.accountId}, ${answer.channelId})
+    insert into stored_answer (id, account_id, channel_id, tokens)
+    values (${id}, ${accountId}, ${channelId}, ${tokens})
     on conflict (id) do nothing`
 }
 
@@ -22,7 +30,8 @@ export async function findStoredAnswer(
   id: string,
 ): Promise<StoredAnswerRow | undefined> {
   const [row] = await sql<StoredAnswerRow[]>`
-    select channel_id from stored_answer where id = ${id} and account_id = ${accountId}`
+    select channel_id, tokens::float8 as tokens from stored_answer
+    where id = ${id} and account_id = ${accountId}`
   return row
 }
 

@@ -12,12 +12,14 @@ export function createStoredAnswers(sql: Sql) {
       readonly id: string
       readonly accountId: string
       readonly channelId: string
+      readonly tokens: number | null
     }): Promise<void> {
       if (ID.test(answer.id)) await insertStoredAnswer(sql, answer)
     },
-    async findChannel(accountId: string, id: string): Promise<string | undefined> {
+    async find(accountId: string, id: string) {
       if (!ID.test(id)) return undefined
-      return (await findStoredAnswer(sql, accountId, id))?.channel_id
+      const row = await findStoredAnswer(sql, accountId, id)
+      return row && { channelId: row.channel_id, tokens: row.tokens }
     },
     forget: (accountId: string, id: string) => deleteStoredAnswer(sql, accountId, id),
   }

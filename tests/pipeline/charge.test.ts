@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Model } from '../../server/catalog/catalog.ts'
 import type { RelayReport } from '../../server/dialects/relay.ts'
+import { parseAmount } from '../../server/lib/money.ts'
 import { type ChargeInput, computeCharge } from '../../server/pipeline/charge.ts'
+import type { Held } from '../../server/pipeline/held.ts'
 
 const model: Model = {
   id: 'm',
@@ -22,12 +24,21 @@ const model: Model = {
   updatedAt: new Date(0),
 }
 
+const NEEDS = ['input_token', 'output_token'] as const
+
+const HELD: Held = {
+  quantities: { input_token: 20, output_token: 8 },
+  alternatives: [{}],
+  channels: [{}],
+  ceiling: { inputTokens: 1_000, outputTokens: 2_000, others: 100 },
+}
+
 function charge(report: Partial<RelayReport>, more: Partial<ChargeInput> = {}) {
   return computeCharge({
     model,
     facts: {},
     holdNanos: 1_000n,
-    held: { quantities: { input_token: 20, output_token: 8 }, facts: {} },
+    held: HELD,
     report: { outputBytes: 40, finished: true, ...report },
     complete: true,
     billsBroken: true,
@@ -63,19 +74,93 @@ test('a complete answer without usage is charged by estimate', () => {
   assert.equal(result.basis, 'estimate')
 })
 
-test('absurd usage charges the hold and asks for review', () => {
-  for (const quantity of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 1e18, 2 ** 53, 101]) {
-    const result = charge({ usage: { output_token: quantity } })
-    assert.deepEqual([result.nanos, result.review], [1_000n, true], `usage ${quantity}`)
-    assert.deepEqual(
-      result.lines.map(({ unit, quantity, amount }) => [unit, quantity, amount]),
-      [
-        ['input_token', 20, '0.0000002'],
-        ['output_token', 8, '0.0000008'],
-      ],
-      'the record says what the hold was for',
-    )
+test('stated usage is charged as stated up to the ceiling, however far above the hold', () => {
+  const result = charge({ usage: { input_token: 1_000, output_token: 2_000 } })
+  assert.deepEqual([result.nanos, result.review, result.basis], [210_000n, false, 'usage'])
+})
+
+test('usage beyond the ceiling is cut down to it, each side by itself, and reviewed', () => {
+  const result = charge({ usage: { input_token: 900, output_token: 2 ** 52 } })
+  assert.deepEqual([result.nanos, result.review], [209_000n, true])
+  const mixed = charge({
+    usage: { input_token: 3_000, cached_input_token: 1_000, output_token: 1 },
+  })
+  assert.deepEqual(
+    mixed.lines.map(({ unit, quantity }) => [unit, quantity]),
+    [
+      ['input_token', 750],
+      ['cached_input_token', 250],
+      ['output_token', 1],
+    ],
+    'in the proportions in which it was stated',
+  )
+})
+
+test('a quantity that is no whole number is not stated, and estimated within the hold', () => {
+  for (const quantity of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, null, '7']) {
+    const usage = { input_token: 2, output_token: quantity } as RelayReport['usage']
+    const result = charge({ ...(usage ? { usage } : {}) }, { needs: NEEDS })
+    assert.deepEqual([result.nanos, result.basis, result.review], [320n, 'estimate', false])
   }
+})
+
+test('an estimate takes no more than is left of the hold beside what was stated', () => {
+  const fallback = () => ({ input_token: 50, output_token: 500 })
+  const none = charge({}, { needs: NEEDS, fallback })
+  assert.ok(none.nanos !== null && none.nanos <= 1_000n && none.nanos >= 900n)
+  const half = charge({ usage: { input_token: 40 } }, { needs: NEEDS, fallback })
+  assert.deepEqual([half.nanos, half.basis], [1_000n, 'estimate'])
+  const above = charge({ usage: { input_token: 300 } }, { needs: NEEDS, fallback })
+  assert.deepEqual([above.nanos, above.basis], [3_000n, 'estimate'], 'what is stated is owed')
+  for (const { nanos, lines } of [none, half, above]) {
+    const sum = lines.reduce((total, { amount }) => total + (parseAmount(amount) ?? 0n), 0n)
+    assert.equal(sum, nanos, 'the lines add up')
+  }
+})
+
+test('a part of the input stands for it all: a prompt may have come from a cache', () => {
+  const result = charge({ usage: { cached_input_token: 9, output_token: 1 } }, { needs: NEEDS })
+  assert.deepEqual([result.nanos, result.basis], [190n, 'usage'])
+})
+
+test('what no price stands for is charged as the hold, or as stated where that is more', () => {
+  const small = charge({ usage: { output_token: 1, audio_output_token: 1 } })
+  assert.deepEqual([small.nanos, small.review], [1_000n, true])
+  assert.deepEqual(
+    small.lines.map(({ unit, quantity, amount }) => [unit, quantity, amount]),
+    [
+      ['input_token', 20, '0.0000002'],
+      ['output_token', 8, '0.0000008'],
+    ],
+    'the record says what the hold was for',
+  )
+  const large = charge({ usage: { output_token: 50, web_search_call: 1 } })
+  assert.deepEqual([large.nanos, large.review], [5_000n, true])
+  const unknown = charge({ usage: { output_token: 1 }, unknownUsage: ['usage.dreams'] })
+  assert.deepEqual([unknown.nanos, unknown.review], [1_000n, true])
+  const tier = charge({ usage: { output_token: 1 } }, { facts: { service_tier: 'turbo' } })
+  assert.deepEqual([tier.nanos, tier.review], [1_000n, true])
+})
+
+test('a vendor that states the cost of a call is believed, where that is sold', () => {
+  const cost = [...model.prices, { unit: 'vendor_cost', per: 1, amountNanos: 2n }] as const
+  const selling = { ...model, prices: cost, currency: 'USD' }
+  const statedCost = { nanos: 70n, currency: 'USD' }
+  const result = charge({ usage: { output_token: 3 }, statedCost }, { model: selling })
+  assert.deepEqual([result.nanos, result.basis, result.review], [140n, 'usage', false])
+  const foreign = { usage: { output_token: 3 }, statedCost: { nanos: 70n, currency: 'CNY' } }
+  assert.equal(charge(foreign, { model: selling }).nanos, 300n)
+})
+
+test('work of another model is charged at its price, and has lines of its own', () => {
+  const when = { model: 'sage' }
+  const prices = [...model.prices, { unit: 'output_token', per: 1, amountNanos: 7n, when }] as const
+  const passes = [{ model: 'sage', role: 'advisor', usage: { output_token: 5 } }]
+  const sold = charge({ usage: { output_token: 1 }, passes }, { model: { ...model, prices } })
+  assert.deepEqual([sold.nanos, sold.review], [135n, false])
+  assert.deepEqual(sold.lines.at(-1)?.role, 'advisor')
+  const unsold = charge({ usage: { output_token: 1 }, passes })
+  assert.deepEqual([unsold.nanos, unsold.review], [1_000n, true])
 })
 
 test('a stream that broke off owes what was delivered, where the vendor bills that', () => {

@@ -63,6 +63,8 @@ test('a refused call costs nothing where that is certain', () => {
   assert.equal(costOfRefusal(undefined, 'rejected'), null)
 })
 
+const ENDLESS = { inputTokens: 2 ** 50, outputTokens: 2 ** 50, others: 2 ** 50 }
+
 test('the same list as price and as cost leaves no margin, whatever was used', () => {
   const entries = fc.array(
     fc.record({
@@ -81,10 +83,10 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
   fc.assert(
     fc.property(entries, usage, (list: readonly PriceEntry[], used: Quantities) => {
       const charge = computeCharge({
-        model: { free: false, prices: list },
+        model: { type: 'chat', free: false, prices: list, currency: 'CNY' },
         facts: {},
         holdNanos: 10n ** 15n,
-        held: { quantities: used, facts: {} },
+        held: { quantities: used, alternatives: [{}], channels: [{}], ceiling: ENDLESS },
         report: { outputBytes: 1, finished: true, usage: used },
         complete: true,
         billsBroken: true,

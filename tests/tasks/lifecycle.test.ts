@@ -103,7 +103,7 @@ describe('the life of a task', () => {
   })
 
   for (const tokens of [-5, 1e15, 'many', 1.5]) {
-    test(`absurd usage ${tokens} is clamped to the hold and marked for review`, async () => {
+    test(`usage of ${tokens}: what is no quantity is not stated, too much is cut`, async () => {
       const tenant = await stage.gateway.tenant()
       const created = await stage.create(tenant)
       const task = stage.vendor.tasks.get(created.json.upstream_id)
@@ -112,10 +112,12 @@ describe('the life of a task', () => {
       task.status = 'succeeded'
       await stage.until(tenant, created.json.id, 'succeeded')
       const record = await stage.gateway.record(created, tenant.key)
-      assert.equal(record.review, true)
-      assert.equal(record.charged, record.held)
+      const isCut = tokens === 1e15
+      assert.deepEqual([record.basis, record.review], [isCut ? 'usage' : 'params', isCut])
+      const [charged = 0n, held = 0n] = [record.charged, record.held].map(parseAmount)
+      assert.equal(charged, isCut ? held * 4n : held)
       const total = record.lines.reduce((sum, { amount }) => sum + (parseAmount(amount) ?? 0n), 0n)
-      assert.equal(formatAmount(total), record.charged, 'its lines say what the hold was for')
+      assert.equal(formatAmount(total), record.charged, 'its lines add up')
     })
   }
 

@@ -23,10 +23,7 @@ const key = z.object({
   models: z.array(z.string()).nullable().describe('Null: every model.'),
   limits,
   spend_limit: amount.nullable(),
-  spent: amount.describe(
-    'By finished calls. With a spend limit: to the last call, and by the keys it was rotated ' +
-      'from and to as well, which share the limit.',
-  ),
+  spent: amount.describe('By finished calls; with a spend limit to the last call.'),
   held: amount.nullable().describe('Frozen for calls under way; known with a spend limit.'),
   calls: z.int().describe('Up to half a minute late, as `last_used_at` and `spent` may be.'),
   last_used_at: time.nullable(),
@@ -97,8 +94,7 @@ export const keysContract = {
     role: 'owner',
     tag: TAG,
     summary: 'Replace a key',
-    description:
-      'The old one works on for the overlap. Both share one spend limit and what is spent of it.',
+    description: 'The old one works on for the overlap. The new one has its limits and its spend.',
     body: z.strictObject({
       overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
     }),

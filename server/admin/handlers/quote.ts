@@ -1,8 +1,8 @@
 /** Quotes: the pipeline's own estimate of a request that has not been sent. */
-import { explainUpperBound } from '../../catalog/price.ts'
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../endpoints/endpoint.ts'
 import { invalidField } from '../../errors.ts'
 import { formatAmount } from '../../lib/money.ts'
+import { explainHold } from '../../pipeline/held.ts'
 import type { Customer } from '../../pipeline/resolve.ts'
 import { type SupposedRequest, supposeCall } from '../../pipeline/suppose.ts'
 import type { quoteContract } from '../contract/quote.ts'
@@ -56,10 +56,8 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
       services,
     )
     const { model } = call
-    const { amountNanos, quantities, facts } = quoted
-    const lines = model.free
-      ? []
-      : explainUpperBound(model.prices, quantities, [facts], [facts]).lines
+    const { amountNanos } = quoted
+    const lines = explainHold(model, quoted)
     return {
       ...{ model: model.id, currency, free: model.free },
       amount: formatAmount(amountNanos),

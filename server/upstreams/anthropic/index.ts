@@ -9,4 +9,5 @@ export const anthropic = defineUpstream({
   settings: anthropicSettings,
   secrets: ['api_key'],
   calls: { messages, chat },
+  translates: (operation) => operation !== 'messages',
 })

@@ -18,4 +18,6 @@ export const openaiCompatible = defineUpstream({
   stored,
   calls: { chat, embedding, image, messages, responses, synthesis, transcription },
   judges: { image: judgeImage },
+  translates: (operation, { responses: way }) =>
+    operation === 'messages' || (operation === 'responses' && way === 'translate'),
 })

@@ -1,0 +1,93 @@
+/** What a chat completion asks for that changes its price. */
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { AskedFeature } from '../../pipeline/dimensions.ts'
+import {
+  type Asking,
+  CLIENT_TOOL,
+  createAsking,
+  isAbsent,
+  readCommon,
+  readModalities,
+  readTools,
+  TOKEN_TOOL,
+  type ToolKind,
+  UNKNOWN_TOOL,
+} from './asked.ts'
+import type { Measure } from './measure.ts'
+
+const SEARCH: ToolKind = { isHosted: true, feature: { unit: 'web_search_call' } }
+
+/** Tool types by their first word; vendors add dates. */
+const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
+  [/^(?:function|custom)$/, CLIENT_TOOL],
+  [/^(?:[a-z]+:)?(?:web_search|x_search)/, SEARCH],
+  [/^(?:[a-z]+:)?web_(?:fetch|extractor)/, { isHosted: true, feature: { unit: 'web_fetch_call' } }],
+  [/^mcp$/, TOKEN_TOOL],
+]
+
+function kindOf(tool: JsonObject): ToolKind {
+  const { type } = tool
+  const name = member(tool.function, 'name')
+  // The vendor's own functions are named like the caller's, with a dollar sign.
+  if (typeof name === 'string' && name.startsWith('$')) {
+    return name === '$web_search' ? SEARCH : UNKNOWN_TOOL
+  }
+  if (isAbsent(type)) return isObject(tool.function) ? CLIENT_TOOL : UNKNOWN_TOOL
+  const known = typeof type === 'string' && KINDS.find(([pattern]) => pattern.test(type))
+  return known ? known[1] : UNKNOWN_TOOL
+}
+
+export function readChatAsking(value: JsonObject, measure: Measure): Asking {
+  const asking = createAsking()
+  readCommon(asking, value, measure)
+  readModalities(asking, value)
+  readTools(asking, value.tools, 'tools', kindOf, undefined)
+  readSearches(asking, value)
+  readPlugins(asking, value.plugins)
+  readModels(asking, value)
+  return asking
+}
+
+function readSearches(asking: Asking, value: JsonObject): void {
+  const { web_search_options: options, search_parameters: parameters } = value
+  if (isObject(options)) addSearch(asking, 'web_search_options')
+  if (value.enable_search === true) addSearch(asking, 'enable_search')
+  if (isObject(parameters) && parameters.mode !== 'off') addSearch(asking, 'search_parameters')
+}
+
+function addSearch(asking: Asking, field: string): void {
+  asking.isHosted = true
+  asking.features.push({ field, value: 'web search', unit: 'web_search_call', quantity: 1 })
+}
+
+const PLUGINS: ReadonlyMap<unknown, Pick<AskedFeature, 'unit'>> = new Map([
+  ['web', { unit: 'web_search_call' }],
+  ['file-parser', { unit: 'page' }],
+] as const)
+
+function readPlugins(asking: Asking, plugins: unknown): void {
+  if (!Array.isArray(plugins)) return
+  for (const [index, plugin] of plugins.entries()) {
+    const id = member(plugin, 'id')
+    if (member(plugin, 'enabled') === false) continue
+    asking.isHosted = true
+    const known = PLUGINS.get(id)
+    const quantity = known ? { quantity: 1 } : {}
+    asking.features.push({
+      field: `plugins[${index}].id`,
+      value: String(id),
+      ...known,
+      ...quantity,
+    })
+  }
+}
+
+/** Other models that a router may serve the request with. */
+function readModels(asking: Asking, { models }: JsonObject): void {
+  if (!Array.isArray(models)) return
+  for (const [index, model] of models.entries()) {
+    const value = typeof model === 'string' ? model : String(JSON.stringify(model))
+    asking.models.push(value)
+    asking.features.push({ field: `models[${index}]`, value, facts: { model: value } })
+  }
+}
