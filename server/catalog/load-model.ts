@@ -1,6 +1,7 @@
 /** From stored rows to the models that the pipeline works with, at any moment of their prices. */
 import { parseAmount } from '../lib/money.ts'
-import type { Model, PlannedPrice, PriceEntry, Route } from './catalog.ts'
+import type { Unit } from '../lib/units.ts'
+import type { Model, ModelType, PlannedPrice, PriceEntry, Route } from './catalog.ts'
 import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from './store.ts'
 
 /** `planned`: of this model, in the order of their moments. */
@@ -11,28 +12,32 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
     type: row.type,
     free: row.free,
     limits: row.limits,
-    routes: row.routes.map(loadRoute),
-    prices: readPrices(row.prices ?? []),
+    routes: row.routes.map((route) => loadRoute(route, row.type)),
+    prices: readPrices(row.prices ?? [], row.type),
     priceVersion: row.price_version,
     currency: row.currency ?? 'CNY',
     plannedPrices: planned
       .filter((one) => one.effective_from.getTime() >= begun && one.version !== row.price_version)
-      .map(loadPlanned),
+      .map((one) => loadPlanned(one, row.type)),
     details: row.details,
     updatedAt: row.updated_at,
   }
 }
 
-function loadRoute({ costs, currency, cost_version: version, ...stored }: StoredRoute): Route {
+function loadRoute(
+  { costs, currency, cost_version: version, ...stored }: StoredRoute,
+  type: ModelType,
+): Route {
   const { channel, upstream_model: upstreamModel, priority, weight } = stored
   const route = { channel, upstreamModel, priority, weight }
   if (!costs || !currency || version === undefined) return route
-  return { ...route, cost: { version: BigInt(version), currency, entries: readPrices(costs) } }
+  const entries = readPrices(costs, type)
+  return { ...route, cost: { version: BigInt(version), currency, entries } }
 }
 
-function loadPlanned(row: PlannedRow): PlannedPrice {
+function loadPlanned(row: PlannedRow, type: ModelType): PlannedPrice {
   const { version, effective_from: effectiveFrom, currency } = row
-  return { version, effectiveFrom, currency, prices: readPrices(row.prices) }
+  return { version, effectiveFrom, currency, prices: readPrices(row.prices, type) }
 }
 
 /** The model as it is sold at that moment; the same one while nothing has begun. */
@@ -45,11 +50,32 @@ export function modelAt(model: Model, nowMs: number): Model {
   return { ...model, priceVersion, currency, prices, plannedPrices }
 }
 
-/** Stored prices as the pipeline computes with them. */
-export function readPrices(stored: readonly StoredPrice[]): PriceEntry[] {
-  return stored.map(({ unit, per, amount, when }) => {
+/** Stored prices as the pipeline computes with them, for a model of that type where it is known. */
+export function readPrices(stored: readonly StoredPrice[], type?: ModelType): PriceEntry[] {
+  const prices = stored.map(({ unit, per, amount, when }): PriceEntry => {
     const amountNanos = parseAmount(amount)
     if (amountNanos === undefined) throw new Error(`a stored price is no amount: "${amount}"`)
     return { unit, per, amountNanos, ...(when ? { when } : {}) }
+  })
+  return type === undefined || isText(type) ? prices : [...prices, ...forMedia(prices)]
+}
+
+const isText = (type: ModelType) => type === 'chat' || type === 'embedding'
+
+/** The unit whose price is that of a medium's tokens where a model of media has no other. */
+const TOKENS_OF_MEDIA: readonly (readonly [medium: Unit, plain: Unit])[] = [
+  ['audio_input_token', 'input_token'],
+  ['audio_output_token', 'output_token'],
+  ['image_output_token', 'output_token'],
+]
+
+/**
+ * A model of images or sound that has one price for its tokens means those of the medium: most of
+ * its tokens are, and older price lists know no other unit. At a text model they are sold apart.
+ */
+function forMedia(prices: readonly PriceEntry[]): PriceEntry[] {
+  return TOKENS_OF_MEDIA.flatMap(([medium, plain]) => {
+    if (prices.some(({ unit }) => unit === medium)) return []
+    return prices.filter(({ unit }) => unit === plain).map((one) => ({ ...one, unit: medium }))
   })
 }

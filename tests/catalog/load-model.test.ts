@@ -1,0 +1,40 @@
+/** What older lists of prices mean at models of images and sound. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ModelType } from '../../server/catalog/catalog.ts'
+import { readPrices } from '../../server/catalog/load-model.ts'
+import { isPriced, priceCharge } from '../../server/catalog/price.ts'
+import type { StoredPrice } from '../../server/catalog/store.ts'
+
+const stored: StoredPrice[] = [
+  { unit: 'input_token', per: 1, amount: '2' },
+  { unit: 'output_token', per: 1, amount: '7', when: { quality: 'high' } },
+  { unit: 'output_token', per: 1, amount: '5' },
+]
+
+test('one price for tokens is that of a medium, under the same conditions', () => {
+  const prices = readPrices(stored, 'image')
+  const charge = (quality: string) =>
+    priceCharge(prices, { image_output_token: 1 }, { quality }).totalNanos / 1_000_000_000n
+  assert.deepEqual([charge('high'), charge('low')], [7n, 5n])
+  const heard = priceCharge(readPrices(stored, 'transcription'), { audio_input_token: 3 }, {})
+  assert.equal(heard.totalNanos, 6_000_000_000n)
+})
+
+test('a medium with a price of its own keeps it', () => {
+  const own: StoredPrice = { unit: 'image_output_token', per: 1, amount: '9' }
+  const { totalNanos } = priceCharge(
+    readPrices([...stored, own], 'image'),
+    { image_output_token: 1 },
+    {},
+  )
+  assert.equal(totalNanos, 9_000_000_000n)
+})
+
+test('a text model sells sound and images only at prices of their own', () => {
+  for (const type of ['chat', 'embedding', undefined] satisfies (ModelType | undefined)[]) {
+    const prices = readPrices(stored, type)
+    assert.equal(isPriced(prices, 'audio_input_token'), false)
+    assert.equal(isPriced(prices, 'image_output_token'), false)
+  }
+})
