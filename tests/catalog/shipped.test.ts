@@ -5,6 +5,8 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { applyCatalog } from '../../server/catalog/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { readPrices } from '../../server/catalog/load-model.ts'
+import { priceCharge } from '../../server/catalog/price.ts'
 import { createCatalog } from '../../server/catalog/snapshot.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { openDatabase, secrets, silent } from './support.ts'
@@ -43,6 +45,20 @@ test('all of them apply together, without a warning, and every channel can be us
   }
 })
 
+type Listed = (typeof files)[number]['content']['models'][number]['prices']
+
+/** Every combination of tier, speed and region that some price names. */
+function waysOf(prices: Listed): Record<string, string>[] {
+  const ways = prices.map(({ when = {} }) => {
+    const named = ['service_tier', 'speed', 'region'].flatMap((name) => {
+      const [value] = [when[name]].flat()
+      return typeof value === 'string' ? [[name, value] as const] : []
+    })
+    return 'model' in when ? {} : Object.fromEntries(named)
+  })
+  return [...new Map(ways.map((way) => [JSON.stringify(way), way])).values()]
+}
+
 for (const { name, content } of files) {
   test(`${name}: secrets come from the environment, prices say where they are from`, () => {
     for (const { id, settings } of content.channels) {
@@ -51,6 +67,41 @@ for (const { name, content } of files) {
     for (const { id, details } of content.models) {
       assert.notEqual(details.price_source !== undefined, details.example === true, id)
       assert.ok(details.display_name && details.owned_by, id)
+      if (details.example) continue
+      assert.ok(details.price_date && details.valid_from, `${id} does not say when`)
+      assert.ok(details.price_date >= '2026-06-01' && details.price_date <= '2026-11-22', id)
+    }
+  })
+
+  test(`${name}: text models say how much they take and how much they say`, () => {
+    for (const { id, type, limits } of content.models) {
+      if (type !== 'chat' && type !== 'embedding') continue
+      assert.ok(limits.max_input_tokens, id)
+      assert.ok(limits.max_output_tokens || type === 'embedding', id)
+    }
+  })
+
+  test(`${name}: what the vendor takes is its list price, in every dimension`, () => {
+    for (const { id, prices, routes } of content.models) {
+      const listed = prices.filter(({ unit }) => unit !== 'vendor_cost')
+      for (const { costs } of routes) if (costs) assert.deepEqual(costs, listed, id)
+    }
+  })
+
+  test(`${name}: every way to be served that tokens are sold in is sold whole`, () => {
+    for (const { id, type, prices: listed } of content.models) {
+      if (type !== 'chat') continue
+      const prices = readPrices(JSON.parse(JSON.stringify(listed)), type)
+      const usage = {
+        input_token: 1000,
+        cached_input_token: 10,
+        cache_write_token: 5,
+        output_token: 9,
+      }
+      for (const facts of waysOf(listed)) {
+        const { unpriced, totalNanos } = priceCharge(prices, usage, facts)
+        assert.deepEqual([unpriced, totalNanos > 0n], [[], true], `${id} ${JSON.stringify(facts)}`)
+      }
     }
   })
 }
