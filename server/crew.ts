@@ -1,9 +1,10 @@
-/** Who works without being asked: sends webhooks, copies results, counts calls, clears up. */
+/** Background workers: they send webhooks, copy results, count calls, seal the books, clear up. */
 import type { Sql } from 'postgres'
 import type { Assets } from './assets/assets.ts'
 import type { Copier } from './assets/copier.ts'
 import type { Config } from './config.ts'
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
+import { type Sealer, startSealer } from './ledger/books/sealer.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import type { Metrics } from './metrics.ts'
@@ -20,6 +21,7 @@ export interface Crew {
   readonly sender: Sender
   readonly copier: Copier
   readonly rollup: Rollup
+  readonly sealer: Sealer
   readonly housekeeping: Housekeeping
 }
 
@@ -39,6 +41,7 @@ export function startCrew(parts: {
     sender: startSender({ sql, secrets, guard, log }),
     copier: assets.copy(metrics.copied),
     rollup: startRollup({ sql, log }),
+    sealer: startSealer({ sql, log }),
     housekeeping: openHousekeeping(config, sql, assets, log),
   }
 }

@@ -61,8 +61,8 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await Promise.race([worked, sleep(LOOKS_MS, undefined, { ref: false })])
-    const { copier, housekeeping, rollup } = parts.crew ?? {}
-    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop()])
+    const { copier, housekeeping, rollup, sealer } = parts.crew ?? {}
+    await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
     await ledger.stop()
     setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
     await closed

@@ -1,6 +1,7 @@
 /** `tributary rekey`: after a new SECRET_KEY, so that the old one can be forgotten. */
 import type { Command } from 'commander'
 import { rekeyCatalog } from '../../server/catalog/rekey.ts'
+import { rekeySigningKeys } from '../../server/ledger/books/signing-key.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'
 import { rekeyTotp } from '../../server/sign-in/factors.ts'
 import { rekeyWebhookSecrets } from '../../server/webhooks/secrets.ts'
@@ -22,7 +23,8 @@ the same value, then set SECRET_KEY=NEW.`,
       withSession(async ({ sql, config }) => {
         const box = openSecretBox(config)
         const channels = await rekeyCatalog(sql, box)
-        const all = [channels, await rekeyWebhookSecrets(sql, box), await rekeyTotp(sql, box)]
+        const others = [await rekeyWebhookSecrets(sql, box), await rekeyTotp(sql, box)]
+        const all = [channels, ...others, await rekeySigningKeys(sql, box)]
         const done = {
           changed: all.reduce((sum, { changed }) => sum + changed, 0),
           kept: all.reduce((sum, { kept }) => sum + kept, 0),

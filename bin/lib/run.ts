@@ -1,13 +1,11 @@
 /** Runs one command and turns whatever happens into an exit code and at most a few clear lines. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError } from 'commander'
-import { member, tryParseJson } from '../../server/lib/json.ts'
 import { addAccountCommands } from '../commands/account.ts'
 import { addApplyCommand } from '../commands/apply.ts'
 import { addAuditCommand } from '../commands/audit.ts'
 import { addBackupCommand } from '../commands/backup.ts'
 import { addChannelCommands } from '../commands/channel.ts'
+import { addCheckpointCommands } from '../commands/checkpoint.ts'
 import { addConfigCommand } from '../commands/config.ts'
 import { addCreditCommand } from '../commands/credit.ts'
 import { addKeyCommands } from '../commands/key.ts'
@@ -24,6 +22,7 @@ import { addUsageCommands } from '../commands/usage.ts'
 import { addUserCommands } from '../commands/user.ts'
 import { addWebhookCommands } from '../commands/webhook.ts'
 import { explainFailure } from './failure.ts'
+import { readVersion } from './version.ts'
 
 /** 0: done. 1: it could not be done. 2: the command line itself was wrong. */
 type ExitCode = 0 | 1 | 2
@@ -64,17 +63,13 @@ function createProgram(): Command {
   addModelCommands(program)
   addRoutesCommand(program)
   addAuditCommand(program)
+  addCheckpointCommands(program)
   addMigrateCommand(program)
   addBackupCommand(program)
   addRestoreCommand(program)
   addRekeyCommand(program)
   addConfigCommand(program)
   return program
-}
-
-function readVersion(): string {
-  const path = join(import.meta.dirname, '..', '..', 'package.json')
-  return String(member(tryParseJson(readFileSync(path)), 'version'))
 }
 
 /** `tributary account list | head` is no failure. A gateway outlives the reader of its log. */

@@ -1,8 +1,16 @@
 /** `audit`: recomputes the books from the entries and names every difference. */
 import type { Sql } from 'postgres'
+import { BOOKS_INVARIANTS } from './audit-books-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
 import { type Invariant, LEDGER_INVARIANTS, type Violation, withFrozenView } from './audit-store.ts'
 import { TASK_INVARIANTS } from './audit-tasks-store.ts'
+
+const INVARIANTS = [
+  ...LEDGER_INVARIANTS,
+  ...TASK_INVARIANTS,
+  contentHasOneOwner,
+  ...BOOKS_INVARIANTS,
+]
 
 export interface AuditCheck {
   readonly id: string
@@ -20,7 +28,7 @@ export interface AuditResult {
 /** Checks every invariant at one instant; safe beside a busy gateway. */
 export function audit(
   sql: Sql,
-  invariants: readonly Invariant[] = [...LEDGER_INVARIANTS, ...TASK_INVARIANTS, contentHasOneOwner],
+  invariants: readonly Invariant[] = INVARIANTS,
 ): Promise<AuditResult> {
   return withFrozenView(sql, async (view) => {
     const checks: AuditCheck[] = []

@@ -1,6 +1,8 @@
 /** What operators can do over the admin API: accounts, money, channels, models, codes, books. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const AS = { as: 'boss' }
@@ -181,6 +183,12 @@ describe('operators', () => {
     assert.deepEqual([audit.ok, audit.checks.every(({ ok }) => ok)], [true, true])
     const proof = await stage.read('GET /operator/proof', AS)
     assert.equal(proof.last_audit?.ok, true)
+    assert.equal(proof.last_checkpoint, null)
+    const signed = await writeCheckpoint(stage.sql, createSecretBox([createSecretKey()]), '1')
+    const { last_checkpoint: checkpoint, sealed } = await stage.read('GET /operator/proof', AS)
+    const { block, hash, entries, key_id } = signed.statement
+    assert.deepEqual(checkpoint, { block, hash, entries, key_id, at: signed.statement.created_at })
+    assert.ok(sealed && sealed.block >= block)
     const [totals] = proof.totals
     const sum = Number(totals?.available) + Number(totals?.held) + Number(totals?.revenue)
     assert.ok(Math.abs(sum - Number(totals?.debt) - Number(totals?.topped_up)) < 1e-6)

@@ -17,6 +17,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'lib',
       'config.ts',
       'housekeeping.ts',
+      'ledger',
       'metrics.ts',
       'assets',
       'outbound',

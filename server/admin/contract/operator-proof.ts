@@ -38,6 +38,20 @@ export const operatorProofContract = {
         })
         .nullable()
         .describe('Of this process.'),
+      last_checkpoint: z
+        .object({
+          at: time,
+          block: z.number(),
+          hash: z.string(),
+          entries: z.string(),
+          key_id: z.string(),
+        })
+        .nullable()
+        .describe('The newest statement that `tributary checkpoint` signed.'),
+      sealed: z
+        .object({ block: z.number(), entries: z.string(), at: time })
+        .nullable()
+        .describe('The newest block of sealed entries.'),
     }),
   },
   'POST /operator/proof/audit': {

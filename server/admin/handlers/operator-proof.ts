@@ -1,6 +1,7 @@
 /** The proof that the books agree: figures at once, the whole audit on demand. */
 import { GatewayError } from '../../errors.ts'
 import { audit } from '../../ledger/audit.ts'
+import { readCheckpointSummary, readSealedSummary } from '../../ledger/books/summary.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { operatorProofContract } from '../contract/operator-proof.ts'
 import type { HandlersOf } from '../handler.ts'
@@ -26,11 +27,13 @@ let last: LastAudit | null = null
 
 export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
   async 'GET /operator/proof'(_input, { sql }) {
-    const [totals, toppedUp, holds, counts] = await Promise.all([
+    const [totals, toppedUp, holds, counts, checkpoint, sealed] = await Promise.all([
       selectTotals(sql),
       selectToppedUp(sql),
       selectOpenHolds(sql),
       selectCounts(sql),
+      readCheckpointSummary(sql),
+      readSealedSummary(sql),
     ])
     const credited = new Map(toppedUp.map((row) => [row.currency, row.topped_up]))
     return {
@@ -50,6 +53,8 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
       }),
       open_holds: holds.map((row) => ({ ...row, amount: formatAmount(row.amount) })),
       last_audit: last,
+      last_checkpoint: checkpoint,
+      sealed,
     }
   },
 

@@ -14,6 +14,7 @@ import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { Audit } from './audit.tsx'
 import { messages } from './messages.ts'
 import { OpenHolds } from './open-holds.tsx'
+import { Sealed } from './sealed.tsx'
 
 const REFRESH_MS = 5_000
 type Proof = AdminAnswer<'GET /operator/proof'>
@@ -33,6 +34,7 @@ export function Page() {
         ))}
         {proof.data ? <Attention proof={proof.data} /> : null}
         <Audit last={proof.data?.last_audit} />
+        {proof.data ? <Sealed proof={proof.data} /> : null}
         {proof.data ? <OpenHolds proof={proof.data} /> : null}
         <Orphans />
       </Stack>

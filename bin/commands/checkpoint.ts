@@ -1,0 +1,136 @@
+/** `tributary checkpoint`: a signed statement about the books, and whether books agree with one. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { openBackupChain } from '../../server/ledger/books/backup-source.ts'
+import { withDatabaseChain } from '../../server/ledger/books/chain-source-store.ts'
+import { type Judgement, judgeCheckpoint } from '../../server/ledger/books/judge-checkpoint.ts'
+import { showPublicKey } from '../../server/ledger/books/signing-key.ts'
+import {
+  keyIdOf,
+  readPublicKey,
+  readSigned,
+  type SignedStatement,
+} from '../../server/ledger/books/statement.ts'
+import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
+import { OperatorError } from '../../server/lib/operator-error.ts'
+import { openSecretBox } from '../../server/secret-key-file.ts'
+import { printJson } from '../lib/print.ts'
+import { withSession } from '../lib/session.ts'
+import { readVersion } from '../lib/version.ts'
+
+interface WriteFlags {
+  readonly out?: string
+}
+
+interface VerifyFlags {
+  readonly publicKey?: string
+  readonly backup?: string
+  readonly json?: boolean
+}
+
+const VERDICTS: Readonly<Record<Judgement['verdict'], string>> = {
+  ok: 'OK: everything that the checkpoint covers is there, unchanged.',
+  older: 'OLDER: these books are an earlier state of those of the checkpoint.',
+  differs: 'DIFFERS: these books are not those of the checkpoint.',
+  forged: 'FORGED: the checkpoint was not signed with this key, or was changed.',
+}
+
+export function addCheckpointCommands(program: Command): void {
+  const checkpoint = program
+    .command('checkpoint')
+    .description('sign what the books are now, so that others can verify them later')
+    .option('--out <file>', 'write it to a new file instead of standard output')
+    .addHelpText(
+      'after',
+      `
+Everything committed so far is sealed first. Give the file to somebody else; whoever has it and the
+public key can tell later whether history was changed.
+
+Examples:
+  tributary checkpoint --out 2030-01-31.json
+  tributary checkpoint public-key > tributary.pem
+  tributary checkpoint verify 2030-01-31.json --public-key tributary.pem
+  tributary checkpoint verify 2030-01-31.json --public-key tributary.pem --backup backups/today`,
+    )
+    .action(write)
+  checkpoint
+    .command('public-key')
+    .description('print the key that checkpoints are signed with, for those who verify them')
+    .action(printPublicKey)
+  checkpoint
+    .command('verify <file>')
+    .description('compare books with a checkpoint; exit code 1 unless everything agrees')
+    .option('--public-key <file>', 'the key that was handed out before, in PEM')
+    .option('--backup <folder>', 'verify this backup, without a database, instead of the database')
+    .option('--json', 'as JSON')
+    .action(verify)
+}
+
+async function write({ out }: WriteFlags): Promise<void> {
+  // Before anything is signed: a checkpoint that was handed out is not replaced by accident.
+  if (out !== undefined && existsSync(out)) throw new OperatorError(`${out} exists already`)
+  await withSession(async ({ sql, config }) => {
+    const signed = await writeCheckpoint(sql, openSecretBox(config), readVersion())
+    const text = JSON.stringify(signed, null, 2)
+    if (out === undefined) return console.log(text)
+    writeFileSync(out, `${text}\n`, { flag: 'wx' })
+    const { block, entries, key_id } = signed.statement
+    console.log(`${out}: block ${block}, ${entries} entries, signed with key ${key_id}.`)
+  })
+}
+
+async function printPublicKey(): Promise<void> {
+  await withSession(async ({ sql, config }) => {
+    const key = await showPublicKey(sql, openSecretBox(config))
+    console.log(key.export({ type: 'spki', format: 'pem' }).toString().trim())
+  })
+}
+
+async function verify(file: string, flags: VerifyFlags): Promise<void> {
+  const signed = readSigned(readText(file))
+  const key = flags.publicKey === undefined ? undefined : readPublicKey(readText(flags.publicKey))
+  const judgement =
+    flags.backup === undefined
+      ? await withSession(({ sql }) =>
+          withDatabaseChain(sql, (source) => judgeCheckpoint(signed, source, key)),
+        )
+      : await judgeCheckpoint(signed, openBackupChain(flags.backup), key)
+  if (judgement.verdict !== 'ok') process.exitCode = 1
+  const { block, created_at } = signed.statement
+  const keyId = key ? keyIdOf(key) : null
+  if (flags.json) return printJson({ ...judgement, block, created_at, key_id: keyId })
+  tell(signed, judgement, keyId)
+}
+
+function tell({ statement }: SignedStatement, judgement: Judgement, keyId: string | null): void {
+  console.log(VERDICTS[judgement.verdict])
+  for (const problem of judgement.problems) console.log(`  ${problem}`)
+  const { created_at: at, block, entries, totals } = statement
+  console.log(`The checkpoint of ${at} covers ${entries} entries in ${block} blocks.`)
+  if (judgement.verdict !== 'forged') {
+    const { blocks, unsealed } = judgement
+    console.log(
+      `The books have ${judgement.entries} entries in ${blocks} blocks, ${unsealed} later.`,
+    )
+  }
+  if (judgement.verdict === 'ok') {
+    for (const [currency, pots] of Object.entries(totals)) {
+      const sums = Object.entries(pots).map(([pot, amount]) => `${pot} ${amount}`)
+      console.log(`${currency}: ${sums.join(', ')}`)
+    }
+  }
+  console.log(
+    keyId === null
+      ? 'Nothing tells who signed it: give the key that you keep with --public-key.'
+      : `Signed with key ${keyId}.`,
+  )
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause)
+    throw new OperatorError(`cannot read ${path}: ${why}`, { cause })
+  }
+}

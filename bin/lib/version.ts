@@ -1,0 +1,9 @@
+/** The version of this program, as its package says. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { member, tryParseJson } from '../../server/lib/json.ts'
+
+export function readVersion(): string {
+  const path = join(import.meta.dirname, '..', '..', 'package.json')
+  return String(member(tryParseJson(readFileSync(path)), 'version'))
+}

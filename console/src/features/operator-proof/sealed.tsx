@@ -1,0 +1,41 @@
+/** How far the books are sealed, and the last statement about them that was signed. */
+import { Text } from '@mantine/core'
+import { KeyValue } from '../../components/key-value.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { TimeText } from '../../components/time-text.tsx'
+import type { AdminAnswer } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from './messages.ts'
+
+interface SealedProps {
+  readonly proof: Pick<AdminAnswer<'GET /operator/proof'>, 'last_checkpoint' | 'sealed'>
+}
+
+export function Sealed({ proof: { sealed, last_checkpoint: checkpoint } }: SealedProps) {
+  const t = useMessages(messages)
+  const facts = [
+    ...(sealed
+      ? [
+          { label: t('sealedUpTo'), value: t('block', { number: sealed.block }) },
+          { label: t('sealedEntries'), value: sealed.entries },
+          { label: t('sealedAt'), value: <TimeText time={sealed.at} form="relative" /> },
+        ]
+      : []),
+    ...(checkpoint
+      ? [
+          { label: t('checkpointAt'), value: <TimeText time={checkpoint.at} form="relative" /> },
+          { label: t('checkpointBlock'), value: t('block', { number: checkpoint.block }) },
+          { label: t('checkpointHash'), value: checkpoint.hash },
+          { label: t('checkpointKey'), value: checkpoint.key_id },
+        ]
+      : []),
+  ]
+  return (
+    <Panel title={t('sealed')}>
+      <Text size="sm" c="dimmed">
+        {t('sealedText')} {checkpoint ? null : t('noCheckpoint')}
+      </Text>
+      <KeyValue facts={facts} />
+    </Panel>
+  )
+}

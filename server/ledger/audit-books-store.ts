@@ -1,0 +1,98 @@
+/** The invariants of sealed books: history is what it was when it was sealed. */
+import type { Invariant, Violation } from './audit-store.ts'
+
+const LIST_LIMIT = 20
+
+const sealedEntriesAreUnchanged: Invariant = {
+  id: 'I14',
+  title: 'each sealed entry is as it was when it was sealed, none was removed or inserted',
+  find: (sql) => sql<Violation[]>`
+    with broken as materialized (
+      select b.* from ledger_block b
+      cross join lateral ledger_digest(b.after_id, b.upto_id) d
+      where d.entries <> b.entries or d.root <> b.root or d.marks <> b.marks
+      order by b.number limit 5
+    ), mark as (
+      -- 16 bytes for each entry: its id, then the beginning of its digest.
+      select b.number, b.sealed_at,
+        ('x' || encode(substr(b.marks, n * 16 + 1, 8), 'hex'))::bit(64)::bigint as id,
+        substr(b.marks, n * 16 + 9, 8) as digest
+      from broken b cross join generate_series(0, octet_length(b.marks) / 16 - 1) n
+    ), found as (
+      select b.number, b.sealed_at, e.id, e.posting, e.step, e.amount,
+        substr(ledger_entry_digest(e), 1, 8) as digest
+      from broken b join entry e on e.id > b.after_id and e.id <= b.upto_id
+    ), different as (
+      select coalesce(f.number, m.number) as number, coalesce(f.id, m.id) as id,
+        coalesce(f.sealed_at, m.sealed_at) as sealed_at,
+        case when m.id is null then format('inserted: %s %s %s', f.posting, f.step, f.amount)
+          when f.id is null then 'removed'
+          else format('changed: %s %s %s', f.posting, f.step, f.amount) end as found
+      from found f full join mark m on m.number = f.number and m.id = f.id
+      where f.digest is distinct from m.digest)
+    select format('entry %s', id) as subject, found,
+      format('as sealed in block %s at %s', number, sealed_at) as expected
+    from different
+    union all
+    select format('block %s', b.number), 'another root or count than its entries have',
+      'what its entries say'
+    from broken b where not exists (select 1 from different d where d.number = b.number)
+    limit ${LIST_LIMIT}`,
+}
+
+const blocksAreOneChain: Invariant = {
+  id: 'I15',
+  title: 'the blocks are one chain that covers every entry once and agrees with its checkpoints',
+  find: (sql) => sql<Violation[]>`
+    with linked as (
+      select b.*, ledger_block_hash(b) as found_hash,
+        lag(b.number, 1, 0::bigint) over by_number as last_number,
+        lag(b.hash, 1, decode(repeat('00', 32), 'hex')) over by_number as last_hash,
+        lag(b.upto_id, 1, 0::bigint) over by_number as last_id,
+        lag(b.entries_total, 1, 0::bigint) over by_number as last_total,
+        lag(b.totals, 1, '{}') over by_number as last_totals
+      from ledger_block b window by_number as (order by b.number)
+    ), head as (
+      select upto_id, entries_total from ledger_block order by number desc limit 1)
+    select format('block %s', number) as subject, v.found, v.expected
+    from linked cross join lateral (values
+      (found_hash <> hash, 'a hash of something else', 'the hash of its fields'),
+      (number <> last_number + 1, format('follows block %s', last_number), 'no gap'),
+      (previous <> last_hash, 'another previous hash', 'that of the block before'),
+      (after_id <> last_id, format('begins after entry %s', after_id), last_id::text),
+      (entries_total <> last_total + entries, entries_total::text, (last_total + entries)::text),
+      (totals <> ledger_totals(last_totals, after_id, upto_id), totals,
+        ledger_totals(last_totals, after_id, upto_id))) as v(is_wrong, found, expected)
+    where v.is_wrong
+    union all
+    select 'sealed entries', c.entries::text, h.entries_total::text
+    from head h cross join lateral (
+      select count(*) as entries from entry where id <= h.upto_id) c
+    where c.entries <> h.entries_total
+    union all
+    select format('checkpoint of %s', c.created_at),
+      coalesce(encode(b.hash, 'hex'), format('no block %s', c.block)),
+      c.statement::json ->> 'hash'
+    from ledger_checkpoint c left join ledger_block b on b.number = c.block
+    where encode(b.hash, 'hex') is distinct from c.statement::json ->> 'hash'
+    limit ${LIST_LIMIT}`,
+}
+
+const historyIsGuarded: Invariant = {
+  id: 'I16',
+  title: 'the tables of history refuse changes',
+  find: (sql) => sql<Violation[]>`
+    select t.name as subject,
+      coalesce(format('trigger state %s', g.tgenabled), 'no trigger') as found,
+      'a trigger that refuses changes' as expected
+    from unnest(array['entry', 'credit', 'ledger_block', 'ledger_checkpoint']) as t(name)
+    left join pg_trigger g
+      on g.tgrelid = to_regclass(t.name) and g.tgname = t.name || '_append_only'
+    where g.tgenabled is null or g.tgenabled not in ('O', 'A')`,
+}
+
+export const BOOKS_INVARIANTS: readonly Invariant[] = [
+  sealedEntriesAreUnchanged,
+  blocksAreOneChain,
+  historyIsGuarded,
+]

@@ -1,0 +1,41 @@
+/** The chain and the entries of a backup folder, without any database. */
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import {
+  type BackupTable,
+  MANIFEST_FILE,
+  type Manifest,
+  readManifest,
+  tableFile,
+} from '../../database/backup-manifest.ts'
+import { cutRows } from '../../database/copy-text.ts'
+import { DatabaseProblem } from '../../database/problem.ts'
+import { readBlocks, readEntries } from './read-rows.ts'
+import type { ChainSource } from './verify-chain.ts'
+
+/** Throws DatabaseProblem when the folder is no backup, or one from before blocks were sealed. */
+export function openBackupChain(folder: string): ChainSource {
+  const from = resolve(folder)
+  if (!existsSync(join(from, MANIFEST_FILE))) {
+    throw new DatabaseProblem(`${from} is not a backup: it has no ${MANIFEST_FILE}`)
+  }
+  const manifest = readManifest(readFileSync(join(from, MANIFEST_FILE), 'utf8'))
+  const entries = findTable(manifest, 'entry')
+  const blocks = findTable(manifest, 'ledger_block')
+  return {
+    blocks: () => readBlocks(readLines(from, blocks), blocks.columns),
+    entries: () => readEntries(readLines(from, entries), entries.columns),
+  }
+}
+
+function findTable(manifest: Manifest, name: string): BackupTable {
+  const table = manifest.tables.find((one) => one.name === name)
+  if (table) return table
+  throw new DatabaseProblem(`the backup has no ${name}: it is older than sealed books`)
+}
+
+async function* readLines(from: string, { name }: BackupTable): AsyncGenerator<string> {
+  const path = join(from, tableFile(name))
+  if (!existsSync(path)) throw new DatabaseProblem(`${path} is missing: use another backup`)
+  for await (const row of cutRows(createReadStream(path))) yield row.toString()
+}

@@ -1,0 +1,38 @@
+/** The chain and the entries of a database, as one instant has them. */
+import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
+import { withSnapshot } from '../../database/backup-store.ts'
+import { cutRows } from '../../database/copy-text.ts'
+import { BLOCK_COLUMNS, ENTRY_COLUMNS, readBlocks, readEntries } from './read-rows.ts'
+import type { ChainSource } from './verify-chain.ts'
+
+/** Reads rows as they are: nothing here trusts a function of the database. */
+export function withDatabaseChain<T>(
+  sql: Sql,
+  work: (source: ChainSource) => Promise<T>,
+): Promise<T> {
+  return withSnapshot(sql, (view) =>
+    work({
+      blocks: () => readBlocks(copyBlocks(view), BLOCK_COLUMNS),
+      entries: () => readEntries(copyEntries(view), ENTRY_COLUMNS),
+    }),
+  )
+}
+
+function copyBlocks(view: TransactionSql): AsyncGenerator<string> {
+  return readLines(view`
+    copy (select number, previous, after_id, upto_id, entries, entries_total, root, marks, totals,
+      sealed_at, hash from ledger_block order by number) to stdout`)
+}
+
+function copyEntries(view: TransactionSql): AsyncGenerator<string> {
+  return readLines(view`
+    copy (select id, posting, step, account_id, currency, source, destination, amount, at
+      from entry order by id) to stdout`)
+}
+
+async function* readLines(query: PendingQuery<Row[]>): AsyncGenerator<string> {
+  const rows = await query.readable()
+  for await (const line of cutRows(rows)) yield line.toString()
+  // Resumes the socket, which the client leaves paused when the last rows came together.
+  rows._read(0)
+}

@@ -1,0 +1,78 @@
+/**
+ * Verifies that entries are what the blocks were sealed over: first the blocks among themselves,
+ * then every entry against its block, and only for blocks that differ which entries do. Rows may
+ * come in any order; memory grows with the number of blocks (80 bytes each) and with the entries
+ * of blocks that are not complete yet (40 bytes each).
+ */
+import { type BlockFields, digestEntry, type EntryFields } from './canonical.ts'
+import { type ChainIndex, indexBlocks } from './chain-index.ts'
+import { type Collector, createCollector } from './collect-digests.ts'
+import { describeDifferences } from './describe-differences.ts'
+import { createTotals } from './totals.ts'
+
+/** Each call reads from the start. */
+export interface ChainSource {
+  blocks(): AsyncIterable<BlockFields>
+  entries(): AsyncIterable<EntryFields>
+}
+
+export interface ChainReport {
+  /** In words, at most 20 or so; empty when every sealed entry is as it was when it was sealed. */
+  readonly problems: readonly string[]
+  /** The number of the last block; 0 when there is none. */
+  readonly blocks: number
+  readonly entries: bigint
+  /** Entries that no block covers yet. */
+  readonly unsealed: bigint
+  /** When the last block was sealed; undefined when there is none. */
+  readonly sealedAt: string | undefined
+  /** The stored hash of a block, which the report's problems say whether to believe. */
+  hashOf(number: number): Buffer | undefined
+  uptoOf(number: number): bigint | undefined
+  /** Totals of the entries, at the block asked for and at the last one. */
+  readonly totalsAtBlock: string
+  readonly totals: string
+}
+
+const BROKEN_SHOWN = 10
+
+/** `atBlock` is the block up to which totals are wanted besides those of the whole chain. */
+export async function verifyChain(source: ChainSource, atBlock = 0): Promise<ChainReport> {
+  const index = await indexBlocks(source.blocks())
+  const upto = index.uptoOf(atBlock) ?? 0n
+  const collector = createCollector(index)
+  const totals = createTotals()
+  const totalsAtBlock = createTotals()
+  let entries = 0n
+  let unsealed = 0n
+  for await (const entry of source.entries()) {
+    if (entry.id > index.lastId) {
+      unsealed += 1n
+      continue
+    }
+    entries += 1n
+    totals.add(entry)
+    if (entry.id <= upto) totalsAtBlock.add(entry)
+    collector.add(entry.id, digestEntry(entry))
+  }
+  const problems = [...index.problems, ...judgeTotals(index, totals.toString(), collector)]
+  problems.push(...collector.outside.map((id) => `entry ${id} lies in no block: it was inserted`))
+  const broken = collector.broken().slice(0, BROKEN_SHOWN)
+  problems.push(...(await describeDifferences(source, index, broken)))
+  const more = collector.broken().length - broken.length
+  if (more > 0) problems.push(`${more} further blocks differ from their entries`)
+  return {
+    ...{ problems, entries, unsealed, blocks: index.last, sealedAt: index.sealedAt },
+    ...{ totals: totals.toString(), totalsAtBlock: totalsAtBlock.toString() },
+    hashOf: index.hashOf,
+    uptoOf: index.uptoOf,
+  }
+}
+
+/** When single entries differ, the sums do too, and that says nothing new. */
+function judgeTotals(index: ChainIndex, found: string, collector: Collector): string[] {
+  const isToldAlready =
+    index.problems.length > 0 || collector.outside.length > 0 || collector.broken().length > 0
+  if (isToldAlready || found === index.totals) return []
+  return [`the entries add up to ${found}, the last block says ${index.totals}`]
+}
