@@ -31,6 +31,8 @@ const ROOT = join(import.meta.dirname, '..', '..')
 /** A gateway with its own database and callers, in front of any upstream. */
 export interface Place {
   readonly dataDir: string
+  /** The DATABASE_URL of a shared PostgreSQL. */
+  readonly databaseUrl: string | undefined
   readonly gatewayUrl: string
   readonly accountIds: readonly string[]
   /** Spread evenly over the accounts. */
@@ -54,6 +56,8 @@ export interface PlaceOptions {
   readonly balance?: string
   /** Several gateways on one PostgreSQL, each on a port of its own. */
   readonly shared?: boolean
+  /** Settings of a shared PostgreSQL, beside those of the embedded one. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface LaboratoryOptions extends PlaceOptions {
@@ -78,7 +82,8 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
   process.once('exit', () => killPostmaster(dataDir))
   const port = await findFreePort()
-  const server = options.shared ? await startEmbedded({ dataDir }) : undefined
+  const { shared, settings = {} } = options
+  const server = shared ? await startEmbedded({ dataDir, settings }) : undefined
 
   async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const database = await openDatabase({ dataDir, owner: false })
@@ -96,6 +101,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   })
   return {
     dataDir,
+    databaseUrl: server && urlOf(server),
     gatewayUrl: `http://127.0.0.1:${port}`,
     ...made,
     withDatabase,
@@ -110,7 +116,8 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   }
 }
 
-function urlOf({ place }: EmbeddedServer): string {
+/** The DATABASE_URL of an embedded server. */
+export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
   const { user, password, socketFolder, port, database } = place
   return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
 }

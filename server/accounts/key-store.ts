@@ -10,7 +10,10 @@ export interface ApiKeyRow {
   readonly models: string[] | null
   readonly limits: CallLimits
   readonly spend_limit: bigint | null
-  /** What the key has used and holds; null while it has no spend limit. */
+  /**
+   * What this key, and those it was rotated from and to, have used and hold; null while they have
+   * no spend limit.
+   */
   readonly spent: bigint | null
   readonly held: bigint | null
   readonly expires_at: Date | null
@@ -54,7 +57,8 @@ export function selectKeys(
       case when k.disabled_at is not null then 'disabled'
         when k.expires_at <= now() then 'expired' else 'active' end as state
     from api_key k
-    left join key_spend s on s.key_id = k.id and k.spend_limit is not null
+    left join key_spend s
+      on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     where true
       ${filter.accountId === undefined ? sql`` : sql`and k.account_id = ${filter.accountId}`}
       ${filter.id === undefined ? sql`` : sql`and k.id = ${filter.id}`}
@@ -62,22 +66,38 @@ export function selectKeys(
 }
 
 /**
- * Keeps other changes of this key out until the transaction ends. Not `for update`: the ledger,
- * which already has the balance that we may need next, must still be able to refer to the key.
+ * Keeps other changes of this key, and of those it was rotated from and to, out until the
+ * transaction ends. Returns the first of them, under which their spend is counted; the id itself
+ * when there is no such key. Not `for update`: the ledger, which already has the balance that we
+ * may need next, must still be able to refer to the key.
  */
-export async function lockKey(sql: TransactionSql, id: string): Promise<void> {
-  await sql`select 1 from api_key where id = ${id} for no key update`
+export async function lockRotation(sql: TransactionSql, id: string): Promise<string> {
+  const [row] = await sql<{ first: string }[]>`
+    select coalesce(counter_key_id, id) as first from api_key where id = ${id}`
+  const first = row?.first ?? id
+  await sql`select 1 from api_key where id = ${first} for no key update`
+  return first
 }
 
 export async function updateKey(
   sql: TransactionSql,
-  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'spend_limit' | 'expires_at'>,
+  key: Pick<ApiKeyRow, 'id' | 'name' | 'models' | 'limits' | 'expires_at'>,
 ): Promise<void> {
   await sql`
     update api_key set name = ${key.name}, models = ${key.models},
-      limits = ${JSON.stringify(key.limits)}::text::jsonb,
-      spend_limit = ${key.spend_limit?.toString() ?? null}, expires_at = ${key.expires_at}
+      limits = ${JSON.stringify(key.limits)}::text::jsonb, expires_at = ${key.expires_at}
     where id = ${key.id}`
+}
+
+/** Sets the spend limit of all keys that were rotated from `first`, and of `first` itself. */
+export async function updateSpendLimit(
+  sql: TransactionSql,
+  first: string,
+  limit: bigint | null,
+): Promise<void> {
+  await sql`
+    update api_key set spend_limit = ${limit?.toString() ?? null}
+    where id = ${first} or counter_key_id = ${first}`
 }
 
 /** Returns false when there is no such key. */
@@ -88,7 +108,10 @@ export async function updateDisabled(sql: Sql, id: string, disabled: boolean): P
   return updated.count > 0
 }
 
-/** The old key of a rotation: it works on for the overlap, unless it expires before. */
+/**
+ * The old key of a rotation: it works on for the overlap, unless it expires before. The database
+ * joins the new key to its counter.
+ */
 export async function retireKey(
   sql: TransactionSql,
   old: { readonly id: string; readonly replacedBy: string; readonly overlapSeconds: number },
@@ -100,34 +123,26 @@ export async function retireKey(
 }
 
 /**
- * Begins to count what a key spends: everything it was ever charged, and its open holds, which
- * count from now on. The balance is locked first, as the ledger does, so no hold or settlement
- * of the account falls between.
+ * Begins to count what a key and its rotations spend: everything they were ever charged, and their
+ * open holds, which count from now on. The balance is locked first, as the ledger does, so no hold
+ * or settlement of the account falls between.
  */
 export async function startSpend(
   sql: TransactionSql,
-  key: { readonly id: string; readonly accountId: string },
+  key: { readonly first: string; readonly accountId: string },
 ): Promise<void> {
-  await sql`select 1 from balance where account_id = ${key.accountId} for update`
+  const { first, accountId } = key
+  const rotated = sql`(select id from api_key where id = ${first} or counter_key_id = ${first})`
+  await sql`select 1 from balance where account_id = ${accountId} for update`
   await sql`
     insert into key_spend (key_id, held, spent)
-    select ${key.id},
-      coalesce((select sum(amount) from hold where account_id = ${key.accountId}
-        and key_id = ${key.id} and state = 'open'), 0),
-      coalesce((select sum(charged) from call where account_id = ${key.accountId}
-        and key_id = ${key.id}), 0)
+    select ${first},
+      coalesce((select sum(amount) from hold where account_id = ${accountId}
+        and key_id in ${rotated} and state = 'open'), 0),
+      coalesce((select sum(charged) from call where account_id = ${accountId}
+        and key_id in ${rotated}), 0)
     on conflict (key_id) do update set held = excluded.held, spent = excluded.spent`
   await sql`
-    update hold set spend_limited = true where account_id = ${key.accountId}
-      and key_id = ${key.id} and state = 'open' and not spend_limited`
-}
-
-/** A rotation must not renew a budget: the new key starts with what the old one has used. */
-export async function inheritSpend(
-  sql: TransactionSql,
-  keys: { readonly from: string; readonly to: string },
-): Promise<void> {
-  await sql`
-    insert into key_spend (key_id, spent)
-    select ${keys.to}, spent + held from key_spend where key_id = ${keys.from}`
+    update hold set spend_limited = true where account_id = ${accountId}
+      and key_id in ${rotated} and state = 'open' and not spend_limited`
 }

@@ -8,14 +8,14 @@ import type { CallLimits } from './accounts.ts'
 import {
   type ApiKeyRow,
   accountExists,
-  inheritSpend,
   insertKey,
-  lockKey,
+  lockRotation,
   retireKey,
   selectKeys,
   startSpend,
   updateDisabled,
   updateKey,
+  updateSpendLimit,
 } from './key-store.ts'
 import { type LimitsChange, mergeLimits } from './manage-accounts.ts'
 
@@ -90,24 +90,27 @@ export interface KeyChange {
 }
 
 /**
- * Changes a key. A first spend limit counts what the key has spent before; gateways may let calls
+ * Changes a key. Its spend limit is that of the keys it was rotated from and to as well: they have
+ * one counter. A first limit counts what all of them have spent before; gateways may let calls
  * through uncounted until they have noticed it, which takes at most five seconds.
  */
 export async function changeKey(sql: Sql, id: string, change: KeyChange): Promise<ApiKeyRow> {
   if (change.expiresAt) checkFuture(change.expiresAt)
   return await sql.begin(async (transaction) => {
-    await lockKey(transaction, id)
+    const first = await lockRotation(transaction, id)
     const key = await showKey(transaction, id)
-    const { name = key.name, models = key.models, spendLimitNanos = key.spend_limit } = change
-    if (spendLimitNanos !== null && key.spend_limit === null) {
-      await startSpend(transaction, { id, accountId: key.account_id })
+    const { name = key.name, models = key.models, spendLimitNanos } = change
+    if (spendLimitNanos !== undefined) {
+      const accountId = key.account_id
+      const isFirst = spendLimitNanos !== null && key.spend_limit === null
+      if (isFirst) await startSpend(transaction, { first, accountId })
+      await updateSpendLimit(transaction, first, spendLimitNanos)
     }
     await updateKey(transaction, {
       id,
       name,
       models: models && [...models],
       limits: mergeLimits(key.limits, change.limits ?? {}),
-      spend_limit: spendLimitNanos,
       expires_at: change.expiresAt === undefined ? key.expires_at : change.expiresAt,
     })
     return await showKey(transaction, id)
@@ -115,8 +118,8 @@ export async function changeKey(sql: Sql, id: string, change: KeyChange): Promis
 }
 
 /**
- * A new key in the place of an old one, which goes on for the overlap. What the old key has used
- * of a spend limit counts for the new one.
+ * A new key in the place of an old one, which goes on for the overlap. Both have the same spend
+ * limit and count what they spend together.
  */
 export async function rotateKey(
   sql: Sql,
@@ -124,14 +127,13 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<{ readonly created: CreatedKey; readonly old: ApiKeyRow }> {
   return await sql.begin(async (transaction) => {
-    await lockKey(transaction, id)
+    await lockRotation(transaction, id)
     const key = await showKey(transaction, id)
     if (key.replaced_by) throw new OperatorError(`${id} was rotated: use ${key.replaced_by}`)
     if (key.state !== 'active') throw new OperatorError(`${id} is ${key.state}: create a new key`)
     const { account_id, name, models, limits, spend_limit, expires_at } = key
     const content = { account_id, name, models, limits, spend_limit, expires_at }
     const created = await insertNew(transaction, content)
-    if (spend_limit !== null) await inheritSpend(transaction, { from: id, to: created.id })
     await retireKey(transaction, { id, replacedBy: created.id, overlapSeconds })
     const renewed = { ...(await showKey(transaction, created.id)), key: created.key }
     return { created: renewed, old: await showKey(transaction, id) }

@@ -151,13 +151,27 @@ const nothingIsMissing: Invariant = {
     select h.id, 'a hold without its entry', h.amount::text from hold h
     where h.amount > 0 and not exists (
       select 1 from entry e where e.posting = h.id and e.step = 'hold' and e.amount = h.amount)
-    union all
-    select k.key_id, format('held %s, spent %s', k.held, k.spent), format('held %s', o.amount)
-    from key_spend k
-    left join lateral (
-      select coalesce(sum(amount), 0) as amount from hold h
-      where h.key_id = k.key_id and h.state = 'open' and h.spend_limited) o on true
-    where k.held <> o.amount
+    limit ${LIST_LIMIT}`,
+}
+
+const spendIsCounted: Invariant = {
+  id: 'I17',
+  title: 'keys of one rotation hold and have spent what their limited calls say, in one counter',
+  find: (sql) => sql<Violation[]>`
+    with limited as (
+      select coalesce(k.counter_key_id, h.key_id) as key_id,
+        coalesce(sum(h.amount) filter (where h.state = 'open'), 0) as held,
+        coalesce(sum(c.charged), 0) as spent
+      from hold h left join api_key k on k.id = h.key_id left join call c on c.hold_id = h.id
+      where h.spend_limited group by 1)
+    select coalesce(s.key_id, l.key_id) as subject,
+      case when k.counter_key_id is null then format('held %s, spent %s', s.held, s.spent)
+        else format('a counter of its own beside that of %s', k.counter_key_id) end as found,
+      format('held %s, spent at least %s', coalesce(l.held, 0), coalesce(l.spent, 0)) as expected
+    from key_spend s full join limited l on l.key_id = s.key_id
+    left join api_key k on k.id = s.key_id
+    where s.held is distinct from coalesce(l.held, 0) or s.spent < coalesce(l.spent, 0)
+      or k.counter_key_id is not null
     limit ${LIST_LIMIT}`,
 }
 
@@ -170,6 +184,7 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
   chargesAreExplained,
   deliveriesEndOnce,
   nothingIsMissing,
+  spendIsCounted,
 ]
 
 /** Runs `work` on one frozen view of the database, without the usual statement time-out. */

@@ -23,7 +23,10 @@ const key = z.object({
   models: z.array(z.string()).nullable().describe('Null: every model.'),
   limits,
   spend_limit: amount.nullable(),
-  spent: amount.describe('By finished calls; with a spend limit to the last call.'),
+  spent: amount.describe(
+    'By finished calls. With a spend limit: to the last call, and by the keys it was rotated ' +
+      'from and to as well, which share the limit.',
+  ),
   held: amount.nullable().describe('Frozen for calls under way; known with a spend limit.'),
   calls: z.int().describe('Up to half a minute late, as `last_used_at` and `spent` may be.'),
   last_used_at: time.nullable(),
@@ -94,7 +97,8 @@ export const keysContract = {
     role: 'owner',
     tag: TAG,
     summary: 'Replace a key',
-    description: 'The old one works on for the overlap. The new one has its limits and its spend.',
+    description:
+      'The old one works on for the overlap. Both share one spend limit and what is spent of it.',
     body: z.strictObject({
       overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
     }),

@@ -27,7 +27,8 @@ export function listUsedKeys(
         when k.expires_at <= now() then 'expired' else 'active' end as state,
       coalesce(u.calls, 0) as calls, coalesce(u.charged, 0) as charged, u.last_used_at
     from api_key k
-    left join key_spend s on s.key_id = k.id and k.spend_limit is not null
+    left join key_spend s
+      on s.key_id = coalesce(k.counter_key_id, k.id) and k.spend_limit is not null
     left join key_use u on u.key_id = k.id
     where k.account_id = ${accountId} and k.purpose = 'calls'
       ${id === undefined ? sql`` : sql`and k.id = ${id}`}

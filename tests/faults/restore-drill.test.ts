@@ -1,0 +1,25 @@
+/**
+ * The drill of the guide in short: three gateways, rows of mixed widths, deletes, kill -9, and
+ * every copy comes back. `npm run prove:restore` is the long form.
+ */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runDrill } from '../../benchmarks/prove-restore/drill.ts'
+
+test('backups of a busy database come back, and so does an instant of its archive', async (t) => {
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  t.diagnostic(`seed ${seed}`)
+  const say = (text: string) => t.diagnostic(text)
+  const drill = await runDrill({ seed, backups: 2, points: 1, perSecond: 15, say })
+  assert.deepEqual(drill.sourceBreaks, [])
+  assert.deepEqual([drill.backups.length, drill.points.length, drill.kills], [2, 1, 2])
+  for (const { name, breaks, rows } of [...drill.backups, ...drill.points]) {
+    assert.deepEqual(breaks, [], `${name}, seed ${seed}`)
+    assert.ok(rows > 0, name)
+  }
+  assert.ok(
+    drill.backups.every(({ later }) => later > 0),
+    'the load went on',
+  )
+  assert.ok(drill.points.every(({ known }) => known > 0))
+})
