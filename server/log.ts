@@ -7,6 +7,7 @@ import type { Log } from './lib/log.ts'
 const ALLOWED = new Set([
   'account_id',
   'address',
+  'amount',
   'attempts',
   'channel',
   'charged',
@@ -41,6 +42,7 @@ const ALLOWED = new Set([
   'task_id',
   'upstream',
   'url',
+  'verdict',
   'version',
   'waiting',
 ])

@@ -31,21 +31,22 @@ import { GatewayError } from './errors.ts'
 import { createListener } from './http/listener.ts'
 import { createRoutes } from './http/router.ts'
 import { createHttpServer } from './http/server.ts'
-import { createLedger, type Ledger } from './ledger/ledger.ts'
-import { startSweeper } from './ledger/sweeper.ts'
+import type { Continuity } from './ledger/continuity.ts'
+import type { Ledger } from './ledger/ledger.ts'
 import { newId } from './lib/ids.ts'
 import type { Log } from './lib/log.ts'
 import type { SecretBox } from './lib/secrets.ts'
 import { createLog } from './log.ts'
 import { createMetrics, type Metrics, serveMetrics } from './metrics.ts'
 import { type OpenedHooks, openHooks } from './open-hooks.ts'
+import { openLedger } from './open-ledger.ts'
 import { type Door, openSignIn } from './open-sign-in.ts'
 import type { Allowance } from './outbound/address.ts'
 import { createGuard, type Guard } from './outbound/guard.ts'
 import { measureUrl } from './outbound/measure.ts'
 import { sendTraces } from './outbound/send-traces.ts'
 import { type ChannelHealth, createChannelHealth } from './pipeline/channel-health.ts'
-import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
+import type { InFlight } from './pipeline/in-flight.ts'
 import { createLimiter } from './pipeline/limiter.ts'
 import { maskCredentials } from './pipeline/mask-credentials.ts'
 import { createRetryBudget } from './pipeline/retry-budget.ts'
@@ -55,6 +56,7 @@ import { openSecretBox } from './secret-key-file.ts'
 import type { Sessions } from './sign-in/session.ts'
 import { createStop } from './stop.ts'
 import { createTasks } from './tasks/tasks.ts'
+import type { Worker } from './tasks/worker.ts'
 import { createTracer, type Tracer } from './tracing/tracer.ts'
 import { UPSTREAMS } from './upstreams/index.ts'
 import { createStoredAnswers } from './usage/stored-answers.ts'
@@ -111,14 +113,14 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
   const ownerId = newId('own')
-  const where = { address: `${config.host}:${config.port}`, sole: database.kind === 'embedded' }
-  const sweeper = await startSweeper({ sql, ownerId, ...where, log })
-  const settings = Object.fromEntries(UPSTREAMS)
-  const accounts = createAccounts({ sql, log })
-  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
-  const ledger = createLedger({ sql, ownerId, isUnavailable, log, ...config.ledger })
-  const readiness = openReadiness(config, database, log)
-  const inFlight = createInFlight()
+  let worker: Worker | undefined
+  const { ledger, sweeper, continuity, inFlight } = await openLedger({
+    ...{ config, database, ownerId, log },
+    onSurprise: (operation, verdict) => metrics.ledgerSurprise(operation, verdict),
+    onBroken: () => void worker?.stop(),
+  })
+  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log)
+  const readiness = openReadiness(config, database, continuity, log)
   const health = createChannelHealth(() => performance.now())
   const metrics = openMeters(inFlight, ledger, health)
   const dispatcher = createDispatcher(config)
@@ -166,7 +168,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const setUpLink = await door.offerSetUp()
   const crew = startCrew({ config, sql, assets, secrets, guard, metrics, log })
   await readiness.begin()
-  const worker = config.role === 'api' ? undefined : tasks.work()
+  worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
 
   const stop = createStop({
@@ -177,6 +179,13 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   return { url, port, demo, setUpLink, refreshCatalog: catalog.refresh, stop }
 }
 
+/** Who may call, and what there is to be called. */
+async function openCatalog(sql: OpenedDatabase['sql'], secrets: SecretBox, log: Log) {
+  const settings = Object.fromEntries(UPSTREAMS)
+  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
+  return { settings, accounts: createAccounts({ sql, log }), catalog }
+}
+
 function systemOf({ site, topUpSecret }: Config, ownerId: string) {
   return { ownerId, site, topUpSecret, describeConfiguration: showConfig }
 }
@@ -185,10 +194,15 @@ function toUrl(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-function openReadiness(config: Config, database: OpenedDatabase, log: Log): Readiness {
+function openReadiness(
+  config: Config,
+  database: OpenedDatabase,
+  { broken }: Continuity,
+  log: Log,
+): Readiness {
   const sole = database.kind === 'embedded'
-  const disk = () => (sole ? refuseWhenFull(config.dataDir) : none())
-  return watchReadiness({ database: database.probe, disk }, log)
+  const disk = async () => (sole ? await refuseWhenFull(config.dataDir) : undefined)
+  return watchReadiness({ database: database.probe, disk, broken }, log)
 }
 
 /** Whether this is a demo, whose callers may name this machine, is known after the start. */
@@ -201,10 +215,6 @@ function openGuard(config: Config) {
       if (allowance === 'public') allowance = 'loopback'
     },
   }
-}
-
-async function none(): Promise<undefined> {
-  return undefined
 }
 
 function createDispatcher(config: Config): Dispatcher {

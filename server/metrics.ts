@@ -15,6 +15,8 @@ export interface Metrics extends PipelineMetrics {
   copied(outcome: string): void
   /** Spans that no collector took. */
   untraced(spans: number): void
+  /** A hold or a settlement that the ledger did not find as it had been left. */
+  ledgerSurprise(operation: 'hold' | 'settlement', verdict: string): void
 }
 
 export interface Gauges {
@@ -64,8 +66,15 @@ export function createMetrics(gauges: Gauges): Metrics {
     help: 'Spans that the collector of traces did not take.',
     registers,
   })
+  const surprises = new Counter({
+    name: 'tributary_ledger_surprises_total',
+    help: 'Holds and settlements that the ledger found closed, late or unknown, by its verdict.',
+    labelNames: ['operation', 'verdict'],
+    registers,
+  })
   return {
     registry,
+    ledgerSurprise: (operation, verdict) => surprises.inc({ operation, verdict }),
     untraced: (spans) => untraced.inc(spans),
     copied: (outcome) => copies.inc({ outcome }),
     call({ endpoint, outcome, status, seconds }) {

@@ -10,6 +10,8 @@ export interface Probes {
   readonly database: () => Promise<{ readonly skewMs: number }>
   /** Resolves with a reason while there is too little space, else undefined. */
   readonly disk: () => Promise<string | undefined>
+  /** Why the database cannot be worked with until the next start, or undefined. */
+  readonly broken?: () => string | undefined
 }
 
 export interface Readiness {
@@ -44,11 +46,12 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
     else log.info({}, 'ready')
   }
 
+  const broken = () => probes.broken?.()
   let timer: NodeJS.Timeout | undefined
   return {
     // A database that is away is told by the call that needs it: it may be back already.
-    refusesWork: () => (stopping ? 'stopping' : disk),
-    reason: () => (stopping ? 'stopping' : (database ?? disk)),
+    refusesWork: () => (stopping ? 'stopping' : (broken() ?? disk)),
+    reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk)),
     begin() {
       timer = setInterval(() => void look(), LOOK_MS)
       timer.unref()

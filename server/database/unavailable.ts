@@ -17,8 +17,11 @@ const CONNECTION_CODES = new Set([
   'EHOSTUNREACH',
 ])
 
-/** SQLSTATEs: shut down or starting, too many connections, read-only, cancelled, disk full. */
-const UNAVAILABLE_STATES = /^(57P0[1-5]|57014|53[0-9A-Z]{3}|25006|08[0-9A-Z]{3}|58030|XX000)$/
+/**
+ * SQLSTATEs: shut down or starting, cancelled, locked by somebody else, too many connections or
+ * disk full, read-only, connection lost, input or output failed.
+ */
+const UNAVAILABLE_STATES = /^(57P0[1-5]|57014|55P03|53[0-9A-Z]{3}|25006|08[0-9A-Z]{3}|58030|XX000)$/
 
 export function readErrorCode(error: unknown): string {
   if (typeof error !== 'object' || error === null || !('code' in error)) return ''
@@ -40,4 +43,9 @@ export function isSerialization(error: unknown): boolean {
 
 export function isUniqueViolation(error: unknown): boolean {
   return readErrorCode(error) === '23505'
+}
+
+/** True when somebody else held a lock for longer than the statement was ready to wait. */
+export function isLocked(error: unknown): boolean {
+  return readErrorCode(error) === '55P03'
 }

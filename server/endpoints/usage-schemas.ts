@@ -38,7 +38,12 @@ export const explainedUsage = usageRecord.extend({
   attempts: z.array(attempt).describe('Which upstreams were tried, and what came of it.'),
   ledger: z.array(
     z.object({
-      step: z.string().describe('hold, charge, return, overrun or debt.'),
+      step: z
+        .string()
+        .describe(
+          'hold, charge, return, overrun or debt; correction, correction_debt or ' +
+            'correction_return for a call that was taken for lost and put right later.',
+        ),
       from: z.string(),
       to: z.string(),
       amount: z.string(),

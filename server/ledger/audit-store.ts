@@ -102,17 +102,36 @@ const holdsEndOnce: Invariant = {
 
 const chargesAreExplained: Invariant = {
   id: 'I6',
-  title: 'a charge is what left the hold plus its overrun and debt entries',
+  title: 'a charge is what left the hold plus its overrun, debt and correction entries',
   find: (sql) => sql<Violation[]>`
     with taken as (
-      select posting, sum(amount) as amount from entry
-      where destination = 'revenue' group by posting)
+      select posting, sum(case when source = 'revenue' then -amount else amount end) as amount
+      from entry where destination = 'revenue' or source = 'revenue' group by posting)
     select c.hold_id as subject,
       format('charged %s, returned %s of %s', c.charged, c.returned, c.held) as found,
       format('%s went to revenue', coalesce(t.amount, 0)) as expected
     from call c left join taken t on t.posting = c.hold_id
     where c.charged <> coalesce(t.amount, 0)
       or c.returned <> c.held - least(c.charged, c.held)
+    limit ${LIST_LIMIT}`,
+}
+
+const correctionsAreExplained: Invariant = {
+  id: 'I14',
+  title: 'a correction is the difference to what a call was charged when it was taken for lost',
+  find: (sql) => sql<Violation[]>`
+    with corrected as (
+      select posting, sum(case when source = 'revenue' then -amount else amount end) as amount
+      from entry where step in ('correction', 'correction_debt', 'correction_return')
+      group by posting)
+    select coalesce(c.hold_id, o.posting) as subject,
+      format('%s, corrected by %s', coalesce(c.status, 'no record'),
+        coalesce(o.amount, 0)) as found,
+      format('not lost, corrected by %s', coalesce(c.charged - c.lost_charge, 0)) as expected
+    from (select * from call where lost_charge is not null) c
+    full join corrected o on o.posting = c.hold_id
+    where c.hold_id is null or c.status = 'lost'
+      or c.charged - c.lost_charge <> coalesce(o.amount, 0)
     limit ${LIST_LIMIT}`,
 }
 
@@ -182,6 +201,7 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
   heldIsOpenHolds,
   holdsEndOnce,
   chargesAreExplained,
+  correctionsAreExplained,
   deliveriesEndOnce,
   nothingIsMissing,
   spendIsCounted,

@@ -8,24 +8,26 @@ import { QueueFull } from '../lib/batcher.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
+import type { Continuity } from './continuity.ts'
+import { createCorrections } from './corrections.ts'
+import type { DatabaseClock } from './database-clock.ts'
+import { createEndings, type LedgerSurprise } from './endings.ts'
 import { admitHold, type Hold, retireHold } from './hold.ts'
 import { createMoves } from './moves.ts'
-import { toHoldRow, toSettleRow } from './rows.ts'
+import { toHoldRow } from './rows.ts'
 import { createSettlements, type SettlementLog } from './settlements.ts'
 import {
   type BalanceRow,
   findAnswer,
   type HoldVerdict,
   readBalance,
-  type SettleRow,
   type SettleVerdict,
   type StoredAnswer,
 } from './store.ts'
+import { startStrays } from './strays.ts'
 
 const HOLD_QUEUE_MAX = 20_000
 const SETTLE_QUEUE_MAX = 200_000
-/** After this no statement of ours can still be running on the server. */
-const ABANDONED_AFTER_MS = 10_000
 
 export interface HoldRequest {
   readonly requestId: string
@@ -47,7 +49,7 @@ export interface HoldRequest {
 /** A hold, or why there is none. */
 export type HoldResult =
   | { readonly hold: Hold }
-  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already'> }
+  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
 
 export interface Settlement {
   /** null releases the whole hold. */
@@ -68,7 +70,8 @@ export interface Ledger {
   hold(request: HoldRequest): Promise<HoldResult>
   /**
    * Closes a hold once. Resolves when the charge is committed; a database that is away delays
-   * it, never loses it. Resolves to `already` when somebody else (the sweeper) closed it first.
+   * it, never loses it. Resolves to `corrected` when the sweeper had closed it as lost and the
+   * difference has been posted, to `already` when it had been closed before in any other way.
    */
   settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
   /** From now on, each second's state of this call is noted for the case that we die. */
@@ -81,7 +84,7 @@ export interface Ledger {
   stop(): Promise<void>
 }
 
-export function createLedger(options: {
+interface LedgerOptions {
   readonly sql: Sql
   readonly ownerId: string
   readonly isUnavailable: (error: unknown) => boolean
@@ -90,45 +93,61 @@ export function createLedger(options: {
   readonly holdQueueMax?: number
   /** Settlements kept while the database is away. */
   readonly settleQueueMax?: number
-}): Ledger {
-  const { sql, ownerId, log } = options
+  /** Gives each batch of holds its deadline. */
+  readonly clock?: DatabaseClock
+  /** Told of holds that the database acknowledged and does not know any more. */
+  readonly continuity?: Continuity
+  readonly onSurprise?: LedgerSurprise
+}
+
+export function createLedger(options: LedgerOptions): Ledger {
+  const { sql, ownerId } = options
   const settleQueueMax = options.settleQueueMax ?? SETTLE_QUEUE_MAX
   const settlements = createSettlements({ ...options, settleQueueMax })
   const moves = createMoves({
     ...options,
     repeat: settlements.add,
+    databaseNow: () => options.clock?.now(),
     holdQueueMax: options.holdQueueMax ?? HOLD_QUEUE_MAX,
     settleQueueMax,
   })
+  const corrections = createCorrections(options)
+  const endings = createEndings({ ...options, moves, settlements, corrections })
   const checkpoints = createCheckpoints(options)
-  /** A hold of unknown outcome may have been committed: it is closed once that is certain. */
-  function abandon(holdId: string, accountId: string): void {
-    const timer = setTimeout(() => {
-      settlements.add(releaseRow(holdId, accountId)).catch((error: unknown) => {
-        log.error({ hold_id: holdId, error }, 'abandoned hold is left to the sweeper')
-      })
-    }, ABANDONED_AFTER_MS)
-    timer.unref()
-  }
+  const strays = startStrays({ ...options, isOwn: endings.isOwn, release: settlements.add })
 
-  async function hold(request: HoldRequest): Promise<HoldResult> {
-    const id = holdIdOf(request.requestId)
+  async function take(id: string, request: HoldRequest): Promise<HoldVerdict> {
     try {
-      const verdict = await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
-      if (verdict !== 'held' && verdict !== 'already') return { refused: verdict }
-      const { requestId, accountId, amountNanos } = request
-      return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
+      return await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
     } catch (error) {
-      if (!(error instanceof QueueFull)) abandon(id, request.accountId)
+      if (error instanceof QueueFull) endings.disown(id)
+      else endings.abandon(id, request)
       const known = error instanceof GatewayError || error instanceof QueueFull
       if (!known && !options.isUnavailable(error)) throw error
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
     }
   }
 
+  async function hold(request: HoldRequest): Promise<HoldResult> {
+    const id = holdIdOf(request.requestId)
+    endings.own(id)
+    const verdict = await take(id, request)
+    if (verdict === 'late' || verdict === 'already') {
+      endings.note('hold', verdict, request, request.amountNanos)
+    }
+    if (verdict === 'held' || verdict === 'already') {
+      const { requestId, accountId, amountNanos } = request
+      return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
+    }
+    endings.disown(id)
+    if (verdict !== 'late') return { refused: verdict }
+    throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
+  }
+
   async function flushed(): Promise<void> {
     await moves.flushed()
     await settlements.flushed()
+    await corrections.flushed()
   }
 
   return {
@@ -136,33 +155,17 @@ export function createLedger(options: {
     settle(closing, settlement) {
       retireHold(closing)
       checkpoints.forget(closing.id)
-      return moves.close(toSettleRow(closing.id, settlement, closing.accountId))
+      return endings.settle(closing, settlement)
     },
     watch: (watched, read) => checkpoints.watch(watched.id, read),
     balance: (accountId) => readBalance(sql, accountId),
     findAnswer: (accountId, key) => findAnswer(sql, accountId, key),
     flushed,
-    pending: () => moves.size() + settlements.size(),
+    pending: () => moves.size() + settlements.size() + corrections.size(),
     async stop() {
       checkpoints.stop()
+      strays.stop()
       await flushed()
     },
-  }
-}
-
-function releaseRow(holdId: string, accountId: string): SettleRow {
-  return {
-    hold_id: holdId,
-    account_id: accountId,
-    charge: null,
-    status: 'failed',
-    basis: 'none',
-    review: false,
-    lines: [],
-    attempts: [],
-    ...{ cost: null, cost_version: null },
-    error: 'the service was temporarily unavailable',
-    task_id: null,
-    answer: null,
   }
 }

@@ -22,12 +22,16 @@ interface CloseAnswer {
   readonly not_closed: readonly string[]
 }
 
-/** Takes holds in one statement. Returns the verdict by hold id. */
+/**
+ * Takes holds in one statement. Returns the verdict by hold id: `late` for all of them when the
+ * database gets to it after `deadline`, by its own clock.
+ */
 export async function takeHolds(
   sql: Client,
   begun: readonly HoldRow[],
+  deadline?: Date,
 ): Promise<Verdicts<HoldVerdict>> {
-  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, begun)} as not_taken`
+  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, begun, deadline)} as not_taken`
   return readTaken(answer)
 }
 
@@ -45,17 +49,18 @@ export async function move(
   sql: Client,
   ended: readonly SettleRow[],
   begun: readonly HoldRow[],
+  deadline?: Date,
 ): Promise<{
   readonly closed: Verdicts<SettleVerdict>
   readonly taken: Verdicts<HoldVerdict>
 }> {
   const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
     with closed as materialized (select ${close(sql, ended, begun)} as not_closed)
-    select not_closed, ${take(sql, begun)} as not_taken from closed`
+    select not_closed, ${take(sql, begun, deadline)} as not_taken from closed`
   return { closed: readClosed(answer), taken: readTaken(answer) }
 }
 
-function take(sql: Client, rows: readonly HoldRow[]) {
+function take(sql: Client, rows: readonly HoldRow[], deadline: Date | undefined) {
   const has = (field: 'spend_limit' | 'idempotency_key') => rows.some((row) => row[field] !== null)
   const named = has('idempotency_key')
   return sql`ledger_take(
@@ -68,14 +73,12 @@ function take(sql: Client, rows: readonly HoldRow[]) {
     ${has('spend_limit') ? rows.map((row) => row.spend_limit) : null}::bigint[],
     ${named ? rows.map((row) => row.idempotency_key) : null}::text[],
     ${named ? rows.map((row) => row.route) : null}::text[],
-    ${named ? rows.map((row) => row.fingerprint) : null}::text[])`
+    ${named ? rows.map((row) => row.fingerprint) : null}::text[],
+    ${deadline?.toISOString() ?? null}::text::timestamptz)`
 }
 
 function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow[]) {
-  const details = rows.map(({ lines, attempts, answer }) => ({
-    ...{ lines: lines ?? [], attempts: attempts ?? [] },
-    ...(answer ? { answer } : {}),
-  }))
+  const details = rows.map(describe)
   return sql`ledger_close(
     ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
     ${rows.map((row) => row.charge)}::bigint[], ${rows.map((row) => row.status)}::text[],
@@ -84,6 +87,30 @@ function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow
     ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
     ${stringifyStorable(details)}::text::jsonb,
     ${before.map((row) => row.account_id)}::text[])`
+}
+
+/** Which of these accounts nobody has locked: the others would hold up a whole batch. */
+export async function findUnlocked(
+  sql: Sql,
+  accountIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ account_id: string }[]>`
+    select account_id from balance where account_id = any(${accountIds as string[]}::text[])
+    order by account_id for update skip locked`
+  return new Set(rows.map((row) => row.account_id))
+}
+
+/** Posts the difference to what a lost call was charged, once; see ledger_correct. */
+export async function correctLost(sql: Sql, row: SettleRow): Promise<SettleVerdict> {
+  const [answer] = await sql<{ verdict: SettleVerdict }[]>`
+    select ledger_correct(${row.hold_id}, ${row.charge}::bigint, ${row.status}, ${row.basis},
+      ${row.review}, ${row.cost}::bigint, ${row.cost_version}::bigint, ${row.error},
+      ${stringifyStorable(describe(row))}::text::jsonb) as verdict`
+  return answer?.verdict ?? 'unknown'
+}
+
+function describe({ lines, attempts, answer }: SettleRow) {
+  return { lines: lines ?? [], attempts: attempts ?? [], ...(answer ? { answer } : {}) }
 }
 
 function readTaken(answer: TakeAnswer | undefined): Verdicts<HoldVerdict> {

@@ -1,12 +1,15 @@
 /**
  * The way of calls' money into the database: what has ended and what begins at the same moment
  * shares one statement, its locks and its commit. A settlement that does not get through here goes
- * on to `settlements`, which repeats it until it is in; a hold is refused instead.
+ * on to `settlements`, which repeats it until it is in; a hold is refused instead. An account that
+ * somebody has locked leaves the batch for a lane of its own, so that it delays nobody else.
  */
 import type { Sql } from 'postgres'
+import { isLocked } from '../database/unavailable.ts'
 import { GatewayError } from '../errors.ts'
-import { createBatches, QueueFull } from '../lib/batcher.ts'
-import { closeHolds, move, takeHolds, type Verdicts } from './move-store.ts'
+import { type Batches, createBatches, QueueFull } from '../lib/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../lib/lanes.ts'
+import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from './store.ts'
 
 const NONE_CLOSED: Promise<Verdicts<SettleVerdict>> = Promise.resolve(new Map())
@@ -16,6 +19,10 @@ const NONE_TAKEN: Promise<Verdicts<HoldVerdict>> = Promise.resolve(new Map())
 const BATCH_LIMIT = 1_000
 /** A caller is told within this time that the database is away. */
 const HOLD_TIMEOUT_MS = 2_000
+/** The database refuses a batch of holds that it gets to later than this after it was sent. */
+const HOLD_DEADLINE_MS = 3_000
+/** Locked accounts that are tried at the same time: the pool is for everybody. */
+const LANES_AT_ONCE = 2
 
 export interface Moves {
   /** Rejects with `QueueFull`, with `unavailable` after two seconds, or as the database refuses. */
@@ -29,6 +36,7 @@ export interface Moves {
 
 interface Begun {
   readonly begun: HoldRow
+  readonly sinceMs: number
   readonly resolve: (verdict: HoldVerdict) => void
   readonly reject: (error: unknown) => void
 }
@@ -38,26 +46,95 @@ interface Ended {
   readonly resolve: (verdict: SettleVerdict | Promise<SettleVerdict>) => void
 }
 
+type Item = Begun | Ended
+
 interface Options {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
   /** Takes over a settlement whose statement failed. */
   readonly repeat: (row: SettleRow) => Promise<SettleVerdict>
+  /** The database's clock, as far as it is known. */
+  readonly databaseNow: () => Date | undefined
   readonly holdQueueMax: number
   readonly settleQueueMax: number
 }
 
 export function createMoves(options: Options): Moves {
-  const { repeat, holdQueueMax, settleQueueMax } = options
-  let waitingHolds = 0
-  const queueLimit = holdQueueMax + settleQueueMax
-  const batches = createBatches<Begun | Ended>({ run, batchLimit: BATCH_LIMIT, queueLimit })
+  return new BatchedMoves(options)
+}
 
-  async function run(items: readonly (Begun | Ended)[]): Promise<void> {
+class BatchedMoves implements Moves {
+  private readonly options: Options
+  private readonly batches: Batches<Item>
+  private readonly lanes: Lanes<Item>
+  private waitingHolds = 0
+
+  constructor(options: Options) {
+    this.options = options
+    this.batches = createBatches<Item>({
+      run: (items) => this.run(items),
+      batchLimit: BATCH_LIMIT,
+      queueLimit: options.holdQueueMax + options.settleQueueMax,
+    })
+    this.lanes = createLanes<Item>({
+      run: (_account, items) => this.runAlone(items),
+      atOnce: LANES_AT_ONCE,
+    })
+  }
+
+  take(begun: HoldRow): Promise<HoldVerdict> {
+    if (this.waitingHolds >= this.options.holdQueueMax) {
+      return Promise.reject(new QueueFull('queue is full'))
+    }
+    this.waitingHolds += 1
+    const taken = new Promise<HoldVerdict>((resolve, reject) => {
+      this.batches.push({ begun, sinceMs: performance.now(), resolve, reject })
+    })
+    return taken.finally(() => {
+      this.waitingHolds -= 1
+    })
+  }
+
+  close(ended: SettleRow): Promise<SettleVerdict> {
+    return new Promise((resolve) => {
+      this.batches.push({ ended, resolve })
+    })
+  }
+
+  async flushed(): Promise<void> {
+    await this.batches.flushed()
+    await this.lanes.flushed()
+  }
+
+  size(): number {
+    return this.batches.size() + this.lanes.size()
+  }
+
+  private async run(items: readonly Item[]): Promise<void> {
+    const locked = await this.exchange(items.filter((item) => !this.divert(item)))
+    if (locked.length > 0) await this.narrow(locked)
+  }
+
+  private divert(item: Item): boolean {
+    const account = accountOf(item)
+    if (!this.lanes.has(account)) return false
+    this.lanes.push(account, item)
+    return true
+  }
+
+  /** Sends one statement and answers its items. Returns those that somebody's lock stopped. */
+  private async exchange(items: readonly Item[]): Promise<readonly Item[]> {
+    if (items.length === 0) return []
     const ending = items.filter((item) => 'ended' in item)
     const beginning = items.filter((item) => 'begun' in item)
+    const locked: Item[] = []
+    let isOver = false
+    const fail = (those: readonly Item[], error: unknown) => {
+      if (isLocked(error) && !isOver) locked.push(...those)
+      else this.giveUp(those, error)
+    }
     const sent = send(
-      options,
+      this.options,
       ending.map((item) => item.ended),
       beginning.map((item) => item.begun),
     )
@@ -65,46 +142,70 @@ export function createMoves(options: Options): Moves {
       (verdicts) => {
         for (const { begun, resolve } of beginning) resolve(verdicts.get(begun.id) ?? 'no_account')
       },
-      (error: unknown) => {
-        for (const { reject } of beginning) reject(error)
-      },
+      (error: unknown) => fail(beginning, error),
     )
     const closed = sent.closed.then(
       (verdicts) => {
         for (const { ended, resolve } of ending) resolve(verdicts.get(ended.hold_id) ?? 'unknown')
       },
-      () => {
-        for (const { ended, resolve } of ending) resolve(repeat(ended))
-      },
+      (error: unknown) => fail(ending, error),
     )
     await Promise.allSettled([taken, withinTime(closed)])
-    waitingHolds -= beginning.length
+    isOver = true
+    return locked
   }
 
-  return {
-    take: (begun) =>
-      new Promise((resolve, reject) => {
-        if (waitingHolds >= holdQueueMax) throw new QueueFull('queue is full')
-        batches.push({ begun, resolve, reject })
-        waitingHolds += 1
-      }),
-    close: (ended) =>
-      new Promise((resolve) => {
-        batches.push({ ended, resolve })
-      }),
-    flushed: batches.flushed,
-    size: batches.size,
+  /** Locked accounts go on alone; what stood beside them is sent once more without them. */
+  private async narrow(items: readonly Item[]): Promise<void> {
+    const accounts = [...new Set(items.map(accountOf))]
+    const free = await withinTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
+    if (!free) return this.giveUp(items, tooLate())
+    const stopped = new Set(await this.exchange(items.filter((item) => free.has(accountOf(item)))))
+    for (const item of items) {
+      if (stopped.has(item) || !free.has(accountOf(item))) this.lanes.push(accountOf(item), item)
+    }
+  }
+
+  private async runAlone(items: readonly Item[]): Promise<Ran<Item>> {
+    const { overdue = [], inTime = [] } = Object.groupBy(items, (item) =>
+      isOverdue(item) ? 'overdue' : 'inTime',
+    )
+    const locked = await this.exchange(inTime)
+    this.giveUp([...overdue, ...locked], tooLate())
+    return { left: [], stays: locked.length > 0 || inTime.length === 0 }
+  }
+
+  /** Holds are refused; settlements go on to where they are repeated. */
+  private giveUp(items: readonly Item[], error: unknown): void {
+    for (const item of items) {
+      if ('begun' in item) item.reject(error)
+      else item.resolve(this.options.repeat(item.ended))
+    }
   }
 }
 
+function accountOf(item: Item): string {
+  return 'begun' in item ? item.begun.account_id : (item.ended.account_id ?? '')
+}
+
+function isOverdue(item: Item): boolean {
+  return 'begun' in item && performance.now() - item.sinceMs >= HOLD_TIMEOUT_MS
+}
+
+function tooLate(): GatewayError {
+  return new GatewayError('unavailable', { retryAfterSeconds: 2 })
+}
+
 function send(
-  { sql, isUnavailable }: Pick<Options, 'sql' | 'isUnavailable'>,
+  { sql, isUnavailable, databaseNow }: Pick<Options, 'sql' | 'isUnavailable' | 'databaseNow'>,
   ended: readonly SettleRow[],
   begun: readonly HoldRow[],
 ) {
-  if (ended.length === 0) return { closed: NONE_CLOSED, taken: takeHolds(sql, begun) }
+  const nowMs = databaseNow()?.getTime()
+  const deadline = nowMs === undefined ? undefined : new Date(nowMs + HOLD_DEADLINE_MS)
+  if (ended.length === 0) return { closed: NONE_CLOSED, taken: takeHolds(sql, begun, deadline) }
   if (begun.length === 0) return { closed: closeHolds(sql, ended), taken: NONE_TAKEN }
-  const moved = move(sql, ended, begun)
+  const moved = move(sql, ended, begun, deadline)
   return {
     closed: moved.then((verdicts) => verdicts.closed),
     // A settlement that the database refuses must not take the others' holds with it.
@@ -112,7 +213,7 @@ function send(
       (verdicts) => verdicts.taken,
       (error: unknown) => {
         if (isUnavailable(error)) throw error
-        return takeHolds(sql, begun)
+        return takeHolds(sql, begun, deadline)
       },
     ),
   }
@@ -121,9 +222,7 @@ function send(
 /** The statement goes on in the database; only the caller stops waiting for it. */
 function withinTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(new GatewayError('unavailable', { retryAfterSeconds: 2 }))
-    }, HOLD_TIMEOUT_MS)
+    const timer = setTimeout(() => reject(tooLate()), HOLD_TIMEOUT_MS)
     work.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }

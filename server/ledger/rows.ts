@@ -45,3 +45,22 @@ export function toSettleRow(holdId: string, settlement: Settlement, accountId?: 
     answer: settlement.answer ?? null,
   }
 }
+
+/** Gives a hold back whose call was told to come later. */
+export function toReleaseRow(holdId: string, accountId: string): SettleRow {
+  return {
+    hold_id: holdId,
+    account_id: accountId,
+    charge: null,
+    status: 'failed',
+    basis: 'none',
+    review: false,
+    lines: [],
+    attempts: [],
+    cost: null,
+    cost_version: null,
+    error: 'the service was temporarily unavailable',
+    task_id: null,
+    answer: null,
+  }
+}

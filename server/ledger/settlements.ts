@@ -1,70 +1,160 @@
 /**
  * The way of a settlement into the database: batched, and repeated until it is in. A caller's
  * money never depends on one attempt: while the database is away settlements wait in memory, and
- * if the process dies with them, the sweeper closes their holds from the last checkpoint.
+ * if the process dies with them, the sweeper closes their holds from the last checkpoint. An
+ * account that somebody has locked waits alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { type Batcher, createBatcher } from '../lib/batcher.ts'
-import { closeHolds } from './move-store.ts'
+import { isLocked } from '../database/unavailable.ts'
+import { type Batches, createBatches } from '../lib/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../lib/lanes.ts'
+import { closeHolds, findUnlocked } from './move-store.ts'
 import type { SettleRow, SettleVerdict } from './store.ts'
 
 const BATCH_LIMIT = 500
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
+/** Locked accounts that are tried at the same time. */
+const LANES_AT_ONCE = 2
 
 export interface SettlementLog {
   warn(fields: object, message: string): void
   error(fields: object, message: string): void
 }
 
-/**
- * `isUnavailable` tells an absent database from a refused statement: the first is waited for,
- * the second is narrowed down to the row at fault, which is then closed without its details.
- */
-export function createSettlements(options: {
+export interface Settlements {
+  /** Resolves when the settlement is committed. */
+  add(row: SettleRow): Promise<SettleVerdict>
+  /** Resolves when everything that was added before this call is in. */
+  flushed(): Promise<void>
+  size(): number
+}
+
+interface Waiting {
+  readonly row: SettleRow
+  readonly resolve: (verdict: SettleVerdict) => void
+}
+
+interface Options {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
   readonly settleQueueMax: number
-}): Batcher<SettleRow, SettleVerdict> {
-  const { sql, log } = options
+}
 
-  async function closeOneByOne(rows: readonly SettleRow[]): Promise<SettleVerdict[]> {
-    const verdicts: SettleVerdict[] = []
-    for (const row of rows) {
-      const verdict = await close([row]).catch((error: unknown) => {
-        if (options.isUnavailable(error)) throw error
-        log.error({ hold_id: row.hold_id, error }, 'settlement refused: closing without details')
-        const bare = { lines: [], attempts: [], error: null, answer: null, review: true }
-        return close([{ ...row, ...bare, cost: null, cost_version: null }])
-      })
-      verdicts.push(...verdict)
+/**
+ * `isUnavailable` tells an absent database from a refused statement: the first is waited for,
+ * the second is narrowed down to the row at fault, which is then closed without its details.
+ */
+export function createSettlements(options: Options): Settlements {
+  return new RepeatedSettlements(options)
+}
+
+class RepeatedSettlements implements Settlements {
+  private readonly options: Options
+  private readonly batches: Batches<Waiting>
+  private readonly lanes: Lanes<Waiting>
+
+  constructor(options: Options) {
+    this.options = options
+    this.batches = createBatches<Waiting>({
+      run: (items) => this.run(items),
+      batchLimit: BATCH_LIMIT,
+      queueLimit: options.settleQueueMax,
+    })
+    this.lanes = createLanes<Waiting>({
+      run: (_account, items) => this.runAlone(items),
+      atOnce: LANES_AT_ONCE,
+    })
+  }
+
+  add = (row: SettleRow): Promise<SettleVerdict> =>
+    new Promise((resolve) => {
+      const item = { row, resolve }
+      if (this.lanes.has(accountOf(item))) this.lanes.push(accountOf(item), item)
+      else this.batches.push(item)
+    })
+
+  async flushed(): Promise<void> {
+    await this.batches.flushed()
+    await this.lanes.flushed()
+  }
+
+  size(): number {
+    return this.batches.size() + this.lanes.size()
+  }
+
+  private async close(items: readonly Waiting[]): Promise<void> {
+    const rows = items.map(({ row }) => row)
+    const verdicts = await closeHolds(this.options.sql, rows)
+    for (const { row, resolve } of items) resolve(verdicts.get(row.hold_id) ?? 'unknown')
+  }
+
+  /** Closes what it can; returns what waits for the database. */
+  private async closeOneByOne(items: readonly Waiting[]): Promise<readonly Waiting[]> {
+    for (const [index, item] of items.entries()) {
+      try {
+        await this.close([item]).catch((error: unknown) => this.closeBare(item, error))
+      } catch {
+        return items.slice(index)
+      }
     }
-    return verdicts
+    return []
   }
 
-  async function close(rows: readonly SettleRow[]): Promise<SettleVerdict[]> {
-    const verdicts = await closeHolds(sql, rows)
-    return rows.map((row) => verdicts.get(row.hold_id) ?? 'unknown')
+  private closeBare(item: Waiting, error: unknown): Promise<void> {
+    const { isUnavailable, log } = this.options
+    const { row } = item
+    if (isUnavailable(error)) throw error
+    log.error({ hold_id: row.hold_id, error }, 'settlement refused: closing without details')
+    const bare = { lines: [], attempts: [], error: null, answer: null, review: true }
+    return this.close([{ ...item, row: { ...row, ...bare, cost: null, cost_version: null } }])
   }
 
-  async function closeUntilDone(rows: readonly SettleRow[]): Promise<SettleVerdict[]> {
+  /** Locked accounts go on alone; returns the others. */
+  private async setLockedAside(items: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const accounts = [...new Set(items.map(accountOf))]
+    const free = await findUnlocked(this.options.sql, accounts).catch(() => undefined)
+    if (!free) return items
+    const others: Waiting[] = []
+    for (const item of items) {
+      if (accountOf(item) === '' || free.has(accountOf(item))) others.push(item)
+      else this.lanes.push(accountOf(item), item)
+    }
+    return others
+  }
+
+  private async run(items: readonly Waiting[]): Promise<void> {
+    const { isUnavailable, log } = this.options
+    let left = items
     for (let waitMs = RETRY_MS_MIN; ; waitMs = Math.min(waitMs * 2, RETRY_MS_MAX)) {
       try {
-        return await close(rows)
+        await this.close(left)
+        return
       } catch (error) {
-        if (!options.isUnavailable(error)) {
-          if (rows.length === 0) return []
-          const verdicts = await closeOneByOne(rows).catch((cause: unknown) => cause)
-          if (Array.isArray(verdicts)) return verdicts
-        }
-        log.warn({ waiting: rows.length, error }, 'settlements wait for the database')
+        if (isLocked(error)) left = await this.setLockedAside(left)
+        else if (!isUnavailable(error)) left = await this.closeOneByOne(left)
+        if (left.length === 0) return
+        log.warn({ waiting: left.length, error }, 'settlements wait for the database')
         await sleep(waitMs)
       }
     }
   }
 
-  const queueLimit = options.settleQueueMax
-  return createBatcher({ run: closeUntilDone, batchLimit: BATCH_LIMIT, queueLimit })
+  private async runAlone(items: readonly Waiting[]): Promise<Ran<Waiting>> {
+    try {
+      await this.close(items)
+      return { left: [], stays: false }
+    } catch (error) {
+      const { isUnavailable, log } = this.options
+      const left = isUnavailable(error) ? items : await this.closeOneByOne(items)
+      if (left.length > 0) log.warn({ waiting: left.length, error }, 'settlements wait for a lock')
+      return { left, stays: left.length > 0 }
+    }
+  }
+}
+
+function accountOf({ row }: Waiting): string {
+  return row.account_id ?? ''
 }

@@ -29,6 +29,7 @@ export type HoldVerdict =
   | 'spend_limit'
   | 'no_account'
   | 'duplicate'
+  | 'late'
 
 export interface SettleRow {
   readonly hold_id: string
@@ -53,13 +54,21 @@ export interface SettleRow {
 export interface StoredAnswer {
   readonly key: string
   readonly state: 'finished' | 'streamed' | 'forget'
+  /** What was asked, for a key that was given up while the request still ran. */
+  readonly route?: string
+  /** Hexadecimal. */
+  readonly fingerprint?: string
   readonly status?: number
   readonly content_type?: string
   /** Base64. */
   readonly body?: string
 }
 
-export type SettleVerdict = 'closed' | 'already' | 'unknown'
+/**
+ * corrected: it had been closed as lost, and the difference is posted. superseded: so it had, and
+ * its Idempotency-Key has been charged for another request since, so nothing more is charged.
+ */
+export type SettleVerdict = 'closed' | 'already' | 'unknown' | 'corrected' | 'superseded'
 
 export interface StoredCheckpoint {
   readonly charge: string
@@ -124,79 +133,24 @@ export async function postCredit(
   return row?.posted ?? false
 }
 
-// Owner leases ---------------------------------------------------------------------------------
-
-/** Registers or renews a process's lease by the database's clock. */
-export async function renewLease(
-  sql: Sql,
-  owner: { readonly id: string; readonly address: string; readonly leaseSeconds: number },
-): Promise<void> {
-  await sql`
-    insert into owner (id, address, lease_until)
-    values (${owner.id}, ${owner.address}, now() + make_interval(secs => ${owner.leaseSeconds}))
-    on conflict (id) do update set lease_until = excluded.lease_until`
-}
-
-export async function endLease(sql: Sql, ownerId: string): Promise<void> {
-  await sql`update owner set lease_until = now() where id = ${ownerId}`
-}
-
-/** Declares every other process dead: true on an embedded database, which has one owner. */
-export async function endOtherLeases(sql: Sql, ownerId: string): Promise<void> {
-  await sql`update owner set lease_until = now() where id <> ${ownerId} and lease_until > now()`
-}
-
-/** How many processes hold a live lease; at least 1. */
-export async function countLiveOwners(sql: Sql): Promise<number> {
-  const [row] = await sql<{ live: number }[]>`
-    select greatest(count(*), 1)::int as live from owner where lease_until > now()`
-  return row?.live ?? 1
-}
-
-export interface OrphanedHold {
-  readonly id: string
-  readonly checkpoint: StoredCheckpoint | null
-  readonly amount: bigint
-}
-
-/** Open holds of calls whose process is dead. Tasks are not among them: they have no owner. */
-export function findOrphanedHolds(sql: Sql, limit: number): Promise<OrphanedHold[]> {
-  return sql<OrphanedHold[]>`
-    select h.id, h.checkpoint, h.amount
-    from hold h left join owner o on o.id = h.owner_id
-    where h.state = 'open' and h.task_id is null
-      and (o.id is null or o.lease_until < now())
-      and h.created_at < now() - interval '1 second'
-    order by h.id limit ${limit}`
-}
-
-/** Frees the Idempotency-Keys of holds that were closed for a dead process. */
-export async function forgetAnswers(
-  sql: Sql | TransactionSql,
-  holdIds: readonly string[],
-): Promise<void> {
-  await sql`delete from idempotency where hold_id = any(${holdIds as string[]})
-    and state = 'running'`
-}
-
-/** Drops leases that ended long ago and Idempotency-Keys older than their 24 hours. */
-export async function dropExpired(sql: Sql): Promise<void> {
-  await sql`
-    delete from owner o where o.lease_until < now() - interval '10 minutes'
-      and not exists (select 1 from hold h where h.owner_id = o.id and h.state = 'open')`
-  await sql`
-    delete from idempotency where (account_id, key) in (
-      select account_id, key from idempotency
-      where created_at < now() - interval '24 hours' and state <> 'running' limit 10000)`
-}
-
 // Idempotency ----------------------------------------------------------------------------------
+
+/** Frees the Idempotency-Key of a hold that was closed without a charge and without an answer. */
+export async function freeKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
+  await sql`delete from idempotency where hold_id = ${holdId} and state = 'running'`
+}
+
+/** A key whose request was charged and got no answer stays taken: nothing is executed twice. */
+export async function keepKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
+  await sql`
+    update idempotency set state = 'streamed' where hold_id = ${holdId} and state = 'running'`
+}
 
 export interface AnswerRow {
   readonly route: string
   readonly fingerprint: Buffer
   readonly request_id: string
-  readonly state: 'running' | 'finished' | 'streamed'
+  readonly state: 'running' | 'finished' | 'streamed' | 'lost'
   readonly status: number | null
   readonly content_type: string | null
   readonly body: Buffer | null

@@ -1,20 +1,22 @@
 /**
  * Every process holds a lease while it lives; whoever notices that one ran out closes the calls
- * that died with it: charged up to the last checkpoint, released where there is none.
+ * that died with it: charged up to the last checkpoint, released where there is none. The statement
+ * that closes decides who is dead, see ledger_sweep: never this process itself, and nobody on the
+ * word of a process that could not reach the database either.
  */
 import type { Sql } from 'postgres'
-import { closeHolds } from './move-store.ts'
+import { formatAmount } from '../lib/money.ts'
+import type { Continuity } from './continuity.ts'
+import type { DatabaseClock } from './database-clock.ts'
 import {
   countLiveOwners,
   dropExpired,
   endLease,
   endOtherLeases,
-  findOrphanedHolds,
-  forgetAnswers,
-  type OrphanedHold,
+  type LeaseTimes,
   renewLease,
-  type SettleRow,
-} from './store.ts'
+  sweepHolds,
+} from './owner-store.ts'
 
 export interface SweeperOptions {
   readonly sql: Sql
@@ -25,7 +27,15 @@ export interface SweeperOptions {
   readonly sole: boolean
   readonly renewMs?: number
   readonly leaseSeconds?: number
-  readonly sweepMs?: number
+  readonly clock?: DatabaseClock
+  readonly continuity?: Continuity
+  /** After this long without the database running calls are ended; see `onAdrift`. */
+  readonly adriftMs?: number
+  /**
+   * The database has not been reached for so long that nobody knows whether what runs here will
+   * ever be charged. Called at each failed renewal from then on.
+   */
+  readonly onAdrift?: () => void
   readonly log: {
     info(fields: object, message: string): void
     warn(fields: object, message: string): void
@@ -33,7 +43,7 @@ export interface SweeperOptions {
 }
 
 export interface Sweeper {
-  /** Live processes on this database at the last look; at least 1. */
+  /** Live processes on this database at the last renewal; at least 1. */
   liveOwners(): number
   /** Closes orphaned holds now. Returns how many. */
   sweep(): Promise<number>
@@ -42,87 +52,109 @@ export interface Sweeper {
 
 const RENEW_MS = 5_000
 const LEASE_SECONDS = 20
-const SWEEP_MS = 5_000
+/** A renewal that failed is tried again so soon. */
+const RETRY_MS = 1_000
+const ADRIFT_MS = 5 * 60_000
+/** The longest call there is: first byte, and the silences within it. */
+const QUIET_SECONDS = 600
 const BATCH = 500
 /** Expired rows are dropped once in this many sweeps. */
 const DROP_EVERY = 60
 
 /** Registers this process's lease and starts to renew it and to sweep after others. */
 export async function startSweeper(options: SweeperOptions): Promise<Sweeper> {
-  const { sql, ownerId, log } = options
-  const lease = {
-    id: ownerId,
-    address: options.address,
-    leaseSeconds: options.leaseSeconds ?? LEASE_SECONDS,
-  }
-  let live = 1
-  let sweeps = 0
-  let stopped = false
-
-  await renewLease(sql, lease)
-  if (options.sole) await endOtherLeases(sql, ownerId)
-
-  async function renew(): Promise<void> {
-    await renewLease(sql, lease)
-    live = options.sole ? 1 : await countLiveOwners(sql)
-  }
-
-  async function sweep(): Promise<number> {
-    let closed = 0
-    for (;;) {
-      const orphans = await findOrphanedHolds(sql, BATCH)
-      if (orphans.length === 0) break
-      await closeHolds(sql, orphans.map(toSettleRow))
-      await forgetAnswers(
-        sql,
-        orphans.map((orphan) => orphan.id),
-      )
-      closed += orphans.length
-    }
-    if (closed > 0) log.warn({ closed }, 'closed the holds of calls whose process died')
-    if (sweeps++ % DROP_EVERY === 0) await dropExpired(sql)
-    return closed
-  }
-
-  const quietly = (work: () => Promise<unknown>, what: string) => () => {
-    if (stopped) return
-    work().catch((error: unknown) => log.warn({ error }, `${what} failed, will be repeated`))
-  }
-  const timers = [
-    setInterval(quietly(renew, 'renewing the lease'), options.renewMs ?? RENEW_MS),
-    setInterval(quietly(sweep, 'sweeping'), options.sweepMs ?? SWEEP_MS),
-    // What died just before this start is over a second old by then.
-    setTimeout(quietly(sweep, 'sweeping'), 1_200),
-  ]
-  for (const timer of timers) timer.unref()
-
-  return {
-    liveOwners: () => live,
-    sweep,
-    async stop() {
-      stopped = true
-      for (const timer of timers) clearInterval(timer)
-      await endLease(sql, ownerId)
-    },
-  }
+  const sweeper = new LeasedSweeper(options)
+  await sweeper.start()
+  return sweeper
 }
 
-/** Never more than the hold: nobody is left who could know about an overrun. */
-function toSettleRow(orphan: OrphanedHold): SettleRow {
-  const owed = orphan.checkpoint ? BigInt(orphan.checkpoint.charge) : null
-  const charge = owed !== null && owed > orphan.amount ? orphan.amount : owed
-  return {
-    hold_id: orphan.id,
-    charge: charge?.toString() ?? null,
-    status: 'lost',
-    basis: charge === null ? 'none' : 'checkpoint',
-    review: false,
-    lines: orphan.checkpoint?.lines ?? [],
-    attempts: orphan.checkpoint?.attempts ?? [],
-    cost: orphan.checkpoint?.cost ?? null,
-    cost_version: orphan.checkpoint?.cost_version ?? null,
-    error: 'the process that served this call ended before the call did',
-    task_id: null,
-    answer: null,
+class LeasedSweeper implements Sweeper {
+  private readonly options: SweeperOptions
+  private readonly times: LeaseTimes
+  private timers: NodeJS.Timeout[] = []
+  private live = 1
+  private sweeps = 0
+  private stopped = false
+  private isRenewing = false
+  private isSweeping = false
+  private failingSinceMs: number | undefined
+
+  constructor(options: SweeperOptions) {
+    const { leaseSeconds = LEASE_SECONDS } = options
+    this.options = options
+    this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds: QUIET_SECONDS }
+  }
+
+  async start(): Promise<void> {
+    const { sql, ownerId, sole, renewMs = RENEW_MS } = this.options
+    await this.renew()
+    if (sole) await endOtherLeases(sql, ownerId)
+    // What died just before this start is over a second old by the first turn.
+    this.timers = [setInterval(this.turn, renewMs), setTimeout(this.turn, 1_200)]
+    for (const timer of this.timers) timer.unref()
+  }
+
+  liveOwners = (): number => this.live
+
+  async sweep(): Promise<number> {
+    const { sql, ownerId, continuity, log } = this.options
+    // A database that lacks what it acknowledged says nothing about who is alive.
+    if (continuity?.broken() !== undefined) return 0
+    let all = 0
+    let chargedNanos = 0n
+    for (let closed = BATCH; closed >= BATCH; all += closed) {
+      const swept = await sweepHolds(sql, ownerId, this.times, BATCH)
+      closed = swept.closed
+      chargedNanos += swept.chargedNanos
+    }
+    if (all > 0) {
+      const charged = formatAmount(chargedNanos)
+      log.warn({ closed: all, charged }, 'closed the holds of calls whose process died')
+    }
+    if (this.sweeps++ % DROP_EVERY === 0) await dropExpired(sql)
+    return all
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true
+    for (const timer of this.timers) clearInterval(timer)
+    await endLease(this.options.sql, this.options.ownerId)
+  }
+
+  private async renew(): Promise<void> {
+    const { sql, ownerId, address, sole, clock, continuity } = this.options
+    const askedMs = performance.now()
+    const renewal = await renewLease(sql, { id: ownerId, address }, this.times)
+    clock?.note(renewal.at, askedMs, performance.now())
+    continuity?.see(renewal)
+    this.failingSinceMs = undefined
+    this.live = sole ? 1 : await countLiveOwners(sql)
+  }
+
+  /** First the sign of our own life, then what others have left behind. */
+  private readonly turn = async (): Promise<void> => {
+    if (this.stopped || this.isRenewing) return
+    this.isRenewing = true
+    const renewed = await this.renew().then(
+      () => true,
+      (error: unknown) => this.onSilence(error),
+    )
+    this.isRenewing = false
+    if (!renewed || this.isSweeping || this.stopped) return
+    this.isSweeping = true
+    await this.sweep().catch((error: unknown) => {
+      this.options.log.warn({ error }, 'sweeping failed, will be repeated')
+    })
+    this.isSweeping = false
+  }
+
+  private onSilence(error: unknown): false {
+    const { log, adriftMs = ADRIFT_MS, onAdrift } = this.options
+    const nowMs = performance.now()
+    this.failingSinceMs ??= nowMs
+    log.warn({ error }, 'renewing the lease failed, will be repeated')
+    if (nowMs - this.failingSinceMs >= adriftMs) onAdrift?.()
+    setTimeout(this.turn, RETRY_MS).unref()
+    return false
   }
 }

@@ -8,13 +8,13 @@ import { admitHold, type Hold } from './hold.ts'
 import type { HoldRequest, Settlement } from './ledger.ts'
 import { closeHolds, takeHolds } from './move-store.ts'
 import { toHoldRow, toSettleRow } from './rows.ts'
-import { forgetAnswers, type HoldVerdict, keepAnswer } from './store.ts'
+import { freeKey, type HoldVerdict, keepAnswer, keepKey } from './store.ts'
 
 export { keepAnswer }
 
 export type TaskHoldResult =
   | { readonly holdId: string }
-  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already'> }
+  | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
 
 /** Freezes money for a task, in the transaction that creates the task. */
 export async function holdForTask(
@@ -25,6 +25,7 @@ export async function holdForTask(
   const id = holdIdOf(request.requestId)
   const row = toHoldRow(id, request, { ownerId: null, taskId })
   const verdict = (await takeHolds(transaction, [row])).get(id) ?? 'no_account'
+  if (verdict === 'late') throw new Error(`hold ${id} of a task: late, without a deadline`)
   return verdict === 'held' || verdict === 'already' ? { holdId: id } : { refused: verdict }
 }
 
@@ -41,7 +42,7 @@ export function admitTaskHold(row: {
 /**
  * Closes a task's hold, in the transaction that ends the task. Throws when it was closed before:
  * the caller's compare-and-set on the task makes that impossible, so the transaction must not
- * commit. An Idempotency-Key whose request never got an answer is free again.
+ * commit. An Idempotency-Key whose request never got an answer is free again if nothing is charged.
  */
 export async function settleTask(
   transaction: TransactionSql,
@@ -51,5 +52,6 @@ export async function settleTask(
   const row = toSettleRow(holdId, settlement)
   const verdict = (await closeHolds(transaction, [row])).get(holdId)
   if (verdict !== 'closed') throw new Error(`hold ${holdId} of a task: ${verdict ?? 'no answer'}`)
-  await forgetAnswers(transaction, [holdId])
+  if ((settlement.chargeNanos ?? 0n) > 0n) await keepKey(transaction, holdId)
+  else await freeKey(transaction, holdId)
 }

@@ -181,7 +181,11 @@ async function patiently(settled: Promise<unknown>, { context, services }: Meter
 }
 
 function keepState(call: ResolvedCall, state: 'streamed' | 'forget'): StoredAnswer | undefined {
-  return call.idempotency ? { key: call.idempotency.key, state } : undefined
+  return call.idempotency ? { ...claimOf(call.idempotency), state } : undefined
+}
+
+function claimOf({ key, route, fingerprint }: NonNullable<ResolvedCall['idempotency']>) {
+  return { key, route, fingerprint: fingerprint.toString('hex') }
 }
 
 function keepWhole(
@@ -193,7 +197,7 @@ function keepWhole(
   if (charge.nanos === null) return keepState(call, 'forget')
   if (answer.body.length > STORED_BYTES_MAX) return keepState(call, 'streamed')
   return {
-    key: call.idempotency.key,
+    ...claimOf(call.idempotency),
     state: 'finished',
     status: answer.status,
     content_type: answer.headers['content-type'] ?? 'application/json',

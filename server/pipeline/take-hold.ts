@@ -34,7 +34,7 @@ export async function findReplay(
   if (row.route !== claim.route || !row.fingerprint.equals(claim.fingerprint)) {
     throw new GatewayError('idempotency_mismatch')
   }
-  if (row.state === 'running') throw stillRunning(row.request_id)
+  if (row.state === 'running' || row.state === 'lost') throw stillRunning(row.request_id)
   if (row.state === 'streamed' || row.body === null || row.status === null) {
     throw new GatewayError('conflict', {
       message: `this request was answered as ${row.request_id} and its answer is not kept`,
@@ -81,6 +81,8 @@ export async function takeHold(
     }),
   )
   if ('hold' in result) return result.hold
+  // Another request took the key a moment ago: it is told by its id.
+  if (result.refused === 'duplicate') await findReplay(caller, call, services)
   throw refusedHold(result.refused)
 }
 

@@ -29,6 +29,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
   'config-variables.ts': ['lib'],
   'secret-key-file.ts': ['lib'],
+  'open-ledger.ts': ['lib', 'config.ts', 'database', 'ledger', 'pipeline'],
   'open-hooks.ts': ['lib', 'config.ts', 'tasks'],
   'open-sign-in.ts': ['lib', 'config.ts', 'sign-in'],
   'metrics.ts': ['lib', 'pipeline'],

@@ -6,7 +6,16 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { type Explained, Section } from './explanation.tsx'
 import { messages } from './messages.ts'
 
-const STEPS = ['hold', 'charge', 'return', 'overrun', 'debt'] as const
+const STEPS = [
+  'hold',
+  'charge',
+  'return',
+  'overrun',
+  'debt',
+  'correction',
+  'correction_debt',
+  'correction_return',
+] as const
 type Step = (typeof STEPS)[number]
 const isStep = (text: string): text is Step => STEPS.some((one) => one === text)
 

@@ -1,0 +1,94 @@
+/**
+ * How holds of this process end, and what it says where an end is not the usual one: a hold that
+ * was closed meanwhile is put right, one that may or may not have been taken is given back, and
+ * every verdict that should not be is logged with its amount and counted.
+ */
+import { formatAmount, type Nanos } from '../lib/money.ts'
+import type { Continuity } from './continuity.ts'
+import type { Corrections } from './corrections.ts'
+import type { Hold } from './hold.ts'
+import type { HoldRequest, Settlement } from './ledger.ts'
+import type { Moves } from './moves.ts'
+import { toReleaseRow, toSettleRow } from './rows.ts'
+import type { SettlementLog, Settlements } from './settlements.ts'
+import type { SettleRow, SettleVerdict } from './store.ts'
+
+/** After this no statement of ours can still be running on the server, and its deadline is over. */
+const ABANDONED_AFTER_MS = 10_000
+
+/** What the ledger answered that is not the usual: counted, besides being logged. */
+export type LedgerSurprise = (operation: 'hold' | 'settlement', verdict: string) => void
+
+type Named = Pick<HoldRequest, 'requestId' | 'accountId'>
+
+export interface Endings {
+  own(holdId: string): void
+  disown(holdId: string): void
+  /** True from the request for a hold until its end is committed. */
+  isOwn(holdId: string): boolean
+  settle(closing: Hold, settlement: Settlement): Promise<SettleVerdict>
+  /** A hold of unknown outcome may have been committed: it is closed once that is certain. */
+  abandon(holdId: string, request: HoldRequest): void
+  note(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
+}
+
+export function createEndings(options: {
+  readonly moves: Moves
+  readonly settlements: Settlements
+  readonly corrections: Corrections
+  readonly continuity?: Continuity
+  readonly onSurprise?: LedgerSurprise
+  readonly log: SettlementLog
+}): Endings {
+  const { moves, settlements, corrections, log } = options
+  const owned = new Set<string>()
+
+  /** Closes a hold; one that was closed as lost meanwhile is put right. */
+  async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
+    const verdict = await closed
+    return verdict === 'already' ? await corrections.add(row) : verdict
+  }
+
+  const note: Endings['note'] = (operation, verdict, { requestId, accountId }, nanos) => {
+    options.onSurprise?.(operation, verdict)
+    const amount = formatAmount(nanos ?? 0n)
+    const fields = { request_id: requestId, account_id: accountId, verdict, amount }
+    if (operation === 'hold') log.warn(fields, 'a hold was late, or is not as it was left')
+    else if (verdict === 'corrected') log.warn(fields, 'a call taken for lost was put right')
+    else log.error(fields, 'a settlement found its hold closed or unknown')
+  }
+
+  async function release(holdId: string, request: HoldRequest): Promise<void> {
+    const { accountId, idempotency } = request
+    const answer = idempotency ? ({ key: idempotency.key, state: 'forget' } as const) : null
+    const row = { ...toReleaseRow(holdId, accountId), answer }
+    try {
+      const verdict = await end(row, settlements.add(row))
+      if (verdict !== 'closed') note('hold', verdict, request, request.amountNanos)
+    } catch (error) {
+      log.error({ hold_id: holdId, error }, 'an abandoned hold is left to the search for strays')
+    } finally {
+      owned.delete(holdId)
+    }
+  }
+
+  return {
+    own: (holdId) => owned.add(holdId),
+    disown: (holdId) => owned.delete(holdId),
+    isOwn: (holdId) => owned.has(holdId),
+    note,
+    abandon(holdId, request) {
+      setTimeout(() => void release(holdId, request), ABANDONED_AFTER_MS).unref()
+    },
+    async settle(closing, settlement) {
+      const row = toSettleRow(closing.id, settlement, closing.accountId)
+      const verdict = await end(row, moves.close(row))
+      owned.delete(closing.id)
+      if (verdict === 'closed') return verdict
+      note('settlement', verdict, closing, settlement.chargeNanos)
+      // It was acknowledged once: only an earlier state of the database lacks it.
+      if (verdict === 'unknown') options.continuity?.lost(closing.id)
+      return verdict
+    },
+  }
+}

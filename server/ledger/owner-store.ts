@@ -1,0 +1,99 @@
+/** The SQL of processes' leases, and of what is closed when one of them is dead. */
+import type { Sql } from 'postgres'
+
+export interface LeaseTimes {
+  readonly leaseSeconds: number
+  /** The longest gap between two renewals that still counts as steady. */
+  readonly patienceSeconds: number
+  /** After so long without a word a process is certainly gone. */
+  readonly quietSeconds: number
+}
+
+export interface Renewal {
+  /** The database's clock. */
+  readonly at: Date
+  /** How often this lease has been renewed. */
+  readonly renewed: bigint
+  /** The newest entry of the ledger; 0 before the first. */
+  readonly newest_entry: bigint
+}
+
+/** Registers or renews a process's lease by the database's clock; see ledger_renew. */
+export async function renewLease(
+  sql: Sql,
+  owner: { readonly id: string; readonly address: string },
+  { leaseSeconds, patienceSeconds }: Pick<LeaseTimes, 'leaseSeconds' | 'patienceSeconds'>,
+): Promise<Renewal> {
+  const [row] = await sql<Renewal[]>`
+    select at, renewed, newest_entry
+    from ledger_renew(${owner.id}, ${owner.address}, make_interval(secs => ${leaseSeconds}),
+      make_interval(secs => ${patienceSeconds}))`
+  if (!row) throw new Error('a lease was not renewed')
+  return row
+}
+
+export async function endLease(sql: Sql, ownerId: string): Promise<void> {
+  await sql`
+    update owner set lease_until = clock_timestamp(), ended_at = clock_timestamp()
+    where id = ${ownerId}`
+}
+
+/** Declares every other process dead: true on an embedded database, which has one owner. */
+export async function endOtherLeases(sql: Sql, ownerId: string): Promise<void> {
+  await sql`
+    insert into owner (id, lease_until)
+    select distinct owner_id, clock_timestamp() from hold
+    where state = 'open' and owner_id is not null
+    on conflict do nothing`
+  await sql`
+    update owner set ended_at = clock_timestamp(),
+      lease_until = least(lease_until, clock_timestamp())
+    where id <> ${ownerId} and ended_at is null`
+}
+
+/** How many processes hold a live lease; at least 1. */
+export async function countLiveOwners(sql: Sql): Promise<number> {
+  const [row] = await sql<{ live: number }[]>`
+    select greatest(count(*), 1)::int as live from owner where lease_until > clock_timestamp()`
+  return row?.live ?? 1
+}
+
+/** Closes holds of dead processes, at most `limit` of them; see ledger_sweep. */
+export async function sweepHolds(
+  sql: Sql,
+  sweeperId: string,
+  { leaseSeconds, patienceSeconds, quietSeconds }: LeaseTimes,
+  limit: number,
+): Promise<{ readonly closed: number; readonly chargedNanos: bigint }> {
+  const [row] = await sql<{ closed: bigint; charged: bigint }[]>`
+    select closed, charged from ledger_sweep(${sweeperId},
+      make_interval(secs => ${leaseSeconds}), make_interval(secs => ${patienceSeconds}),
+      make_interval(secs => ${quietSeconds}), ${limit})`
+  return { closed: Number(row?.closed ?? 0n), chargedNanos: row?.charged ?? 0n }
+}
+
+/** Open holds of calls of this process that are older than `seconds`. */
+export function findOwnHolds(
+  sql: Sql,
+  ownerId: string,
+  seconds: number,
+): Promise<{ readonly id: string; readonly account_id: string; readonly request_id: string }[]> {
+  return sql<{ id: string; account_id: string; request_id: string }[]>`
+    select id, account_id, request_id from hold
+    where owner_id = ${ownerId} and state = 'open' and task_id is null
+      and created_at < clock_timestamp() - make_interval(secs => ${seconds})`
+}
+
+/** Drops leases that ended long ago and Idempotency-Keys older than their 24 hours. */
+export async function dropExpired(sql: Sql): Promise<void> {
+  await sql`
+    delete from owner o where o.lease_until < clock_timestamp() - interval '24 hours'
+      and not exists (select 1 from hold h where h.owner_id = o.id and h.state = 'open')
+      and not exists (
+        select 1 from idempotency i join hold h on h.id = i.hold_id
+        where i.state = 'lost' and h.owner_id = o.id)`
+  await sql`
+    delete from idempotency where (account_id, key) in (
+      select account_id, key from idempotency
+      where created_at < now() - interval '24 hours' and state <> 'running' limit 10000)`
+}

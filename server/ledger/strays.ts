@@ -1,0 +1,52 @@
+/**
+ * Holds in the database that are this process's own and that it knows nothing of: whatever stranded
+ * them, nobody will ever settle them, so they are given back.
+ */
+import type { Sql } from 'postgres'
+import { findOwnHolds } from './owner-store.ts'
+import { toReleaseRow } from './rows.ts'
+import type { SettlementLog } from './settlements.ts'
+import { freeKey, type SettleRow, type SettleVerdict } from './store.ts'
+
+const EVERY_MS = 30_000
+/** Whatever is older was answered long ago, one way or the other. */
+const AGE_SECONDS = 60
+
+export interface Strays {
+  stop(): void
+}
+
+export function startStrays(options: {
+  readonly sql: Sql
+  readonly ownerId: string
+  /** True for holds that a call of this process has, or is about to take or to close. */
+  readonly isOwn: (holdId: string) => boolean
+  readonly release: (row: SettleRow) => Promise<SettleVerdict>
+  readonly log: SettlementLog
+}): Strays {
+  const { sql, ownerId, isOwn, release, log } = options
+  let isTurn = false
+
+  async function releaseStrays(): Promise<void> {
+    const found = await findOwnHolds(sql, ownerId, AGE_SECONDS)
+    for (const { id, account_id, request_id } of found) {
+      if (isOwn(id)) continue
+      const verdict = await release(toReleaseRow(id, account_id))
+      if (verdict !== 'closed') continue
+      await freeKey(sql, id)
+      log.warn({ request_id, account_id }, 'released a hold that no call of this process has')
+    }
+  }
+
+  const timer = setInterval(() => {
+    if (isTurn) return
+    isTurn = true
+    releaseStrays()
+      .catch((error: unknown) => log.warn({ error }, 'the search for strays failed'))
+      .finally(() => {
+        isTurn = false
+      })
+  }, EVERY_MS)
+  timer.unref()
+  return { stop: () => clearInterval(timer) }
+}

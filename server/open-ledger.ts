@@ -1,0 +1,46 @@
+/** The ledger, and what keeps it right through outages: lease, sweeper, the database's time. */
+import type { Config } from './config.ts'
+import type { OpenedDatabase } from './database/open.ts'
+import { isUnavailable } from './database/unavailable.ts'
+import { type Continuity, createContinuity } from './ledger/continuity.ts'
+import { createDatabaseClock } from './ledger/database-clock.ts'
+import type { LedgerSurprise } from './ledger/endings.ts'
+import { createLedger, type Ledger } from './ledger/ledger.ts'
+import { type Sweeper, startSweeper } from './ledger/sweeper.ts'
+import type { Log } from './lib/log.ts'
+import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
+
+interface Parts {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly ownerId: string
+  readonly log: Log
+  readonly onSurprise: LedgerSurprise
+  /**
+   * The database is not the one that this process has worked with. A restored task may have been
+   * sent to its vendor already: nothing may be submitted again.
+   */
+  readonly onBroken: () => void
+}
+
+/** Registers this process at the database and opens its ledger. */
+export async function openLedger(parts: Parts): Promise<{
+  readonly ledger: Ledger
+  readonly sweeper: Sweeper
+  readonly continuity: Continuity
+  readonly inFlight: InFlight
+}> {
+  const { config, database, ownerId, log, onSurprise, onBroken } = parts
+  const { sql } = database
+  const inFlight = createInFlight()
+  const clock = createDatabaseClock(() => performance.now())
+  const continuity = createContinuity({ log, onBroken })
+  const sweeper = await startSweeper({
+    ...{ sql, ownerId, clock, continuity, log },
+    address: `${config.host}:${config.port}`,
+    sole: database.kind === 'embedded',
+    onAdrift: () => inFlight.abortAll('the database has been away for too long'),
+  })
+  const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }
+  return { ledger: createLedger({ ...known, ...config.ledger }), sweeper, continuity, inFlight }
+}

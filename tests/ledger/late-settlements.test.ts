@@ -1,0 +1,233 @@
+/** Settlements of calls that were taken for lost: the difference is posted, and posted once. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import { closeHolds, correctLost, takeHolds } from '../../server/ledger/move-store.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/ledger/owner-store.ts'
+import {
+  findAnswer,
+  type HoldRow,
+  postCredit,
+  readBalance,
+  writeCheckpoints,
+} from '../../server/ledger/store.ts'
+import { newId } from '../../server/lib/ids.ts'
+import { countEndedCalls } from '../../server/usage/rollup-store.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import { brokenInvariants, createCaller, holdRow, settleRow, type TestCaller } from './support.ts'
+
+const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
+const LINES = [{ unit: 'call', quantity: 1 }]
+
+describe('a settlement after the call was taken for lost', () => {
+  let database: TestDatabase
+  before(async () => {
+    database = await createTestDatabase()
+  })
+  after(() => database.drop())
+
+  /** A hold whose process ended, closed at its checkpoint. */
+  async function lose(caller: TestCaller, checkpoint: bigint | null, more: Partial<HoldRow> = {}) {
+    const { sql } = database
+    const owner = newId('own')
+    await renewLease(sql, { id: owner, address: '' }, TIMES)
+    const hold = holdRow(caller, { owner_id: owner, ...more })
+    await takeHolds(sql, [hold])
+    if (checkpoint !== null) {
+      const stored = { charge: checkpoint.toString(), lines: [] }
+      await writeCheckpoints(sql, [{ hold_id: hold.id, checkpoint: stored }])
+    }
+    await sql`update hold set created_at = created_at - interval '5 s' where id = ${hold.id}`
+    await endLease(sql, owner)
+    assert.equal((await sweepHolds(sql, newId('own'), TIMES, 500)).closed, 1)
+    return hold
+  }
+
+  async function readCall({ id }: HoldRow) {
+    const [row] = await database.sql<
+      { status: string; charged: bigint; debt: bigint; lost_charge: bigint | null }[]
+    >`select status, charged, debt, lost_charge from call where hold_id = ${id}`
+    return { ...row }
+  }
+
+  const correct = (hold: HoldRow, owed: bigint | null) =>
+    correctLost(database.sql, settleRow(hold, owed, { lines: LINES }))
+
+  test('the rest is charged, and no repetition charges it again', async () => {
+    const caller = await createCaller(database.sql)
+    const hold = await lose(caller, 40n)
+    const row = settleRow(hold, 90n)
+    assert.equal((await closeHolds(database.sql, [row])).get(hold.id), 'already')
+    const verdicts = await Promise.all([1, 2, 3].map(() => correct(hold, 90n)))
+    assert.deepEqual(verdicts.toSorted(), ['already', 'already', 'corrected'])
+    const recorded = { status: 'succeeded', charged: 90n, debt: 0n, lost_charge: 40n }
+    assert.deepEqual(await readCall(hold), recorded)
+    assert.equal((await readBalance(database.sql, caller.accountId))?.available, 910n)
+  })
+
+  test('what was too much is given back; a call that owes nothing is released', async () => {
+    const caller = await createCaller(database.sql)
+    assert.equal(await correct(await lose(caller, 70n), 20n), 'corrected')
+    const released = await lose(caller, 30n)
+    assert.equal(await correct(released, null), 'corrected')
+    assert.equal((await readCall(released)).status, 'failed')
+    assert.equal((await readBalance(database.sql, caller.accountId))?.available, 980n)
+  })
+
+  test('what the balance cannot pay becomes debt, as with any settlement', async () => {
+    const caller = await createCaller(database.sql, 100n)
+    const hold = await lose(caller, 60n)
+    assert.equal(await correct(hold, 250n), 'corrected')
+    const recorded = { status: 'succeeded', charged: 250n, debt: 150n, lost_charge: 60n }
+    assert.deepEqual(await readCall(hold), recorded)
+    const { available, debt } = (await readBalance(database.sql, caller.accountId)) ?? {}
+    assert.deepEqual({ available, debt }, { available: 0n, debt: 150n })
+  })
+
+  test('only a lost call is put right', async () => {
+    const caller = await createCaller(database.sql)
+    const hold = holdRow(caller)
+    assert.equal(await correct(hold, 5n), 'unknown')
+    await takeHolds(database.sql, [hold])
+    assert.equal(await correct(hold, 5n), 'already', 'it is open')
+    await closeHolds(database.sql, [settleRow(hold, 5n)])
+    assert.equal(await correct(hold, 50n), 'already')
+    assert.equal((await readCall(hold)).charged, 5n)
+  })
+
+  test('the spend of a limited key follows', async () => {
+    const caller = await createCaller(database.sql)
+    const hold = await lose(caller, 40n, { spend_limit: '500' })
+    await correct(hold, 90n)
+    const [row] = await database.sql`
+      select held, spent from key_spend where key_id = ${caller.keyId}`
+    assert.deepEqual({ ...row }, { held: 0n, spent: 90n })
+  })
+
+  test('figures by hour count a call once, as it really ended', async () => {
+    const { sql } = database
+    const caller = await createCaller(sql)
+    const figures = async () => {
+      while (await countEndedCalls(sql, 3600));
+      const [row] = await sql`
+        select p.calls, p.errors, p.charged, h.charged as of_hour, k.charged as of_key
+        from usage_part p join usage_hour h using (account_id) join key_use k using (account_id)
+        where account_id = ${caller.accountId} and part = 'all'`
+      return { ...row }
+    }
+    const untilCounted = (calls: bigint, errors: bigint, charged: bigint) => {
+      const wanted = { calls, errors, charged, of_hour: charged, of_key: charged }
+      return until('figures', async () => {
+        return isDeepStrictEqual(await figures(), wanted) || undefined
+      })
+    }
+    const counted = await lose(caller, 40n)
+    await untilCounted(1n, 1n, 40n)
+    const uncounted = await lose(caller, 10n)
+    assert.equal(await correct(counted, 90n), 'corrected')
+    assert.equal(await correct(uncounted, 20n), 'corrected')
+    await untilCounted(2n, 0n, 110n)
+    const [row] = await sql`select sum(calls) as calls, sum(charged) as charged from channel_hour`
+    const [all] = await sql`select count(*) as calls, sum(charged) as charged from call`
+    assert.deepEqual({ ...row, calls: String(row?.calls) }, { ...all, calls: String(all?.calls) })
+  })
+
+  test('any charge, any checkpoint, any balance: the books stay right', async () => {
+    const amounts = fc.bigInt({ min: 0n, max: 300n })
+    const property = fc.asyncProperty(
+      fc.option(amounts),
+      fc.option(amounts),
+      amounts,
+      fc.boolean(),
+      async (checkpoint, owed, more, topUp) => {
+        const opening = 100n + more
+        const caller = await createCaller(database.sql, opening)
+        const hold = await lose(caller, checkpoint)
+        if (topUp) {
+          await postCredit(database.sql, {
+            ...{ id: newId('cred'), accountId: caller.accountId, kind: 'top_up' },
+            ...{ amountNanos: 7n, reason: 'test', actor: 'test', eventId: null },
+          })
+        }
+        assert.equal(await correct(hold, owed), 'corrected')
+        assert.equal(await correct(hold, owed), 'already')
+        const balance = await readBalance(database.sql, caller.accountId)
+        const worth = (balance?.available ?? 0n) - (balance?.debt ?? 0n)
+        assert.equal(worth, opening + (topUp ? 7n : 0n) - (owed ?? 0n))
+        assert.equal(balance?.held, 0n)
+      },
+    )
+    await fc.assert(property, { numRuns: 60 })
+  })
+
+  describe('an Idempotency-Key', () => {
+    const claim = { route: 'r', fingerprint: 'aa' }
+    const keyed = (key: string) => ({ idempotency_key: key, ...claim })
+    const state = async (caller: TestCaller, key: string) =>
+      (await findAnswer(database.sql, caller.accountId, key))?.state
+
+    test('stays taken once something was charged for it', async () => {
+      const caller = await createCaller(database.sql)
+      await lose(caller, 40n, keyed('charged'))
+      assert.equal(await state(caller, 'charged'), 'streamed')
+      const again = holdRow(caller, keyed('charged'))
+      assert.equal((await takeHolds(database.sql, [again])).get(again.id), 'duplicate')
+    })
+
+    test('is free again when the process ended and nothing was charged', async () => {
+      const caller = await createCaller(database.sql)
+      await lose(caller, null, keyed('free'))
+      assert.equal(await state(caller, 'free'), undefined)
+      await lose(caller, 0n, keyed('zero'))
+      assert.equal(await state(caller, 'zero'), undefined)
+    })
+
+    test('that is free again is taken by the charge that comes late', async () => {
+      const caller = await createCaller(database.sql)
+      const hold = await lose(caller, null, keyed('late'))
+      const answer = { key: 'late', state: 'streamed', ...claim } as const
+      const row = settleRow(hold, 50n, { answer })
+      assert.equal(await correctLost(database.sql, row), 'corrected')
+      assert.equal(await state(caller, 'late'), 'streamed')
+    })
+
+    test('is charged once: who used it again keeps it, the late charge is not posted', async () => {
+      const caller = await createCaller(database.sql)
+      const hold = await lose(caller, null, keyed('twice'))
+      const second = holdRow(caller, keyed('twice'))
+      assert.equal((await takeHolds(database.sql, [second])).get(second.id), 'held')
+      const answer = { key: 'twice', state: 'streamed', ...claim } as const
+      const row = settleRow(hold, 50n, { answer })
+      assert.equal(await correctLost(database.sql, row), 'superseded')
+      assert.equal((await readCall(hold)).charged, 0n)
+      await closeHolds(database.sql, [settleRow(second, 50n)])
+    })
+
+    test('of a process that may still run is not free', async () => {
+      const { sql } = database
+      const [caller, witness, silent] = [await createCaller(sql), newId('own'), newId('own')]
+      for (const id of [witness, silent]) await renewLease(sql, { id, address: '' }, TIMES)
+      const hold = holdRow(caller, { owner_id: silent, ...keyed('paused') })
+      await takeHolds(sql, [hold])
+      await sql`update hold set created_at = created_at - interval '1 hour' where id = ${hold.id}`
+      await sql`update owner set steady_since = steady_since - interval '60 s'`
+      const silence = (seconds: number) => sql`
+        update owner set lease_until = clock_timestamp() + interval '20 s'
+          - make_interval(secs => ${seconds}) where id = ${silent}`
+      await silence(30)
+      assert.equal((await sweepHolds(sql, witness, TIMES, 500)).closed, 1)
+      assert.equal(await state(caller, 'paused'), 'lost')
+      const again = holdRow(caller, keyed('paused'))
+      assert.equal((await takeHolds(sql, [again])).get(again.id), 'duplicate')
+      await silence(700)
+      await sweepHolds(sql, witness, TIMES, 500)
+      assert.equal(await state(caller, 'paused'), undefined)
+    })
+  })
+
+  test('and the books are right', async () => {
+    assert.deepEqual(await brokenInvariants(database.sql), [])
+  })
+})

@@ -1,0 +1,226 @@
+/**
+ * What holds up one account holds up no other; what reaches the ledger too late is refused there;
+ * and a database that lacks what it acknowledged is not worked with.
+ */
+import assert from 'node:assert/strict'
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import { type Continuity, createContinuity } from '../../server/ledger/continuity.ts'
+import { createDatabaseClock } from '../../server/ledger/database-clock.ts'
+import type { Hold } from '../../server/ledger/hold.ts'
+import { createLedger, type HoldRequest, type Ledger } from '../../server/ledger/ledger.ts'
+import { closeHolds, takeHolds } from '../../server/ledger/move-store.ts'
+import { findOwnHolds, renewLease } from '../../server/ledger/owner-store.ts'
+import { createSettlements } from '../../server/ledger/settlements.ts'
+import { newId, newRequestId } from '../../server/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import {
+  brokenInvariants,
+  createCaller,
+  holdRow,
+  quiet,
+  settleRow,
+  type TestCaller,
+} from './support.ts'
+
+describe('locks and deadlines', () => {
+  let database: TestDatabase
+  let ledger: Ledger
+  let continuity: Continuity
+  let caller: TestCaller
+  let other: TestCaller
+  let surprises: string[]
+  let said: { fields: Record<string, unknown>; text: string }[]
+  const clock = createDatabaseClock(() => performance.now())
+  before(async () => {
+    database = await createTestDatabase()
+    caller = await createCaller(database.sql, 100_000n)
+    other = await createCaller(database.sql, 100_000n)
+  })
+  after(() => database.drop())
+  beforeEach(() => {
+    const { sql } = database
+    surprises = []
+    said = []
+    const say = (fields: object, text: string) => said.push({ fields: { ...fields }, text })
+    const log = { warn: say, error: say }
+    continuity = createContinuity({ log })
+    const onSurprise = (operation: string, verdict: string) =>
+      surprises.push(`${operation} ${verdict}`)
+    const known = { sql, ownerId: newId('own'), isUnavailable, log, clock, continuity, onSurprise }
+    ledger = createLedger(known)
+  })
+  afterEach(() => ledger.stop())
+
+  const request = ({ accountId, keyId }: TestCaller): HoldRequest => ({
+    ...{ requestId: newRequestId(), accountId, keyId, endpoint: 'test', model: 'm' },
+    ...{ priceVersion: null, amountNanos: 100n, estimate: {} },
+    ...{ spendLimitNanos: null, idempotency: null },
+  })
+  const take = async (of: TestCaller): Promise<Hold> => {
+    const result = await ledger.hold(request(of))
+    assert.ok('hold' in result)
+    return result.hold
+  }
+  const settle = (hold: Hold) =>
+    ledger.settle(hold, {
+      ...{ chargeNanos: 60n, status: 'succeeded', basis: 'usage', attempts: [], lines: [] },
+    })
+  const stateOf = async (id: string) => {
+    const [row] = await database.sql<{ state: string }[]>`select state from hold where id = ${id}`
+    return row?.state
+  }
+  const whileLocked = (of: TestCaller, work: () => Promise<void>) =>
+    database.sql.begin(async (transaction) => {
+      await transaction`select 1 from balance where account_id = ${of.accountId} for update`
+      await work()
+    })
+
+  test('a locked account gets 503, and every call beside it goes through', async () => {
+    const mine = await take(caller)
+    const ending: Promise<string>[] = []
+    await whileLocked(caller, async () => {
+      ending.push(settle(mine))
+      for (let round = 0; round < 3; round += 1) {
+        const refused = assert.rejects(ledger.hold(request(caller)), { row: 'unavailable' })
+        const holds = await Promise.all([other, other, other].map(take))
+        assert.deepEqual(await Promise.all(holds.map(settle)), ['closed', 'closed', 'closed'])
+        await refused
+      }
+      assert.equal(await stateOf(mine.id), 'open', 'the settlement of the locked account waits')
+    })
+    assert.deepEqual(await Promise.all(ending), ['closed'])
+    assert.equal(await settle(await take(caller)), 'closed', 'afterwards all is as before')
+  })
+
+  test('settlements that are repeated wait for their own account only', async () => {
+    const settlements = createSettlements({
+      ...{ sql: database.sql, isUnavailable, log: quiet, settleQueueMax: 100 },
+    })
+    const [stuck, free] = [holdRow(caller), holdRow(other)]
+    await takeHolds(database.sql, [stuck, free])
+    let waiting: Promise<string> | undefined
+    await whileLocked(caller, async () => {
+      waiting = settlements.add(settleRow(stuck, 5n))
+      assert.equal(await settlements.add(settleRow(free, 5n)), 'closed')
+    })
+    assert.equal(await waiting, 'closed')
+    await settlements.flushed()
+    assert.equal(settlements.size(), 0)
+  })
+
+  test('holds that the database gets to after their deadline are all refused', async () => {
+    const rows = [holdRow(caller), holdRow(other)]
+    const late = await takeHolds(database.sql, rows, new Date(Date.now() - 60_000))
+    assert.deepEqual(
+      rows.map(({ id }) => late.get(id)),
+      ['late', 'late'],
+    )
+    assert.equal(await stateOf(rows[0]?.id ?? ''), undefined)
+    const inTime = await takeHolds(database.sql, rows, new Date(Date.now() + 60_000))
+    assert.equal(inTime.get(rows[0]?.id ?? ''), 'held')
+    await closeHolds(
+      database.sql,
+      rows.map((row) => settleRow(row, null)),
+    )
+  })
+
+  test('the deadline is judged once the balance is ours: a release has the last word', async () => {
+    const row = holdRow(caller)
+    let taking: ReturnType<typeof takeHolds> | undefined
+    const { at } = await renewLease(
+      database.sql,
+      { id: newId('own'), address: '' },
+      { leaseSeconds: 20, patienceSeconds: 10 },
+    )
+    await whileLocked(caller, async () => {
+      taking = takeHolds(database.sql, [row], new Date(at.getTime() + 150))
+      // Longer than the deadline, shorter than anybody waits for a lock.
+      await database.sql`select pg_sleep(0.2)`
+    })
+    assert.equal((await taking)?.get(row.id), 'late')
+  })
+
+  test('a call whose hold came late is told to come back, and it is logged and counted', async () => {
+    const asked = performance.now()
+    clock.note(new Date(Date.now() - 3_600_000), asked, asked)
+    const refused = request(caller)
+    await assert.rejects(ledger.hold(refused), { row: 'unavailable' })
+    assert.deepEqual(surprises, ['hold late'])
+    assert.equal(said[0]?.fields.request_id, refused.requestId)
+    assert.equal(said[0]?.fields.amount, '0.0000001')
+    clock.note(new Date(), performance.now(), performance.now())
+    await settle(await take(caller))
+  })
+
+  test('a second settlement is said with its amount', async () => {
+    const hold = await take(caller)
+    await settle(hold)
+    assert.equal(await settle(hold), 'already')
+    assert.deepEqual(surprises, ['settlement already'])
+    assert.equal(said[0]?.fields.amount, '0.00000006')
+    assert.equal(continuity.broken(), undefined)
+  })
+
+  test('a hold that was acknowledged and is not there: the database went back in time', async () => {
+    const hold = await take(caller)
+    await database.sql.begin(async (transaction) => {
+      await transaction`alter table entry disable trigger entry_append_only`
+      await transaction`delete from entry where posting = ${hold.id}`
+      await transaction`delete from hold where id = ${hold.id}`
+      await transaction`
+        update balance set available = available + 100, held = held - 100
+        where account_id = ${caller.accountId}`
+      await transaction`alter table entry enable trigger entry_append_only`
+    })
+    assert.equal(await settle(hold), 'unknown')
+    assert.deepEqual(surprises, ['settlement unknown'])
+    assert.match(continuity.broken() ?? '', /went back to an earlier state/)
+    assert.ok(said.some(({ fields }) => fields.amount === '0.00000006'))
+  })
+
+  test('fewer renewals or entries than were seen: the database went back in time', () => {
+    const at = new Date()
+    const watch = (...seen: readonly (readonly [bigint, bigint])[]) => {
+      let calls = 0
+      const watched = createContinuity({
+        log: quiet,
+        onBroken: () => {
+          calls += 1
+        },
+      })
+      for (const [renewed, newest_entry] of seen) watched.see({ at, renewed, newest_entry })
+      assert.equal(calls, watched.broken() === undefined ? 0 : 1)
+      return watched.broken() !== undefined
+    }
+    assert.equal(watch([1n, 0n], [2n, 0n], [5n, 9n], [6n, 9n]), false)
+    assert.equal(watch([1n, 5n], [2n, 9n], [1n, 9n]), true)
+    assert.equal(watch([7n, 5n], [7n, 5n]), true)
+    assert.equal(watch([1n, 5n], [2n, 4n], [3n, 40n]), true)
+  })
+
+  test('holds of this process that it does not know are found, with their age', async () => {
+    const owner = newId('own')
+    const [old, young] = [
+      holdRow(caller, { owner_id: owner }),
+      holdRow(caller, { owner_id: owner }),
+    ]
+    await takeHolds(database.sql, [old, young])
+    await database.sql`
+      update hold set created_at = created_at - interval '2 minutes' where id = ${old.id}`
+    const found = await findOwnHolds(database.sql, owner, 60)
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      [old.id],
+    )
+    await closeHolds(
+      database.sql,
+      [old, young].map((row) => settleRow(row, null)),
+    )
+  })
+
+  test('and the books are right', async () => {
+    await ledger.flushed()
+    assert.deepEqual(await brokenInvariants(database.sql), [])
+  })
+})

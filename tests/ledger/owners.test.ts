@@ -1,0 +1,161 @@
+/** Who is taken for dead, and by whom: leases through outages of the database. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { takeHolds } from '../../server/ledger/move-store.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/ledger/owner-store.ts'
+import { readBalance, writeCheckpoints } from '../../server/ledger/store.ts'
+import { newId } from '../../server/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { brokenInvariants, createCaller, holdRow, type TestCaller } from './support.ts'
+
+const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
+
+describe('owners', () => {
+  let database: TestDatabase
+  let caller: TestCaller
+  before(async () => {
+    database = await createTestDatabase()
+    caller = await createCaller(database.sql, 100_000n)
+  })
+  after(() => database.drop())
+
+  const renew = (id: string) => renewLease(database.sql, { id, address: '' }, TIMES)
+  const sweep = async (id: string) => (await sweepHolds(database.sql, id, TIMES, 500)).closed
+
+  /** As if all that is known of this process had been written so much earlier. */
+  const age = (id: string, seconds: number) => database.sql`
+    update owner set lease_until = lease_until - make_interval(secs => ${seconds}),
+      steady_since = steady_since - make_interval(secs => ${seconds}) where id = ${id}`
+
+  async function openHold(ownerId: string, ageSeconds = 5) {
+    const hold = holdRow(caller, { owner_id: ownerId })
+    await takeHolds(database.sql, [hold])
+    await database.sql`
+      update hold set created_at = created_at - make_interval(secs => ${ageSeconds})
+      where id = ${hold.id}`
+    return hold
+  }
+
+  /** Ends these processes and closes what they have left. */
+  async function finish(...ids: readonly string[]): Promise<void> {
+    for (const id of ids) await endLease(database.sql, id)
+    await sweep(newId('own'))
+  }
+
+  const stateOf = async (id: string) => {
+    const [row] = await database.sql<{ state: string }[]>`select state from hold where id = ${id}`
+    return row?.state
+  }
+
+  test('a process never closes its own calls, however late it renews', async () => {
+    const own = newId('own')
+    await renew(own)
+    const hold = await openHold(own)
+    await age(own, 300)
+    assert.equal(await sweep(own), 0)
+    await renew(own)
+    assert.equal(await sweep(own), 0)
+    assert.equal(await stateOf(hold.id), 'open')
+    await finish(own)
+  })
+
+  test('after an outage for all nobody is taken for dead before a whole lease has passed', async () => {
+    const [witness, other] = [newId('own'), newId('own')]
+    await renew(witness)
+    await renew(other)
+    const hold = await openHold(other)
+    for (const id of [witness, other]) await age(id, 60)
+    assert.equal(await sweep(witness), 0, 'its own lease has run out as well')
+    await renew(witness)
+    assert.equal(await sweep(witness), 0, 'its renewals had a gap')
+    await age(witness, 5)
+    await renew(witness)
+    assert.equal(await sweep(witness), 0, 'for less than a lease it has been steady')
+    assert.equal(await stateOf(hold.id), 'open')
+    await renew(other)
+    await finish(witness, other)
+  })
+
+  test('who alone is silent for a lease is dead, and its calls are closed at the checkpoint', async () => {
+    const [witness, dead] = [newId('own'), newId('own')]
+    await renew(witness)
+    await renew(dead)
+    const [watched, fresh] = [await openHold(dead), await openHold(dead)]
+    const checkpoint = { charge: '40', lines: [{ unit: 'call' }] }
+    await writeCheckpoints(database.sql, [{ hold_id: watched.id, checkpoint }])
+    await database.sql`
+      update owner set steady_since = steady_since - interval '25 s' where id = ${witness}`
+    assert.equal(await sweep(witness), 0, 'its lease still runs')
+    await database.sql`
+      update owner set lease_until = clock_timestamp() - interval '1 s' where id = ${dead}`
+    assert.equal(await sweep(witness), 2)
+    assert.equal(await stateOf(watched.id), 'settled')
+    assert.equal(await stateOf(fresh.id), 'released')
+    await finish(witness)
+  })
+
+  test('a sweep that was held up judges by the time at which it runs', async () => {
+    const [witness, other] = [newId('own'), newId('own')]
+    await renew(witness)
+    await renew(other)
+    await age(witness, 9)
+    await database.sql`
+      update owner set steady_since = steady_since - interval '60 s' where id = ${witness}`
+    const hold = await openHold(other)
+    await database.sql`
+      update owner set lease_until = clock_timestamp() - interval '1 s' where id = ${other}`
+    await age(witness, 2)
+    assert.equal(await sweep(witness), 0, 'the witness itself was last heard of 11 s ago')
+    assert.equal(await stateOf(hold.id), 'open')
+    await finish(witness, other)
+  })
+
+  test('a hold of a process that was never heard of waits a lease for it', async () => {
+    const witness = newId('own')
+    await renew(witness)
+    await database.sql`
+      update owner set steady_since = steady_since - interval '60 s' where id = ${witness}`
+    const [young, old] = [await openHold(newId('own'), 5), await openHold(newId('own'), 30)]
+    assert.equal(await sweep(witness), 1)
+    assert.equal(await stateOf(young.id), 'open')
+    assert.equal(await stateOf(old.id), 'released')
+    await database.sql`update hold set owner_id = ${witness} where id = ${young.id}`
+    await finish(witness)
+  })
+
+  test('a clock that was set back keeps nobody alive', async () => {
+    const [witness, dead] = [newId('own'), newId('own')]
+    await renew(dead)
+    await age(dead, -7200)
+    await renew(witness)
+    await sweep(witness)
+    const [row] = await database.sql<{ left: number }[]>`
+      select extract(epoch from lease_until - clock_timestamp())::float8 as left
+      from owner where id = ${dead}`
+    assert.ok((row?.left ?? 99) <= 20, `its lease runs ${row?.left} s`)
+    await finish(witness, dead)
+  })
+
+  test('an account that is locked is left for later, the others are closed', async () => {
+    const gone = newId('own')
+    await renew(gone)
+    const other = await createCaller(database.sql)
+    const locked = holdRow(other, { owner_id: gone })
+    await takeHolds(database.sql, [locked])
+    const open = await openHold(gone)
+    await database.sql`update hold set created_at = created_at - interval '5 s'`
+    await endLease(database.sql, gone)
+    await database.sql.begin(async (transaction) => {
+      await transaction`select 1 from balance where account_id = ${other.accountId} for update`
+      assert.equal(await sweep(newId('own')), 1)
+    })
+    assert.equal(await stateOf(open.id), 'released')
+    assert.equal(await stateOf(locked.id), 'open')
+    assert.equal(await sweep(newId('own')), 1)
+  })
+
+  test('and the books are right', async () => {
+    assert.deepEqual(await brokenInvariants(database.sql), [])
+    assert.equal((await readBalance(database.sql, caller.accountId))?.held, 0n)
+  })
+})

@@ -1,0 +1,67 @@
+/** What tests of the ledger have in common: an account with money, rows of holds, quiet logs. */
+import type { Sql } from 'postgres'
+import { createAccount } from '../../server/accounts/manage-accounts.ts'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import type { HoldRow, SettleRow } from '../../server/ledger/store.ts'
+import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
+
+export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+
+export interface TestCaller {
+  readonly accountId: string
+  readonly keyId: string
+}
+
+export async function createCaller(sql: Sql, openingBalanceNanos = 1_000n): Promise<TestCaller> {
+  const account = await createAccount(sql, { name: 'test', openingBalanceNanos, actor: 'test' })
+  const key = await createKey(sql, { accountId: account.id })
+  return { accountId: account.id, keyId: key.id }
+}
+
+export function holdRow(caller: TestCaller, more: Partial<HoldRow> = {}): HoldRow {
+  const requestId = newRequestId()
+  return {
+    id: holdIdOf(requestId),
+    request_id: requestId,
+    account_id: caller.accountId,
+    key_id: caller.keyId,
+    owner_id: null,
+    task_id: null,
+    endpoint: 'test',
+    model: 'm',
+    price_version: null,
+    amount: '100',
+    estimate: {},
+    spend_limit: null,
+    idempotency_key: null,
+    route: null,
+    fingerprint: null,
+    ...more,
+  }
+}
+
+export function settleRow(hold: HoldRow, charge: bigint | null, more: Partial<SettleRow> = {}) {
+  return {
+    hold_id: hold.id,
+    account_id: hold.account_id,
+    charge: charge?.toString() ?? null,
+    status: charge === null ? 'failed' : 'succeeded',
+    basis: 'usage',
+    review: false,
+    lines: [],
+    attempts: [],
+    cost: null,
+    cost_version: null,
+    error: null,
+    task_id: null,
+    answer: null,
+    ...more,
+  } satisfies SettleRow
+}
+
+/** The ids and titles of broken invariants; none when the books are right. */
+export async function brokenInvariants(sql: Sql): Promise<string[]> {
+  const { checks } = await audit(sql)
+  return checks.filter(({ ok }) => !ok).map((check) => JSON.stringify(check))
+}
