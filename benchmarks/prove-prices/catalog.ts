@@ -11,6 +11,7 @@ interface Entry {
 /** Waits of an impatient model. */
 const FIRST_BYTE_MS = 1_500
 const IDLE_MS = 700
+const TOTAL_MS = 6_000
 
 /** A catalog file whose channels lead to `vendorUrl`. `only` names the models to keep. */
 export function catalogFor(vendorUrl: string, only?: readonly string[]): object {
@@ -62,15 +63,20 @@ function modelOf(sheet: Sheet): object {
       ...(maxOutput === undefined ? {} : { max_output_tokens: maxOutput }),
       ...(maxInput === undefined ? {} : { max_input_tokens: maxInput }),
       ...(sheet.impatient
-        ? { first_byte_timeout_ms: FIRST_BYTE_MS, idle_timeout_ms: IDLE_MS }
+        ? {
+            first_byte_timeout_ms: FIRST_BYTE_MS,
+            idle_timeout_ms: IDLE_MS,
+            total_timeout_ms: TOTAL_MS,
+          }
         : {}),
     },
-    details: { example: true },
+    details: { example: true, ...hoursOf(sheet) },
   }
 }
 
 /** Cards that ask for the most come first: the first entry whose conditions hold is the price. */
-function pricesOf({ cards, fees = {}, others = {} }: Sheet): Entry[] {
+function pricesOf({ cards, fees = {}, others = {}, clock }: Sheet): Entry[] {
+  if (clock) return clockPrices(cards, clock)
   const bySpecificity = [...cards].sort((a, b) => conditionsOf(b).length - conditionsOf(a).length)
   return [
     ...Object.entries(others).flatMap(([model, rates]) => entriesOf(rates, { model })),
@@ -79,6 +85,21 @@ function pricesOf({ cards, fees = {}, others = {} }: Sheet): Entry[] {
     ),
     ...entriesOf(fees, {}),
   ]
+}
+
+function clockPrices(cards: Sheet['cards'], { now, otherwise }: NonNullable<Sheet['clock']>) {
+  const [first] = cards
+  const rates = { peak: first?.rates ?? {}, off_peak: otherwise }
+  if (now === 'off_peak') Object.assign(rates, { peak: otherwise, off_peak: first?.rates ?? {} })
+  return [...entriesOf(rates.peak, { clock: 'peak' }), ...entriesOf(rates.off_peak, {})]
+}
+
+/** Peak hours that hold at this moment and for days, or that are days away. */
+function hoursOf({ clock }: Sheet): object {
+  if (!clock) return {}
+  const today = new Date().getUTCDay() || 7
+  const days = clock.now === 'peak' ? [1, 2, 3, 4, 5, 6, 7] : [((today + 2) % 7) + 1]
+  return { peak_hours: { time_zone: '+00:00', days, hours: ['00:00-24:00'] } }
 }
 
 function entriesOf(rates: Rates, when: Readonly<Record<string, unknown>>): Entry[] {

@@ -1,5 +1,6 @@
 /** The proof's result for people: a summary, and all that is known about each exception. */
 import { table } from '../support/results.ts'
+import { GROWTH_MAX, type Growth } from './holds.ts'
 import type { Verdict } from './judge.ts'
 import type { ProofResult } from './run.ts'
 
@@ -40,14 +41,19 @@ function groupBreaks(broken: readonly Verdict[]): string[] {
   return sorted.map(([key, { count, first }]) => `${count} × ${key}, first in case ${first}`)
 }
 
+function describeGrowth({ calls, commit, median, p90, most }: Growth): string {
+  const times = `median ${median} times, 90 % up to ${p90}, most ${most}`
+  return `holds of ${calls} ordinary calls against ${commit}: ${times}`
+}
+
 function print(value: unknown): string {
   return JSON.stringify(value, (_, inner) => (typeof inner === 'bigint' ? String(inner) : inner))
 }
 
-export function summarise(result: ProofResult, seconds: number) {
+export function summarise(result: ProofResult, growth: Growth, seconds: number) {
   const { broken, others, byTrick, worth, charged } = result
   const { cases, sent, fullyStated, notStated, debts, reviews, seed } = result
-  const ok = broken.length + others.length === 0
+  const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX
   const tricks = [...byTrick].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = tricks.map(([name, tally]) => [
     name,
@@ -63,6 +69,7 @@ export function summarise(result: ProofResult, seconds: number) {
     `${notStated} with broken or partial usage: charged at most the hold or what was stated`,
     `${debts} became debt, ${reviews} were marked for review`,
     `${broken.length} exceptions, ${others.length} breaks of balances, audit and vendor`,
+    describeGrowth(growth),
     ...others.slice(0, 20),
     ...groupBreaks(broken).slice(0, GROUPS_SHOWN),
     '',
@@ -74,6 +81,7 @@ export function summarise(result: ProofResult, seconds: number) {
     ...{ ok, seed, cases, sent, fullyStated, notStated, debts, reviews, seconds },
     ...{ worthNanos: String(worth), chargedNanos: String(charged) },
     exceptions: broken.map(({ seen, breaks }) => ({ case: seen.one.id, breaks })),
+    holds: growth,
     others,
     kinds: Object.fromEntries(tricks),
   }

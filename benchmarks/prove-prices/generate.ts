@@ -263,7 +263,7 @@ const WHOLE_BREAKS = [
   'an error under 200',
   'compressed',
 ] as const
-const SLOW_BREAKS = ['an endless line', 'a drip', 'silence'] as const
+const SLOW_BREAKS = ['an endless line', 'a drip', 'a flood', 'silence'] as const
 const SLOW_SHARE = 0.004
 
 function broken(random: Random, id: number): Case {
@@ -271,7 +271,8 @@ function broken(random: Random, id: number): Case {
   const plain = TARGETS.filter(({ model }) => model !== 'pp-cost')
   const [first, ...rest] = plain
   const slowTarget = target('chat', 'pp-impatient', { most: 4_096 })
-  const one = draft(random, id, isSlow || !first ? slowTarget : random.pick([first, ...rest]))
+  const drawn = draft(random, id, isSlow || !first ? slowTarget : random.pick([first, ...rest]))
+  const one = isSlow ? { ...drawn, stream: true, body: { ...drawn.body, stream: true } } : drawn
   const breakage = isSlow ? random.pick(SLOW_BREAKS) : pickBreak(random, one)
   const stated = breakage === 'reset after usage'
   return finish(one, {

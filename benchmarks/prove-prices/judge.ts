@@ -15,6 +15,9 @@ export interface Verdict {
   readonly breaks: readonly string[]
 }
 
+/** Answers that go on until the gateway has had enough. */
+const ENDLESS = new Set(['an endless line', 'a drip', 'a flood', 'silence'])
+
 /** Expectations under which the vendor must be reached at all. */
 const MUST_ARRIVE = new Set(['full', 'beyond', 'unpriced', 'part', 'none'])
 
@@ -93,6 +96,7 @@ function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
     case 'beyond':
       return charged <= worth ? [] : wrong(`stated ${worth}`)
     case 'unpriced':
+      return charged >= row.amount && charged <= most ? [] : wrong(`held ${row.amount}`)
     case 'part':
       if (charged > most) return wrong(`most ${most}`)
       return charged < leastOf(sheet, arrival) ? wrong(`stated ${leastOf(sheet, arrival)}`) : []
@@ -104,7 +108,7 @@ function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
 /** What was stated in a whole answer is charged, whatever else is missing. */
 function leastOf(sheet: Sheet, { stated, answer }: Arrival): bigint {
   const isBanded = sheet.cards.some(({ from }) => from !== undefined)
-  const isWhole = answer.startsWith('200') && !answer.includes('[object')
+  const isWhole = answer.startsWith('200 {') && !answer.includes('[object')
   return stated === undefined || isBanded || !isWhole ? 0n : worthOf(sheet, stated)
 }
 
@@ -119,6 +123,10 @@ function judgeAnswer({ one, status, text }: Seen, arrivals: readonly Arrival[]):
     else if (!/"param":\s*"/.test(text) && one.dialect !== 'messages') {
       breaks.push('refused without naming the field')
     }
+  }
+  const { breakage = '' } = one.answer
+  if (ENDLESS.has(breakage) && arrivals.some(({ finished }) => finished)) {
+    breaks.push('an answer without an end was not cut')
   }
   const isPlain = one.tricks.length === 0
   if (isPlain && MUST_ARRIVE.has(one.expected) && !hasArrived) {

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { startTestServer } from '../../tests/support/postgres.ts'
 import { circumstances, report } from '../support/results.ts'
 import { describeVerdict, summarise } from './describe.ts'
+import { compareHolds } from './holds.ts'
 import { runProof } from './run.ts'
 import { openStage } from './stage.ts'
 
@@ -37,10 +38,11 @@ const stage = await openStage().catch(async (error: unknown) => {
   throw error
 })
 try {
+  const growth = await compareHolds(stage)
   const result = await runProof(stage, { seed, cases, first, lanes, onProgress: tell })
   const seconds = Math.round((performance.now() - start) / 1000)
   for (const verdict of result.broken.slice(0, SHOWN)) console.log(describeVerdict(seed, verdict))
-  const { lines, figures, ok } = summarise(result, seconds)
+  const { lines, figures, ok } = summarise(result, growth, seconds)
   if (REFUSALS_SHOWN) {
     for (const [name, { refusal }] of result.byTrick) if (refusal) console.log(name, refusal)
   }

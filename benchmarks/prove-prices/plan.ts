@@ -84,6 +84,8 @@ export interface Arrival {
   readonly worth: bigint
   readonly refused: boolean
   answer: string
+  /** Everything that was planned has been written. */
+  finished: boolean
 }
 
 const OPENING = 'case-'

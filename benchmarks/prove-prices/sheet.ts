@@ -45,6 +45,8 @@ export interface Sheet {
   readonly others?: Readonly<Record<string, Rates>>
   readonly maxOutput?: number
   readonly maxInput?: number
+  /** The hours in which the model is sold now, and what it costs in the others. */
+  readonly clock?: { readonly now: 'peak' | 'off_peak'; readonly otherwise: Rates }
   /** Short time-outs, for answers that stall. */
   readonly impatient?: true
 }
@@ -123,6 +125,9 @@ const CLAUDE: Sheet = {
   fees: { web_search_call: ['10', THOUSAND], web_fetch_call: ['0', 1] },
   others: { 'pp-advisor': claudeRates(['5', '0.5', '6.25', '10', '25']) },
 }
+
+const PEAK = perMillion({ input_token: '2', cached_input_token: '0.04', output_token: '8' })
+const OFF_PEAK = perMillion({ input_token: '1', cached_input_token: '0.02', output_token: '4' })
 
 const TEXT: readonly Sheet[] = [
   {
@@ -229,6 +234,20 @@ const TEXT: readonly Sheet[] = [
       { rates: claudeRates(['0.1', '0.01', '0.125', '0.2', '0.5']) },
       { from: 100_001, rates: claudeRates(['0.5', '0.05', '0.625', '1', '2.5']) },
     ],
+  },
+  {
+    id: 'pp-peak',
+    type: 'chat',
+    channel: 'pp-openai',
+    cards: [{ rates: PEAK }],
+    clock: { now: 'peak', otherwise: OFF_PEAK },
+  },
+  {
+    id: 'pp-off-peak',
+    type: 'chat',
+    channel: 'pp-openai',
+    cards: [{ rates: OFF_PEAK }],
+    clock: { now: 'off_peak', otherwise: PEAK },
   },
   {
     id: 'pp-modes',

@@ -90,12 +90,13 @@ async function serve(
   const one = caseId === undefined ? undefined : state.cases.get(caseId)
   if (!one) {
     state.strays.push(`${path}: ${body.toString('latin1', 0, 300)}`)
-    return await write(response, jsonScript({ error: { message: 'who is this?' } }, 400))
+    await write(response, jsonScript({ error: { message: 'who is this?' } }, 400))
+    return
   }
   const arrival = take(state, one, path, body)
   const script = arrival.refused ? refusalOf(one) : scriptFor(state, one, path, body, arrival)
   arrival.answer = describe(script)
-  await write(response, script)
+  arrival.finished = await write(response, script)
 }
 
 function take(state: State, one: Case, path: string, body: Buffer): Arrival {
@@ -112,6 +113,7 @@ function take(state: State, one: Case, path: string, body: Buffer): Arrival {
     worth: refused ? 0n : worthOf(sheet, work),
     refused,
     answer: '',
+    finished: false,
   }
   state.histories.set(one.id, inputOf(work.counts) + (work.counts.output_token ?? 0))
   const earlier = state.arrivals.get(one.id)
@@ -158,18 +160,20 @@ function showTask(state: State, path: string, url: string, response: ServerRespo
   response.end('{"error":{"code":"ResourceNotFound","message":"no such task"}}')
 }
 
-async function write(response: ServerResponse, script: Script): Promise<void> {
+/** Resolves to whether all of it could be written. */
+async function write(response: ServerResponse, script: Script): Promise<boolean> {
   response.writeHead(script.status, script.headers)
   for (const piece of script.pieces) {
-    if (response.destroyed) return
+    if (response.destroyed) return false
     if (piece === 'reset') {
       response.destroy()
-      return
+      return true
     }
     if (Buffer.isBuffer(piece)) await send(response, piece)
     else await sleep(piece.waitMs)
   }
   response.end()
+  return true
 }
 
 /** Waits for room: an endless answer must not fill this process. */

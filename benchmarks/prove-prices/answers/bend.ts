@@ -1,4 +1,5 @@
 /** Every way in which stated usage goes wrong, and what of it is still a statement. */
+import type { Case } from '../plan.ts'
 import type { Json } from './usage.ts'
 
 export type Remains = 'none' | 'input' | 'output'
@@ -27,6 +28,12 @@ function without(usage: Json, which: RegExp): Json {
   return Object.fromEntries(
     Object.entries(usage).filter(([name]) => !which.test(name) && name !== 'total_tokens'),
   )
+}
+
+/** The usage as the answer has it: bent, if the case says so. May be `ABSENT`, or null. */
+export function bendUsage({ answer }: Case, usage: Json): unknown {
+  const bend = BENDS[answer.breakage ?? '']
+  return bend ? bend.apply(usage) : usage
 }
 
 /** Stands for a member that is not there at all. */

@@ -1,6 +1,6 @@
 /** Breaks of the transport: what ends, stalls or garbles an answer whatever its dialect. */
 import { gzipSync } from 'node:zlib'
-import { drip, endlessLine, type Piece, type Script } from './script.ts'
+import { drip, endlessLine, flood, type Piece, type Script } from './script.ts'
 
 /** How much of the usage has gone out when a cut comes. */
 export type Cut = 'before content' | 'before usage' | 'after usage'
@@ -42,6 +42,8 @@ export function replaceAnswer(breakage: string, script: Script): Script | undefi
       return { ...script, pieces: endlessLine(firstOf(script)) }
     case 'a drip':
       return { ...script, pieces: drip(firstOf(script), DRIP_MS, DRIP_MS_MAX) }
+    case 'a flood':
+      return { ...script, pieces: flood() }
     case 'silence':
       return { ...script, pieces: [firstOf(script), { waitMs: DRIP_MS_MAX }, 'reset'] }
     default:

@@ -1,7 +1,7 @@
 /** The vendor's chat completions: whole or as events, its usage in every place and form. */
 import type { Work } from '../bill.ts'
 import type { Case } from '../plan.ts'
-import { ABSENT, BENDS } from './bend.ts'
+import { ABSENT, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { dataEvent, EVENT_HEADERS, jsonScript, type Piece, type Script } from './script.ts'
 import { chatUsage, type Json } from './usage.ts'
@@ -16,7 +16,7 @@ export function tierWord(tier: string): string {
 
 /** `stream` is what the vendor was asked for, which is not always what the caller asked. */
 export function answerChat(one: Case, work: Work, stream: boolean, model: string): Script {
-  const usage = statedUsage(one, work)
+  const usage = bendUsage(one, chatUsage(work, one.answer.form, one.work.reasoning))
   const head = {
     id: `chatcmpl-${one.id}`,
     object: stream ? 'chat.completion.chunk' : 'chat.completion',
@@ -25,11 +25,6 @@ export function answerChat(one: Case, work: Work, stream: boolean, model: string
     ...tierOf(one, work),
   }
   return stream ? streamOf(one, head, usage) : wholeOf(one, head, usage)
-}
-
-function statedUsage({ answer, work: plan }: Case, work: Work): unknown {
-  const usage = chatUsage(work, answer.form, plan.reasoning)
-  return BENDS[answer.breakage ?? '']?.apply(usage) ?? usage
 }
 
 function tierOf({ answer }: Case, { served }: Work): Json {

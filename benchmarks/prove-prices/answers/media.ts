@@ -1,15 +1,15 @@
 /** The vendor's embeddings, images and speech. */
 import type { Work } from '../bill.ts'
 import type { Case } from '../plan.ts'
-import { ABSENT, BENDS } from './bend.ts'
+import { ABSENT, bendUsage } from './bend.ts'
 import { EVENT_HEADERS, jsonScript, type Piece, type Script } from './script.ts'
 import type { Json } from './usage.ts'
 
 const PICTURE = Buffer.from('not really a picture').toString('base64')
 const SOUND = Buffer.from('not really a sound').toString('base64')
 
-function bent({ answer }: Case, usage: Json): Json {
-  const stated = BENDS[answer.breakage ?? '']?.apply(usage) ?? usage
+function bent(one: Case, usage: Json): Json {
+  const stated = bendUsage(one, usage)
   return stated === ABSENT ? {} : { usage: stated }
 }
 

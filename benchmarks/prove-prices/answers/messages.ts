@@ -1,7 +1,7 @@
 /** The vendor's messages: usage at the start, in every delta or at the end, and in iterations. */
 import type { Work } from '../bill.ts'
 import type { Case } from '../plan.ts'
-import { ABSENT, BENDS } from './bend.ts'
+import { ABSENT, BENDS, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { EVENT_HEADERS, jsonScript, namedEvent, type Piece, type Script } from './script.ts'
 import { type Json, messagesUsage } from './usage.ts'
@@ -11,7 +11,7 @@ const WORDS = ['Danube', ', Niger', ', Mekong', '.']
 export function answerMessages(one: Case, work: Work, stream: boolean, model: string): Script {
   const { answer } = one
   const full = messagesUsage(work, answer.form, answer.silent === true)
-  const usage = BENDS[answer.breakage ?? '']?.apply(full) ?? full
+  const usage = bendUsage(one, full)
   const head = { id: `msg_${one.id}`, type: 'message', role: 'assistant', model }
   if (stream) return streamOf(one, head, full, usage)
   return jsonScript({

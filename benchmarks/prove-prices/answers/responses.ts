@@ -1,7 +1,7 @@
 /** The vendor's Responses API: items of hosted tools, usage, and usage beside usage. */
 import type { Work } from '../bill.ts'
 import type { Case } from '../plan.ts'
-import { ABSENT, BENDS } from './bend.ts'
+import { ABSENT, bendUsage } from './bend.ts'
 import { CUTS, cutScript } from './broken.ts'
 import { tierWord } from './chat.ts'
 import { EVENT_HEADERS, jsonScript, namedEvent, type Piece, type Script } from './script.ts'
@@ -16,7 +16,7 @@ export function responseId(caseId: number): string {
 
 export function answerResponses(one: Case, work: Work, stream: boolean, model: string): Script {
   const { answer } = one
-  const usage = statedUsage(one, work)
+  const usage = bendUsage(one, responsesUsage(work, answer.form, one.work.reasoning))
   const head = {
     id: responseId(one.id),
     object: 'response',
@@ -38,11 +38,6 @@ export function answerResponses(one: Case, work: Work, stream: boolean, model: s
 function tierOf({ answer }: Case, { served }: Work): Json {
   if (answer.breakage === 'an unknown tier') return { service_tier: 'turbo' }
   return answer.silent ? {} : { service_tier: tierWord(served.tier) }
-}
-
-function statedUsage({ answer, work: plan }: Case, work: Work): unknown {
-  const usage = responsesUsage(work, answer.form, plan.reasoning)
-  return BENDS[answer.breakage ?? '']?.apply(usage) ?? usage
 }
 
 /** Searches that only open a page are no searches; one container serves several calls. */

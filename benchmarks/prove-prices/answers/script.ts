@@ -35,6 +35,13 @@ export function* endlessLine(head: Buffer): Generator<Piece> {
   for (let sent = 0; sent < 40 * 1024 * 1024; sent += piece.length) yield piece
 }
 
+/** Output far beyond what any limit allows, in proper events. */
+export function* flood(): Generator<Piece> {
+  const choices = [{ index: 0, delta: { content: 'river '.repeat(10_000) }, finish_reason: null }]
+  const event = dataEvent({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices })
+  for (let sent = 0; sent < 40 * 1024 * 1024; sent += event.length) yield event
+}
+
 /** One byte at a time, slower than anybody should wait for, but never idle. */
 export function* drip(document: Buffer, everyMs: number, mostMs: number): Generator<Piece> {
   for (let at = 0; at * everyMs < mostMs; at += 1) {

@@ -178,7 +178,22 @@ export function messagesUsage(work: Work, form: string, silent: boolean): Json {
   const usage = isBare
     ? { input_tokens: counts.input_tokens, output_tokens: counts.output_tokens }
     : counts
+  const isAlone = work.passes.length === 0
+  if (form === 'compaction' && isAlone) return { ...compacted(work, counts), ...tools, ...served }
   return { ...usage, ...tools, ...served, ...iterationsOf(work, counts) }
+}
+
+/** A pass of the same model that the totals leave out. */
+function compacted(work: Work, own: Json): Json {
+  const input = Math.floor(count(work, 'input_token') / 3)
+  const output = Math.floor(count(work, 'output_token') / 3)
+  const rest = {
+    ...own,
+    input_tokens: count(work, 'input_token') - input,
+    output_tokens: count(work, 'output_token') - output,
+  }
+  const compaction = { type: 'compaction', input_tokens: input, output_tokens: output }
+  return { ...rest, iterations: [compaction, { type: 'message', ...rest }] }
 }
 
 /** With passes of other models, each pass has an entry of its own. */

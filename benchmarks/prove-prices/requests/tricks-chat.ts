@@ -44,7 +44,6 @@ export const CHAT: readonly Trick[] = [
   },
   {
     name: 'a text part that calls itself a picture',
-    media: true,
     apply: (body, big) => addParts(body, { type: 'text', image_url: { url: PIXEL }, text: big }),
   },
   {
