@@ -28,6 +28,11 @@ export const priceLine = z.object({
   unit_price: z.string().describe('Buys `per` units.'),
   per: z.number(),
   amount: z.string().describe('Rounded up once, to nine decimals.'),
+  model: z
+    .string()
+    .optional()
+    .describe('Another model that did this part, as its vendor names it.'),
+  role: z.string().optional().describe('What that model did, for example advisor or fallback.'),
 })
 
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })

@@ -5,42 +5,11 @@
  */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import type { Language } from './language.ts'
+import { type Catalogue, fillText, type Values } from './texts.ts'
 
 const STORED = 'tributary.language'
 
-/** `'{count} keys'` → `count`. */
-type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
-  ? Name | Placeholders<Rest>
-  : never
-
-type Values<Text extends string> = [Placeholders<Text>] extends [never]
-  ? []
-  : [values: Readonly<Record<Placeholders<Text>, string | number>>]
-
-export interface Catalogue<Texts extends Readonly<Record<string, string>>> {
-  readonly en: Texts
-  readonly zh: Readonly<Record<keyof Texts, string>>
-}
-
-type Same<One, Other> = [One, Other] extends [Other, One] ? string : never
-
-/** Chinese texts that name exactly the English texts' placeholders; others are `never`. */
-type Matching<Texts, Chinese> = {
-  readonly [Key in keyof Texts]: Texts[Key] extends string
-    ? Key extends keyof Chinese
-      ? Chinese[Key] extends string
-        ? Same<Placeholders<Texts[Key]>, Placeholders<Chinese[Key]>>
-        : never
-      : never
-    : never
-}
-
-export function defineMessages<
-  const Texts extends Readonly<Record<string, string>>,
-  const Chinese extends Readonly<Record<keyof Texts, string>>,
->(en: Texts, zh: Chinese & Matching<Texts, Chinese>): Catalogue<Texts> {
-  return { en, zh }
-}
+export { defineMessages, fillText } from './texts.ts'
 
 interface Choice {
   readonly language: Language
@@ -81,11 +50,6 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   ): string {
     return fillText(catalogue[language][key], values ?? {})
   }
-}
-
-/** For texts whose key is only known while running; all others go through `useMessages`. */
-export function fillText(text: string, values: Readonly<Record<string, string | number>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole))
 }
 
 /** What was chosen here before, else what the browser asks for. */

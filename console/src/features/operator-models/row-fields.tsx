@@ -1,14 +1,11 @@
 /** The rows of the form: prices and routes, each added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
+import { UNITS } from '../../components/units.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
 import { messages } from './messages.ts'
 
-const UNITS = [
-  ...['input_token', 'cached_input_token', 'cache_write_token', 'output_token', 'character'],
-  ...['call', 'second', 'image', 'task'],
-]
 const EXAMPLE = '{"resolution": "720p"}'
 
 function replaceAt<Item>(items: readonly Item[], index: number, item: Item): Item[] {
@@ -52,8 +49,9 @@ export function PriceRows({ title, act, rows, onChange }: PriceRowsProps) {
             <Select
               label={t('unit')}
               size="xs"
-              w={150}
+              w={190}
               data={UNITS}
+              searchable
               allowDeselect={false}
               value={row.unit}
               onChange={(unit) => set({ unit: unit ?? row.unit })}

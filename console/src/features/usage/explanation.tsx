@@ -123,8 +123,8 @@ function Lines({ call }: { readonly call: Explained }) {
         </Table.Thead>
         <Table.Tbody>
           {lines.map((line) => (
-            <Table.Tr key={line.unit}>
-              <Table.Td>{words.units(line.unit)}</Table.Td>
+            <Table.Tr key={words.line(line)}>
+              <Table.Td>{words.line(line)}</Table.Td>
               <Table.Td ta="right">{formatNumber(line.quantity, language, 3)}</Table.Td>
               <Table.Td ta="right">
                 {money(line.unit_price)} {words.per(line.per, line.unit)}

@@ -12,6 +12,8 @@ interface Line {
   readonly unit_price: string
   readonly per: number
   readonly amount: string
+  readonly model?: string | undefined
+  readonly role?: string | undefined
 }
 
 interface ArithmeticProps {
@@ -39,8 +41,8 @@ export function Arithmetic({ label, lines, total, currency }: ArithmeticProps) {
         </Table.Thead>
         <Table.Tbody>
           {lines.map((line) => (
-            <Table.Tr key={line.unit}>
-              <Table.Td>{words.units(line.unit)}</Table.Td>
+            <Table.Tr key={words.line(line)}>
+              <Table.Td>{words.line(line)}</Table.Td>
               <Table.Td ta="right">{formatNumber(line.quantity, language)}</Table.Td>
               <Table.Td ta="right">
                 {money(line.unit_price)}

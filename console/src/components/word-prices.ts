@@ -1,0 +1,78 @@
+/** Units and conditions of prices as people say them: never `input_token`, never `per 1000000`. */
+import { formatCompact, formatNumber } from '../lib/format.ts'
+import type { Language } from '../lib/language.ts'
+import { fillText } from '../lib/texts.ts'
+import { messages } from './price-words-messages.ts'
+
+type Known = keyof (typeof messages)['en']
+type Values = Readonly<Record<string, string>>
+
+function isKnown(key: string): key is Known {
+  return Object.hasOwn(messages.en, key)
+}
+
+/** The words of one language; pages take those of usePriceWords. */
+export function wordPrices(language: Language) {
+  const say = (key: Known, values: Values = {}) => fillText(messages[language][key], values)
+  const word = (key: string, absent: string) => (isKnown(key) ? say(key) : absent)
+
+  function describeRange(name: string, { min, below }: Range): string {
+    const what = word(name, name)
+    const least = formatNumber(min ?? 0, language)
+    const most = formatNumber((below ?? 1) - 1, language)
+    if (min === undefined) return say('upTo', { most, what })
+    return say(below === undefined ? 'from' : 'between', { least, most, what })
+  }
+
+  function describeCondition(name: string, value: unknown): string {
+    if (isRange(value)) return describeRange(name, value)
+    if (Array.isArray(value)) {
+      const words = value.map((one) => describeCondition(name, one))
+      return words.reduce((left, right) => say('or', { left, right }))
+    }
+    const own = `${name}_${String(value)}`
+    const key = isKnown(own) ? own : name
+    return say(isKnown(key) ? key : 'other', { name, value: String(value) })
+  }
+
+  return {
+    /** `input tokens`. */
+    units: (unit: string) => word(`units_${unit}`, unit),
+    /** `output tokens · advisor claude-opus-4-7` where another model did that part of the work. */
+    line: ({ unit, model, role }: WorkLine) =>
+      [word(`units_${unit}`, unit), [role, model].filter(Boolean).join(' ')]
+        .filter(Boolean)
+        .join(' · '),
+    /** `per 1M input tokens`, `per second`. */
+    per(count: number, unit: string): string {
+      const longer = unit === 'second' ? LONGER[count] : undefined
+      if (longer) return say('per', { what: say(longer) })
+      const many = `${formatCompact(count, language)} ${word(`units_${unit}`, unit)}`
+      return say('per', { what: count === 1 ? word(`unit_${unit}`, unit) : many })
+    },
+    /** `at 1080p, without sound`. */
+    when: (conditions: Readonly<Record<string, unknown>>) =>
+      Object.entries(conditions)
+        .map(([name, value]) => describeCondition(name, value))
+        .join(language === 'zh' ? '，' : ', '),
+    more: (count: number) => say('more', { count: String(count) }),
+  }
+}
+
+/** Seconds that have a name of their own. */
+const LONGER: Readonly<Record<number, Known>> = { 60: 'unit_minute', 3600: 'unit_hour' }
+
+interface WorkLine {
+  readonly unit: string
+  readonly model?: string | undefined
+  readonly role?: string | undefined
+}
+
+interface Range {
+  readonly min?: number
+  readonly below?: number
+}
+
+function isRange(value: unknown): value is Range {
+  return typeof value === 'object' && value !== null && ('min' in value || 'below' in value)
+}

@@ -1,0 +1,50 @@
+/** Units and conditions of prices in words: none is left as its name, in either language. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UNITS as OFFERED } from '../../../console/src/components/units.ts'
+import { wordPrices } from '../../../console/src/components/word-prices.ts'
+import { UNITS } from '../../../server/lib/units.ts'
+
+test('the form offers every unit', () => assert.deepEqual(OFFERED, UNITS))
+
+for (const language of ['en', 'zh'] as const) {
+  const words = wordPrices(language)
+
+  test(`${language}: every unit has words, for one and for many`, () => {
+    for (const unit of UNITS) {
+      for (const said of [words.units(unit), words.per(1, unit), words.per(1_000_000, unit)]) {
+        assert.ok(!said.includes(unit) || unit.length < 10, said)
+        assert.doesNotMatch(said, /_|undefined|\{/)
+      }
+    }
+  })
+
+  test(`${language}: every fact has words`, () => {
+    const conditions = {
+      service_tier: ['flex', 'batch'],
+      speed: 'fast',
+      region: 'us',
+      clock: 'off_peak',
+      cache_mode: 'explicit',
+      thinking: 'on',
+      model: 'other-model',
+      tool: 'preview',
+      input_tokens: { min: 272_001 },
+    }
+    const said = words.when(conditions)
+    assert.doesNotMatch(said, /_|=|undefined|\{|\[/)
+    assert.match(said, /flex.*batch.*us.*other-model.*preview.*272,001/)
+  })
+}
+
+test('lists, passes and lengths read as people say them', () => {
+  const { when, line } = wordPrices('en')
+  assert.equal(when({ service_tier: ['flex', 'batch'] }), 'flex tier or batch tier')
+  assert.equal(when({ clock: 'off_peak' }), 'outside peak hours')
+  assert.equal(when({ input_tokens: { below: 272_001 } }), 'up to 272,000 input tokens')
+  assert.equal(line({ unit: 'output_token' }), 'output tokens')
+  assert.equal(
+    line({ unit: 'output_token', model: 'claude-opus-4-7', role: 'advisor' }),
+    'output tokens · advisor claude-opus-4-7',
+  )
+})
