@@ -109,7 +109,7 @@ async function play(scene: Scene): Promise<DrillResult> {
   const { laboratory, fleet, options, random } = scene
   const database = await openDatabase({ dataDir: laboratory.dataDir, owner: false })
   const { sql, place } = database
-  const churn = startChurn(sql, laboratory.accountIds[0] ?? '', random)
+  const churn = startChurn(place, laboratory.accountIds[0] ?? '', random)
   await sleep(WARM_UP_MS)
   const base = join(scene.folder, 'base')
   if (options.points > 0) {
