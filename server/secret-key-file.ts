@@ -1,7 +1,8 @@
 /** The SECRET_KEY of the embedded default: made up once and kept beside the database it guards. */
-import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from './lib/operator-error.ts'
+import { makePrivateFolder } from './lib/private-files.ts'
 import { createSecretBox, createSecretKey, type SecretBox } from './lib/secrets.ts'
 
 const FILE = 'secret-key'
@@ -36,7 +37,7 @@ function read(path: string): string | undefined {
 
 /** Linking is atomic: of two processes that start at once, one file is kept and both read it. */
 function create(dataDir: string, path: string): string {
-  mkdirSync(dataDir, { recursive: true })
+  makePrivateFolder(dataDir)
   const making = `${path}.${process.pid}`
   writeFileSync(making, `${createSecretKey()}\n`, { mode: 0o600 })
   chmodSync(making, 0o600)

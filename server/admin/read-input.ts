@@ -1,7 +1,7 @@
 /** Reads what a request of the admin API brings, against its declaration. */
 import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
-import { checkQuery, checkShape } from '../http/check-shape.ts'
+import { checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import type { RouteDeclaration } from './contract/route.ts'
 
@@ -12,6 +12,7 @@ const PUBLIC_BODY_BYTES_MAX = 1 << 16
 
 /** Throws 400 with the field at fault, 413 or 415. */
 export async function readInput(context: Context, declared: RouteDeclaration) {
+  refuseUnstorable(Object.fromEntries(context.query), 'query')
   return {
     query: declared.query && checkQuery(declared.query, context.query),
     body: declared.body && checkShape(declared.body, await readJson(context, declared)),
@@ -22,6 +23,12 @@ async function readJson({ request }: Context, { role }: RouteDeclaration): Promi
   expectJson(request)
   const bytes = await readBody(request, role === 'public' ? PUBLIC_BODY_BYTES_MAX : BODY_BYTES_MAX)
   if (bytes.length === 0) return {}
+  const body = parseBody(bytes)
+  refuseUnstorable(body, 'body')
+  return body
+}
+
+function parseBody(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {

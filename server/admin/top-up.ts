@@ -6,7 +6,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { GatewayError, invalidField } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
-import { checkShape } from '../http/check-shape.ts'
+import { checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { type Nanos, parseAmount } from '../lib/money.ts'
@@ -40,7 +40,9 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
   if (!isSigned(context.request.headers['x-signature'], body, secret)) {
     throw new GatewayError('unauthenticated', { message: 'the signature is missing or wrong' })
   }
-  const read = checkShape(payment, tryParseJson(body))
+  const given = tryParseJson(body)
+  refuseUnstorable(given, 'body')
+  const read = checkShape(payment, given)
   const { event_id: eventId, account_id: accountId, amount, currency, reason } = read
   const amountNanos = parseAmount(amount) ?? 0n
   if (amountNanos <= 0n) throw invalidField('amount', 'must be more than nothing')

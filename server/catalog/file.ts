@@ -2,6 +2,7 @@
 import type { ZodError } from 'zod'
 import { OperatorError } from '../lib/operator-error.ts'
 import { locateProblem, sayProblem } from '../lib/say-problem.ts'
+import { findUnstorable } from '../lib/well-formed.ts'
 import { type Environment, formatPath, substitute } from './environment.ts'
 import { type CatalogFile, catalogFile } from './file-schema.ts'
 
@@ -47,6 +48,10 @@ export function parseCatalogFile(
     const problem = `the environment variable ${name} is not set`
     mistakes.push({ file, path: formatPath(path), problem })
   })
+  const broken = findUnstorable(raw)
+  if (broken) {
+    throw new CatalogError([{ file, path: formatPath(broken.path), problem: broken.problem }])
+  }
   const parsed = catalogFile.safeParse(raw, { error: sayProblem })
   if (!parsed.success) mistakes.push(...explain(file, parsed.error))
   if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)

@@ -1,6 +1,6 @@
 /** Where the PostgreSQL binaries are, and as whom they must run. */
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DatabaseProblem } from './problem.ts'
@@ -60,16 +60,9 @@ export function commandAs(
   if ([binary, ...folders].every((path) => isReachable(dirname(path), user))) {
     return { command: binary, prefix: [], as: user }
   }
-  // A checkout below a private folder (/root, a mktemp folder) is closed to any other user. The
-  // one capability to read through it is enough, and lets root keep its folder private.
-  const setpriv = [
-    '--securebits=+no_setuid_fixup',
-    `--reuid=${user.uid}`,
-    `--regid=${user.gid}`,
-    '--clear-groups',
-    '--inh-caps=-all,+dac_read_search',
-    '--ambient-caps=-all,+dac_read_search',
-  ]
+  // A checkout or a DATA_DIR below a private folder is closed to any other user. The one capability
+  // to read through it is enough, and lets root keep its folder private.
+  const setpriv = passThrough(user)
   const probe = spawnSync('setpriv', [...setpriv, 'true'])
   if (probe.status === 0) return { command: 'setpriv', prefix: [...setpriv, binary] }
   throw new DatabaseProblem(
@@ -77,6 +70,28 @@ export function commandAs(
       'start as a normal user, move the folder to one that others may enter, or set DATABASE_URL',
     probe.error,
   )
+}
+
+/** Arguments of setpriv: another user, who may read through closed folders. */
+function passThrough(user: RunAs): string[] {
+  return [
+    '--securebits=+no_setuid_fixup',
+    `--reuid=${user.uid}`,
+    `--regid=${user.gid}`,
+    '--clear-groups',
+    '--inh-caps=-all,+dac_read_search',
+    '--ambient-caps=-all,+dac_read_search',
+  ]
+}
+
+/**
+ * Lets another user pass through `dataDir`, and not list it, where there is no capability to do so
+ * without: root in most containers lacks it.
+ */
+export function letPass(dataDir: string, user: RunAs | undefined): void {
+  if (!user || isReachable(dataDir, user)) return
+  if (spawnSync('setpriv', [...passThrough(user), 'true']).status === 0) return
+  chmodSync(dataDir, 0o711)
 }
 
 /** Whether a user may enter a folder: each folder above it must let others pass. */

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makePrivateFolder } from '../lib/private-files.ts'
 import type { RunAs } from './embedded-binaries.ts'
 import { explainWriting } from './explain.ts'
 import type { ServerFolder } from './postmaster.ts'
@@ -24,10 +25,10 @@ const PORT = 5432
 const SOCKET_PATH_BYTES_MAX = 103
 const PASSWORD_BYTES = 24
 
-/** The real path of a folder that can be written to; made when it is not there. */
+/** The real path of a folder that can be written to, closed to others; made when not there. */
 export function prepareDataDir(dataDir: string): string {
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makePrivateFolder(dataDir)
     const probe = join(dataDir, `.writable-${process.pid}`)
     writeFileSync(probe, '')
     rmSync(probe)

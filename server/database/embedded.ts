@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from './client.ts'
-import { chooseUser, findBinaries } from './embedded-binaries.ts'
+import { chooseUser, findBinaries, letPass } from './embedded-binaries.ts'
 import { prepareDataDir, prepareFolders, readPassword } from './embedded-folders.ts'
 import { ensureRunning } from './ensure-running.ts'
 import { explainWriting } from './explain.ts'
@@ -46,6 +46,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   const dataDir = prepareDataDir(options.dataDir)
   const cluster = join(dataDir, 'postgres')
   const user = chooseUser(cluster)
+  letPass(dataDir, user)
   const folder = prepareFolders(dataDir, user, findSocketFolder(cluster))
   const { socketFolder, port } = folder
   const password = readPassword(dataDir)

@@ -1,6 +1,8 @@
 /** The one way to the database, for the gateway and for commands alike. */
+import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { closeToOthers } from '../lib/private-files.ts'
 import { connect } from './client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded.ts'
 import type { Place } from './open-client.ts'
@@ -37,7 +39,11 @@ const LEAVING_LOOK_MS = 25
 
 /** Throws DatabaseProblem, in one line that says what to do. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
-  if (options.databaseUrl) return await openExternal({ url: options.databaseUrl })
+  if (options.databaseUrl) {
+    // Uploads and media may lie there, and with an embedded database before this one more.
+    if (existsSync(options.dataDir)) closeToOthers(options.dataDir)
+    return await openExternal({ url: options.databaseUrl })
+  }
   const server = await startEmbedded(options)
   return options.owner ? await own(server, options) : await join(server)
 }

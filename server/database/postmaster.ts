@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { closeToOthers } from '../lib/private-files.ts'
 import { diskBytes, walMegabytes } from './disk.ts'
 import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
 
@@ -139,7 +140,8 @@ export function startServer(
     folder.cluster,
     join(folder.socketFolder, 'socket'),
   ])
-  const log = openSync(folder.logFile, 'a')
+  const log = openSync(folder.logFile, 'a', 0o600)
+  closeToOthers(folder.logFile)
   const args = [...prefix, '-D', folder.cluster, '-p', String(folder.port), ...options]
   const child = spawn(command, args, { detached: true, stdio: ['ignore', log, log], ...as })
   closeSync(log)

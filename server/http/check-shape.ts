@@ -2,6 +2,7 @@
 import type { ZodType, z } from 'zod'
 import { invalidField } from '../errors.ts'
 import { locateProblem, sayProblem } from '../lib/say-problem.ts'
+import { findUnstorable } from '../lib/well-formed.ts'
 
 export type Checked<Value> =
   | { readonly value: Value }
@@ -33,6 +34,12 @@ export function checkShape<Schema extends ZodType>(
 /** Of a URL: each name's last value. */
 export function checkQuery<Schema extends ZodType>(schema: Schema, query: URLSearchParams) {
   return checkShape(schema, Object.fromEntries(query), 'query')
+}
+
+/** Throws 400 with the field whose text the database cannot keep. */
+export function refuseUnstorable(given: unknown, whole: string): void {
+  const found = findUnstorable(given)
+  if (found) throw invalidField(printPath(found.path) || whole, found.problem)
 }
 
 function printPath(path: readonly PropertyKey[]): string {

@@ -62,9 +62,12 @@ export interface Redeemed {
   readonly kind: RedeemCodeRow['kind']
 }
 
+/** No such code was ever made: somebody has mistyped one, or is guessing. */
+export class UnknownCode extends OperatorError {}
+
 /**
  * Puts a code's worth into an account: exactly once, whoever else tries it at the same moment.
- * Throws OperatorError when it is unknown, used, voided, expired or of another currency.
+ * Throws UnknownCode, or OperatorError when it is used, voided, expired or of another currency.
  */
 export async function redeemCode(
   sql: Sql,
@@ -73,7 +76,7 @@ export async function redeemCode(
   const { code, accountId, actor } = use
   return await withTransaction(sql, async (transaction) => {
     const row = await lockCode(transaction, hashCode(code))
-    if (!row) throw new OperatorError('there is no such code: please check each character')
+    if (!row) throw new UnknownCode('there is no such code: please check each character')
     if (row.state !== 'open') throw new OperatorError(REFUSALS[row.state])
     const balance = await readBalance(transaction, accountId)
     if (balance?.currency !== row.currency) {

@@ -29,3 +29,50 @@ export function stringifyStorable(value: unknown): string {
 export function storableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
+
+/** What `findUnstorable` found, and where. */
+export interface Unstorable {
+  readonly path: readonly (string | number)[]
+  readonly problem: string
+}
+
+interface Visit {
+  readonly value: unknown
+  readonly step: string | number
+  readonly from: Visit | undefined
+}
+
+/**
+ * The first text in a JSON document that the database cannot keep: one with U+0000 or half of a
+ * surrogate pair, as a value or as a name. Undefined when there is none. Any depth will do.
+ */
+export function findUnstorable(document: unknown): Unstorable | undefined {
+  const waiting: Visit[] = [{ value: document, step: '', from: undefined }]
+  for (let visit = waiting.pop(); visit; visit = waiting.pop()) {
+    const { value } = visit
+    if (typeof value === 'string') {
+      const problem = judgeText(value)
+      if (problem) return { path: pathOf(visit), problem }
+    }
+    if (typeof value !== 'object' || value === null) continue
+    const isList = Array.isArray(value)
+    for (const [name, member] of Object.entries(value).reverse()) {
+      const problem = isList ? undefined : judgeText(name)
+      if (problem) return { path: pathOf(visit), problem: `has a member whose name ${problem}` }
+      waiting.push({ value: member, step: isList ? Number(name) : name, from: visit })
+    }
+  }
+  return undefined
+}
+
+function judgeText(text: string): string | undefined {
+  if (text.includes('\0')) return 'contains U+0000, which cannot be stored'
+  if (!text.isWellFormed()) return 'contains half of a surrogate pair (a broken emoji)'
+  return undefined
+}
+
+function pathOf(visit: Visit): (string | number)[] {
+  const path: (string | number)[] = []
+  for (let at: Visit = visit; at.from; at = at.from) path.push(at.step)
+  return path.reverse()
+}

@@ -23,6 +23,10 @@ const RATES = {
   anonymous: { burst: 60, everySeconds: 5 },
   /** Access tokens from one network address that are worth nothing. */
   token: { burst: 60, everySeconds: 5 },
+  /** Redeem codes that do not exist, by one person or for one account. */
+  code: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
+  /** The same from one network address, which many people may share. */
+  codeAddress: { burst: 30, everySeconds: 0.5 * MINUTE_SECONDS },
 } as const satisfies Record<string, Rate>
 
 export type Subject = keyof typeof RATES
@@ -82,11 +86,15 @@ function keyOf(subject: Subject, name: string): string {
   return `${subject}:${createHash('sha256').update(name).digest('base64url')}`
 }
 
+const NO_SUCH_CODES = 'too many codes that do not exist: try again later'
+const MESSAGES: Readonly<Record<string, string>> = {
+  token: 'too many access tokens that are worth nothing: wait a little',
+  code: NO_SUCH_CODES,
+  codeAddress: NO_SUCH_CODES,
+}
+
 function tooMany(key: string, seconds: number): GatewayError {
-  return new GatewayError('rate_limited', {
-    message: key.startsWith('token:')
-      ? 'too many access tokens that are worth nothing: wait a little'
-      : 'too many attempts: wait a little, or sign in with a passkey',
-    retryAfterSeconds: seconds,
-  })
+  const [subject = ''] = key.split(':')
+  const message = MESSAGES[subject] ?? 'too many attempts: wait a little, or sign in with a passkey'
+  return new GatewayError('rate_limited', { message, retryAfterSeconds: seconds })
 }

@@ -130,6 +130,41 @@ describe('codes', () => {
     await assert.rejects(makeCodes(0), /1 to 1000/)
     await assert.rejects(makeCodes(1, { amountNanos: 0n }), /more than nothing/)
   })
+
+  test('whoever tries codes that do not exist has to wait, and loses nothing', async () => {
+    const seeker = await stage.house('seeker', '0')
+    const params = { account_id: seeker.accountId }
+    const tryCode = (code: string, as = 'seeker-owner') =>
+      stage.ask(REDEEM, { as, params, body: { code } })
+    for (let count = 0; count < 25; count += 1) {
+      const [made] = await makeCodes(1)
+      assert.equal((await tryCode(made?.code ?? '')).status, 200, 'good codes cost no attempt')
+    }
+    const wrong = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => tryCode(`WRONG-${index}`)),
+    )
+    const statuses = wrong.map(({ status }) => status)
+    assert.equal(statuses.filter((status) => status === 400).length, 10)
+    assert.equal(statuses.filter((status) => status === 429).length, 30)
+    const refused = wrong.filter(({ status }) => status === 429)
+    assert.ok(refused.every(({ headers }) => Number(headers.get('retry-after')) >= 1))
+    assert.ok(refused.every(({ text }) => /codes that do not exist/.test(text)))
+
+    stage.enter('seeker-friend', {
+      memberships: [{ accountId: seeker.accountId, accountName: 'seeker', role: 'owner' }],
+    })
+    assert.equal((await tryCode('ANOTHER', 'seeker-friend')).status, 429, 'the account waits')
+    const other = await stage.house('other', '0')
+    stage.enter('seeker-owner', {
+      memberships: [{ accountId: other.accountId, accountName: 'other', role: 'owner' }],
+    })
+    const elsewhere = { account_id: other.accountId }
+    const body = { code: 'ANOTHER' }
+    const moved = await stage.ask(REDEEM, { as: 'seeker-owner', params: elsewhere, body })
+    assert.equal(moved.status, 429, 'the person waits')
+    const innocent = await stage.ask(REDEEM, { as: 'other-owner', params: elsewhere, body })
+    assert.equal(innocent.status, 400, 'others do not')
+  })
 })
 
 describe('payments', () => {

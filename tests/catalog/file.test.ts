@@ -36,6 +36,12 @@ const cases: [string, object | string, RegExp][] = [
   ['broken JSON', '{"models": [', /^shop\.json: not valid JSON: /],
   ['not an object', '[]', /^shop\.json: /],
   ['an unknown field', { modelz: [] }, /^shop\.json: modelz: unknown field$/],
+  [
+    'half an emoji',
+    withModel({ details: { display_name: 'a\ud83d' } }),
+    /models\[0\]\.details\.display_name: contains half of a surrogate pair/,
+  ],
+  ['U+0000', withModel({ 'a\0': 1 }), /models\[0\]: has a member whose name contains U\+0000/],
   ['an unknown model field', withModel({ prize: 1 }), /^shop\.json: models\[0\]\.prize: unknown/],
   ['an unknown price field', price({ pre: 1 }), /models\[0\]\.prices\[0\]\.pre: unknown field$/],
   ['an unknown limit', withModel({ limits: { rpm: 1 } }), /models\[0\]\.limits\.rpm: unknown/],

@@ -1,7 +1,6 @@
 /** Movements, credits, codes and payments. */
 import { catchUp } from '../../endpoints/usage.ts'
 import { invalidField } from '../../errors.ts'
-import { redeemCode } from '../../ledger/redeem-codes.ts'
 import { postCredit } from '../../ledger/store.ts'
 import { newId } from '../../lib/ids.ts'
 import { formatAmount } from '../../lib/money.ts'
@@ -10,6 +9,7 @@ import type { HandlersOf } from '../handler.ts'
 import { decodeLedgerCursor, encodeLedgerCursor } from '../ledger-cursor.ts'
 import { asRefusal } from '../operator-failure.ts'
 import { toPage } from '../page.ts'
+import { redeemSlowly } from '../redeem-slowly.ts'
 import { found, noSuch } from '../refusal.ts'
 import { readCurrency } from '../stores/accounts-store.ts'
 import { listMovements, type MovementRow } from '../stores/billing-store.ts'
@@ -53,11 +53,13 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       }),
     )
   },
-  async 'POST /accounts/:account_id/redeem'({ params, body, session, note }, { sql, ledger }) {
-    const use = { code: body.code, accountId: params.account_id, actor: session.user.email }
-    const { creditId, kind, amountNanos } = await asRefusal(redeemCode(sql, use))
+  async 'POST /accounts/:account_id/redeem'(input, services) {
+    const { params, body, note } = input
+    const use = { accountId: params.account_id, code: body.code }
+    const { creditId, kind, amountNanos } = await asRefusal(redeemSlowly(services, input, use))
     note({ credit_id: creditId })
-    const { currency, available } = found(await ledger.balance(params.account_id), 'account')
+    const balance = await services.ledger.balance(params.account_id)
+    const { currency, available } = found(balance, 'account')
     return {
       ...{ credit_id: creditId, kind, currency, amount: formatAmount(amountNanos) },
       available: formatAmount(available),

@@ -1,0 +1,110 @@
+/** Text that the database cannot keep is refused at every route that writes, with its field. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import fc from 'fast-check'
+import { ADMIN_CONTRACT, type AdminKey } from '../../server/admin/contract/index.ts'
+import type { Contract } from '../../server/admin/contract/route.ts'
+import { findUnstorable } from '../../server/lib/well-formed.ts'
+import type { Tenant } from '../support/in-process.ts'
+import { type AdminStage, startAdmin } from './support.ts'
+
+const HALF = /contains half of a surrogate pair/
+const ZERO = /contains U\+0000/
+const CONTRACT: Contract = ADMIN_CONTRACT
+const WRITES = Object.entries(CONTRACT)
+  .filter(([, { body, isSigned }]) => body && !isSigned)
+  .map(([key]) => key as AdminKey)
+
+let stage: AdminStage
+let home: Tenant
+before(async () => {
+  stage = await startAdmin()
+  home = await stage.house('home')
+  stage.enter('all', {
+    user: {
+      id: 'usr_all',
+      email: 'all@example.com',
+      name: 'all',
+      language: 'en',
+      operator: true,
+    },
+    memberships: [{ accountId: home.accountId, accountName: 'home', role: 'owner' }],
+    steppedUpUntil: new Date(Date.now() + 3_600_000),
+  })
+})
+after(() => stage.stop())
+
+/** Any name will do for the other parts of a path: the body is read first. */
+function paramsOf(key: string): Record<string, string> {
+  const names = [...key.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+  const params = Object.fromEntries(names.map((name) => [name, 'x']))
+  return { ...params, account_id: home.accountId }
+}
+
+test('half an emoji and U+0000 are a 400 with the field, at every route with a body', async () => {
+  assert.ok(WRITES.length > 30, `${WRITES.length} routes`)
+  const cases: readonly (readonly [body: unknown, expected: RegExp, param: string])[] = [
+    [{ name: 'a\ud83d' }, HALF, 'name'],
+    [{ models: [{ id: 'm', details: { text: '\ude00b' } }] }, HALF, 'models[0].details.text'],
+    [{ settings: { 'a\ud800b': 1 } }, HALF, 'settings'],
+    [{ prices: [1, 'a\0'] }, ZERO, 'prices[1]'],
+    ['\ud83d', HALF, 'body'],
+  ]
+  for (const key of WRITES) {
+    for (const [body, expected, param] of cases) {
+      const answer = await stage.ask(key, { as: 'all', params: paramsOf(key), body })
+      assert.equal(answer.status, 400, `${key}: ${answer.text}`)
+      assert.match(answer.text, expected, key)
+      assert.ok(answer.text.includes(`${param}: `), `${key}: ${answer.text}`)
+    }
+  }
+})
+
+test('a model with half an emoji is refused with the field', async () => {
+  const key = 'PUT /operator/models/:model_id'
+  const body = { type: 'chat', details: { display_name: 'a\ud83d' } }
+  const refused = await stage.ask(key, { as: 'all', params: { model_id: 'm' }, body })
+  assert.equal(refused.status, 400)
+  assert.match(refused.text, /details\.display_name: contains half/)
+})
+
+test('a query with U+0000 is refused with its name', async () => {
+  const params = { account_id: home.accountId }
+  const query = { cursor: 'a\0b' }
+  const answer = await stage.ask('GET /accounts/:account_id/keys', { as: 'all', params, query })
+  assert.equal(answer.status, 400)
+  assert.match(answer.text, /cursor: contains U\+0000/)
+})
+
+test('nesting without end is read without a stack', async () => {
+  const depth = 200_000
+  const text = `{"name":${'['.repeat(depth)}"\\ud83d"${']'.repeat(depth)}}`
+  assert.equal(findUnstorable(JSON.parse(text))?.path.length, depth + 1)
+})
+
+test('exactly the documents that cannot be kept are refused', () => {
+  const piece = fc.constantFrom('a', '😀', '\ud83d', '\ude00', '\0', '\\u0000', '')
+  const text = fc.array(piece, { maxLength: 4 }).map((parts) => parts.join(''))
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      text,
+      fc.integer(),
+      fc.constant(null),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(text, tie('value'), { maxKeys: 3 }),
+    ),
+  }))
+  fc.assert(
+    fc.property(value, (document) => {
+      const texts: string[] = []
+      JSON.stringify(document, (name, member) => {
+        texts.push(name, ...(typeof member === 'string' ? [member] : []))
+        return member
+      })
+      const isBad = texts.some((one) => one.includes('\0') || !one.isWellFormed())
+      assert.equal(findUnstorable(document) !== undefined, isBad)
+    }),
+    { numRuns: 2_000 },
+  )
+})

@@ -1,0 +1,55 @@
+/** DATA_DIR and the log of PostgreSQL are for their owner alone, whoever made them before. */
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { closeToOthers } from '../../server/lib/private-files.ts'
+import { useDataDir } from '../support/data-dir.ts'
+import { runDatabaseProcess } from '../support/run-database-process.ts'
+
+const isRoot = process.getuid?.() === 0
+const modeOf = (path: string) => statSync(path).mode & 0o777
+
+test('what is made is private, and what was open is closed at the next start', async (t) => {
+  const dataDir = join(useDataDir(t), 'made')
+  useDataDir(t, dataDir)
+  const log = join(dataDir, 'postgres.log')
+  const first = await runDatabaseProcess(dataDir, 'owner')
+  assert.ok(first.ready, `${first.refused}`)
+  assert.equal(await first.close(), 0)
+  assert.deepEqual([modeOf(dataDir), modeOf(log)], [0o700, 0o600])
+  chmodSync(dataDir, 0o755)
+  chmodSync(log, 0o644)
+  const second = await runDatabaseProcess(dataDir, 'owner')
+  assert.ok(second.ready, `${second.refused}`)
+  assert.deepEqual([modeOf(dataDir), modeOf(log)], [0o700, 0o600])
+  assert.equal(await second.close(), 0)
+})
+
+test('root that cannot pass PostgreSQL through lets it pass, and nobody list', {
+  skip: !isRoot && 'only root runs PostgreSQL as somebody else',
+}, async (t) => {
+  const dataDir = useDataDir(t)
+  chmodSync(dataDir, 0o755)
+  const started = await runDatabaseProcess(dataDir, 'owner', { env: { PATH: '/nowhere' } })
+  assert.ok(started.ready ?? /cannot reach/.test(started.refused ?? ''), `${started.refused}`)
+  assert.equal(modeOf(dataDir), 0o711)
+  if (started.ready) assert.equal(await started.close(), 0)
+})
+
+test('folders of the system, and those with a sticky bit, stay as they are', (t) => {
+  const shared = join(useDataDir(t), 'shared')
+  mkdirSync(shared)
+  chmodSync(shared, 0o1777)
+  const file = join(shared, 'open')
+  writeFileSync(file, '')
+  chmodSync(file, 0o664)
+  for (const path of [shared, '/', '/var/lib', homedir()]) {
+    const before = statSync(path).mode
+    closeToOthers(path)
+    assert.equal(statSync(path).mode, before, path)
+  }
+  closeToOthers(file)
+  assert.equal(modeOf(file), 0o600)
+})
