@@ -4,7 +4,9 @@ import { divideUp, formatAmount } from '../lib/money.ts'
 import type { Unit } from '../lib/units.ts'
 import type { PriceEntry } from './catalog.ts'
 import { readPrices } from './load-model.ts'
+import { FALLBACK } from './price.ts'
 import type { StoredPrice, StoredRoute } from './store.ts'
+import { isAnotherWay } from './strict-facts.ts'
 
 /** A price and what the upstream takes for as many units; amounts are decimal strings. */
 export interface UnitMargin {
@@ -38,12 +40,6 @@ export interface Sold {
   readonly routes: readonly StoredRoute[]
 }
 
-/** Cache tokens without an entry of their own are ordinary input tokens. */
-const FALLBACK: Partial<Record<Unit, Unit>> = {
-  cached_input_token: 'input_token',
-  cache_write_token: 'input_token',
-}
-
 /** Every price beside the cost of every route. */
 export function compareCosts({ prices, currency, routes }: Sold): UnitMargin[] {
   const entries = readPrices(prices)
@@ -68,15 +64,19 @@ function compare(
   return { ...known, cost: formatAmount(cost), margin: formatAmount(margin), margin_share: share }
 }
 
-/** Of the same unit and condition, or else the one that always holds. */
+/**
+ * Of the same unit and condition, or else the one that always holds: for another way to be served,
+ * such as a tier, there is no such one.
+ */
 function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry | undefined {
-  const own = costs.filter(({ unit }) => unit === price.unit)
-  const fallback = FALLBACK[price.unit]
-  return (
-    own.find(({ when }) => isDeepStrictEqual(when, price.when)) ??
-    own.find(({ when }) => !when) ??
-    (fallback && costs.find(({ unit, when }) => unit === fallback && !when))
-  )
+  for (let unit: Unit | undefined = price.unit; unit; unit = FALLBACK[unit]) {
+    const own = costs.filter((cost) => cost.unit === unit)
+    const same = own.find(({ when }) => isDeepStrictEqual(when, price.when))
+    if (same) return same
+    const always = isAnotherWay(price) ? undefined : own.find(({ when }) => !when)
+    if (always) return always
+  }
+  return undefined
 }
 
 /** What an operator should look at. A free model is given away on purpose. */
@@ -97,6 +97,7 @@ export function findPriceProblems(sold: Sold): PriceProblem[] {
 function findUnpriced({ prices, routes }: Sold): Unit[] {
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
   const conditional = prices
+    .filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
     .map(({ unit }) => unit)
     .filter((unit) => !always.has(unit) && !FALLBACK[unit])
   const costing = routes.flatMap(({ costs = [] }) => {
@@ -105,9 +106,9 @@ function findUnpriced({ prices, routes }: Sold): Unit[] {
     if (!isComparable) return []
     return costs.filter(({ amount }) => amount !== '0').map(({ unit }) => unit)
   })
-  const isSold = (unit: Unit) => {
+  const isSold = (unit: Unit): boolean => {
     const fallback = FALLBACK[unit]
-    return prices.some((price) => price.unit === unit || price.unit === fallback)
+    return prices.some((price) => price.unit === unit) || (fallback ? isSold(fallback) : false)
   }
   return [...conditional, ...costing.filter((unit) => !isSold(unit))]
 }

@@ -1,7 +1,7 @@
 /** Mistakes of a list of prices that its shape does not show. */
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
 import type { ModelType } from './catalog.ts'
-import { defaultFact, isStrictUnit } from './strict-facts.ts'
+import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from './strict-facts.ts'
 
 export type Refuse = (path: PropertyKey[], message: string) => void
 type Path = readonly [...PropertyKey[], string]
@@ -83,24 +83,6 @@ function checkWords(when: NonNullable<Entry['when']>, path: PropertyKey[], refus
   }
 }
 
-/** The values that a condition names; undefined for a range. */
-function valuesOf(condition: unknown): unknown[] | undefined {
-  if (typeof condition !== 'object') return [condition]
-  return Array.isArray(condition) ? condition : undefined
-}
-
-/** Whether the base price of a unit, which comes first, leaves this entry anything to price. */
-function isBeyondBase({ unit, when = {} }: Entry): boolean {
-  if (Object.hasOwn(when, 'model')) return true
-  return isStrictUnit(unit) && Object.keys(when).some((name) => hasOtherValue(name, when[name]))
-}
-
-function hasOtherValue(name: string, condition: unknown): boolean {
-  const usual = defaultFact(name)
-  if (usual === undefined || condition === undefined) return false
-  return valuesOf(condition)?.some((value) => value !== usual) ?? true
-}
-
 function checkReached(prices: readonly Entry[], path: Path, refuse: Refuse): void {
   const always = new Map<Unit, number>()
   for (const [index, entry] of prices.entries()) {
@@ -108,7 +90,7 @@ function checkReached(prices: readonly Entry[], path: Path, refuse: Refuse): voi
     const earlier = always.get(unit)
     if (earlier === undefined) {
       if (!when) always.set(unit, index)
-    } else if (!isBeyondBase(entry)) {
+    } else if (!isAnotherWay(entry)) {
       const problem = `never applies: ${String(path.at(-1))}[${earlier}] holds for every ${unit}`
       refuse([...path, index], problem)
     }

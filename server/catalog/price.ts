@@ -44,7 +44,7 @@ const ONE_CHANNEL: readonly Facts[] = [NO_FACTS]
  * The unit whose price holds where a unit has none of its own. Audio and writes that live for an
  * hour cost a multiple of text and have no such stand-in.
  */
-const FALLBACK: Partial<Record<Unit, Unit>> = {
+export const FALLBACK: Partial<Record<Unit, Unit>> = {
   cached_input_token: 'input_token',
   cache_write_token: 'input_token',
   cache_write_5m_token: 'cache_write_token',

@@ -49,3 +49,25 @@ export function factsToName(
     return named.has(name) || !Object.hasOwn(channelFacts, name) || channelFacts[name] !== fact
   })
 }
+
+/** The values that a condition names; undefined for a range. */
+export function valuesOf(condition: unknown): unknown[] | undefined {
+  if (typeof condition !== 'object') return [condition]
+  return Array.isArray(condition) ? condition : undefined
+}
+
+/** Whether an entry prices what its unit's base price, the one without conditions, never does. */
+export function isAnotherWay(entry: {
+  readonly unit: Unit
+  readonly when?: Readonly<Record<string, unknown>> | undefined
+}): boolean {
+  const { unit, when = {} } = entry
+  if (Object.hasOwn(when, 'model')) return true
+  return isStrictUnit(unit) && Object.keys(when).some((name) => hasOtherValue(name, when[name]))
+}
+
+function hasOtherValue(name: string, condition: unknown): boolean {
+  const usual = defaultFact(name)
+  if (usual === undefined || condition === undefined) return false
+  return valuesOf(condition)?.some((value) => value !== usual) ?? true
+}

@@ -1,0 +1,50 @@
+/** Prices beside costs, where a model is sold in more than one way. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { compareCosts, findPriceProblems } from '../../server/catalog/compare-costs.ts'
+import type { StoredPrice } from '../../server/catalog/store.ts'
+
+const entry = (
+  unit: StoredPrice['unit'],
+  amount: string,
+  when?: StoredPrice['when'],
+): StoredPrice => ({ unit, per: 1, amount, ...(when ? { when } : {}) })
+
+const sold = (prices: StoredPrice[], costs: StoredPrice[]) => ({
+  free: false,
+  currency: 'USD',
+  prices,
+  routes: [
+    {
+      ...{ channel: 'main', upstream_model: 'x', priority: 0, weight: 1 },
+      ...{ costs, currency: 'USD', cost_version: '1' },
+    },
+  ],
+})
+
+const fast = { service_tier: 'fast' }
+
+test('the cost of another way to be served is its own, or not known', () => {
+  const prices = [entry('output_token', '4'), entry('output_token', '9', fast)]
+  const margins = (costs: StoredPrice[]) =>
+    compareCosts(sold(prices, costs)).map(({ margin }) => margin)
+  assert.deepEqual(margins([entry('output_token', '3')]), ['1', null])
+  assert.deepEqual(margins([entry('output_token', '3'), entry('output_token', '8', fast)]), [
+    '1',
+    '1',
+  ])
+})
+
+test('a write for five minutes costs what a write costs, and that what input costs', () => {
+  const prices = [entry('cache_write_5m_token', '3')]
+  const margin = (cost: StoredPrice) => compareCosts(sold(prices, [cost]))[0]?.margin
+  assert.equal(margin(entry('cache_write_token', '2')), '1')
+  assert.equal(margin(entry('input_token', '1')), '2')
+  assert.equal(margin(entry('output_token', '1')), null)
+})
+
+test('what only another model does is no gap in the prices', () => {
+  const image = entry('image_output_token', '30', { model: 'painter' })
+  const prices = [entry('output_token', '4'), image]
+  assert.deepEqual(findPriceProblems(sold(prices, prices)), [])
+})
