@@ -180,11 +180,17 @@ export const VARIABLES = {
 
   UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds.default(10_000).describe('To connect to an upstream.'),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: milliseconds
-    .default(120_000)
+    .default(600_000)
     .describe('For the first byte of an answer; a model may have its own.'),
   UPSTREAM_IDLE_TIMEOUT_MS: milliseconds
-    .default(60_000)
+    .default(300_000)
     .describe('Between two bytes of an answer; a model may have its own.'),
+  UPSTREAM_TOTAL_TIMEOUT_MS: milliseconds
+    .default(1_800_000)
+    .describe('For an answer that is no stream, to its last byte; a model may have its own.'),
+  UPSTREAM_STREAM_TIMEOUT_MS: milliseconds
+    .default(3_600_000)
+    .describe('For a stream, from its first byte to its last; a model may have its own.'),
   UPSTREAM_CONNECTIONS_MAX: whole(1, 100_000)
     .default(10_000)
     .describe('Most connections to one upstream host.'),

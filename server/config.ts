@@ -78,6 +78,24 @@ export function showConfig(
   })
 }
 
+/** Time-outs and caps of the data path. */
+function pipelineLimits(values: Values) {
+  return {
+    firstByteTimeoutMs: values.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
+    idleTimeoutMs: values.UPSTREAM_IDLE_TIMEOUT_MS,
+    wholeTimeoutMs: values.UPSTREAM_TOTAL_TIMEOUT_MS,
+    streamTimeoutMs: values.UPSTREAM_STREAM_TIMEOUT_MS,
+    clientStallMs: values.CLIENT_STALL_MS,
+    drainMs: values.UPSTREAM_DRAIN_MS,
+    drainBytes: values.UPSTREAM_DRAIN_BYTES,
+    drainSlots: values.UPSTREAM_DRAIN_SLOTS,
+    answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
+    jsonDepthMax: values.JSON_DEPTH_MAX,
+    callsMax: values.CALLS_MAX,
+    socketsMax: values.UPSTREAM_CONNECTIONS_MAX,
+  }
+}
+
 function assemble(values: Values) {
   return {
     role: values.ROLE,
@@ -112,18 +130,7 @@ function assemble(values: Values) {
       clientStallMs: values.CLIENT_STALL_MS,
     },
     bodies: { jsonBytesMax: values.BODY_BYTES_MAX, chatBytesMax: values.CHAT_BODY_BYTES_MAX },
-    pipeline: {
-      firstByteTimeoutMs: values.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
-      idleTimeoutMs: values.UPSTREAM_IDLE_TIMEOUT_MS,
-      clientStallMs: values.CLIENT_STALL_MS,
-      drainMs: values.UPSTREAM_DRAIN_MS,
-      drainBytes: values.UPSTREAM_DRAIN_BYTES,
-      drainSlots: values.UPSTREAM_DRAIN_SLOTS,
-      answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
-      jsonDepthMax: values.JSON_DEPTH_MAX,
-      callsMax: values.CALLS_MAX,
-      socketsMax: values.UPSTREAM_CONNECTIONS_MAX,
-    },
+    pipeline: pipelineLimits(values),
     taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,
     tasks: {
       lookMsMin: values.TASK_LOOK_MS_MIN,

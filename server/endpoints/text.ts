@@ -52,10 +52,12 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const inputTokens = countInput(body.length, measure)
   const asking = dialect.asking(request, measure, inputTokens)
   const held = inputTokens + (chain?.tokens ?? 0)
+  const ceiling = boundText(request, dialect, measure, asking)
   const inputUnit: Unit = measure.longCache ? 'cache_write_1h_token' : 'input_token'
   return {
     quantities: { [inputUnit]: held, [outputUnitOf(asking)]: countOutput(request, dialect) },
-    ceiling: boundText(request, dialect, measure, asking),
+    ceiling,
+    streamTokens: boundStream(request, dialect, ceiling, asking),
     dimensions: { alternatives: alternativesOf(asking), features: asking.features },
   }
 }
@@ -118,6 +120,23 @@ function boundText(
     outputTokens: Math.min(output * passes, MOST),
     others: Math.max(TOOL_CALLS, calls),
   }
+}
+
+/** Models that think beside the named limit write a few times as much. */
+const STREAM_FACTOR = 4
+const STREAM_TOKENS_LEAST = 65_536
+
+/** What a stream may bring: far above the limit that the caller named, where one was named. */
+function boundStream(
+  { value }: QuotedRequest,
+  { limits }: TextDialect,
+  { outputTokens }: Ceiling,
+  { isHosted }: Asking,
+): number {
+  const named = largest(value, limits)
+  if (named === undefined || isHosted) return outputTokens
+  const most = named * countChoices(value) * STREAM_FACTOR
+  return Math.min(Math.max(most, STREAM_TOKENS_LEAST), outputTokens)
 }
 
 /** A member that nobody knows may name anything; one that is null names nothing. */

@@ -10,6 +10,14 @@ import { commonHeaders } from '../http/reply.ts'
 import type { StreamAnswer } from './open-answer.ts'
 import type { Services } from './services.ts'
 
+/** What a stream may come to before it is cut. */
+export interface StreamBounds {
+  /** From its first byte to its last. */
+  readonly totalMs: number
+  /** Output tokens that were allowed; undefined where output is not counted in tokens. */
+  readonly outputTokens?: number | undefined
+}
+
 /** How a stream came to its end, before it is settled. */
 export interface Delivered {
   readonly report: RelayReport
@@ -27,6 +35,16 @@ const LINGER_MS = 250
 const HEARTBEAT_MS = 12_000
 const EVENT_END = Buffer.from('\n\n')
 
+/** Content of one token: none is longer on the average of an answer. */
+const BYTES_PER_TOKEN = 32
+/** An event may bring a single token, with all that vendors put around it. */
+const FRAME_BYTES_PER_TOKEN = 1_024
+/** The last event of some dialects repeats the whole answer, which may hold images. */
+const ENDING_BYTES = 64 * 1024 * 1024
+/** A line of an event stream that is longer is none. */
+const LINE_BYTES_MAX = 32 * 1024 * 1024
+const LINE_FEED = 0x0a
+
 /** Callers that left and whose upstreams are still read, over all calls. */
 let draining = 0
 
@@ -38,25 +56,32 @@ export function deliverStream(
   context: Context,
   answer: StreamAnswer,
   services: Services,
+  bounds: StreamBounds,
 ): Promise<Delivered> {
-  return new Promise((resolve) => new Delivery(context, answer, services, resolve).start())
+  return new Promise((resolve) => new Delivery(context, answer, services, bounds, resolve).start())
 }
 
 class Delivery {
   private readonly context: Context
   private readonly answer: StreamAnswer
   private readonly services: Services
+  private readonly bounds: StreamBounds
+  private readonly isEvents: boolean
   private readonly resolve: (delivered: Delivered) => void
   private readonly leave: () => void
   private held: Buffer[] = []
   private gone = false
   private over = false
   private drainedBytes = 0
+  private bytes = 0
+  /** Bytes since the last line end, of an event stream. */
+  private lineBytes = 0
   private isDraining = false
   private stall: NodeJS.Timeout | undefined
   private drain: NodeJS.Timeout | undefined
   private linger: NodeJS.Timeout | undefined
   private heartbeat: NodeJS.Timeout | undefined
+  private total: NodeJS.Timeout | undefined
   /** Whether the last bytes ended an event: only there may a heartbeat stand. */
   private isBetweenEvents = false
 
@@ -64,11 +89,14 @@ class Delivery {
     context: Context,
     answer: StreamAnswer,
     services: Services,
+    bounds: StreamBounds,
     resolve: (delivered: Delivered) => void,
   ) {
     this.context = context
     this.answer = answer
     this.services = services
+    this.bounds = bounds
+    this.isEvents = answer.headers['content-type']?.startsWith('text/event-stream') ?? false
     this.resolve = resolve
     this.leave = services.inFlight.add({ abort: () => this.abort() })
   }
@@ -81,6 +109,7 @@ class Delivery {
     else response.writeHead(status, { ...commonHeaders(this.context), ...headers })
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
+    this.total = setTimeout(() => this.cut(), this.bounds.totalMs)
     if (this.answer.heartbeat) this.heartbeat = setInterval(this.beat, HEARTBEAT_MS)
     const first = this.answer.takeFirst()
     if (first && !this.gone) this.pass(first)
@@ -93,6 +122,10 @@ class Delivery {
 
   private readonly onData = (chunk: Buffer): void => {
     const out = this.answer.relay.push(chunk)
+    if (this.isTooMuch(chunk)) {
+      this.cut()
+      return
+    }
     if (this.gone) {
       this.drainedBytes += chunk.length
       if (this.drainedBytes > this.services.limits.drainBytes) this.finish('aborted')
@@ -116,6 +149,28 @@ class Delivery {
     const last = this.answer.relay.fail(INTERRUPTED)
     if (last) this.held.push(last)
     this.finish('broken')
+  }
+
+  /** Whether the stream is far past what it may come to, or has stopped to be one. */
+  private isTooMuch(chunk: Buffer): boolean {
+    this.bytes += chunk.length
+    if (this.isEvents) {
+      const lineEnd = chunk.lastIndexOf(LINE_FEED)
+      this.lineBytes = lineEnd === -1 ? this.lineBytes + chunk.length : chunk.length - lineEnd
+      if (this.lineBytes > LINE_BYTES_MAX) return true
+    }
+    const { outputTokens } = this.bounds
+    if (outputTokens === undefined) return false
+    if (this.bytes > outputTokens * FRAME_BYTES_PER_TOKEN + ENDING_BYTES) return true
+    const outputMost = outputTokens * BYTES_PER_TOKEN
+    // Content is never more than the bytes that brought it: most streams end the question here.
+    return this.bytes > outputMost && this.answer.relay.report().outputBytes > outputMost
+  }
+
+  /** What goes on for too long ends like what breaks off: the caller is told, and nothing more. */
+  private cut(): void {
+    this.services.log.warn({ request_id: this.context.requestId }, 'a stream is cut')
+    this.onBroken()
   }
 
   /** The protocol's own ending without an error of the upstream's. */
@@ -176,7 +231,8 @@ class Delivery {
   private finish(end: Delivered['end']): void {
     if (this.over) return
     this.over = true
-    for (const timer of [this.stall, this.drain, this.linger, this.heartbeat]) clearTimeout(timer)
+    for (const timer of [this.stall, this.drain, this.linger, this.heartbeat, this.total])
+      clearTimeout(timer)
     if (this.isDraining) draining -= 1
     const { body, relay } = this.answer
     body.off('data', this.onData).off('end', this.onEnd)

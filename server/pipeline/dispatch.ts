@@ -75,6 +75,7 @@ async function attempt(
     socketsMax: services.limits.socketsMax,
     stopping,
   })
+  const startedAt = performance.now()
   try {
     const answer: UpstreamAnswer = await adapter(wire, {
       settings: route.target.settings,
@@ -82,8 +83,9 @@ async function attempt(
       request: call.request,
     })
     const unheed = heedCaller(context, answer, call, services)
+    const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
-      return await openAnswer(answer, services.limits.answerBytesMax)
+      return await openAnswer(answer, services.limits.answerBytesMax, withinMs)
     } finally {
       unheed()
     }
@@ -95,6 +97,14 @@ async function attempt(
     }
     throw error
   }
+}
+
+/** A recording that is worked on as it was spoken takes its own time besides. */
+export const MS_PER_FILE_BYTE = 1 / 16
+
+function limitWhole({ model, request }: ResolvedCall, { limits }: Services): number {
+  const total = model.limits.total_timeout_ms ?? limits.wholeTimeoutMs
+  return total + (request.file?.bytes ?? 0) * MS_PER_FILE_BYTE
 }
 
 /**

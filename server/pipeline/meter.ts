@@ -9,8 +9,8 @@ import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
 import { admit } from './admit.ts'
-import { deliverStream } from './deliver.ts'
-import { type Dispatched, dispatch, type Served } from './dispatch.ts'
+import { deliverStream, type StreamBounds } from './deliver.ts'
+import { type Dispatched, dispatch, MS_PER_FILE_BYTE, type Served } from './dispatch.ts'
 import { identify } from './identify.ts'
 import type { Metering } from './metering.ts'
 import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
@@ -152,10 +152,19 @@ function checkpoint(metered: Metered, { relay }: StreamAnswer, served: Served) {
   return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }
 }
 
+function boundsOf({ call, quoted, services }: Metered): StreamBounds {
+  const { model, request } = call
+  const totalMs = model.limits.total_timeout_ms ?? services.limits.streamTimeoutMs
+  return {
+    totalMs: totalMs + (request.file?.bytes ?? 0) * MS_PER_FILE_BYTE,
+    outputTokens: quoted.streamTokens,
+  }
+}
+
 async function finishStream(metered: Metered, answer: StreamAnswer, served: Served): Promise<void> {
   const { services, context, hold } = metered
   services.ledger.watch(hold, () => checkpoint(metered, answer, served))
-  const delivered = await deliverStream(context, answer, services)
+  const delivered = await deliverStream(context, answer, services, boundsOf(metered))
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   try {
     await settleStream(metered, delivered, served)

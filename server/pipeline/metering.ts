@@ -81,6 +81,8 @@ export interface Estimate {
   readonly quantities: Quantities
   /** The bound that stated usage is believed up to. */
   readonly ceiling: Ceiling
+  /** Output tokens that a stream may bring; far beyond them it is cut. None are counted without. */
+  readonly streamTokens?: number
   /** How it may be served and what must have a price; without it, nothing changes the price. */
   readonly dimensions?: AskedDimensions
 }

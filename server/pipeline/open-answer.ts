@@ -35,9 +35,16 @@ export interface StreamAnswer {
 
 export type OpenedAnswer = WholeAnswer | StreamAnswer
 
-/** Throws an UpstreamFailure when the answer turns out to be one. */
-export function openAnswer(answer: UpstreamAnswer, bytesMax: number): Promise<OpenedAnswer> {
-  return answer.stream ? openStream(answer) : openWhole(answer, bytesMax)
+/**
+ * Throws an UpstreamFailure when the answer turns out to be one. A whole answer must be there
+ * `withinMs`; without it, nothing but the wire's own time-outs ends it.
+ */
+export function openAnswer(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+  withinMs?: number,
+): Promise<OpenedAnswer> {
+  return answer.stream ? openStream(answer) : openWhole(answer, bytesMax, withinMs)
 }
 
 function refuse(answer: UpstreamAnswer): void {
@@ -48,8 +55,12 @@ function refuse(answer: UpstreamAnswer): void {
   throw failure
 }
 
-async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {
-  const chunks = await readWhole(answer.body, bytesMax)
+async function openWhole(
+  answer: UpstreamAnswer,
+  bytesMax: number,
+  withinMs: number | undefined,
+): Promise<WholeAnswer> {
+  const chunks = await readWhole(answer.body, bytesMax, withinMs)
   const parts = chunks.map((chunk) => answer.relay.push(chunk))
   parts.push(answer.relay.end())
   refuse(answer)
@@ -60,12 +71,18 @@ async function openWhole(answer: UpstreamAnswer, bytesMax: number): Promise<Whol
 }
 
 /** By its events: iterating would cost a few promises for each chunk. */
-function readWhole(body: Readable, bytesMax: number): Promise<readonly Buffer[]> {
+function readWhole(
+  body: Readable,
+  bytesMax: number,
+  withinMs: number | undefined,
+): Promise<readonly Buffer[]> {
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the answer broke off'))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
+    let timer: NodeJS.Timeout | undefined
     const fail = (failure: UpstreamFailure) => {
+      clearTimeout(timer)
       body.on('error', ignore)
       body.destroy()
       reject(failure)
@@ -77,7 +94,15 @@ function readWhole(body: Readable, bytesMax: number): Promise<readonly Buffer[]>
       if (size <= bytesMax) return
       fail(new UpstreamFailure('unknown', { message: `an answer over ${bytesMax} bytes` }))
     })
-    body.on('end', () => resolve(chunks))
+    if (withinMs !== undefined) {
+      const late = () =>
+        fail(new UpstreamFailure('unknown', { message: 'no whole answer in time' }))
+      timer = setTimeout(late, Math.max(0, withinMs))
+    }
+    body.on('end', () => {
+      clearTimeout(timer)
+      resolve(chunks)
+    })
     body.on('error', onBroken)
     body.on('close', () => {
       if (!body.readableEnded) onBroken()

@@ -13,6 +13,7 @@ export interface Quote extends Held {
   readonly amountNanos: Nanos
   /** What the caller asked for, which counts where the answer does not say how it was served. */
   readonly facts: Facts
+  readonly streamTokens?: number
 }
 
 /** Throws a 400 that names a field which asks for what the model has no price for. */
@@ -38,7 +39,13 @@ export function quote(
     works: sent.flatMap(workOf),
     ceiling: estimate.ceiling,
   }
-  return { ...held, facts: held.alternatives[0], amountNanos: boundHold(model, held) }
+  const { streamTokens } = estimate
+  return {
+    ...held,
+    ...(streamTokens === undefined ? {} : { streamTokens }),
+    facts: held.alternatives[0],
+    amountNanos: boundHold(model, held),
+  }
 }
 
 /** The same by the clock of arrival, and by the other hours too where a border is near. */

@@ -17,6 +17,9 @@ import type { RetryBudget } from './retry-budget.ts'
 export interface PipelineLimits {
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
+  /** For an answer that is read whole, and for one that is streamed, however slowly they come. */
+  readonly wholeTimeoutMs: number
+  readonly streamTimeoutMs: number
   /** A caller that takes nothing for this long is treated as gone. */
   readonly clientStallMs: number
   /** After the caller left, the upstream is read on for at most this long and this much. */

@@ -4,6 +4,7 @@ import { readPrices } from '../catalog/load-model.ts'
 import { priceCharge } from '../catalog/price.ts'
 import type { StoredPrice } from '../catalog/store.ts'
 import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
+import { onlyStated } from '../pipeline/ceiling.ts'
 import { type Charge, computeCharge, NOTHING } from '../pipeline/charge.ts'
 import { believe, type CallCost } from '../pipeline/cost.ts'
 import type { Held } from '../pipeline/held.ts'
@@ -30,7 +31,7 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   const priced = units.filter(
     (unit) => task.quantities[unit] !== undefined || ending.usage?.[unit] !== undefined,
   )
-  const usage: Quantities = { ...ONCE, ...ending.usage }
+  const usage: Quantities = { ...ONCE, ...onlyStated(ending.usage ?? {}) }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
   const stated = isStated || !isFree ? { usage: only(usage, priced) } : {}
   const fallback = { ...task.quantities, ...ending.measured, ...usage }

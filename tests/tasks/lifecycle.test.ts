@@ -114,8 +114,8 @@ describe('the life of a task', () => {
       const record = await stage.gateway.record(created, tenant.key)
       const isCut = tokens === 1e15
       assert.deepEqual([record.basis, record.review], [isCut ? 'usage' : 'params', isCut])
-      const [charged = 0n, held = 0n] = [record.charged, record.held].map(parseAmount)
-      assert.equal(charged, isCut ? held * 4n : held)
+      const [charged, held = 0n] = [record.charged, record.held].map(parseAmount)
+      assert.equal(charged, isCut ? held * 4n : parseAmount(CHARGE))
       const total = record.lines.reduce((sum, { amount }) => sum + (parseAmount(amount) ?? 0n), 0n)
       assert.equal(formatAmount(total), record.charged, 'its lines add up')
     })

@@ -1,0 +1,271 @@
+/** What is held for text requests and what is believed of them, for requests full of tricks. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Model } from '../../../server/catalog/catalog.ts'
+import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
+import { chatCompletions } from '../../../server/endpoints/chat-completions.ts'
+import { embeddings } from '../../../server/endpoints/embeddings.ts'
+import { messages } from '../../../server/endpoints/messages.ts'
+import { responses } from '../../../server/endpoints/responses.ts'
+import { computeCharge } from '../../../server/pipeline/charge.ts'
+import { boundHold, type Held } from '../../../server/pipeline/held.ts'
+import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.ts'
+
+const model: Model = {
+  id: 'm',
+  type: 'chat',
+  free: false,
+  limits: { max_input_tokens: 1_000_000, max_output_tokens: 8_192 },
+  routes: [],
+  prices: [
+    { unit: 'input_token', per: 1, amountNanos: 3n },
+    { unit: 'output_token', per: 1, amountNanos: 15n },
+  ],
+  priceVersion: 1n,
+  plannedPrices: [],
+  currency: 'USD',
+  details: {},
+  updatedAt: new Date(0),
+}
+
+const DIALECTS = {
+  chat: chatCompletions.metering,
+  responses: responses.metering,
+  messages: messages.metering,
+  embeddings: embeddings.metering,
+} as const
+type Dialect = keyof typeof DIALECTS
+
+function quote(dialect: Dialect, text: string, more: Partial<QuotedRequest> = {}): Estimate {
+  const body = Buffer.from(text)
+  const parsed = parseRequestJson(body)
+  assert.ok(parsed.ok, text.slice(0, 200))
+  const { value, fields } = parsed
+  return DIALECTS[dialect].quote({ body, value, fields, headers: {}, model, ...more })
+}
+
+/** A body of each dialect around one text, with further members written as they are. */
+function write(dialect: Dialect, text: string, members = ''): string {
+  const written = JSON.stringify(text)
+  const inner = {
+    chat: `"messages":[{"role":"user","content":${written}}]`,
+    responses: `"input":${written}`,
+    messages: `"max_tokens":64,"messages":[{"role":"user","content":${written}}]`,
+    embeddings: `"input":${written}`,
+  }[dialect]
+  return `{"model":"m",${inner}${members}}`
+}
+
+function heldOf({ quantities, ceiling, dimensions }: Estimate): Held {
+  const { alternatives } = dimensions ?? { alternatives: [{}] as const }
+  return { quantities, alternatives, channels: [{}], ceiling }
+}
+
+const inputOf = ({ quantities }: Estimate) => quantities.input_token ?? 0
+
+const dialects = fc.constantFrom<Dialect[]>('chat', 'responses', 'messages', 'embeddings')
+
+/** Texts that look like something else, or that grow or shrink when they are written. */
+const texts = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 3_000 }),
+  fc.string({ maxLength: 2_000 }).map((text) => `data:image/png;base64,${text}`),
+  fc.string({ maxLength: 500 }).map((text) => `data:${text}`),
+  fc.base64String({ maxLength: 4_000 }),
+  fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 2_000 }).map((digits) => digits.join('')),
+  fc.constantFrom('\u0000'.repeat(300), '"\\'.repeat(300), 'ﷺ'.repeat(300), '😀'.repeat(200)),
+)
+
+/** Members that hide text, say a limit twice, or name what means something elsewhere. */
+const names = fc.constantFrom(
+  ...['functions', 'tools_', 'response_format', 'metadata', 'type', 'signature', 'source', 'data'],
+  ...['image_url', 'file_data', 'input_audio', 'prediction_', 'content', 'cache', 'x', '__proto__'],
+)
+const members = fc
+  .dictionary(names, fc.oneof(texts, fc.jsonValue({ maxDepth: 3 })), { maxKeys: 4 })
+  .map((extra) => {
+    const written = JSON.stringify(extra).slice(1, -1)
+    return written === '' ? '' : `,${written}`
+  })
+
+test('the ceiling is above one token for each byte of text, wherever that text stands', () => {
+  fc.assert(
+    fc.property(dialects, texts, members, (dialect, text, extra) => {
+      const body = write(dialect, text, extra)
+      const decoded = JSON.stringify(JSON.parse(body)).length
+      const { ceiling } = quote(dialect, body)
+      assert.ok(ceiling.inputTokens >= Buffer.byteLength(text) + 16_384)
+      assert.ok(ceiling.inputTokens >= decoded / 6)
+      assert.ok(ceiling.outputTokens >= 8_192)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('no member lowers hold or ceiling below those of the text alone', () => {
+  fc.assert(
+    fc.property(dialects, texts, members, (dialect, text, extra) => {
+      const plain = quote(dialect, write(dialect, text))
+      const tricked = quote(dialect, write(dialect, text, extra))
+      assert.ok(inputOf(tricked) >= inputOf(plain))
+      assert.ok(tricked.ceiling.inputTokens >= plain.ceiling.inputTokens)
+      assert.ok(tricked.ceiling.outputTokens >= plain.ceiling.outputTokens)
+      assert.ok(boundHold(model, heldOf(tricked)) >= boundHold(model, heldOf(plain)))
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('more bytes never lower the hold', () => {
+  fc.assert(
+    fc.property(dialects, texts, texts, (dialect, text, more) => {
+      const least = quote(dialect, write(dialect, text))
+      const most = quote(dialect, write(dialect, text + more))
+      assert.ok(inputOf(most) >= inputOf(least))
+      assert.ok(most.ceiling.inputTokens >= least.ceiling.inputTokens)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+const quantities = fc.record(
+  {
+    input_token: fc.integer({ min: 0, max: 500_000 }),
+    cached_input_token: fc.integer({ min: 0, max: 500_000 }),
+    output_token: fc.integer({ min: 0, max: 20_000 }),
+  },
+  { requiredKeys: [] },
+)
+
+test('stated within the ceiling: charged to the token. Not stated: never more than the hold', () => {
+  fc.assert(
+    fc.property(
+      ...([dialects, texts, members, quantities, fc.nat(10_000_000), fc.boolean()] as const),
+      (dialect, text, extra, usage, outputBytes, complete) => {
+        const { needs, fallback } = DIALECTS[dialect]
+        const held = heldOf(quote(dialect, write(dialect, text, extra)))
+        const holdNanos = boundHold(model, held)
+        const input = { inputTokensEstimate: inputOf(held as Estimate) } as never
+        const charge = (stated: typeof usage) => {
+          const report = { outputBytes, finished: complete, usage: stated }
+          return computeCharge({
+            ...{ model, facts: {}, holdNanos, held, report, complete, billsBroken: true },
+            ...(needs ? { needs } : {}),
+            fallback: () => fallback(input, report, complete),
+          })
+        }
+        const { input_token: fresh = 0, cached_input_token: cached = 0 } = usage
+        const { output_token: output = 0 } = usage
+        const worth = BigInt(fresh + cached) * 3n + BigInt(output) * 15n
+        const { inputTokens, outputTokens } = held.ceiling
+        const isWhole =
+          'output_token' in usage && ('input_token' in usage || 'cached_input_token' in usage)
+        const isWithin = fresh + cached <= inputTokens && output <= outputTokens
+        const { nanos, review } = charge(usage)
+        if (isWhole && isWithin) assert.deepEqual([nanos, review], [worth, false])
+        if (isWithin && nanos !== null) {
+          assert.ok(nanos >= worth && nanos <= (worth > holdNanos ? worth : holdNanos))
+        }
+        const estimated = charge({}).nanos
+        assert.ok(estimated === null || estimated <= holdNanos)
+      },
+    ),
+    { numRuns: 1_000 },
+  )
+})
+
+test('tricks that were found: what the vendor counts is under the ceiling', () => {
+  const big = 'word '.repeat(80_000)
+  const written = JSON.stringify(big)
+  const bodies: readonly (readonly [Dialect, string])[] = [
+    ['chat', write('chat', `data:${big}`)],
+    ['chat', write('chat', `data:image/png;base64,${big}`)],
+    ['chat', write('chat', 'hi', `,"functions":[{"name":"f","description":${written}}]`)],
+    [
+      'chat',
+      write('chat', 'hi', `,"response_format":{"type":"json_schema","json_schema":${written}}`),
+    ],
+    ['chat', write('chat', 'hi', `,"prediction":{"type":"content","content":${written}}`)],
+    [
+      'chat',
+      write('chat', 'hi', `,"tools":[{"type":"function","function":{"description":${written}}}]`),
+    ],
+    [
+      'chat',
+      `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AA"},"text":${written}}]}]}`,
+    ],
+    [
+      'chat',
+      `{"model":"m","messages":[{"role":"user","content":"","content":"","x":${written},"x":""}]}`,
+    ],
+    ['chat', `{"model":"m","messages":[{"role":"user",${written}:1,"content":"hi"}]}`],
+    [
+      'responses',
+      write('responses', 'hi', `,"text":{"format":{"type":"json_schema","schema":${written}}}`),
+    ],
+    ['responses', write('responses', 'hi', `,"instructions":${written}`)],
+    ['messages', write('messages', 'hi', `,"system":[{"type":"text","text":${written}}]`)],
+    [
+      'messages',
+      `{"model":"m","max_tokens":5,"messages":[{"role":"assistant","content":[{"type":"thinking","signature":${written}}]}]}`,
+    ],
+    [
+      'messages',
+      `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":[{"type":"document","source":{"type":"text","data":${written}}}]}]}`,
+    ],
+    ['embeddings', write('embeddings', `data:${big}`)],
+  ]
+  for (const [dialect, body] of bodies) {
+    const { ceiling, quantities: held } = quote(dialect, body)
+    assert.ok((held.input_token ?? 0) >= 100_000, `${dialect}: ${body.slice(0, 150)}`)
+    assert.ok(ceiling.inputTokens >= 400_000, `${dialect}: ${body.slice(0, 150)}`)
+  }
+})
+
+test('of several limits the largest counts; null is no limit, and others only raise it', () => {
+  const outputOf = (extra: string, dialect: Dialect = 'chat') =>
+    quote(dialect, write(dialect, 'hi', extra)).quantities.output_token
+  assert.equal(outputOf(''), 8_192)
+  assert.equal(outputOf(',"max_tokens":10'), 10)
+  assert.equal(outputOf(',"max_completion_tokens":null,"max_tokens":100000'), 100_000)
+  assert.equal(outputOf(',"max_completion_tokens":10,"max_tokens":20'), 20)
+  assert.equal(outputOf(',"max_output_tokens":1'), 8_192, 'a limit of another dialect')
+  assert.equal(outputOf(',"max_output_tokens":9000'), 9_000)
+  assert.equal(outputOf(',"max_tokens":10,"n":3'), 30)
+  assert.equal(outputOf(',"max_tokens":10,"n":3,"best_of":5'), 50)
+  assert.equal(outputOf(',"max_output_tokens":null', 'responses'), 8_192)
+})
+
+test('numbers are tokens of an embedding', () => {
+  const numbers = Array.from({ length: 5_000 }, () => 7)
+  for (const input of [numbers, [numbers, numbers]]) {
+    const count = input.flat().length
+    const { quantities: held, ceiling } = quote('embeddings', JSON.stringify({ model: 'm', input }))
+    assert.ok((held.input_token ?? 0) >= count)
+    assert.ok(ceiling.inputTokens >= count)
+  }
+})
+
+test('an earlier answer is input again; one of unknown length is bounded by the model', () => {
+  const body = write('responses', 'hi', ',"previous_response_id":"resp_1"')
+  const none = quote('responses', write('responses', 'hi'))
+  const known = quote('responses', body, { chain: { tokens: 50_000 } })
+  assert.ok(inputOf(known) >= inputOf(none) + 50_000)
+  assert.ok(known.ceiling.inputTokens >= none.ceiling.inputTokens + 50_000)
+  const unknown = quote('responses', body, { chain: { tokens: null } })
+  assert.ok(unknown.ceiling.inputTokens >= 1_000_000)
+})
+
+test('what is not in the body is bounded by the model', () => {
+  for (const [dialect, extra] of [
+    ['responses', ',"conversation":"conv_1"'],
+    ['responses', ',"prompt":{"id":"pmpt_1"}'],
+    ['responses', ',"tools":[{"type":"mcp","server_url":"https://a.example"}]'],
+    ['chat', ',"extra_body":{"cached_content":"c"}'],
+    ['messages', ',"mcp_servers":[{"url":"https://a.example"}]'],
+    ['messages', ',"container":"c_1"'],
+  ] as const) {
+    const { ceiling } = quote(dialect, write(dialect, 'hi', extra))
+    assert.ok(ceiling.inputTokens >= 1_000_000, extra)
+  }
+})

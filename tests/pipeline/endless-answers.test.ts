@@ -1,0 +1,132 @@
+/** Answers that never end, or never end a line, are cut, and cost no more than was held. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../support/in-process.ts'
+
+const PATH = '/v1/chat/completions'
+/** Long enough for a connection, short enough for a test. */
+const TOTAL_MS = '700'
+const MEGABYTE = Buffer.alloc(1024 * 1024, 'x')
+const CHUNK = (text: string) =>
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: text } }] })}\n\n`
+
+let gateway: TestGateway
+let vendor: Server
+/** What the next answer does; resolved when its connection is closed. */
+let script: (response: ServerResponse) => Promise<void> = async () => undefined
+let closed: Promise<unknown> = Promise.resolve()
+
+before(async () => {
+  vendor = createServer((request, response) => {
+    request.resume()
+    closed = once(response, 'close')
+    script(response).catch(() => response.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  gateway = await startTestGateway({
+    UPSTREAM_TOTAL_TIMEOUT_MS: TOTAL_MS,
+    UPSTREAM_STREAM_TIMEOUT_MS: TOTAL_MS,
+  })
+  const { port } = vendor.address() as AddressInfo
+  const price = (unit: string) => ({ unit, per: 1, amount: '0.001' })
+  await gateway.apply({
+    channels: [
+      {
+        id: 'endless',
+        upstream: 'openai-compatible',
+        settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' },
+      },
+    ],
+    models: [
+      {
+        id: 'endless',
+        type: 'chat',
+        prices: [price('input_token'), price('output_token')],
+        routes: [{ channel: 'endless', upstream_model: 'm' }],
+        limits: { max_output_tokens: 1_000, total_timeout_ms: 60_000 },
+      },
+      {
+        id: 'slow',
+        type: 'chat',
+        prices: [price('input_token'), price('output_token')],
+        routes: [{ channel: 'endless', upstream_model: 'm' }],
+        limits: { max_output_tokens: 1_000 },
+      },
+    ],
+  })
+})
+after(async () => {
+  await gateway.stop()
+  vendor.close()
+})
+
+const ask = (model: string, stream: boolean) => ({
+  ...{ model, stream, max_tokens: 10 },
+  messages: [{ role: 'user', content: 'hi' }],
+})
+
+/** Writes for ever, as fast as it is read. */
+async function pour(response: ServerResponse, bytes: Buffer | string): Promise<void> {
+  while (!response.destroyed) {
+    if (!response.write(bytes)) {
+      await Promise.race([once(response, 'drain'), once(response, 'close')])
+    }
+  }
+}
+
+async function charge(model: string) {
+  const { key, accountId } = await gateway.tenant({ balance: '100000' })
+  const answer = await gateway.post(PATH, key, ask(model, true))
+  assert.equal(answer.status, 200)
+  await closed
+  const record = await gateway.record(answer, key)
+  assert.ok(Number(record.charged) <= Number(record.held), JSON.stringify(record))
+  assert.equal((await gateway.balance(accountId)).debt, 0n)
+  return record
+}
+
+test('a stream without line ends', async () => {
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(CHUNK('a word'))
+    await pour(response, MEGABYTE)
+  }
+  const record = await charge('endless')
+  assert.equal(record.status, 'failed')
+})
+
+test('a stream far past the allowed output', async () => {
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    await pour(response, CHUNK('word '.repeat(10_000)))
+  }
+  const record = await charge('endless')
+  assert.equal(record.basis, 'partial')
+})
+
+test('a stream that drips for ever', async () => {
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    const drip = setInterval(() => response.write(CHUNK('a')), 50)
+    await once(response, 'close')
+    clearInterval(drip)
+  }
+  const record = await charge('slow')
+  assert.equal(record.basis, 'partial')
+})
+
+test('a whole answer that drips is a 502, and the hold goes back', async () => {
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    const drip = setInterval(() => response.write(' '), 50)
+    await once(response, 'close')
+    clearInterval(drip)
+  }
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('slow', false))
+  assert.equal(answer.status, 502)
+  assert.equal((await gateway.record(answer, key)).charged, '0')
+})
