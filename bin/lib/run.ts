@@ -11,6 +11,7 @@ import { addCreditCommand } from '../commands/credit.ts'
 import { addKeyCommands } from '../commands/key.ts'
 import { addMigrateCommand } from '../commands/migrate.ts'
 import { addModelCommands } from '../commands/model.ts'
+import { addReconcileCommand } from '../commands/reconcile.ts'
 import { addRekeyCommand } from '../commands/rekey.ts'
 import { addRestoreCommand } from '../commands/restore.ts'
 import { addRoutesCommand } from '../commands/routes.ts'
@@ -63,6 +64,7 @@ function createProgram(): Command {
   addModelCommands(program)
   addRoutesCommand(program)
   addAuditCommand(program)
+  addReconcileCommand(program)
   addCheckpointCommands(program)
   addMigrateCommand(program)
   addBackupCommand(program)

@@ -47,7 +47,7 @@ export function runWith(environment: NodeJS.ProcessEnv, words: readonly string[]
   })
 }
 
-export async function openCommandLine(context: TestContext): Promise<CommandLine> {
+export async function openCommandLine(context: Pick<TestContext, 'after'>): Promise<CommandLine> {
   const database = await createTestDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'tributary-cli-'))
   context.after(async () => {

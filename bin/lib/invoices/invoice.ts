@@ -1,0 +1,67 @@
+/** What a vendor's export says, whatever its format: rows by day and model. */
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+
+export interface InvoiceRow {
+  /** `2030-01-31`, in the time zone of the export. */
+  readonly day: string
+  /** As the vendor names it; null where the export does not tell models apart. */
+  readonly model: string | null
+  /** Nano-units; undefined in an export of usage alone. */
+  readonly amount?: bigint | undefined
+  /** Three capital letters; undefined where the export has no currency. */
+  readonly currency?: string | undefined
+  readonly requests?: number | undefined
+  /** By our units. */
+  readonly units?: Readonly<Record<string, number>>
+}
+
+export interface Invoice {
+  readonly format: string
+  /** The zone whose days the export has, unless the operator says otherwise. */
+  readonly timeZone: string
+  readonly rows: AsyncIterable<InvoiceRow>
+}
+
+const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/
+const NANO_DIGITS = 9
+
+/** Nano-units of a decimal, rounded half up; a `shift` of -2 reads hundredths. */
+export function readMoney(value: unknown, where: string, shift = 0): bigint {
+  const text = String(value).trim().replaceAll(',', '')
+  const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
+  if (sign === undefined || whole.length > 15) {
+    throw new OperatorError(`${where}: ${JSON.stringify(value)} is not an amount`)
+  }
+  const digits = BigInt(whole + fraction)
+  const move = NANO_DIGITS + shift + Number(exponent) - fraction.length
+  const nanos = move >= 0 ? digits * 10n ** BigInt(move) : roundAt(digits, 10n ** BigInt(-move))
+  return sign === '-' ? -nanos : nanos
+}
+
+function roundAt(digits: bigint, divisor: bigint): bigint {
+  return (digits * 2n + divisor) / (divisor * 2n)
+}
+
+/** A count; a fraction is allowed where vendors sell thousands. Throws OperatorError. */
+export function readCount(value: unknown, where: string): number {
+  const number = typeof value === 'string' ? Number(value.trim().replaceAll(',', '')) : value
+  if (typeof number === 'number' && Number.isFinite(number) && value !== '') return number
+  throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a number`)
+}
+
+/** The day at the beginning of a text such as `2030-01-31 12:00:00` or `20300131`. */
+export function readDay(text: string, where: string): string {
+  const [, year, month, day] = /^(\d{4})[-/.]?(\d\d)[-/.]?(\d\d)(?!\d)/.exec(text.trim()) ?? []
+  const found = `${year}-${month}-${day}`
+  const parsed = new Date(`${found}T00:00:00Z`)
+  if (!Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(found)) return found
+  throw new OperatorError(`${where}: ${JSON.stringify(text)} is not a day such as 2030-01-31`)
+}
+
+export function readCurrency(value: unknown, where: string): string {
+  const words: Readonly<Record<string, string>> = { 人民币: 'CNY', 美元: 'USD', RMB: 'CNY' }
+  const text = String(value).trim().toUpperCase()
+  const code = words[text] ?? text
+  if (/^[A-Z]{3}$/.test(code)) return code
+  throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a currency`)
+}

@@ -1,0 +1,76 @@
+/** Which calls may explain a difference: kinds of calls that vendors count otherwise than we do. */
+import type { TransactionSql } from 'postgres'
+import {
+  type CandidateKind,
+  type CandidateRow,
+  findByCost,
+  findCandidates,
+} from '../../../server/usage/reconcile-store.ts'
+import type { Comparison } from './compare.ts'
+import { findSubset } from './find-subset.ts'
+
+export interface Explanation {
+  readonly kind: CandidateKind
+  readonly count: number
+  /** The dearest of them. */
+  readonly calls: readonly { readonly id: string; readonly cost: bigint | null }[]
+}
+
+export interface Explained {
+  readonly explanations: readonly Explanation[]
+  /** Calls whose costs add up to the difference; empty when none do. */
+  readonly matching: readonly string[]
+}
+
+export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
+  unknown_cost: 'calls whose cost we do not know',
+  uncertain_basis: 'calls that were estimated, partial or reviewed',
+  lost: 'calls whose process died',
+  cancelled: 'calls whose caller left',
+  stated_cost: 'calls booked at the cost that the answer stated',
+  after_midnight: 'calls within 10 minutes of midnight, in this day',
+  before_midnight: 'calls within 10 minutes of midnight, in the next or last day',
+  failed_attempt: 'attempts without an answer, which may be billed',
+  orphan_cost: 'submissions that nobody was charged for',
+}
+
+/** What can be why the vendor has more, and why it has less. */
+const MORE: ReadonlySet<string> = new Set([
+  ...['unknown_cost', 'uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'before_midnight'],
+  ...['failed_attempt', 'orphan_cost'],
+])
+const LESS: ReadonlySet<string> = new Set([
+  ...['uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'after_midnight'],
+])
+const LISTED = 20
+
+export async function explain(
+  sql: TransactionSql,
+  place: { readonly channel: string; readonly timeZone: string },
+  { day, ourModels, difference }: Comparison,
+  hasAmounts: boolean,
+): Promise<Explained> {
+  const where = { ...place, day }
+  const kinds = difference > 0n ? MORE : LESS
+  const all = await findCandidates(sql, where, ourModels, LISTED)
+  const rows = all.filter(({ kind }) => kinds.has(kind))
+  const explanations = [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, found]) => ({
+    ...{ kind, count: Number(found[0]?.count ?? 0) },
+    calls: found.map(({ id, cost }) => ({ id, cost })),
+  }))
+  if (!hasAmounts) return { explanations, matching: [] }
+  const matching = findSubset(toItems(rows, difference), difference < 0n ? -difference : difference)
+  if (matching.length > 0 || difference > 0n) return { explanations, matching }
+  const same = await findByCost(sql, where, -difference)
+  return { explanations, matching: same.length === 1 ? same : [] }
+}
+
+/** Costs that the vendor may have in another day, or may not have at all. */
+function toItems(rows: readonly CandidateRow[], difference: bigint) {
+  const known = new Map<string, bigint>()
+  for (const { id, kind, cost } of rows) {
+    const isOurs = kind !== 'before_midnight' && kind !== 'orphan_cost'
+    if (cost && isOurs === difference < 0n) known.set(id, cost)
+  }
+  return [...known].map(([id, amount]) => ({ id, amount }))
+}

@@ -1,0 +1,40 @@
+/** Which of our upstream models a vendor's name means. */
+export interface ModelNames {
+  /** The name under which a vendor's rows are compared. */
+  ofVendor(name: string): string
+  /** The name under which our calls of an upstream model are compared. */
+  ofOurs(name: string): string
+}
+
+/** A date or a version at the end: `-2024-08-06`, `-20250514`, `-250615`, `@20250514`. */
+const DATED = /[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d{6})$/
+
+/**
+ * The mapping comes first, then the same name, then the same name without its date. Several of ours
+ * that differ only in their date are compared together where the vendor names none of them.
+ */
+export function matchModels(
+  ours: ReadonlySet<string>,
+  vendors: ReadonlySet<string>,
+  map: Readonly<Record<string, string>>,
+): ModelNames {
+  const groups = new Map<string, string>()
+  const names = new Map<string, string>()
+  for (const vendor of vendors) {
+    const wanted = map[vendor] ?? vendor
+    const similar = [...ours].filter((name) => simplify(name) === simplify(wanted))
+    const [first, second] = similar
+    if (ours.has(wanted) || first === undefined) names.set(vendor, wanted)
+    else if (second === undefined) names.set(vendor, first)
+    else {
+      for (const name of similar) groups.set(name, simplify(wanted))
+      names.set(vendor, simplify(wanted))
+    }
+  }
+  const group = (name: string) => groups.get(name) ?? name
+  return { ofVendor: (name) => group(names.get(name) ?? name), ofOurs: group }
+}
+
+function simplify(name: string): string {
+  return name.toLowerCase().replace(DATED, '')
+}

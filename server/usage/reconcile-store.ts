@@ -1,0 +1,155 @@
+/** What the records say of one channel, summed up, and the calls that may explain more. */
+import type { PendingQuery, Row, TransactionSql } from 'postgres'
+
+export interface ReconcileFilter {
+  readonly channel: string
+  /** A name of the time zone database: the days are its days. */
+  readonly timeZone: string
+  /** Days: from the first one, before the second one. */
+  readonly from: string
+  readonly to: string
+}
+
+export interface DayRow {
+  readonly day: string
+  readonly model: string
+  readonly currency: string
+  readonly calls: bigint
+  readonly cost: bigint
+}
+
+/** Midnight at which a day begins in a time zone. */
+const midnight = (sql: TransactionSql, day: string, zone: string) =>
+  sql`((${day}::date)::timestamp at time zone ${zone})`
+
+const ofChannel = (sql: TransactionSql, { channel, timeZone, from, to }: ReconcileFilter) => sql`
+  c.attempts -> -1 ->> 'channel' = ${channel}
+  and c.created_at >= ${midnight(sql, from, timeZone)}
+  and c.created_at < ${midnight(sql, to, timeZone)}`
+
+const dayOf = (sql: TransactionSql, zone: string) =>
+  sql`to_char(c.created_at at time zone ${zone}, 'YYYY-MM-DD')`
+
+/** Calls and their known upstream costs by day and upstream model. */
+export async function sumCosts(sql: TransactionSql, filter: ReconcileFilter): Promise<DayRow[]> {
+  return await sql<DayRow[]>`
+    select ${dayOf(sql, filter.timeZone)} as day, coalesce(c.attempts -> -1 ->> 'upstream_model',
+        c.model) as model, coalesce(k.currency, c.currency) as currency, count(*) as calls,
+      coalesce(sum(c.cost), 0)::bigint as cost
+    from call c left join cost k on k.version = c.cost_version
+    where ${ofChannel(sql, filter)} group by 1, 2, 3 order by 1, 2, 3`
+}
+
+export interface UnitRow {
+  readonly day: string
+  readonly model: string
+  readonly unit: string
+  readonly quantity: string
+}
+
+/** Quantities of every unit that a record's lines name. */
+export async function sumUnits(sql: TransactionSql, filter: ReconcileFilter): Promise<UnitRow[]> {
+  return await sql<UnitRow[]>`
+    select ${dayOf(sql, filter.timeZone)} as day, coalesce(c.attempts -> -1 ->> 'upstream_model',
+        c.model) as model, l ->> 'unit' as unit, sum((l ->> 'quantity')::numeric)::text as quantity
+    from call c cross join lateral jsonb_array_elements(c.lines) l
+    where ${ofChannel(sql, filter)} and jsonb_typeof(c.lines) = 'array' and l ->> 'unit' is not null
+    group by 1, 2, 3`
+}
+
+export type CandidateKind =
+  | 'unknown_cost'
+  | 'uncertain_basis'
+  | 'lost'
+  | 'cancelled'
+  | 'stated_cost'
+  | 'after_midnight'
+  | 'before_midnight'
+  | 'failed_attempt'
+  | 'orphan_cost'
+
+export interface CandidateRow {
+  readonly kind: CandidateKind
+  /** A request id, or of an orphaned cost its attempt. */
+  readonly id: string
+  readonly created_at: Date
+  /** What the call cost as far as we know; null when nobody knows. */
+  readonly cost: bigint | null
+  /** How many there are of this kind, of which only some are listed. */
+  readonly count: bigint
+}
+
+/**
+ * Calls of one day and the given upstream models (null: all) that a vendor may count otherwise; the
+ * dearest of each kind. Near midnight means within 10 minutes on either side of the day's borders:
+ * `after_midnight` belongs to our day, `before_midnight` to the day before or after.
+ */
+export async function findCandidates(
+  sql: TransactionSql,
+  place: { readonly channel: string; readonly timeZone: string; readonly day: string },
+  models: readonly string[] | null,
+  limit: number,
+): Promise<CandidateRow[]> {
+  const { channel, timeZone, day } = place
+  const begin = midnight(sql, day, timeZone)
+  const end = sql`((${day}::date + 1)::timestamp at time zone ${timeZone})`
+  const isModel = (name: PendingQuery<Row[]>) =>
+    models === null ? sql`true` : sql`${name} = any (${[...models]})`
+  return await sql<CandidateRow[]>`
+    with near as materialized (
+      select c.request_id as id, c.created_at, c.cost, c.status, c.basis, c.review, c.lines,
+        c.created_at >= ${begin} and c.created_at < ${end} as is_in
+      from call c
+      where c.created_at >= ${begin} - interval '10 minutes'
+        and c.created_at < ${end} + interval '10 minutes'
+        and c.attempts -> -1 ->> 'channel' = ${channel}
+        and ${isModel(sql`coalesce(c.attempts -> -1 ->> 'upstream_model', c.model)`)}
+    ), found as (
+      select k.kind, n.id, n.created_at, n.cost from near n cross join lateral (values
+        ('unknown_cost', n.is_in and n.cost is null),
+        ('uncertain_basis', n.is_in and (n.review or n.basis in ('estimate', 'partial'))),
+        ('lost', n.is_in and n.status = 'lost'),
+        ('cancelled', n.is_in and n.status = 'cancelled'),
+        ('stated_cost', n.is_in and n.lines @> '[{"unit":"vendor_cost"}]'),
+        ('after_midnight', n.is_in and (n.created_at < ${begin} + interval '10 minutes'
+          or n.created_at >= ${end} - interval '10 minutes')),
+        ('before_midnight', not n.is_in)) as k(kind, is_so)
+      where k.is_so
+      union all
+      select 'failed_attempt', c.request_id, c.created_at, null
+      from call c cross join lateral jsonb_array_elements(c.attempts) a
+      where c.created_at >= ${begin} and c.created_at < ${end}
+        and a ->> 'channel' = ${channel} and a ->> 'outcome' = 'unknown'
+        and ${isModel(sql`a ->> 'upstream_model'`)}
+      union all
+      select 'orphan_cost', o.attempt_id, o.created_at, o.cost from orphan_cost o
+      where o.channel_id = ${channel} and o.created_at >= ${begin} and o.created_at < ${end}
+        and ${isModel(sql`o.upstream_model`)}
+    ), ranked as (
+      select f.*, count(*) over (partition by kind) as count,
+        row_number() over (partition by kind order by cost desc nulls last, id) as place
+      from found f)
+    select kind, id, created_at, cost, count from ranked where place <= ${limit}
+    order by kind, place`
+}
+
+/** Calls of a day that cost exactly so much. */
+export async function findByCost(
+  sql: TransactionSql,
+  place: { readonly channel: string; readonly timeZone: string; readonly day: string },
+  nanos: bigint,
+): Promise<string[]> {
+  const { channel, timeZone, day } = place
+  const rows = await sql<{ id: string }[]>`
+    select c.request_id as id from call c
+    where c.created_at >= ${midnight(sql, day, timeZone)}
+      and c.created_at < ((${day}::date + 1)::timestamp at time zone ${timeZone})
+      and c.attempts -> -1 ->> 'channel' = ${channel} and c.cost = ${nanos.toString()}::bigint
+    order by 1 limit 2`
+  return rows.map(({ id }) => id)
+}
+
+export async function channelExists(sql: TransactionSql, channel: string): Promise<boolean> {
+  const [row] = await sql`select 1 from channel where id = ${channel}`
+  return row !== undefined
+}
