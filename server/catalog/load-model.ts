@@ -50,17 +50,17 @@ export function modelAt(model: Model, nowMs: number): Model {
   return { ...model, priceVersion, currency, prices, plannedPrices }
 }
 
-/** Stored prices as the pipeline computes with them, for a model of that type where it is known. */
-export function readPrices(stored: readonly StoredPrice[], type?: ModelType): PriceEntry[] {
+/** Stored prices as the pipeline computes with them; `type` is a model's, or the kind of a task. */
+export function readPrices(stored: readonly StoredPrice[], type?: string): PriceEntry[] {
   const prices = stored.map(({ unit, per, amount, when }): PriceEntry => {
     const amountNanos = parseAmount(amount)
     if (amountNanos === undefined) throw new Error(`a stored price is no amount: "${amount}"`)
     return { unit, per, amountNanos, ...(when ? { when } : {}) }
   })
-  return type === undefined || isText(type) ? prices : [...prices, ...forMedia(prices)]
+  return type === undefined || TEXT_TYPES.has(type) ? prices : [...prices, ...forMedia(prices)]
 }
 
-const isText = (type: ModelType) => type === 'chat' || type === 'embedding'
+const TEXT_TYPES: ReadonlySet<string> = new Set(['chat', 'embedding', 'response'])
 
 /** The unit whose price is that of a medium's tokens where a model of media has no other. */
 const TOKENS_OF_MEDIA: readonly (readonly [medium: Unit, plain: Unit])[] = [

@@ -71,7 +71,7 @@ function quote({ value, body, model }: QuotedRequest): Estimate {
   const each = outputMax ?? countTokensMost(value)
   const input = countText(value, body.length)
   return {
-    quantities: { image, input_token: input, output_token: image * each },
+    quantities: { image, input_token: input, image_output_token: image * each },
     ceiling: {
       inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
       outputTokens: IMAGES_MAX * Math.max(each, TOKENS_PER_IMAGE_MOST),
@@ -87,7 +87,7 @@ function estimate(request: CallRequest, { usage }: RelayReport, complete: boolea
   return {
     image,
     input_token: request.inputTokensEstimate,
-    output_token: image * countTokensMost(request.value),
+    image_output_token: image * countTokensMost(request.value),
   }
 }
 
@@ -102,7 +102,7 @@ export const imageMetering: Metering = {
   streams: (value: Body) => value.stream === true,
   inputTokens: countText,
   quote,
-  needs: ['image', 'output_token'],
+  needs: ['image', 'image_output_token'],
   fallback: estimate,
   billsBroken: true,
   passesRefusals: false,

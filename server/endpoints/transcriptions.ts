@@ -67,16 +67,16 @@ export const transcriptions: MeteredEndpoint = {
     quote: ({ fileSeconds = 0, fileBytes = 0 }) => ({
       quantities: {
         second: fileSeconds,
-        input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
+        audio_input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
         output_token: fileSeconds * TOKENS_SAID_PER_SECOND,
         call: 1,
       },
       ceiling: boundRecording(fileBytes),
     }),
-    needs: ['second', 'input_token', 'output_token', 'call'],
+    needs: ['second', 'audio_input_token', 'output_token', 'call'],
     fallback: ({ file }, { outputBytes }) => ({
       second: file?.seconds ?? 0,
-      input_token: (file?.seconds ?? 0) * TOKENS_HEARD_PER_SECOND,
+      audio_input_token: (file?.seconds ?? 0) * TOKENS_HEARD_PER_SECOND,
       output_token: estimateTokensOfBytes(outputBytes),
       call: 1,
     }),

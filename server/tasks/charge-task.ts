@@ -25,7 +25,7 @@ const ONCE: Quantities = { task: 1, call: 1 }
 
 export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   if (ending.state === 'failed') return { ...NOTHING, cost: costOf(task, {}, {}) }
-  const prices = readPrices(isStored(task.prices) ? task.prices : [])
+  const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
   const isFree = task.prices === null
   const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
   const priced = units.filter(
@@ -70,7 +70,7 @@ function heldFor({ quantities, facts }: ClaimedTask): Held {
  */
 function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
   if (task.cost_version === null || !isStored(task.costs)) return null
-  const entries = readPrices(task.costs)
+  const entries = readPrices(task.costs, task.kind)
   const isNothing = Object.keys(quantities).length === 0
   const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
   if (!isNothing && !isKnown) return null
