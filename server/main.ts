@@ -24,7 +24,7 @@ import { DatabaseProblem } from './database/problem.ts'
 import { isUnavailable } from './database/unavailable.ts'
 import { type Demo, demoLines, startDemo } from './demo.ts'
 import type { Endpoint, PlainServices } from './endpoints/endpoint.ts'
-import { ENDPOINTS, listEndpoints } from './endpoints/index.ts'
+import { listEndpoints, SUBMISSIONS } from './endpoints/index.ts'
 import { runEndpoint } from './endpoints/run-endpoint.ts'
 import { upstreamHook } from './endpoints/upstream-hook.ts'
 import { GatewayError } from './errors.ts'
@@ -255,7 +255,7 @@ function openTasks(parts: {
     sql,
     services,
     channels: createChannelVersions({ sql, upstreams, secrets }),
-    submissions: ENDPOINTS.flatMap((one) => (one.kind === 'task' ? [one.submission] : [])),
+    submissions: SUBMISSIONS,
     ports: {
       enqueueDelivery,
       judgeUrl: guard.checkUrl,

@@ -13,6 +13,7 @@ import type { Method } from '../http/router.ts'
 import type { Guard } from '../outbound/guard.ts'
 import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
+import type { BackgroundSubmission } from '../tasks/background/create.ts'
 import type { Hooks } from '../tasks/hooks.ts'
 import type { TaskSubmission } from '../tasks/submission.ts'
 import type { Tasks } from '../tasks/tasks.ts'
@@ -69,6 +70,8 @@ interface Declared {
 export interface MeteredEndpoint extends Declared {
   readonly kind: 'metered'
   readonly metering: Metering
+  /** Requests that ask for work in the background become tasks. */
+  readonly background?: BackgroundSubmission
 }
 
 /** Creates a task: paid like a metered call, but answered before the work is done. */

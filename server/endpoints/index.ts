@@ -1,4 +1,6 @@
 /** The public API's table of contents: one line an endpoint, nothing is found by magic. */
+
+import type { TaskSubmission } from '../tasks/submission.ts'
 import { getBalance } from './balance.ts'
 import { chatCompletions } from './chat-completions.ts'
 import { countTokens } from './count-tokens.ts'
@@ -34,7 +36,7 @@ import { responses, upgradeResponses } from './responses.ts'
 import { search } from './search.ts'
 import { speech } from './speech.ts'
 import { getStorage } from './storage.ts'
-import { deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
+import { cancelResponse, deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
 import { synthesis } from './synthesis.ts'
 import { taskTimeline } from './task-timeline.ts'
 import { transcriptions } from './transcriptions.ts'
@@ -59,6 +61,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   upgradeResponses,
   getResponse,
   listInputItems,
+  cancelResponse,
   deleteResponse,
   embeddings,
   speech,
@@ -117,3 +120,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
 export function listEndpoints(site: string): Endpoint[] {
   return ENDPOINTS.filter(({ sites }) => sites?.includes(site) ?? true)
 }
+
+/** How requests become tasks, of every endpoint that makes any. */
+export const SUBMISSIONS: readonly TaskSubmission[] = ENDPOINTS.flatMap((endpoint) => {
+  if (endpoint.kind === 'task') return [endpoint.submission]
+  return endpoint.kind === 'metered' && endpoint.background ? [endpoint.background] : []
+})

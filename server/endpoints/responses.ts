@@ -1,7 +1,11 @@
 /** POST /v1/responses: the Responses dialect (spec 4.7), and the answer to its WebSocket probe. */
 import { z } from 'zod'
+import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
+import type { Metering, RequestParts } from '../pipeline/metering.ts'
+import { callbackUrl } from './callback-url.ts'
 import type { MeteredEndpoint, PlainEndpoint } from './endpoint.ts'
+import { backgroundOf } from './response-submission.ts'
 import { readResponsesAsking } from './text/asked-responses.ts'
 import { measureResponses } from './text/measure-responses.ts'
 import { PLAIN_RESPONSES } from './text/plain-members.ts'
@@ -31,6 +35,11 @@ const responsesRequest = z.looseObject({
   stream: z.boolean().nullish().describe('true: typed server-sent events.'),
   max_output_tokens: z.int().positive().nullish(),
   previous_response_id: z.string().nullish().describe('An answer of yours that is kept.'),
+  background: z
+    .boolean()
+    .nullish()
+    .describe('true: answered at once; the response is made, and charged, as a task.'),
+  callback_url: callbackUrl.nullable(),
 })
 
 const responsesAnswer = z.looseObject({
@@ -38,41 +47,51 @@ const responsesAnswer = z.looseObject({
   object: z.literal('response'),
   status: z.string(),
   output: z.array(z.looseObject({ type: z.string() })),
-  usage: z.looseObject({
-    input_tokens: z.int(),
-    output_tokens: z.int(),
-    total_tokens: z.int(),
-  }),
+  usage: z
+    .looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() })
+    .nullable()
+    .describe('null until a response in the background has ended.'),
 })
+
+function check({ value }: RequestParts): void {
+  if (typeof value.callback_url !== 'string' || value.background === true) return
+  throw new InvalidRequest('callback_url', 'only of a response with background: true')
+}
+
+const metering: Metering = {
+  endpoint: 'responses',
+  operation: 'responses',
+  modelTypes: ['chat'],
+  bodyBytesMax: TEXT_BODY_BYTES_MAX,
+  takesPictures: true,
+  schema: responsesRequest,
+  check,
+  model: ({ value }) => value.model as string,
+  buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+  keepsAnswer: ({ store }) => store !== false,
+  streams: asksForStream,
+  inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
+  quote: (request) => quoteText(request, dialect),
+  needs: TEXT_NEEDS,
+  fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+  billsBroken: true,
+  passesRefusals: true,
+}
 
 export const responses: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
   paths: ['/v1/responses'],
   envelope: 'nested',
-  metering: {
-    endpoint: 'responses',
-    operation: 'responses',
-    modelTypes: ['chat'],
-    bodyBytesMax: TEXT_BODY_BYTES_MAX,
-    takesPictures: true,
-    schema: responsesRequest,
-    model: ({ value }) => value.model as string,
-    buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
-    keepsAnswer: ({ store }) => store !== false,
-    streams: asksForStream,
-    inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
-    quote: (request) => quoteText(request, dialect),
-    needs: TEXT_NEEDS,
-    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
-    billsBroken: true,
-    passesRefusals: true,
-  },
+  metering,
+  background: backgroundOf(metering),
   documentation: {
     summary: 'Create a response',
     description:
       'Goes through to the upstream. An upstream without this API refuses it itself: that ' +
-      'refusal is passed on and nothing is charged.',
+      'refusal is passed on and nothing is charged. With `background: true` it is a task: the ' +
+      'hold stays until the response has ended, GET and cancel follow it, and `callback_url` ' +
+      'gets one POST at its end.',
     tag: 'Text',
     answer: responsesAnswer,
     stream: {

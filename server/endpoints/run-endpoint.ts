@@ -2,8 +2,8 @@
 import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { identify } from '../pipeline/identify.ts'
-import { meter } from '../pipeline/meter.ts'
-import type { AccountEndpoint, Endpoint, PlainServices } from './endpoint.ts'
+import { type Detached, meter } from '../pipeline/meter.ts'
+import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
 /** Throws GatewayError for every refusal. */
 export async function runEndpoint(
@@ -13,7 +13,7 @@ export async function runEndpoint(
 ): Promise<void> {
   switch (endpoint.kind) {
     case 'metered':
-      return meter(context, endpoint.metering, services)
+      return meter(context, endpoint.metering, services, detachedOf(endpoint, services))
     case 'task':
       return services.tasks.create(context, endpoint.submission)
     case 'account':
@@ -21,6 +21,15 @@ export async function runEndpoint(
     case 'plain':
       return endpoint.handle(context, services)
   }
+}
+
+function detachedOf({ background }: MeteredEndpoint, { tasks }: PlainServices) {
+  if (!background) return undefined
+  const detached: Detached = {
+    asks: background.background.asks,
+    run: (context, caller, call) => tasks.background.create(context, background, caller, call),
+  }
+  return detached
 }
 
 async function runForAccount(

@@ -5,8 +5,11 @@ import { GatewayError } from '../errors.ts'
 import type { Leave } from './limiter.ts'
 import type { Services } from './services.ts'
 
-/** Returns what ends the claim. Throws 429 with Retry-After, or 503 when the gateway is full. */
-export function admit(caller: Caller, model: Model, services: Services): Leave {
+/**
+ * Returns what ends the claim. Without a model only the caller's own limits count. Throws 429 with
+ * Retry-After, or 503 when the gateway is full.
+ */
+export function admit(caller: Caller, model: Model | undefined, services: Services): Leave {
   const reason = services.refusesWork()
   if (reason !== undefined) {
     throw new GatewayError('unavailable', { retryAfterSeconds: 5, cause: reason })
@@ -17,7 +20,7 @@ export function admit(caller: Caller, model: Model, services: Services): Leave {
   const entered = services.limiter.enter([
     { subject: `account:${caller.accountId}`, limits: caller.accountLimits },
     { subject: `key:${caller.keyId}`, limits: caller.keyLimits },
-    { subject: `model:${caller.accountId}:${model.id}`, limits: model.limits },
+    ...(model ? [{ subject: `model:${caller.accountId}:${model.id}`, limits: model.limits }] : []),
   ])
   if (typeof entered === 'function') return entered
   throw new GatewayError('rate_limited', { retryAfterSeconds: entered.retryAfterSeconds })

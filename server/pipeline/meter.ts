@@ -12,7 +12,7 @@ import { admit } from './admit.ts'
 import { deliverStream, type StreamBounds } from './deliver.ts'
 import { type Dispatched, dispatch, MS_PER_FILE_BYTE, type Served } from './dispatch.ts'
 import { identify } from './identify.ts'
-import type { Metering } from './metering.ts'
+import type { Body, Metering } from './metering.ts'
 import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
 import { quote } from './quote.ts'
 import { passedThrough, toGatewayError } from './refusal.ts'
@@ -21,11 +21,18 @@ import type { Services } from './services.ts'
 import { chargeFor, costFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
 import { findReplay, type Replay, takeHold } from './take-hold.ts'
 
+/** Calls whose work outlives them: they are run elsewhere, once it is known what is asked for. */
+export interface Detached {
+  readonly asks: (value: Body) => boolean
+  readonly run: (context: Context, caller: Caller, call: ResolvedCall) => Promise<void>
+}
+
 /** Runs one metered call. Throws GatewayError for every refusal; whatever was held is closed. */
 export async function meter(
   context: Context,
   metering: Metering,
   services: Services,
+  detached?: Detached,
 ): Promise<void> {
   const caller = await identify(context, services)
   const { operation } = metering
@@ -33,7 +40,8 @@ export async function meter(
     return calls[operation] !== undefined
   })
   try {
-    await run(context, metering, caller, call, services)
+    if (detached?.asks(call.request.value)) await detached.run(context, caller, call)
+    else await run(context, metering, caller, call, services)
   } finally {
     await call.discard()
   }
@@ -136,7 +144,7 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
 }
 
 /** What a request that builds on the answer has as input again; null where it is not stated. */
-function countTokens({ usage = {} }: RelayReport): number | null {
+export function countTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number | null {
   const count = (units: readonly Unit[]) => units.reduce((sum, unit) => sum + (usage[unit] ?? 0), 0)
   const tokens = count(INPUT_UNITS) + count(OUTPUT_UNITS)
   const isStated = [INPUT_UNITS, OUTPUT_UNITS].every((side) => side.some((unit) => unit in usage))

@@ -30,14 +30,23 @@ export interface Metered {
   readonly services: Services
 }
 
-interface Ended {
+/** What a charge is computed from, of a call or of a task that was quoted like one. */
+export interface Billable {
+  readonly metering: Metering
+  readonly call: Pick<ResolvedCall, 'model' | 'request'>
+  readonly hold: Pick<Hold, 'amountNanos'>
+  readonly quoted: Quote
+  readonly services: Pick<Services, 'upstreams'>
+}
+
+export interface Ended {
   readonly report: Delivered['report']
   readonly complete: boolean
 }
 
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
 export function chargeFor(
-  metered: Metered,
+  metered: Billable,
   { route }: Pick<Served, 'route'>,
   ended: Ended,
 ): Charge {
@@ -58,8 +67,8 @@ export function chargeFor(
 
 /** What the upstream takes for the same. */
 export function costFor(
-  metered: Metered,
-  { route }: Served,
+  metered: Billable,
+  { route }: Pick<Served, 'route'>,
   ended: Ended,
   charge: Charge,
 ): CallCost | null {
@@ -77,7 +86,7 @@ export function costFor(
 const SERVED = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
 
 /** Of anything else a request's own words decide: they are what the hold was priced by. */
-function factsOf({ quoted }: Metered, { report }: Ended): Facts {
+function factsOf({ quoted }: Billable, { report }: Ended): Facts {
   if (!report.facts) return quoted.facts
   const facts: Record<string, Facts[string]> = { ...report.facts, ...quoted.facts }
   for (const name of SERVED) {

@@ -1,5 +1,5 @@
 /** What a finished task owes: at the price version of its hold, on what is known of its usage. */
-import type { Facts } from '../catalog/catalog.ts'
+import type { Facts, ModelType } from '../catalog/catalog.ts'
 import { readPrices } from '../catalog/load-model.ts'
 import { priceCharge } from '../catalog/price.ts'
 import type { StoredPrice } from '../catalog/store.ts'
@@ -37,7 +37,7 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
   const facts = { ...task.facts, ...ending.facts }
   const charge = computeCharge({
-    model: { type: task.kind, free: isFree, prices, currency: '' },
+    model: { type: typeOf(task), free: isFree, prices, currency: '' },
     facts,
     channelFacts: facts,
     holdNanos: task.hold_amount,
@@ -53,6 +53,11 @@ export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
     cost: charge.review ? null : costOf(task, fallback, facts),
   }
+}
+
+/** Background responses are charged as calls of their model, not here. */
+function typeOf({ kind }: ClaimedTask): ModelType {
+  return kind === 'response' ? 'chat' : kind
 }
 
 function heldFor({ quantities, facts }: ClaimedTask): Held {

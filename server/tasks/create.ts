@@ -18,6 +18,7 @@ import { formatAmount } from '../lib/money.ts'
 import { admit } from '../pipeline/admit.ts'
 import { identify } from '../pipeline/identify.ts'
 import { sendReplay } from '../pipeline/meter.ts'
+import type { Quote } from '../pipeline/quote.ts'
 import { toGatewayError } from '../pipeline/refusal.ts'
 import { type ResolvedCall, resolve } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
@@ -35,13 +36,15 @@ import type { ClaimedTask } from './task.ts'
 import { addEvent } from './timeline-store.ts'
 import { findSource } from './view-store.ts'
 
-interface Order {
+export interface Order {
   readonly context: Context
   readonly submission: TaskSubmission
   readonly caller: Caller
   readonly call: ResolvedCall
   readonly parameters: JsonObject
   readonly plans: readonly [Plan, ...Plan[]]
+  /** What the hold is taken for. */
+  readonly quoted: Quote
 }
 
 type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
@@ -69,7 +72,8 @@ export async function createTask(
   const leave = admit(caller, call.model, services)
   const done = services.inFlight.add({ abort: () => undefined })
   try {
-    const order = { context, submission, caller, call, parameters, plans }
+    const quoted = quoteTask(call, plans)
+    const order = { context, submission, caller, call, parameters, plans, quoted }
     const task = await begin(engine, order)
     failpoint('task-begun')
     if (routes) await carryOut(engine, order, routes, task)
@@ -110,7 +114,8 @@ export async function readParameters(
   return submission.source.use(parameters, source)
 }
 
-async function guardUrls(
+/** Throws a 400 that names the field of an address that nobody may be sent to. */
+export async function guardUrls(
   submission: TaskSubmission,
   parameters: JsonObject,
   { ports }: Engine,
@@ -124,7 +129,7 @@ async function guardUrls(
 }
 
 /** Transaction A: the hold, the task and its first attempt exist together or not at all. */
-async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
+export async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
   const taskId = newId('task')
   const begun = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
     (error: unknown) => {
@@ -140,7 +145,7 @@ async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
 
 function insert(engine: Engine, order: Order, taskId: string) {
   const { context, submission, caller, call, plans } = order
-  const { amountNanos } = quoteTask(call, plans)
+  const { amountNanos } = order.quoted
   const [{ prepared }] = plans
   return withTransaction(engine.sql, async (transaction) => {
     const held = await holdForTask(transaction, taskId, {
@@ -160,13 +165,16 @@ function insert(engine: Engine, order: Order, taskId: string) {
     await insertTask(transaction, task, attempt)
     await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
     if (submission.call) await leaveToWorker(transaction, submission, call, taskId)
+    if (submission.background) {
+      await insertBody(transaction, taskId, submission.background.body(call.request))
+    }
     return held
   })
 }
 
 function describe(
   { times }: Engine,
-  { context, submission, caller, call, parameters, plans }: Order,
+  { context, submission, caller, call, parameters, plans, quoted }: Order,
   { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
 ): { readonly task: NewTask; readonly attempt: NewAttempt } {
   const [{ route, prepared }] = plans
@@ -183,6 +191,7 @@ function describe(
     request: submission.keep(parameters),
     prepared,
     callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
+    quote: submission.background ? keepQuote(quoted) : null,
     ageMsMax: times.ageMsMax,
     state: submission.call ? 'queued' : 'submitting',
     dueInMs: submission.call ? 0 : times.leaseMs,
@@ -197,6 +206,10 @@ function describe(
     costVersion: route.cost?.version ?? null,
   }
   return { task, attempt }
+}
+
+function keepQuote({ amountNanos: _held, ...rest }: Quote): JsonObject {
+  return { ...rest }
 }
 
 /** What a worker needs, and the answer under which a repeated request knows the task. */
@@ -234,8 +247,11 @@ async function carryOut(
   throw error
 }
 
-/** A clear refusal. If this commit fails, a worker finds the refused attempt and does the same. */
-async function giveBack(
+/**
+ * Returns the money after a clear refusal. If this commit fails, a worker finds the refused attempt
+ * and does the same.
+ */
+export async function giveBack(
   engine: Engine,
   created: ClaimedTask,
   failure: UpstreamFailure,

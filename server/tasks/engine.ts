@@ -33,7 +33,7 @@ export interface Reach {
 }
 
 /** For one answer about a task, however slowly it comes: results can be large documents. */
-const LOOK_ANSWER_MS = 60_000
+export const LOOK_ANSWER_MS = 60_000
 
 /**
  * A wire for a claimed task. It opens only with the task's own hold. Nobody watches what a worker

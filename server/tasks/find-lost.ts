@@ -33,6 +33,8 @@ export function meansOf({ recover, repeats, list }: TaskDriver, { hookUrl }: Tas
 
 /** Never rejects for what the upstream does or says. */
 export async function findLost(engine: Engine, task: ClaimedTask): Promise<Finding> {
+  // A vendor of background responses has no list of them.
+  if (engine.submissions.get(task.endpoint)?.background) return { kind: 'blind' }
   let found: Reach | undefined
   try {
     found = await reach(engine, task)

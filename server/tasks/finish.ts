@@ -17,6 +17,8 @@ import type { ClaimedTask, TaskRow } from './task.ts'
 import { addEvent, addOrphanCost, listAttempts } from './timeline-store.ts'
 
 export interface FinishOptions {
+  /** What is owed, where the ending alone does not tell it. */
+  readonly charge?: TaskCharge
   /** The caller was told synchronously and never got an id. */
   readonly silent?: boolean
   /** Why the upstream may bill what no caller pays. */
@@ -39,7 +41,7 @@ export async function finish(
   ending: Ending,
   options: FinishOptions = {},
 ): Promise<boolean> {
-  const charge = chargeTask(task, ending)
+  const charge = options.charge ?? chargeTask(task, ending)
   failpoint('task-finish')
   const done = await withTransaction(engine.sql, (transaction) =>
     close(engine, transaction, task, ending, charge, options),
@@ -92,7 +94,8 @@ async function close(
     await addOrphanCost(transaction, task.attempt_id, { reason: orphan, upstreamId, cost })
   }
   await announce(engine, transaction, closed)
-  if (engine.submissions.get(task.endpoint)?.call) await deleteBody(transaction, task.id)
+  const { call, background } = engine.submissions.get(task.endpoint) ?? {}
+  if (call || background) await deleteBody(transaction, task.id)
   if (succeeded) {
     const told = { ...closed, request: { ...closed.request, ...options.remembered } }
     await engine.ports.onSucceeded?.(transaction, told, options.kept ?? [])

@@ -17,7 +17,7 @@ import { markCalling, readBody } from './call-store.ts'
 import type { Ending } from './charge-task.ts'
 import { type Engine, openTaskWire } from './engine.ts'
 import { type FinishOptions, finish } from './finish.ts'
-import type { LookOutcome } from './look.ts'
+import type { LookOutcome } from './look-again.ts'
 import { readCallAnswer } from './read-call-answer.ts'
 import { restMs, retryLookMs } from './schedule.ts'
 import { endAttempt, rescheduleTask } from './store.ts'
@@ -110,7 +110,7 @@ async function readWhole(answer: UpstreamAnswer, bytesMax: number): Promise<Whol
 }
 
 /** Whatever else went wrong, the request may have been carried out. */
-function toFailure(error: unknown): UpstreamFailure {
+export function toFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof InvalidRequest) {
     return new UpstreamFailure('rejected', { message: error.message, cause: error })

@@ -51,18 +51,29 @@ export async function noteUnknown(
   })
 }
 
-/** Keeps the answer to the creation for a request that is repeated under its Idempotency-Key. */
+/** What a repeated request is answered with; undefined where the answer is not kept. */
+export interface AnswerToKeep {
+  readonly body: Buffer | undefined
+}
+
+/**
+ * Keeps the answer to the creation, by default that of the endpoint, for a request that is repeated
+ * under its Idempotency-Key.
+ */
 export async function keepTaskAnswer(
   { submissions }: Pick<Engine, 'submissions'>,
   transaction: TransactionSql,
   task: Pick<ClaimedTask, 'id' | 'endpoint' | 'hold_id'>,
+  given?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
   const row = await readHeld(transaction, task.id)
   const submission = submissions.get(task.endpoint)
-  if (row && submission) {
-    const body = Buffer.from(JSON.stringify(submission.answer(row)))
-    const answer = { status: 200, contentType: 'application/json', body }
-    await keepAnswer(transaction, task.hold_id, answer)
+  if (!row || !submission) return row
+  const body = given ? given.body : Buffer.from(JSON.stringify(submission.answer(row)))
+  if (body) {
+    await keepAnswer(transaction, task.hold_id, {
+      ...{ status: 200, contentType: 'application/json', body },
+    })
   }
   return row
 }

@@ -4,6 +4,7 @@
  * unknown is given up at a stated age, and the caller gets the money back.
  */
 import { isUniqueViolation } from '../database/unavailable.ts'
+import { settleClaimed } from './background/settle.ts'
 import { attemptOf, type Engine, reach } from './engine.ts'
 import { type Finding, findLost, type Means, meansOf } from './find-lost.ts'
 import { type FinishOptions, finish } from './finish.ts'
@@ -102,5 +103,12 @@ async function giveUp(
 ): Promise<void> {
   const message = 'the upstream did not confirm the task'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
-  await finish(engine, task, ending, orphan ? { ...options, orphan } : options)
+  const finishing = orphan ? { ...options, orphan } : options
+  if (!engine.submissions.get(task.endpoint)?.background) {
+    await finish(engine, task, ending, finishing)
+    return
+  }
+  // Of a stream whose response nobody can ask for, what was delivered is owed.
+  const report = { outputBytes: 0, finished: false }
+  await settleClaimed(engine, task, { status: 'failed', report, failure: ending }, finishing)
 }

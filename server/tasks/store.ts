@@ -23,6 +23,8 @@ export interface NewTask {
   readonly request: JsonObject
   readonly prepared: PreparedTask
   readonly callbackUrl: string | null
+  /** Of a background response; see ClaimedTask. */
+  readonly quote: JsonObject | null
   readonly ageMsMax: number
   /** `queued`: a worker has to begin it; `submitting`: whoever creates it does. */
   readonly state: 'submitting' | 'queued'
@@ -48,13 +50,15 @@ export async function insertTask(
 ): Promise<void> {
   await sql`
     insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
-      request, quantities, facts, attempt_id, channel_id, callback_url, due_at, expires_at)
+      request, quantities, facts, quote, attempt_id, channel_id, callback_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
       ${task.holdId}, ${task.endpoint}, ${task.model}, ${task.state},
       ${stringifyStorable(task.request)}::text::jsonb,
       ${stringifyStorable(task.prepared.quantities)}::text::jsonb,
-      ${stringifyStorable(task.prepared.facts)}::text::jsonb, ${attempt.id}, ${attempt.channelId},
-      ${task.callbackUrl}, now() + ${task.dueInMs}::float8 * interval '1 millisecond',
+      ${stringifyStorable(task.prepared.facts)}::text::jsonb,
+      ${task.quote && stringifyStorable(task.quote)}::text::jsonb, ${attempt.id},
+      ${attempt.channelId}, ${task.callbackUrl},
+      now() + ${task.dueInMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
   await insertAttempt(sql, attempt)
 }
@@ -118,6 +122,13 @@ export async function endAttempt(
 /** Notes that the caller knows this task by our id. */
 export async function markAnswerLost(sql: TransactionSql, taskId: string): Promise<void> {
   await sql`update task set answer_lost = true where id = ${taskId}`
+}
+
+/** Notes how much of a background response's output has been delivered; never less than before. */
+export async function noteOutput(sql: Sql, taskId: string, bytes: number): Promise<void> {
+  await sql`
+    update task set output_bytes = ${bytes}::float8::bigint
+    where id = ${taskId} and due_at is not null and output_bytes < ${bytes}::float8::bigint`
 }
 
 /** Keeps a lease while a submission is under way. False when it is lost. */
@@ -229,7 +240,7 @@ export function columns(sql: AnySql) {
   return sql`t.id, t.kind, t.account_id, t.key_id, t.request_id, t.hold_id, t.endpoint, t.model,
     t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.callback_url,
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
-    t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at, t.answer_lost,
+    t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at, t.answer_lost, t.output_bytes,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
     a.number as attempt_number, a.sent_at, a.passes, a.told_id, a.told_count`
 }
@@ -241,7 +252,7 @@ export function joinCosts(sql: AnySql) {
 }
 
 export function claimColumns(sql: AnySql) {
-  return sql`h.amount as hold_amount, h.price_version, p.prices, a.cost_version, k.costs,
+  return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices, a.cost_version, k.costs,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
     extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,

@@ -26,6 +26,8 @@ export interface TaskSubmission extends Reading {
   readonly urls: (parameters: JsonObject) => readonly NamedUrl[]
   /** Set where the upstream's answer is the work itself: then a worker makes this call. */
   readonly call?: DeferredCall
+  /** Set where the upstream makes the work after its answer, which goes through as it is. */
+  readonly background?: BackgroundWork
   /** The answer to the creation, with status 200. */
   readonly answer: (task: TaskRow) => unknown
   /** The payload of the webhook at the task's end. */
@@ -50,6 +52,14 @@ export interface DeferredCall {
   readonly remember: (value: Body) => JsonObject
   /** From the upstream's document to a result, or to why there is none. */
   readonly read: (document: unknown, tools: AnswerTools) => Promise<CallResult>
+}
+
+/** A call whose work goes on at the upstream: quoted and charged by the call's own metering. */
+export interface BackgroundWork {
+  readonly metering: Metering
+  readonly asks: (value: Body) => boolean
+  /** The caller's body without what only the task needs. */
+  readonly body: (request: CallRequest) => Buffer
 }
 
 export type CallResult =

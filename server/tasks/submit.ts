@@ -14,8 +14,8 @@ import { costAtMost } from './charge-task.ts'
 import { attemptOf, type Engine, openTaskWire } from './engine.ts'
 import { type Means, meansOf } from './find-lost.ts'
 import { keepLease } from './keep-lease.ts'
-import { keepTaskAnswer, noteUnknown } from './note-unknown.ts'
-import type { PlannedRoute } from './plan.ts'
+import { type AnswerToKeep, keepTaskAnswer, noteUnknown } from './note-unknown.ts'
+import type { Plan, PlannedRoute } from './plan.ts'
 import { nextLookMs } from './schedule.ts'
 import {
   acceptTask,
@@ -77,7 +77,7 @@ async function tryRoutes(
  * The task whose submission has an unknown outcome. Never rejects: the upstream may be at work, so
  * the caller must get an id. What cannot be written now is written by whoever takes the lease.
  */
-async function loseAnswer(
+export async function loseAnswer(
   engine: Engine,
   task: ClaimedTask,
   { kind: reason, details }: UpstreamFailure,
@@ -123,10 +123,10 @@ async function attempt(
   }
 }
 
-async function nextAttempt(
+export async function nextAttempt(
   engine: Engine,
   task: ClaimedTask,
-  { route, prepared }: PlannedRoute,
+  { route, prepared }: Plan,
   number: number,
 ): Promise<ClaimedTask> {
   const next: NewAttempt = {
@@ -146,7 +146,7 @@ async function nextAttempt(
   return read
 }
 
-async function noteRefusal(
+export async function noteRefusal(
   engine: Engine,
   task: ClaimedTask,
   { kind: reason, details }: UpstreamFailure,
@@ -159,7 +159,7 @@ async function noteRefusal(
   })
 }
 
-function mayRetry(
+export function mayRetry(
   { kind }: UpstreamFailure,
   made: number,
   routes: number,
@@ -176,15 +176,16 @@ function mayRetry(
  * Writes down what the upstream has taken, as often as it needs: it cannot be asked again. An id
  * that another attempt has says nothing of this one: the outcome is then unknown.
  */
-async function accept(
+export async function accept(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
+  answer?: AnswerToKeep,
 ): Promise<ClaimedTask | UpstreamFailure> {
   const deadline = performance.now() + ACCEPT_PATIENCE_MS
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     try {
-      return await acceptOnce(engine, task, upstreamId)
+      return await acceptOnce(engine, task, upstreamId, answer)
     } catch (error) {
       if (isUniqueViolation(error)) {
         const message = 'an upstream id belongs to another attempt'
@@ -205,8 +206,9 @@ async function acceptOnce(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
+  answer: AnswerToKeep | undefined,
 ): Promise<ClaimedTask> {
-  const accepted = await adopt(engine, task, upstreamId, { kind: 'submitted' })
+  const accepted = await adopt(engine, task, upstreamId, { kind: 'submitted' }, answer)
   failpoint('task-accepted')
   if (accepted) return accepted
   // Another process took over in the meantime; it may have found the same id in the list.
@@ -226,6 +228,7 @@ export async function adopt(
   task: ClaimedTask,
   upstreamId: string,
   event: { readonly kind: 'submitted' | 'adopted'; readonly by?: Means },
+  answer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
   return withTransaction(engine.sql, async (transaction) => {
     const dueInMs = nextLookMs(0, engine.times)
@@ -234,10 +237,11 @@ export async function adopt(
     await addEvent(transaction, task.id, kind, {
       ...{ channel: task.channel_id, upstream_id: upstreamId, ...by },
     })
-    return keepTaskAnswer(engine, transaction, task)
+    return keepTaskAnswer(engine, transaction, task, answer)
   })
 }
 
-function leaseLost(): GatewayError {
+/** What a creation is refused with whose task another process has taken over. */
+export function leaseLost(): GatewayError {
   return new GatewayError('upstream_failed', { cause: new Error('the lease of a task was lost') })
 }

@@ -43,6 +43,8 @@ export interface TaskRow {
   readonly finished_at: Date | null
   /** The vendor's answer to the creation was lost: the caller knows the task by our id. */
   readonly answer_lost: boolean
+  /** Of a background response: UTF-8 bytes of output that streams have delivered. */
+  readonly output_bytes: bigint
   /** Of the attempt that carries it. */
   readonly channel_version: number
   readonly upstream_model: string
@@ -59,6 +61,8 @@ export interface TaskRow {
 /** A task whose lease this process holds, with its age by the database's clock. */
 export interface ClaimedTask extends TaskRow {
   readonly hold_amount: bigint
+  /** Of a background response: the pipeline's quote without its amount. */
+  readonly quote: JsonObject | null
   readonly price_version: bigint | null
   readonly prices: unknown
   readonly cost_version: bigint | null

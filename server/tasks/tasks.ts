@@ -7,6 +7,7 @@ import type { Customer } from '../pipeline/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { SupposedRequest } from '../pipeline/suppose.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
+import { type BackgroundTasks, createBackgroundTasks } from './background/background.ts'
 import { cancelTask } from './cancel.ts'
 import { createTask } from './create.ts'
 import type { Engine } from './engine.ts'
@@ -47,6 +48,8 @@ export interface Tasks {
   /** What the vendor of an attempt reports by itself, and the answer; undefined for no attempt. */
   hear(attemptId: string, document: unknown): Promise<JsonObject | undefined>
   callback(task: TaskRow): Promise<CallbackState | undefined>
+  /** Responses that a vendor makes in the background. */
+  readonly background: BackgroundTasks
   /** Starts to look at due tasks. */
   work(): Worker
   /** Whether any task, of anybody, has not ended yet. */
@@ -93,6 +96,7 @@ export function createTasks(options: {
     async callback(task) {
       return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
     },
+    background: createBackgroundTasks(engine),
     underWay: () => anyUnderWay(sql),
     work: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
   }

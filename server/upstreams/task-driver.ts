@@ -9,7 +9,7 @@ import type { Quantities } from '../lib/units.ts'
 import type { Wire } from './upstream.ts'
 
 /** What the gateway sells as tasks. */
-export type TaskKind = 'video' | 'minutes' | 'erase' | 'image'
+export type TaskKind = 'video' | 'minutes' | 'erase' | 'image' | 'response'
 
 /** Facts that conditions of prices compare, for example `{ resolution: '720p', audio: true }`. */
 export type TaskFacts = Readonly<Record<string, string | number | boolean>>

@@ -7,7 +7,7 @@ export interface StoredAnswerRow {
   readonly tokens: number | null
 }
 
-/** An id that another account holds already stays that account's. */
+/** An id that another account holds stays that account's; tokens may become known later. */
 export async function insertStoredAnswer(
   sql: Sql,
   answer: {
@@ -21,7 +21,9 @@ export async function insertStoredAnswer(
   await sql`
     insert into stored_answer (id, account_id, channel_id, tokens)
     values (${id}, ${accountId}, ${channelId}, ${tokens})
-    on conflict (id) do nothing`
+    on conflict (id) do update set tokens = excluded.tokens
+    where stored_answer.tokens is null and stored_answer.account_id = excluded.account_id
+      and stored_answer.channel_id = excluded.channel_id`
 }
 
 export async function findStoredAnswer(

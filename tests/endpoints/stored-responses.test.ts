@@ -63,10 +63,13 @@ test('404, the same for foreign, unknown and malformed ids; nobody builds on ano
   assert.equal((await gateway.get(`${PATH}/${id}`, owner.key)).status, 200)
 })
 
-test('what was not to be stored is not, 400 for a stream, 401 without a key', async () => {
+test('what was not to be stored is not, 400 for a stream of it, 401 without a key', async () => {
   const { key } = await gateway.tenant()
   const created = await gateway.post(PATH, key, ask({ store: false }))
   assert.equal((await gateway.get(`${PATH}/${created.json.id}`, key)).status, 404)
-  assert.equal((await gateway.get(`${PATH}/x?stream=true`, key)).status, 400)
+  assert.equal((await gateway.get(`${PATH}/x?stream=true`, key)).status, 404)
+  const kept = await gateway.post(PATH, key, ask())
+  const streamed = await gateway.get(`${PATH}/${kept.json.id}?stream=true`, key)
+  assert.deepEqual([streamed.status, streamed.json.error.param], [400, 'stream'])
   assert.equal((await gateway.get(`${PATH}/x`, 'tr-nobody')).status, 401)
 })

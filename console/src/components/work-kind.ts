@@ -7,6 +7,7 @@ const messages = defineMessages(
     minutes: 'Minutes',
     erase: 'Subtitle erase',
     image: 'Image',
+    response: 'Response',
     test: 'Test',
   },
   {
@@ -14,6 +15,7 @@ const messages = defineMessages(
     minutes: '纪要',
     erase: '字幕擦除',
     image: '图片',
+    response: '响应',
     test: '测试',
   },
 )

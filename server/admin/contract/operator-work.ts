@@ -30,7 +30,7 @@ const call = z.object({
 const task = z.object({
   ...account,
   id: z.string(),
-  kind: z.enum(['video', 'minutes', 'erase', 'image']),
+  kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']),
   model: z.string(),
   status: z.string(),
   channel: z.string(),
@@ -87,7 +87,7 @@ export const operatorWorkContract = {
       ...paging,
       ...span,
       ...whose,
-      kind: z.enum(['video', 'minutes', 'erase', 'image']).optional(),
+      kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']).optional(),
       status: z
         .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
         .optional(),

@@ -5,7 +5,7 @@ import type { Contract } from './route.ts'
 
 const TAG = 'Console: tasks'
 
-const kind = z.enum(['video', 'minutes', 'erase', 'image'])
+const kind = z.enum(['video', 'minutes', 'erase', 'image', 'response'])
 const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
 
 const task = z.object({

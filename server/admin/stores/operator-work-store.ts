@@ -75,7 +75,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
 
 export interface TaskListRow extends Owned {
   readonly id: string
-  readonly kind: 'video' | 'minutes' | 'erase' | 'image'
+  readonly kind: 'video' | 'minutes' | 'erase' | 'image' | 'response'
   readonly model: string
   readonly state: string
   readonly channel_id: string

@@ -22,9 +22,17 @@ const STARTS = new Set(['response.created', 'response.queued', 'response.in_prog
 const CALL_TYPE = '_call"'
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
+export interface ResponsesTapOptions {
+  /** The response is made in the background: a stream of it that breaks off has no ending. */
+  readonly goesOn?: boolean
+}
+
 /** `finished` is true after the protocol's own last event, `response.failed` included. */
-export function createResponsesTap(options: ChatUsageOptions = {}): Relay {
-  return new ResponsesTap(options)
+export function createResponsesTap(
+  options: ChatUsageOptions = {},
+  { goesOn = false }: ResponsesTapOptions = {},
+): Relay {
+  return new ResponsesTap(options, goesOn)
 }
 
 class ResponsesTap implements Relay {
@@ -43,9 +51,11 @@ class ResponsesTap implements Relay {
   private finished = false
   private error: ReportedError | undefined
   /** We have said the last event in the upstream's place. */
-  private isClosed = false
+  private isClosed: boolean
 
-  constructor(options: ChatUsageOptions) {
+  /** `isClosed` from the start: nothing is ever said in the upstream's place. */
+  constructor(options: ChatUsageOptions, isClosed: boolean) {
+    this.isClosed = isClosed
     this.usage = createResponseUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
@@ -115,7 +125,10 @@ class ResponsesTap implements Relay {
     const response = readEventData(frame)?.response
     if (!isObject(response)) return
     this.usage.read(response)
-    const { id, object, created_at, model } = response
+    this.keepName(response)
+  }
+
+  private keepName({ id, object, created_at, model }: JsonObject): void {
     this.response = { id, object, created_at, model }
   }
 
@@ -142,6 +155,7 @@ class ResponsesTap implements Relay {
   private onEnding(type: string, frame: Buffer): void {
     const response = readEventData(frame)?.response
     this.finished = true
+    if (!this.response && isObject(response)) this.keepName(response)
     if (isObject(response)) this.usage.read(response)
     if (type === 'response.failed') {
       this.error = readResponseError(member(response, 'error')) ?? UPSTREAM_ERROR

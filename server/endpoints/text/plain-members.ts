@@ -9,8 +9,8 @@ const CHAT = `messages functions function_call response_format prediction stop s
   frequency_penalty presence_penalty logit_bias top_logprobs best_of min_p repetition_penalty
   modalities audio guided_json`
 
-const RESPONSES = `input instructions text include truncation background client_metadata
-  previous_response_id max_tool_calls top_logprobs`
+const RESPONSES = `input instructions text include truncation background callback_url
+  client_metadata previous_response_id max_tool_calls top_logprobs`
 
 const MESSAGES = `messages system stop_sequences output_config output_format context_management
   safeguards`

@@ -7,7 +7,7 @@ import { judgeImage } from './judge-image.ts'
 import { messages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
-import { stored } from './stored.ts'
+import { background, stored } from './stored.ts'
 import { synthesis } from './synthesis.ts'
 import { transcription } from './transcription.ts'
 
@@ -16,6 +16,7 @@ export const openaiCompatible = defineUpstream({
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
   stored,
+  background,
   calls: { chat, embedding, image, messages, responses, synthesis, transcription },
   judges: { image: judgeImage },
   translates: (operation, { responses: way }) =>

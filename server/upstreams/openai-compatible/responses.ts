@@ -26,7 +26,8 @@ async function pass(
   wire: Wire,
   { settings, upstreamModel, request }: Call,
 ): Promise<UpstreamAnswer> {
-  const { stream, fields } = request
+  const { stream, fields, value } = request
+  const goesOn = value.background === true
   const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
   const response = await wire.send(buildRequest(settings, '/responses', body, stream))
   if (response.status >= 400 || (stream && isDocument(response))) {
@@ -38,7 +39,7 @@ async function pass(
     headers: answerHeaders(stream),
     body: response.body,
     relay: stream
-      ? createResponsesTap(usage)
+      ? createResponsesTap(usage, { goesOn })
       : createBodyTap((document) => readResponseBody(document, usage)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,

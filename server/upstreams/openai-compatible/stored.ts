@@ -1,18 +1,48 @@
-/** Responses that the vendor keeps: read again, listed, deleted. */
-import type { StoredRequest, Wire, WireResponse } from '../upstream.ts'
+/** Responses that the vendor keeps or makes: read, listed, cancelled, deleted. */
+import { readResponseBody } from '../../dialects/responses/read-response.ts'
+import { createResponsesTap } from '../../dialects/responses/tap.ts'
+import type {
+  Background,
+  StoredAction,
+  StoredRequest,
+  Wire,
+  WireRequest,
+  WireResponse,
+} from '../upstream.ts'
+import { readUsageOptions } from './read-asked.ts'
 import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
+
+const ACTIONS: Readonly<
+  Record<StoredAction, { readonly method: WireRequest['method']; readonly suffix: string }>
+> = {
+  get: { method: 'GET', suffix: '' },
+  delete: { method: 'DELETE', suffix: '' },
+  items: { method: 'GET', suffix: '/input_items' },
+  cancel: { method: 'POST', suffix: '/cancel' },
+}
 
 export function stored(
   wire: Wire,
   settings: OpenaiCompatibleSettings,
-  { method, id, inputItems, query }: StoredRequest,
+  { action, id, query, stream = false }: StoredRequest,
 ): Promise<WireResponse> {
+  const { method, suffix } = ACTIONS[action]
   const base = settings.base_url.replace(/\/+$/, '')
-  const path = `/responses/${encodeURIComponent(id)}${inputItems ? '/input_items' : ''}`
+  const path = `/responses/${encodeURIComponent(id)}${suffix}`
   return wire.send({
     method,
     url: `${base}${path}${query ? `?${query}` : ''}`,
-    headers: { ...identityHeaders(settings), accept: 'application/json' },
+    headers: {
+      ...identityHeaders(settings),
+      accept: stream ? 'text/event-stream' : 'application/json',
+    },
   })
+}
+
+/** Chat completions, which serve a channel of the other setting, have no background. */
+export const background: Background<OpenaiCompatibleSettings> = {
+  offeredBy: ({ responses }) => responses === 'pass',
+  read: (document, value) => readResponseBody(document, readUsageOptions(value)),
+  watch: (value) => createResponsesTap(readUsageOptions(value), { goesOn: true }),
 }

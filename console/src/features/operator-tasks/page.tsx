@@ -17,7 +17,7 @@ import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/tasks'
-const KINDS = ['video', 'minutes', 'erase', 'image'] as const
+const KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 type Task = RowOf<typeof KEY>
 const FILTERS = ['account', 'kind', 'status', 'channel', 'id'] as const
 /** An open task changes by itself. */

@@ -14,7 +14,7 @@ import { TASKS, useColumns } from './columns.tsx'
 import { messages } from './messages.ts'
 import { TaskDrawer } from './task-drawer.tsx'
 
-const KINDS = ['video', 'minutes', 'erase', 'image'] as const
+const KINDS = ['video', 'minutes', 'erase', 'image', 'response'] as const
 const FILTERS = ['search', 'kind', 'status', 'model'] as const
 
 export function Page() {

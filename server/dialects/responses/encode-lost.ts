@@ -1,0 +1,34 @@
+/** A response object in our own words, for one of which the vendor's is not known. */
+import type { JsonObject } from '../../lib/json.ts'
+
+export interface UnknownResponse {
+  readonly id: string
+  readonly model: string
+  readonly state: 'queued' | 'in_progress' | 'failed'
+  readonly message: string | null
+  readonly createdAt: Date
+}
+
+/** With the members that SDKs read without looking. */
+export function encodeUnknownResponse(response: UnknownResponse): JsonObject {
+  const { id, model, state, message, createdAt } = response
+  return {
+    id,
+    object: 'response',
+    created_at: Math.floor(createdAt.getTime() / 1000),
+    status: state,
+    background: true,
+    error: state === 'failed' ? { code: 'server_error', message } : null,
+    incomplete_details: null,
+    instructions: null,
+    metadata: {},
+    model,
+    output: [],
+    parallel_tool_calls: true,
+    temperature: null,
+    tool_choice: 'auto',
+    tools: [],
+    top_p: null,
+    usage: null,
+  }
+}

@@ -1,0 +1,21 @@
+/** How far a response is, by the `status` of its object. */
+import { member } from '../../lib/json.ts'
+
+export type ResponseEnd = 'completed' | 'incomplete' | 'failed' | 'cancelled'
+
+const ENDS: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed', 'cancelled'])
+
+/** Undefined for a document that says none of the statuses: it is no response. */
+export function readResponseStatus(
+  document: unknown,
+): 'queued' | 'in_progress' | ResponseEnd | undefined {
+  const status = member(document, 'status')
+  if (status === 'queued' || status === 'in_progress') return status
+  // Written with one l by some vendors.
+  if (status === 'canceled') return 'cancelled'
+  return isEnd(status) ? status : undefined
+}
+
+function isEnd(status: unknown): status is ResponseEnd {
+  return ENDS.has(status)
+}

@@ -1,0 +1,118 @@
+/** What endpoints may do with responses that are made in the background. */
+import type { Caller } from '../../accounts/accounts.ts'
+import type { Channel } from '../../catalog/catalog.ts'
+import type { Relay } from '../../dialects/relay.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Context } from '../../http/context.ts'
+import type { Delivered } from '../../pipeline/deliver.ts'
+import type { StreamAnswer } from '../../pipeline/open-answer.ts'
+import { toGatewayError } from '../../pipeline/refusal.ts'
+import type { ResolvedCall } from '../../pipeline/resolve.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import { type Engine, openChannel } from '../engine.ts'
+import { claimOne } from '../queue-store.ts'
+import { rescheduleTask } from '../store.ts'
+import { isTerminal, type TaskRow } from '../task.ts'
+import { findTask } from '../view-store.ts'
+import { askVendor, readState } from './ask-vendor.ts'
+import { type BackgroundSubmission, createBackground } from './create.ts'
+import { followResponse } from './follow.ts'
+import { applyState } from './poll.ts'
+import { readValue, settleNow } from './settle.ts'
+
+export interface BackgroundTasks {
+  /** Runs one creation and answers it. Throws GatewayError for every refusal. */
+  create(
+    context: Context,
+    submission: BackgroundSubmission,
+    caller: Caller,
+    call: ResolvedCall,
+  ): Promise<void>
+  /** A response of this account, by the vendor's id or, where its answer was lost, by ours. */
+  find(accountId: string, id: string): Promise<TaskRow | undefined>
+  /**
+   * The response object in our own words, where the vendor's is not known or must not be shown:
+   * its answer was lost, or the task was closed without it. Undefined: the vendor is asked.
+   */
+  own(task: TaskRow): unknown
+  /** The channel that makes it, as it was when it was created. Throws 502 when it is unusable. */
+  channelOf(task: TaskRow): Promise<Channel>
+  /** Settles when the object that a caller has read from the vendor is a final one. */
+  read(task: TaskRow, document: unknown): Promise<void>
+  /** Polls one that is open. Returns it as it then is. Throws 502 when the vendor does not say. */
+  refresh(task: TaskRow): Promise<TaskRow>
+  /** Watches a stream of its events. Throws 502 when its channel is unusable. */
+  watch(task: TaskRow): Promise<Relay>
+  /** Delivers a stream of its events; `isResumed`: not from the first. */
+  follow(
+    context: Context,
+    answer: StreamAnswer,
+    task: TaskRow,
+    isResumed: boolean,
+  ): Promise<Delivered>
+}
+
+/** Ends that the vendor did not state. */
+const CLOSED_HERE: ReadonlySet<string | null> = new Set([
+  'task_expired',
+  'response_not_found',
+  'submission_unknown',
+])
+
+export function createBackgroundTasks(engine: Engine): BackgroundTasks {
+  const { sql, services } = engine
+  const find = (accountId: string, id: string) => findTask(sql, accountId, id, 'response')
+  const channelOf = (task: TaskRow) =>
+    openChannel(engine, task).catch((error: unknown) => {
+      throw error instanceof UpstreamFailure ? toGatewayError(error) : error
+    })
+  return {
+    create: (context, submission, caller, call) =>
+      createBackground(engine, context, submission, caller, call),
+    find,
+    own(task) {
+      const isKnown = task.upstream_id !== null && !CLOSED_HERE.has(task.error_code)
+      return isKnown ? undefined : engine.submissions.get(task.endpoint)?.answer(task)
+    },
+    channelOf,
+    async read(task, document) {
+      if (isTerminal(task.state)) return
+      try {
+        const said = readState(document)
+        if (said.state === 'ended') await settleNow(engine, task.id, said.ended)
+      } catch (error) {
+        services.log.warn({ task_id: task.id, error }, 'a response is left to a worker')
+      }
+    },
+    async refresh(task) {
+      await pollNow(engine, task)
+      return (await find(task.account_id, task.id)) ?? task
+    },
+    async watch(task) {
+      const { upstream } = await channelOf(task)
+      const relay = services.upstreams
+        .get(upstream)
+        ?.background?.watch(await readValue(engine, task))
+      if (!relay) throw new GatewayError('upstream_failed')
+      return relay
+    },
+    follow: (context, answer, task, isResumed) =>
+      followResponse(engine, context, answer, {
+        taskId: task.id,
+        bytesBefore: isResumed ? Number(task.output_bytes) : 0,
+      }),
+  }
+}
+
+async function pollNow(engine: Engine, { id, state }: TaskRow): Promise<void> {
+  const task = await claimOne(engine.sql, id, engine.times.leaseMs)
+  if (!task) return
+  try {
+    await applyState(engine, task, await askVendor(engine, task, 'get'))
+  } catch (error) {
+    if (!(error instanceof UpstreamFailure)) throw error
+    const next = { state, dueInMs: engine.times.lookMsMin, failed: true, gone: false }
+    await rescheduleTask(engine.sql, task, next)
+    throw new GatewayError('upstream_failed', { cause: error, retry: true, retryAfterSeconds: 1 })
+  }
+}
