@@ -61,6 +61,11 @@ export function createMetrics(gauges: Gauges): Metrics {
     labelNames: ['outcome'],
     registers,
   })
+  const differing = new Counter({
+    name: 'tributary_costs_differing_total',
+    help: 'Calls whose upstream states a cost more than 1 % away from the costs of the route.',
+    registers,
+  })
   const untraced = new Counter({
     name: 'tributary_spans_dropped_total',
     help: 'Spans that the collector of traces did not take.',
@@ -82,6 +87,7 @@ export function createMetrics(gauges: Gauges): Metrics {
       durations.observe({ route: endpoint }, seconds)
     },
     settled: ({ basis, review }) => settled.inc({ basis, review: String(review) }),
+    costDiffers: () => differing.inc(),
     attempt: ({ channel, outcome }) => attempts.inc({ channel, outcome }),
   }
 }

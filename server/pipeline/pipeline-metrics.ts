@@ -7,5 +7,7 @@ export interface PipelineMetrics {
     readonly seconds: number
   }): void
   settled(facts: { readonly basis: string; readonly review: boolean }): void
+  /** The vendor's own figure is far from what the route's costs come to. */
+  costDiffers(): void
   attempt(facts: { readonly channel: string; readonly outcome: string }): void
 }

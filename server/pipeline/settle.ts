@@ -72,12 +72,16 @@ export function costFor(
   ended: Ended,
   charge: Charge,
 ): CallCost | null {
-  const { metering, call } = metered
+  const { metering, call, services } = metered
   const { report, complete } = ended
   return computeCost(route.cost, {
     charge,
     usage: report.usage && onlyStated(report.usage),
+    passes: report.passes,
+    stated: report.statedCost,
+    currency: route.cost?.currency ?? call.model.currency,
     facts: factsOf(metered, ended),
+    channelFacts: channelFactsOf(route, services),
     fallback: () => metering.fallback(call.request, report, complete),
   })
 }
@@ -161,6 +165,11 @@ async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promi
   if (review) {
     const fields = { request_id: context.requestId, model: call.model.id }
     services.log.error(fields, 'the charge is not what the upstream stated')
+  }
+  if (outcome.cost?.isSurprising) {
+    services.metrics.costDiffers()
+    const fields = { request_id: context.requestId, model: call.model.id }
+    services.log.warn(fields, 'the cost that the upstream states is not what its usage comes to')
   }
   const settled = services.ledger.settle(hold, {
     chargeNanos: charge.nanos,

@@ -8,7 +8,7 @@ import { estimateTokens } from '../lib/estimate-tokens.ts'
 import { failpoint } from '../lib/failpoint.ts'
 import { newId } from '../lib/ids.ts'
 import { asString } from '../lib/json.ts'
-import type { Quantities } from '../lib/units.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
 import { note, orderRoutes } from '../pipeline/dispatch.ts'
 import { openAnswer } from '../pipeline/open-answer.ts'
 import type { UsableRoute } from '../pipeline/resolve.ts'
@@ -164,9 +164,13 @@ async function send(
 /** A task's prices know no caches: what came from one is input like the rest. */
 function sumTokens(usage: Quantities | undefined): Quantities {
   if (!usage) return {}
-  const { input_token: fresh = 0, cached_input_token: cached = 0 } = usage
-  const { cache_write_token: written = 0, output_token: output = 0 } = usage
-  return { input_token: fresh + cached + written, output_token: output }
+  const sum = (units: readonly Unit[]) =>
+    units.reduce((total, unit) => total + (usage[unit] ?? 0), 0)
+  const isStated = (units: readonly Unit[]) => units.some((unit) => usage[unit] !== undefined)
+  return {
+    ...(isStated(INPUT_UNITS) ? { input_token: sum(INPUT_UNITS) } : {}),
+    ...(isStated(OUTPUT_UNITS) ? { output_token: sum(OUTPUT_UNITS) } : {}),
+  }
 }
 
 function textOf(document: unknown): string | undefined {

@@ -63,7 +63,7 @@ function generate(exchange: Exchange, models: ModelList, platform: Platform): Re
   const usage = order.old ? undefined : bentUsage(figures, scenario.text('usage'))
   const units: Record<string, number> = order.old
     ? { image: order.count }
-    : { input_token: figures.input_tokens, output_token: figures.output_tokens }
+    : { input_token: figures.input_tokens, image_output_token: figures.output_tokens }
   const charge = { model: order.model, units, reported: usage }
   const sentUsage = usage === undefined ? {} : { usage }
   if (isObject(json) && json.stream === true && !order.old) {

@@ -168,7 +168,7 @@ describe('by the token', () => {
     assert.equal(record.basis, 'usage')
     const quantities = Object.fromEntries(record.lines.map((one) => [one.unit, one.quantity]))
     assert.equal(quantities.input_token, usage.input_tokens)
-    assert.equal(quantities.output_token, usage.output_tokens)
+    assert.equal(quantities.image_output_token, usage.output_tokens)
     assert.ok(Number(record.charged) <= Number(record.held))
   })
 

@@ -101,3 +101,33 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
     { numRuns: 2_000 },
   )
 })
+
+test('a cost that the vendor states is booked in place of the computed one', () => {
+  const stated = { nanos: 108n, currency: 'CNY' }
+  const booked = (nanos: bigint, more: Partial<CostInput> = {}) =>
+    cost([input, output], { stated: { ...stated, nanos }, currency: 'CNY', ...more })
+  assert.deepEqual(booked(107n), { nanos: 107n, version: 3n })
+  assert.deepEqual(booked(140n), { nanos: 140n, version: 3n, isSurprising: true })
+  assert.deepEqual(booked(0n), { nanos: 0n, version: 3n, isSurprising: true })
+  assert.equal(booked(5n, { currency: 'USD' })?.nanos, 108n, 'another currency tells nothing')
+  const reviewed = booked(9n, { charge: { nanos: 1n, review: true } })
+  assert.deepEqual(reviewed, { nanos: 9n, version: 0n }, 'known though the usage is doubted')
+  const unknown = { charge: { nanos: 1n, review: false }, usage: {}, facts: {} }
+  const alone = { ...unknown, stated, currency: 'CNY', fallback: () => ({}) }
+  assert.deepEqual(computeCost(undefined, alone), { nanos: 108n, version: 0n })
+})
+
+test('passes of other models cost what the route pays for those models', () => {
+  const wise: PriceEntry = { unit: 'output_token', per: 1, amountNanos: 900n, when: { model: 'w' } }
+  const passes = [{ model: 'w', role: 'advisor', usage: { output_token: 2 } }]
+  assert.equal(cost([wise, input, output], { passes })?.nanos, 108n + 1800n)
+})
+
+test('what only some calls have does not make a cost unknown', () => {
+  const search: PriceEntry = { unit: 'web_search_call', per: 1, amountNanos: 4n }
+  const hour: PriceEntry = { unit: 'cache_write_1h_token', per: 1, amountNanos: 4n }
+  assert.equal(cost([input, output, search, hour])?.nanos, 108n)
+  const read: PriceEntry = { unit: 'cached_input_token', per: 1, amountNanos: 1n }
+  const usage = { cached_input_token: 5, output_token: 1 }
+  assert.equal(cost([input, output, read], { usage })?.nanos, 55n, 'a prompt all from a cache')
+})

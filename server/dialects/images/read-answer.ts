@@ -2,13 +2,12 @@
  * What an answer with images says, whole or as the event that ends a stream. Two vendors' forms
  * differ little (upstreams.md 7): the one counts tokens, the other states how many succeeded.
  */
-import { foldKinds } from '../../lib/fold-units.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { readCount } from '../usage/read-count.ts'
-import type { UsageReading } from '../usage/usage-reading.ts'
+import { toImageTokens, type UsageReading } from '../usage/usage-reading.ts'
 import { readImageFacts } from './read-request.ts'
 
 /** Reads a parsed answer of `POST /v1/images/generations`; anything else is an error. */
@@ -34,15 +33,15 @@ export function countImageBytes(entry: unknown): number {
 }
 
 /**
- * Images, tokens of all kinds as plain ones, and what the vendor chose. What it bills counts
- * before what was `seen`.
+ * Images, tokens, and what the vendor chose. What it bills counts before what was `seen`. Output
+ * tokens that the details do not call text are those of images.
  */
 export function readImageUsage(document: unknown, seen: number): UsageReading {
   const { usage: tokens = {}, facts, ...stated } = readChatUsage(document)
   const image = readCount(member(member(document, 'usage'), 'generated_images')) ?? seen
   return {
     ...stated,
-    usage: { image, ...foldKinds(tokens, () => false) },
+    usage: { image, ...toImageTokens(tokens) },
     facts: { ...facts, ...readAnswerFacts(document) },
   }
 }

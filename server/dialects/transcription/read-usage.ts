@@ -1,5 +1,4 @@
 /** What answers of POST /v1/audio/transcriptions say of usage, in all their forms. */
-import { foldKinds } from '../../lib/fold-units.ts'
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import type { Relay, RelayReport } from '../relay.ts'
@@ -23,8 +22,14 @@ function readUsage(document: unknown): UsageReading {
     ? readSeconds(isObject(usage) ? usage.seconds : member(document, 'duration'))
     : readSeconds(usage.prompt_audio_seconds)
   if (seconds !== undefined) return { usage: { second: seconds } }
-  const { usage: tokens, ...stated } = isTimed ? {} : readChatUsage(document)
-  return tokens ? { ...stated, usage: foldKinds(tokens, () => false) } : stated
+  return isTimed ? {} : toAudioTokens(readChatUsage(document))
+}
+
+/** Input that the details do not tell apart is the recording. */
+function toAudioTokens(reading: UsageReading): UsageReading {
+  const { input_token: input, audio_input_token: audio, ...rest } = reading.usage ?? {}
+  if (input === undefined || audio !== undefined) return reading
+  return { ...reading, usage: { ...rest, audio_input_token: input } }
 }
 
 /** Time is rounded up; what is no time from 0 on is not stated. */

@@ -88,7 +88,7 @@ function usageOf({ model, recording }: Order) {
 
 function unitsOf(usage: ReturnType<typeof usageOf>): Record<string, number> {
   if (usage.type === 'duration') return { second: usage.seconds }
-  return { input_token: usage.input_tokens, output_token: usage.output_tokens }
+  return { audio_input_token: usage.input_tokens, output_token: usage.output_tokens }
 }
 
 function verbose({ recording, language, words, segments }: Order): Json {

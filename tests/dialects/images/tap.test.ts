@@ -36,7 +36,7 @@ test('bytes pass at any chunking, and usage is read', () => {
     }
   }
   const { tap } = run(PREVIEW + WHOLE)
-  assert.deepEqual(tap.report().usage, { image: 1, input_token: 5, output_token: 272 })
+  assert.deepEqual(tap.report().usage, { image: 1, input_token: 5, image_output_token: 272 })
   assert.deepEqual(tap.report().facts, { quality: 'low' })
 })
 
