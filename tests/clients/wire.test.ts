@@ -112,7 +112,11 @@ test('MM01 a native vendor gets the request as it is, but for the model', async 
 })
 
 test('MM02 a native vendor learns of the SDK, and never of our key', async () => {
-  const told = { 'anthropic-beta': 'some-beta', 'x-stainless-lang': 'js', 'user-agent': 'sdk/1' }
+  const told = {
+    'anthropic-beta': 'effort-2025-11-24',
+    'x-stainless-lang': 'js',
+    'user-agent': 'sdk/1',
+  }
   const { key } = await gateway.tenant()
   const body = ask('hi', { model: 'sim-claude' })
   await gateway.post(MESSAGES, key, body, { ...told, ...VERSION })

@@ -1,4 +1,5 @@
 /** Vendors that speak the messages format natively (upstreams.md 10). */
+import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { messages } from './messages.ts'
@@ -8,6 +9,7 @@ export const anthropic = defineUpstream({
   name: 'anthropic',
   settings: anthropicSettings,
   secrets: ['api_key'],
+  priceFacts: readPriceFacts,
   calls: { messages, chat },
   translates: (operation) => operation !== 'messages',
 })

@@ -9,6 +9,7 @@ import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import { readBetas, tellIgnored } from './betas.ts'
 import { readUsageOptions } from './read-asked.ts'
 import { buildRequest, readFailure } from './request.ts'
 import type { AnthropicSettings } from './settings.ts'
@@ -22,14 +23,15 @@ export async function messages(
   const { stream } = request
   const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
   const body = spliceJson(request.body, request.fields, { set })
-  const response = await wire.send(buildRequest(settings, request, body))
+  const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
+  const response = await wire.send(buildRequest(settings, request, body, betas.forwarded))
   if (response.status >= 400 || (stream && isDocument(response))) {
     throw await readFailure(response)
   }
   const usage = readUsageOptions(request.value)
   return {
     status: 200,
-    headers: answerHeaders(stream),
+    headers: { ...answerHeaders(stream), ...tellIgnored(betas) },
     body: response.body,
     relay: stream
       ? createMessagesTap(usage)

@@ -11,19 +11,21 @@ import {
 import type { CallRequest, WireRequest, WireResponse } from '../upstream.ts'
 import type { AnthropicSettings } from './settings.ts'
 
-/** What a native vendor may know of the caller's client (translation case MM02). */
-const FORWARDED = /^(anthropic-beta|user-agent|x-stainless-[a-z-]+)$/
+/** What a native vendor may know of the caller's client. */
+const FORWARDED = /^(user-agent|x-stainless-[a-z-]+)$/
 
 export function buildRequest(
   settings: AnthropicSettings,
   request: CallRequest,
   body: Buffer,
+  betas?: string,
 ): WireRequest {
   return {
     method: 'POST',
     url: `${settings.base_url.replace(/\/+$/, '')}/v1/messages`,
     headers: {
       ...forward(request.headers),
+      ...(betas === undefined ? {} : { 'anthropic-beta': betas }),
       'x-api-key': settings.api_key,
       'anthropic-version': settings.anthropic_version,
       'content-type': 'application/json',

@@ -1,6 +1,7 @@
 /** A channel's settings at an upstream that speaks the messages format natively. */
 import { z } from 'zod'
 import { DEFAULT_MESSAGES_QUIRKS, type MessagesQuirks } from '../../dialects/messages/quirks.ts'
+import { priceSettings } from '../price-settings.ts'
 
 export const anthropicSettings = z.strictObject({
   /** Without the version path. */
@@ -12,6 +13,9 @@ export const anthropicSettings = z.strictObject({
     .regex(/^\d{4}-\d{2}-\d{2}$/)
     .default('2023-06-01'),
   stops_on_cancel: z.boolean().default(false),
+  ...priceSettings,
+  /** Values of `anthropic-beta` that callers may send beside the known ones. */
+  betas: z.array(z.string().min(1).max(100)).default([]),
   quirks: z
     .strictObject({
       max_tokens_default: z.int().positive().optional(),

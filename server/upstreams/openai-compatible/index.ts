@@ -1,4 +1,5 @@
 /** Any vendor that speaks OpenAI's API: OpenAI itself, ARK, DeepSeek, vLLM and many more. */
+import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embedding } from './embedding.ts'
@@ -15,6 +16,7 @@ export const openaiCompatible = defineUpstream({
   name: 'openai-compatible',
   settings: openaiCompatibleSettings,
   secrets: ['api_key'],
+  priceFacts: readPriceFacts,
   stored,
   background,
   calls: { chat, embedding, image, messages, responses, synthesis, transcription },

@@ -1,6 +1,7 @@
 /** A channel's settings at an upstream that speaks OpenAI's API, under whatever name. */
 import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
+import { priceSettings } from '../price-settings.ts'
 
 /** The settings' names for the quirks, all optional; the dialect has the defaults. */
 const chatQuirks = z.strictObject({
@@ -45,6 +46,7 @@ export const openaiCompatibleSettings = z.strictObject({
   headers: z.record(z.string(), z.string()).default({}),
   /** True when the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
+  ...priceSettings,
   /**
    * `pass`: the vendor has the Responses API. `translate`: chat completions serve it. What the
    * vendor does not have, it refuses itself, and that refusal is passed on.

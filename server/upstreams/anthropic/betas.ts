@@ -1,0 +1,53 @@
+/**
+ * Beta features that a caller may turn on by header. A beta can change the price of a call, so
+ * only known ones are forwarded: those that bill nothing but tokens and tools, which requests and
+ * answers show, and those whose price is checked before anything is held.
+ */
+
+/** Names without the date at their end. */
+const KNOWN: ReadonlySet<string> = new Set([
+  // Priced by what the body asks for and by what the answer says was served.
+  ...['fast-mode', 'advisor-tool', 'server-side-fallback', 'fallback-credit'],
+  ...['extended-cache-ttl', 'context-1m', 'compact', 'context-management', 'code-execution'],
+  // Tools, whose types are checked in the body.
+  ...['web-search', 'web-fetch', 'computer-use', 'memory-tool', 'advanced-tool-use'],
+  ...['tool-search-tool', 'tool-examples', 'mcp-client', 'skills', 'files-api'],
+  // The form of requests and answers.
+  ...['prompt-caching', 'prompt-caching-scope', 'interleaved-thinking', 'adaptive-thinking'],
+  ...['fine-grained-tool-streaming', 'token-efficient-tools', 'structured-outputs', 'effort'],
+  ...['output-128k', 'output-300k', 'pdfs', 'token-counting', 'search-results', 'message-batches'],
+  ...['model-context-window-exceeded', 'dev-full-thinking', 'redact-thinking', 'task-budgets'],
+  ...['claude-code', 'oauth'],
+])
+
+const DATE = /-\d{4}-?\d{2}-?\d{2}$/
+const SAFE = /^[\w.-]{1,100}$/
+const IGNORED_MAX = 20
+
+export interface Betas {
+  /** The header for the vendor; undefined when nothing of it is left. */
+  readonly forwarded: string | undefined
+  /** Values that the vendor does not get. */
+  readonly ignored: readonly string[]
+}
+
+/** `allowed`: values that the operator lets pass beside the known ones, as they are written. */
+export function readBetas(header: unknown, allowed: readonly string[]): Betas {
+  if (typeof header !== 'string') return { forwarded: undefined, ignored: [] }
+  const values = header.split(',').map((value) => value.trim())
+  const named = [...new Set(values.filter((value) => value !== ''))]
+  const isKnown = (value: string) =>
+    allowed.includes(value) || KNOWN.has(value.toLowerCase().replace(DATE, ''))
+  const known = named.filter(isKnown)
+  return {
+    forwarded: known.length > 0 ? known.join(',') : undefined,
+    ignored: named.filter((value) => !isKnown(value)),
+  }
+}
+
+/** Tells the caller what was left out of its request; nothing where all was forwarded. */
+export function tellIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
+  if (ignored.length === 0) return {}
+  const told = ignored.slice(0, IGNORED_MAX).map((value) => (SAFE.test(value) ? value : '?'))
+  return { 'x-tributary-ignored': told.map((value) => `anthropic-beta=${value}`).join(', ') }
+}
