@@ -35,6 +35,16 @@ function channelsAt(url: string) {
       settings: { ...openai, responses: 'translate' },
     },
     {
+      id: 'pp-europe',
+      upstream: 'openai-compatible',
+      settings: { ...openai, region: 'eu' },
+    },
+    {
+      id: 'pp-project',
+      upstream: 'openai-compatible',
+      settings: { ...openai, default_service_tier: 'fast' },
+    },
+    {
       id: 'pp-anthropic',
       upstream: 'anthropic',
       settings: { base_url: `${url}/anthropic`, api_key: 'none' },

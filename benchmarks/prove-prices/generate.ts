@@ -10,7 +10,7 @@ import { type Asked, NOT_SOLD, SOLD } from './requests/features.ts'
 import { drawBytes } from './requests/filler.ts'
 import { type Body, chatBody, messagesBody, responsesBody } from './requests/ordinary.ts'
 import { playTricks } from './requests/tricks.ts'
-import { DEFAULT_SERVED } from './sheet.ts'
+import { DEFAULT_SERVED, sheetOf } from './sheet.ts'
 import {
   PLACEMENTS,
   pickTarget,
@@ -87,7 +87,7 @@ function planWork(random: Random, { target: one, limit }: Draft, media = false):
     shares: random.pick(one.shares),
     fixed: { output_token: output },
     reasoning: one.model === 'pp-modes' ? 0 : reasoning,
-    served: DEFAULT_SERVED,
+    served: { ...DEFAULT_SERVED, ...sheetOf(one.model).usually },
     passes: [],
     ...(cost === undefined ? {} : { cost }),
   }
@@ -104,6 +104,7 @@ function planAnswer(random: Random, { target: one, stream }: Draft): AnswerPlan 
   return {
     form: random.pick(one.forms),
     placement: random.pick(PLACEMENTS[key] ?? ['last']),
+    ...(sheetOf(one.model).usually ? { silent: true } : {}),
   }
 }
 
@@ -115,10 +116,17 @@ interface Finish {
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly leavesAfter?: number
+  /** Media stand in the body: its bytes are no measure of the hold. */
+  readonly media?: boolean
 }
 
-function finish({ id, target: one, body, stream }: Draft, done: Finish): Case {
+/** A token for four bytes is what a hold counts for text. */
+const BYTES_HELD_PER_TOKEN = 4
+
+function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finish): Case {
   const { dialect, model } = one
+  const text = done.text ?? JSON.stringify(body)
+  const input = Math.floor(Buffer.byteLength(text) / BYTES_HELD_PER_TOKEN)
   const version = dialect === 'messages' ? { 'anthropic-version': '2023-06-01' } : {}
   return {
     id,
@@ -127,7 +135,8 @@ function finish({ id, target: one, body, stream }: Draft, done: Finish): Case {
     tricks: done.tricks ?? [],
     path: PATHS[dialect],
     headers: { ...version, ...done.headers },
-    body: done.text ?? JSON.stringify(body),
+    body: text,
+    ...(done.media ? {} : { holdsFor: { input, output: limit } }),
     stream,
     work: done.work,
     answer: done.answer,
@@ -189,7 +198,8 @@ function tricky(random: Random, id: number): Case {
   const one = draft(random, id)
   const { text, names, media, limit } = playTricks(random, one.target.dialect, one.body)
   const limited = limit === undefined ? one : { ...one, limit: limit ?? undefined }
-  return finish(one, {
+  return finish(limited, {
+    media,
     work: planWork(random, limited, media),
     answer: planAnswer(random, one),
     expected: 'full',
@@ -277,7 +287,7 @@ function broken(random: Random, id: number): Case {
   const stated = breakage === 'reset after usage'
   return finish(one, {
     work: { ...planWork(random, one), passes: [] },
-    answer: { form: 'plain', placement: 'last', breakage },
+    answer: { ...planAnswer(random, one), form: 'plain', placement: 'last', breakage },
     expected: stated && one.stream ? 'full' : BENDS[breakage]?.remains === 'none' ? 'none' : 'part',
     tricks: [`broken: ${breakage}`],
   })

@@ -2,8 +2,8 @@
 import { worthOf } from './bill.ts'
 import type { RecordRow } from './books.ts'
 import type { Seen } from './drive.ts'
-import type { Arrival } from './plan.ts'
-import { type Sheet, sheetOf } from './sheet.ts'
+import type { Arrival, Case } from './plan.ts'
+import { DEFAULT_SERVED, type Sheet, sheetOf } from './sheet.ts'
 
 export interface Verdict {
   readonly seen: Seen
@@ -70,13 +70,25 @@ function judgeOutcome(
     return charged === 0n ? [] : [`charged ${charged} for nothing`]
   }
   if (!row) return ['sent without a hold']
-  const breaks = judgeCharge(sheetOf(one.model), { row, arrival, charged }, one.expected)
+  const breaks = [
+    ...judgeHold(one, row),
+    ...judgeCharge(sheetOf(one.model), { row, arrival, charged }, one.expected),
+  ]
   const isReviewed = one.expected === 'beyond' || one.expected === 'unpriced'
   if (isReviewed && row.review !== true) breaks.push('not marked for review')
   if (one.expected === 'full' && row.review === true) breaks.push('marked for review')
   // Work whose answer is no answer may be tried elsewhere; each try is the vendor's to bill.
   if (more.length > 0 && one.answer.breakage === undefined) breaks.push('sent more than once')
   return breaks
+}
+
+/** No spelling of a request makes its hold smaller than its bytes and its limits. */
+function judgeHold({ model, holdsFor }: Case, { amount }: RecordRow): string[] {
+  const sheet = sheetOf(model)
+  if (!holdsFor || sheet.cards.length > 1) return []
+  const counts = { input_token: holdsFor.input, output_token: holdsFor.output }
+  const least = worthOf({ ...sheet, fees: {} }, { counts, served: DEFAULT_SERVED, passes: [] })
+  return amount < least ? [`held ${amount}, must be ${least} at least`] : []
 }
 
 interface Judged {
@@ -98,6 +110,7 @@ function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
     case 'unpriced':
       return charged >= row.amount && charged <= most ? [] : wrong(`held ${row.amount}`)
     case 'part':
+      if (charged < leastOfCut(sheet, judged)) return wrong('as if the start had told the output')
       if (charged > most) return wrong(`most ${most}`)
       return charged < leastOf(sheet, arrival) ? wrong(`stated ${leastOf(sheet, arrival)}`) : []
     default:
@@ -110,6 +123,18 @@ function leastOf(sheet: Sheet, { stated, answer }: Arrival): bigint {
   const isBanded = sheet.cards.some(({ from }) => from !== undefined)
   const isWhole = answer.startsWith('200 {') && !answer.includes('[object')
   return stated === undefined || isBanded || !isWhole ? 0n : worthOf(sheet, stated)
+}
+
+/** The words that were seen are more than the one token that the start of a message promises. */
+function leastOfCut(sheet: Sheet, { row, arrival }: Judged): bigint {
+  const { stated, path, answer } = arrival
+  const isCut = path.endsWith('/messages') && answer.includes('Mekong') && stated !== undefined
+  if (!isCut || !answer.includes('"stop_reason":null') || answer.includes('message_delta')) {
+    return 0n
+  }
+  const counts = { ...stated.counts, output_token: 2 }
+  const least = worthOf(sheet, { ...stated, counts })
+  return least < row.amount ? least : 0n
 }
 
 function judgeAnswer({ one, status, text }: Seen, arrivals: readonly Arrival[]): string[] {

@@ -7,6 +7,7 @@ import { startTestServer } from '../../tests/support/postgres.ts'
 import { circumstances, report } from '../support/results.ts'
 import { describeVerdict, summarise } from './describe.ts'
 import { compareHolds } from './holds.ts'
+import type { Verdict } from './judge.ts'
 import { runProof } from './run.ts'
 import { openStage } from './stage.ts'
 
@@ -17,13 +18,16 @@ const { values } = parseArgs({
     first: { type: 'string', default: '0' },
     lanes: { type: 'string', default: '32' },
     quiet: { type: 'boolean', default: false },
+    /** Ends after the first batch with an exception. */
+    'until-break': { type: 'boolean', default: false },
   },
 })
 const cases = Number(values.cases)
 const seed = Number(values.seed)
 const first = Number(values.first)
 const lanes = Number(values.lanes)
-const SHOWN = 12
+const SHOWN = 40
+let shown = 0
 const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
 
 console.log(`seed ${seed}`)
@@ -39,9 +43,16 @@ const stage = await openStage().catch(async (error: unknown) => {
 })
 try {
   const growth = await compareHolds(stage)
-  const result = await runProof(stage, { seed, cases, first, lanes, onProgress: tell })
+  const result = await runProof(stage, {
+    seed,
+    cases,
+    first,
+    lanes,
+    untilBreak: values['until-break'],
+    onBreak: show,
+    onProgress: tell,
+  })
   const seconds = Math.round((performance.now() - start) / 1000)
-  for (const verdict of result.broken.slice(0, SHOWN)) console.log(describeVerdict(seed, verdict))
   const { lines, figures, ok } = summarise(result, growth, seconds)
   if (REFUSALS_SHOWN) {
     for (const [name, { refusal }] of result.byTrick) if (refusal) console.log(name, refusal)
@@ -52,6 +63,11 @@ try {
 } finally {
   await stage.stop()
   await server.stop()
+}
+
+function show(verdict: Verdict): void {
+  shown += 1
+  if (shown <= SHOWN) console.log(describeVerdict(seed, verdict))
 }
 
 function tell(done: number, breaks: number): void {

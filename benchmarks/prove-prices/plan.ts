@@ -65,6 +65,8 @@ export interface Case {
   readonly work: WorkPlan
   readonly answer: AnswerPlan
   readonly expected: Expectation
+  /** Tokens that the hold must be for, where no medium replaces bytes of the body. */
+  readonly holdsFor?: { readonly input: number; readonly output: number }
   /** The caller leaves after so many bytes of the answer. */
   readonly leavesAfter?: number
   /** The account has so little that the charge may become debt. */

@@ -14,6 +14,9 @@ export interface RunOptions {
   /** The first case: to run one again alone. */
   readonly first?: number
   readonly lanes?: number
+  /** Stops after the first batch with an exception. */
+  readonly untilBreak?: boolean
+  readonly onBreak?: (verdict: Verdict) => void
   readonly onProgress?: (done: number, breaks: number) => void
 }
 
@@ -60,13 +63,14 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
     purses.push(made)
     return made
   }
-  const sum = new Sum()
+  const sum = new Sum(options.onBreak)
   for (let at = 0; at < count; at += BATCH) {
     const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
     stage.vendor.expect(cases)
     const seen = await driveCases(cases, { dispatcher, url: stage.url, lanes, purseFor })
     await judgeBatch(stage, seen, sum)
     onProgress?.(Math.min(count, at + BATCH), sum.broken.length)
+    if (options.untilBreak && sum.broken.length > 0) break
   }
   await dispatcher.destroy()
   const others = [
@@ -101,6 +105,12 @@ class Sum {
   private worth = 0n
   private charged = 0n
 
+  private readonly onBreak: RunOptions['onBreak']
+
+  constructor(onBreak: RunOptions['onBreak']) {
+    this.onBreak = onBreak
+  }
+
   add(verdict: Verdict): void {
     const { seen, row, arrivals, charged, worth, breaks } = verdict
     const { accountId } = seen.purse
@@ -115,7 +125,10 @@ class Sum {
     if (arrivals.length > 0 && ['part', 'none'].includes(seen.one.expected)) this.notStated += 1
     if ((row?.debt ?? 0n) > 0n) this.debts += 1
     if (row?.review) this.reviews += 1
-    if (breaks.length > 0) this.broken.push(verdict)
+    if (breaks.length > 0) {
+      this.broken.push(verdict)
+      this.onBreak?.(verdict)
+    }
     const names = seen.one.tricks.length > 0 ? seen.one.tricks : [`${seen.one.dialect}: ordinary`]
     for (const name of names) this.tally(name, verdict)
   }

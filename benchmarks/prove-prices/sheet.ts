@@ -45,6 +45,8 @@ export interface Sheet {
   readonly others?: Readonly<Record<string, Rates>>
   readonly maxOutput?: number
   readonly maxInput?: number
+  /** How the channel serves what names nothing, where its settings say so and answers do not. */
+  readonly usually?: Partial<Served>
   /** The hours in which the model is sold now, and what it costs in the others. */
   readonly clock?: { readonly now: 'peak' | 'off_peak'; readonly otherwise: Rates }
   /** Short time-outs, for answers that stall. */
@@ -234,6 +236,26 @@ const TEXT: readonly Sheet[] = [
       { rates: claudeRates(['0.1', '0.01', '0.125', '0.2', '0.5']) },
       { from: 100_001, rates: claudeRates(['0.5', '0.05', '0.625', '1', '2.5']) },
     ],
+  },
+  {
+    id: 'pp-region',
+    type: 'chat',
+    channel: 'pp-europe',
+    cards: [
+      { rates: textRates('2.5', '0.25', '3.125', '15') },
+      { region: 'eu', rates: textRates('2.75', '0.275', '3.4375', '16.5') },
+    ],
+    usually: { region: 'eu' },
+  },
+  {
+    id: 'pp-project',
+    type: 'chat',
+    channel: 'pp-project',
+    cards: [
+      { rates: textRates('2.5', '0.25', '3.125', '15') },
+      { tier: 'fast', rates: textRates('5', '0.5', '6.25', '30') },
+    ],
+    usually: { tier: 'fast' },
   },
   {
     id: 'pp-peak',

@@ -175,6 +175,7 @@ export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-tiers': TIERS,
   'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED],
   'messages pp-claude': MESSAGE_DIMENSIONS,
+  'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
   'chat pp-audio': AUDIO,
   'chat pp-modes': MODES,
 }

@@ -1,0 +1,133 @@
+/** Small mistakes in the money's code, each against one rule, and what must notice them. */
+
+export interface Mutation {
+  readonly rule: string
+  readonly mistake: string
+  readonly file: string
+  /** Must stand exactly once in the file. */
+  readonly find: string
+  readonly replace: string
+  /** Test files that must fail; the price proof when absent. */
+  readonly tests?: readonly string[]
+}
+
+const CHARGE = 'server/pipeline/charge.ts'
+const TEXT = 'server/endpoints/text.ts'
+const NAMED_FIELDS = "JSON.stringify(value.messages ?? value.input ?? '').length"
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    rule: 'The ceiling counts the whole body as it was sent',
+    mistake: 'counts named fields only',
+    file: TEXT,
+    find: 'const input = body.length + (chain',
+    replace: `const input = ${NAMED_FIELDS} + (chain`,
+  },
+  {
+    rule: 'The hold counts the whole body as it was sent',
+    mistake: 'counts named fields only',
+    file: TEXT,
+    find: 'const inputTokens = countInput(body.length, measure)',
+    replace: `const inputTokens = countInput(${NAMED_FIELDS}, measure)`,
+  },
+  {
+    rule: 'Of several limits the largest counts, and null is none',
+    mistake: 'the first limit wins, also when it is null',
+    file: TEXT,
+    find: 'if (limit !== undefined && (most === undefined || limit > most)) most = limit',
+    replace: 'if (value[name] !== undefined && most === undefined) most = limit ?? 1',
+  },
+  {
+    rule: 'Stated usage below the ceiling is charged as stated',
+    mistake: 'charges the hold above ten holds',
+    file: CHARGE,
+    find: '  // What nobody can price is worth at least what the caller agreed to.\n',
+    replace: '  if (priced.totalNanos > holdNanos * 10n) return chargeHold(input, basis)\n',
+  },
+  {
+    rule: 'Usage beyond the ceiling is cut down and reviewed',
+    mistake: 'believes every figure',
+    file: CHARGE,
+    find: 'const main = clampToCeiling(onlyStated({ ...usage, ...cost }), held.ceiling)',
+    replace: 'const main = { quantities: onlyStated({ ...usage, ...cost }), isClamped: false }',
+  },
+  {
+    rule: 'An estimate never takes more than the hold',
+    mistake: 'charges the whole estimate',
+    file: 'server/pipeline/fit-estimate.ts',
+    find: 'if (price(at(STEPS)) <= most) return at(STEPS)',
+    replace: 'if (most >= 0n) return at(STEPS)',
+    tests: ['tests/pipeline/charge.test.ts'],
+  },
+  {
+    rule: 'Null, text and fractions are not stated',
+    mistake: 'reads whatever Number makes of it',
+    file: 'server/dialects/usage/read-count.ts',
+    find: 'return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined',
+    replace: 'return Math.max(0, Math.trunc(Number(value))) || 0',
+  },
+  {
+    rule: 'The output of message_start is a placeholder',
+    mistake: 'believes it',
+    file: 'server/dialects/messages/read-usage.ts',
+    find: "take(withoutPlaceholders(member(message, 'usage')))",
+    replace: "take(member(message, 'usage'))",
+  },
+  {
+    rule: 'Reasoning told beside the output is output',
+    mistake: 'takes it to be inside',
+    file: 'server/dialects/chat/split-tokens.ts',
+    find: 'addCounts(room.left, readOutside(usage, input, named)) ?? room.left',
+    replace: 'room.left',
+  },
+  {
+    rule: 'A price that names no tier is the price of the standard one only',
+    mistake: 'sells every tier at the base price',
+    file: 'server/catalog/strict-facts.ts',
+    find: "if (name === 'model') return true",
+    replace: "if (name !== 'model') return false\n    if (name === 'model') return true",
+  },
+  {
+    rule: 'A call is billed as it was served',
+    mistake: 'bills it as it was asked for',
+    file: 'server/pipeline/settle.ts',
+    find: 'if (served !== undefined) facts[name] = served',
+    replace: 'if (served !== undefined) facts[name] ??= served',
+  },
+  {
+    rule: 'A write for an hour has a price of its own',
+    mistake: 'sells it at the price of five minutes',
+    file: 'server/catalog/price.ts',
+    find: "  cached_audio_input_token: 'audio_input_token',\n",
+    replace: "  cache_write_1h_token: 'cache_write_5m_token',\n",
+  },
+  {
+    rule: 'Passes of other models are billed',
+    mistake: 'forgets them',
+    file: CHARGE,
+    find: 'const { usage = {}, passes = [], statedCost } = report',
+    replace: 'const { usage = {}, statedCost } = report\n  const passes: readonly ModelPass[] = []',
+  },
+  {
+    rule: 'A cost that the vendor states is the charge where it is sold so',
+    mistake: 'bills tokens',
+    file: CHARGE,
+    find: 'const cost = isKnown ?',
+    replace: 'const cost = isKnown && model.prices.length === 0 ?',
+  },
+  {
+    rule: 'Each line is rounded up once',
+    mistake: 'rounds down',
+    file: 'server/lib/money.ts',
+    find: 'return (dividend + divisor - 1n) / divisor',
+    replace: 'return dividend / divisor',
+  },
+  {
+    rule: 'A process sweeps only after it has renewed its own lease',
+    mistake: 'sweeps whether the database was there or not',
+    file: 'server/ledger/sweeper.ts',
+    find: 'if (!renewed || this.isSweeping || this.stopped) return',
+    replace: 'if (this.isSweeping || this.stopped) return',
+    tests: ['tests/ledger/owners.test.ts', 'tests/ledger/late-settlements.test.ts'],
+  },
+]
