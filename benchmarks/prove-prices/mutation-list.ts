@@ -63,8 +63,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Null, text and fractions are not stated',
     mistake: 'reads whatever Number makes of it',
     file: 'server/dialects/usage/read-count.ts',
-    find: 'return Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined',
-    replace: 'return Math.max(0, Math.trunc(Number(value))) || 0',
+    find: 'Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) + 0 : undefined',
+    replace: 'Math.max(0, Math.trunc(Number(value))) || 0',
   },
   {
     rule: 'The output of message_start is a placeholder',

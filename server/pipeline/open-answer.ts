@@ -36,15 +36,15 @@ export interface StreamAnswer {
 export type OpenedAnswer = WholeAnswer | StreamAnswer
 
 /**
- * Throws an UpstreamFailure when the answer turns out to be one. A whole answer must be there
- * `withinMs`; without it, nothing but the wire's own time-outs ends it.
+ * Throws an UpstreamFailure when the answer turns out to be one. A whole answer and the first event
+ * of a stream must be there `withinMs`; without it, only the wire has time-outs.
  */
 export function openAnswer(
   answer: UpstreamAnswer,
   bytesMax: number,
   withinMs?: number,
 ): Promise<OpenedAnswer> {
-  return answer.stream ? openStream(answer) : openWhole(answer, bytesMax, withinMs)
+  return answer.stream ? openStream(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
 }
 
 function refuse(answer: UpstreamAnswer): void {
@@ -110,12 +110,14 @@ function readWhole(
   })
 }
 
-function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
+function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promise<StreamAnswer> {
   const { body, relay, status, headers } = answer
   if (body.destroyed) return Promise.reject(brokenOff(body.errored, 'the stream broke off'))
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = []
+    let timer: NodeJS.Timeout | undefined
     const finish = (ended: boolean) => {
+      clearTimeout(timer)
       body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
       // Errors between here and the delivery's own listeners must not become uncaught.
       body.on('error', ignore)
@@ -156,9 +158,17 @@ function openStream(answer: UpstreamAnswer): Promise<StreamAnswer> {
       finish(true)
     }
     const onError = (cause: Error) => {
+      clearTimeout(timer)
       reject(brokenOff(cause, 'the stream broke off'))
     }
     const onClose = () => onError(new Error('closed'))
+    if (withinMs !== undefined) {
+      const late = () => {
+        onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
+        body.destroy()
+      }
+      timer = setTimeout(late, Math.max(0, withinMs))
+    }
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }

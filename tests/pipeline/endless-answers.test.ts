@@ -118,6 +118,20 @@ test('a stream that drips for ever', async () => {
   assert.equal(record.basis, 'partial')
 })
 
+test('a first event that drips is a 502, and the hold goes back', async () => {
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write('data: ')
+    const drip = setInterval(() => response.write(' '), 50)
+    await once(response, 'close')
+    clearInterval(drip)
+  }
+  const { key } = await gateway.tenant()
+  const answer = await gateway.post(PATH, key, ask('slow', true))
+  assert.equal(answer.status, 502)
+  assert.equal((await gateway.record(answer, key)).charged, '0')
+})
+
 test('a whole answer that drips is a 502, and the hold goes back', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
