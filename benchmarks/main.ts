@@ -8,7 +8,15 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { installPortkey } from './peers/install-portkey.ts'
 
-const ALL = ['start-up', 'ledger', 'throughput', 'latency', 'open-streams', 'interpretations']
+const ALL = [
+  'start-up',
+  'ledger',
+  'sealing',
+  'throughput',
+  'latency',
+  'open-streams',
+  'interpretations',
+]
 const WITH_PEERS = new Set(['throughput', 'latency'])
 
 const [name, ...more] = process.argv.slice(2)

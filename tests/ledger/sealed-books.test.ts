@@ -309,6 +309,14 @@ describe('sealed books', () => {
     assert.deepEqual(await findings(), [])
   })
 
+  test('a range of entries is found by an index, whatever the size of the table', async () => {
+    const plan = await sql.begin(async (transaction) => {
+      await transaction`set local enable_seqscan = off`
+      return await transaction`explain select from entry where id > 5 and id <= 9`
+    })
+    assert.match(JSON.stringify(plan), /entry_by_id/)
+  })
+
   test('rows in any order are verified', async () => {
     await sealSmallBlocks()
     const problems = await withDatabaseChain(sql, async (source) => {
