@@ -1,0 +1,148 @@
+/**
+ * kill -9 at every named line of a background response's life. Another process takes over; the
+ * vendor's own book and the ledger must agree: made at most once, charged once or not at all.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { audit } from '../../server/ledger/audit.ts'
+import { createSecretBox } from '../../server/lib/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import { QUICK } from './stage.ts'
+
+const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
+const WAIT_MS = 60_000
+/** How each ends, and how many responses the vendor made. */
+const ENDINGS: Readonly<Record<string, { readonly state: string; readonly jobs: number }>> = {
+  'task-held': { state: 'failed', jobs: 0 },
+  'task-sending': { state: 'failed', jobs: 0 },
+  // The vendor made it, and no process knows under which id: its cost is noted.
+  'task-sent': { state: 'failed', jobs: 1 },
+  'task-accepted': { state: 'succeeded', jobs: 1 },
+  'task-finish': { state: 'succeeded', jobs: 1 },
+  'task-finished': { state: 'succeeded', jobs: 1 },
+}
+
+let database: TestDatabase
+let vendors: Simulators
+let dataDir: string
+let key: string
+
+before(async () => {
+  database = await createTestDatabase()
+  vendors = await startSimulators({ port: 0 })
+  dataDir = mkdtempSync(join(tmpdir(), 'tributary-crash-'))
+  const settings = { base_url: `${vendors.url}/openai/v1`, api_key: 'sim-openai-key' }
+  const content = {
+    channels: [{ id: 'vendor', upstream: 'openai-compatible', settings }],
+    models: [
+      {
+        ...{ id: 'held', type: 'chat' },
+        prices: [
+          { unit: 'input_token', per: 1, amount: '0.001' },
+          { unit: 'output_token', per: 1, amount: '0.01' },
+        ],
+        routes: [{ channel: 'vendor', upstream_model: 'sim-chat' }],
+      },
+    ],
+  }
+  await applyCatalog({
+    sql: database.sql,
+    files: [parseCatalogFile('crash.json', JSON.stringify(content), {})],
+    upstreams: Object.fromEntries(UPSTREAMS),
+    secrets: createSecretBox([SECRET_KEY]),
+    environment: {},
+  })
+  const account = await createTestAccount(database.sql, '1000')
+  key = (await createKey(database.sql, { accountId: account.id })).key
+})
+after(async () => {
+  await vendors.stop()
+  await database.drop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+function start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
+  const databaseUrl = database.url
+  return startGateway({ dataDir, databaseUrl, env: { ...QUICK, SECRET_KEY, ...env } })
+}
+
+function create(gateway: GatewayProcess, marker: string, stream: boolean): Promise<Response> {
+  return fetch(`${gateway.url}/v1/responses`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      ...{ model: 'held', background: true, stream, max_output_tokens: 50 },
+      input: `[[call:${marker}]][[tokens:7]]`,
+    }),
+  })
+}
+
+for (const stream of [false, true]) {
+  test(`every failpoint${stream ? ', streamed' : ''}: the books agree`, async () => {
+    const markers = new Map<string, string>()
+    for (const name of Object.keys(ENDINGS)) {
+      const marker = `${name}-${stream}`
+      const isWorkers = name.startsWith('task-finish')
+      const gateway = await start({ ROLE: 'api', ...(isWorkers ? {} : { TRIBUTARY_FAIL: name }) })
+      const answer = create(gateway, marker, stream)
+      if (isWorkers) {
+        // Left by its caller, so that a worker has to end it.
+        await (await answer).body?.cancel()
+        await gateway.kill9()
+        const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: name }).catch(() => undefined)
+        await worker?.exited
+      } else {
+        await assert.rejects(answer.then((one) => one.text()))
+        await gateway.exited
+      }
+      markers.set(name, marker)
+    }
+    const survivor = await start({})
+    await until('every end', allEnded, WAIT_MS)
+    await survivor.stop(2_000)
+    for (const [name, marker] of markers) await compare(name, marker)
+    const { checks } = await audit(database.sql)
+    assert.deepEqual(
+      checks.filter(({ ok }) => !ok),
+      [],
+    )
+  })
+}
+
+async function allEnded(): Promise<true | undefined> {
+  const [row] = await database.sql<{ open: number }[]>`
+    select count(*)::int as open from task where finished_at is null`
+  return row?.open === 0 ? true : undefined
+}
+
+/** Tasks were made one after the other, in the order of the failpoints. */
+async function compare(name: string, marker: string): Promise<void> {
+  const made = vendors.book.entries({ marker })
+  assert.equal(made.length, ENDINGS[name]?.jobs, `${marker}: made by the vendor`)
+  const [row] = await database.sql<{ state: string; charged: bigint }[]>`
+    select t.state, c.charged from task t join call c on c.hold_id = t.hold_id
+    order by t.created_at, t.id offset ${orderOf(name, marker)} limit 1`
+  assert.equal(row?.state, ENDINGS[name]?.state, marker)
+  const {
+    input_token: input = 0,
+    cached_input_token: cached = 0,
+    output_token: output = 0,
+  } = made[0]?.units ?? {}
+  const worth = BigInt(input + cached) * 1_000_000n + BigInt(output) * 10_000_000n
+  assert.equal(row?.charged, row?.state === 'succeeded' ? worth : 0n, marker)
+}
+
+function orderOf(name: string, marker: string): number {
+  const names = Object.keys(ENDINGS)
+  return names.indexOf(name) + (marker.endsWith('true') ? names.length : 0)
+}
