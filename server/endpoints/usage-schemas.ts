@@ -17,7 +17,7 @@ export const usageRecord = z.object({
   debt: z.string().describe('What the balance could not cover.'),
   currency: z.string(),
   basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
-  review: z.boolean().describe('The upstream’s figure was absurd; a person looks at it.'),
+  review: z.boolean().describe('Not what the upstream stated; a person looks at it.'),
   task_id: z.string().optional(),
   error: z.string().optional(),
 })

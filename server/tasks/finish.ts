@@ -49,7 +49,8 @@ export async function finish(
   failpoint('task-finished')
   if (!done) return false
   engine.services.metrics.settled({ basis: charge.basis, review: charge.review })
-  if (charge.review) engine.services.log.error({ task_id: task.id }, 'absurd usage of a task')
+  if (charge.review)
+    engine.services.log.error({ task_id: task.id }, 'the charge is not what the upstream stated')
   if (options.orphan) {
     const fields = { task_id: task.id, channel: task.channel_id, reason: options.orphan }
     engine.services.log.error(fields, 'an upstream may bill what nobody is charged for')

@@ -37,6 +37,25 @@ test('200: its owner reads it, lists its input, builds on it and deletes it', as
   }
 })
 
+test('what an answer builds on is held for again, with all that it was built on', async () => {
+  const { key } = await gateway.tenant()
+  const input = 'a long story '.repeat(2_000)
+  const first = await gateway.post(PATH, key, ask({ input }))
+  const { usage } = first.json
+  const second = await gateway.post(PATH, key, ask({ previous_response_id: first.json.id }))
+  const heldFor = async (answer: { headers: Headers }) => {
+    const id = answer.headers.get('x-request-id')
+    const [row] = await gateway.sql<{ estimate: Record<string, number> }[]>`
+      select estimate from hold where request_id = ${id}`
+    return row?.estimate.input_token ?? 0
+  }
+  assert.ok(usage.input_tokens > 1_000)
+  assert.ok((await heldFor(second)) >= usage.input_tokens + usage.output_tokens)
+  const old = ask({ previous_response_id: first.json.id })
+  await gateway.sql`update stored_answer set tokens = null`
+  assert.equal((await gateway.post(PATH, key, old)).status, 200, 'an answer of before')
+})
+
 test('404, the same for foreign, unknown and malformed ids; nobody builds on another’s', async () => {
   const owner = await gateway.tenant()
   const stranger = await gateway.tenant()

@@ -25,7 +25,7 @@ export const operatorProofContract = {
         z.object({ age: z.string(), count: z.number(), amount, currency: z.string() }),
       ),
       oldest_open_hold_at: time.nullable(),
-      in_review: z.number().describe('Calls whose usage was absurd and was charged as the hold.'),
+      in_review: z.number().describe('Calls whose charge is not what the upstream stated.'),
       lost_calls: z.number().describe('Closed for a process that died, within 30 days.'),
       orphan_costs: z.number(),
       dropped_deliveries: z.number().describe('Within 30 days.'),

@@ -47,7 +47,8 @@ export const messages = defineMessages(
     basis_none: 'Nothing is owed',
     error: 'Error',
     review:
-      'The upstream’s figure was absurd; charged was what had been frozen. A person looks at it.',
+      'The charge is not what the upstream stated, which was too much or had no price. ' +
+      'A person looks at it.',
     step_hold: 'Frozen',
     step_charge: 'Charged',
     step_return: 'Returned',
@@ -104,7 +105,7 @@ export const messages = defineMessages(
     basis_checkpoint: '进程终止前的最后状态',
     basis_none: '无需付费',
     error: '错误',
-    review: '上游用量异常，按冻结金额扣费，等待人工复核。',
+    review: '扣费与上游所报的用量不符（超出上限，或没有价格），等待人工复核。',
     step_hold: '冻结',
     step_charge: '扣费',
     step_return: '退回',
