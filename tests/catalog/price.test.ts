@@ -180,6 +180,10 @@ test("the vendor's own cost is the whole charge where it has a price, even at ze
     ],
   )
   assert.equal(priceCharge([tokens, margin], { ...usage, vendor_cost: 0 }, {}).totalNanos, 0n)
+  const other = price('output_token', '8', 1, { model: 'other' })
+  const passes = [{ model: 'other', role: 'advisor', usage: { output_token: 2 } }]
+  const whole = priceCharge([tokens, other, margin], usage, {}, {}, passes)
+  assert.deepEqual([whole.totalNanos, whole.unpriced, whole.lines.length], [1100n, [], 3])
   const unsold = priceCharge([tokens], usage, {})
   assert.equal(unsold.totalNanos, 15n * nano)
   assert.deepEqual(unsold.unpriced, [])
