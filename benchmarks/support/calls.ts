@@ -29,6 +29,8 @@ export interface FinishedCall extends PlannedCall {
   /** As the caller read it from the answer, in the units of the book. */
   readonly usage: Readonly<Record<string, number>> | undefined
   readonly milliseconds: number
+  /** The request whose answer was repeated, under the same Idempotency-Key. */
+  readonly replayOf?: string | undefined
 }
 
 const SPEAKER = 'zh_female_vv_uranus_bigtts'
@@ -107,33 +109,38 @@ export async function sendCall(
   url: string,
   call: PlannedCall,
   key: { readonly id: string; readonly key: string },
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<FinishedCall> {
   const start = performance.now()
-  const seen = await exchange(dispatcher, url, call, key.key)
+  const given = { ...headers, authorization: `Bearer ${key.key}` }
+  const seen = await exchange(dispatcher, url, call, given)
   return { ...call, keyId: key.id, ...seen, milliseconds: performance.now() - start }
 }
 
-type Seen = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage'>
+type Seen = Pick<FinishedCall, 'outcome' | 'status' | 'requestId' | 'usage' | 'replayOf'>
 
 async function exchange(
   dispatcher: Dispatcher,
   url: string,
   call: PlannedCall,
-  key: string,
+  headers: Readonly<Record<string, string>>,
 ): Promise<Seen> {
-  let head: Pick<Seen, 'status' | 'requestId'> = { status: 0, requestId: undefined }
+  let head: Omit<Seen, 'outcome' | 'usage'> = {
+    ...{ status: 0, requestId: undefined, replayOf: undefined },
+  }
   try {
     const answer = await dispatcher.request({
       origin: url,
       path: call.path,
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { ...headers, 'content-type': 'application/json' },
       body: JSON.stringify(call.body),
     })
     const requestId = answer.headers['x-request-id']
     head = {
       status: answer.statusCode,
       requestId: typeof requestId === 'string' ? requestId : undefined,
+      replayOf: answer.headers['idempotent-replayed']?.toString(),
     }
     const text = await answer.body.text()
     if (head.status !== 200) return { ...head, outcome: 'refused', usage: undefined }

@@ -144,7 +144,9 @@ export interface SimulatorsProcess extends RunningProcess {
   readBook(since?: number): Promise<readonly BookEntry[]>
 }
 
-async function startSimulatorsProcess(more: readonly string[] = []): Promise<SimulatorsProcess> {
+export async function startSimulatorsProcess(
+  more: readonly string[] = [],
+): Promise<SimulatorsProcess> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`
   const script = join(ROOT, 'simulators', 'main.ts')

@@ -24,7 +24,7 @@ function mount(folder: string, megabytes: number): string | false {
 }
 
 /** The folder it is mounted on, until the end of the test. */
-export function mountSmallDisk(t: TestContext, megabytes: number): string {
+export function mountSmallDisk(t: Pick<TestContext, 'after'>, megabytes: number): string {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-disk-'))
   t.after(() => {
     spawnSync('umount', ['-l', folder])

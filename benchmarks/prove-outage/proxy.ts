@@ -1,0 +1,131 @@
+/**
+ * A faulty way to PostgreSQL: a socket that a gateway takes for its database's. It can hold back what
+ * the gateway sends and deliver it later, even after the gateway has given up; swallow answers of
+ * statements that were carried out; and cut everything.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { EmbeddedPlace } from '../../server/database/embedded.ts'
+
+export interface FaultyProxy {
+  /** DATABASE_URL through this proxy. */
+  readonly url: string
+  /** What gateways send from now on waits; the returned function delivers it. */
+  holdBack(): () => void
+  /** Answers to statements of the ledger are lost together with their connection, until called. */
+  dropAnswers(): () => void
+  /** No connection works until the returned function is called. */
+  cut(): () => void
+  close(): Promise<void>
+}
+
+const LEDGER = /ledger_(take|close|correct)/
+
+export async function openProxy(place: EmbeddedPlace): Promise<FaultyProxy> {
+  const folder = mkdtempSync(join(tmpdir(), 'tributary-proxy-'))
+  const { user, password, port, database, socketFolder } = place
+  const pairs = new Set<Pair>()
+  const state: State = { isHeld: false, isDropping: false }
+  let isCut = false
+  const server = createServer((client) => {
+    if (isCut) {
+      client.destroy()
+      return
+    }
+    const pair = new Pair(client, connect(`${socketFolder}/.s.PGSQL.${port}`), state)
+    pairs.add(pair)
+    pair.ended = () => pairs.delete(pair)
+  })
+  await new Promise<void>((resolve) => {
+    server.listen(join(folder, `.s.PGSQL.${port}`), resolve)
+  })
+  return {
+    url: `postgres://${user}:${password}@${encodeURIComponent(folder)}:${port}/${database}`,
+    holdBack() {
+      state.isHeld = true
+      return () => {
+        state.isHeld = false
+        for (const pair of [...pairs]) pair.deliver()
+      }
+    },
+    dropAnswers() {
+      state.isDropping = true
+      return () => {
+        state.isDropping = false
+      }
+    },
+    cut() {
+      isCut = true
+      for (const pair of [...pairs]) pair.destroy()
+      return () => {
+        isCut = false
+      }
+    },
+    async close() {
+      server.close()
+      for (const pair of [...pairs]) pair.destroy()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+interface State {
+  isHeld: boolean
+  isDropping: boolean
+}
+
+class Pair {
+  ended: () => void = () => undefined
+  private readonly client: Socket
+  private readonly server: Socket
+  private readonly state: State
+  private held: Buffer[] = []
+  private isMoney = false
+
+  constructor(client: Socket, server: Socket, state: State) {
+    this.client = client
+    this.server = server
+    this.state = state
+    client
+      .on('data', this.onRequest)
+      .on('close', this.onClientGone)
+      .on('error', () => undefined)
+    server
+      .on('data', this.onAnswer)
+      .on('close', this.onServerGone)
+      .on('error', () => undefined)
+  }
+
+  deliver(): void {
+    for (const bytes of this.held) this.server.write(bytes)
+    this.held = []
+    if (this.client.destroyed) this.server.end()
+  }
+
+  destroy(): void {
+    this.client.destroy()
+    this.server.destroy()
+    this.ended()
+  }
+
+  private readonly onRequest = (bytes: Buffer): void => {
+    // Statements are prepared once: a batch is known by its text or by the ids of its holds.
+    this.isMoney = LEDGER.test(bytes.toString('latin1')) || bytes.includes('hold_')
+    if (this.state.isHeld) this.held.push(bytes)
+    else this.server.write(bytes)
+  }
+
+  private readonly onAnswer = (bytes: Buffer): void => {
+    if (this.state.isDropping && this.isMoney) this.destroy()
+    else this.client.write(bytes)
+  }
+
+  private readonly onClientGone = (): void => {
+    // What was held back still arrives, as it would out of a stalled network.
+    if (this.held.length === 0) this.destroy()
+  }
+
+  private readonly onServerGone = (): void => this.destroy()
+}
