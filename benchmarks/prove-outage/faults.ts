@@ -41,9 +41,10 @@ export const LOCK: Fault = {
   name: 'a balance locked',
   milliseconds: [2_000, 20_000],
   async run({ sql, accountIds }, _gateway, milliseconds) {
+    const [locked = ''] = accountIds
     await sql
       .begin(async (transaction) => {
-        await transaction`select 1 from balance where account_id = ${accountIds[0] ?? ''} for update`
+        await transaction`select 1 from balance where account_id = ${locked} for update`
         await sleep(milliseconds)
       })
       // The database may be frozen or stopped at the same time.

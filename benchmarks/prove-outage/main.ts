@@ -61,7 +61,7 @@ function summarise({ breaks, faults, asked, rows, bookedNanos, chargedNanos }: O
 function describe({ breaks }: OutageResult, figures: ReturnType<typeof summarise>): string[] {
   const { faults, outcomes, records, requests, named, tries, replayed, corrected } = figures
   return [
-    `${requests} requests, ${named} of them with an Idempotency-Key, ${tries} tries at two gateways.`,
+    `${requests} requests, ${named} with an Idempotency-Key, ${tries} tries at two gateways.`,
     '',
     ...table([['what went wrong', 'times'], ...Object.entries(faults)]),
     '',
@@ -73,7 +73,7 @@ function describe({ breaks }: OutageResult, figures: ReturnType<typeof summarise
     `calls taken for lost that were put right: ${corrected}`,
     `the vendor billed ${figures.booked}, charged ${figures.charged}`,
     breaks.length === 0
-      ? 'No live call is recorded as lost, no key was charged twice, the audit is clean: the books agree.'
+      ? 'No live call is lost, no key was charged twice, the audit is clean: the books agree.'
       : `${breaks.length} BREAKS:\n${breaks.slice(0, 50).join('\n')}`,
     figures.ok ? 'PASSED' : 'FAILED',
   ]

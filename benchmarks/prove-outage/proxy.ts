@@ -1,7 +1,7 @@
 /**
- * A faulty way to PostgreSQL: a socket that a gateway takes for its database's. It can hold back what
- * the gateway sends and deliver it later, even after the gateway has given up; swallow answers of
- * statements that were carried out; and cut everything.
+ * A faulty way to PostgreSQL: a socket that a gateway takes for its database's. It can hold back
+ * what the gateway sends and deliver it later, even after the gateway has given up; swallow answers
+ * of statements that were carried out; and cut everything.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'

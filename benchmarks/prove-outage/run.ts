@@ -53,20 +53,27 @@ export async function proveOutage(options: OutageOptions): Promise<OutageResult>
     const compared = compare(asked, rows, entries, stage.killed)
     const { checks } = await audit(stage.sql)
     const broken = checks.filter(({ ok }) => !ok).map((check) => `audit: ${JSON.stringify(check)}`)
-    const open = isQuiet ? [] : ['holds are open or calls are lost after all has been quiet']
+    const waiting = rows.filter((row) => isWaiting(row, stage.killed))
+    const open = isQuiet ? [] : [`not put right in time: ${JSON.stringify(waiting.map(describe))}`]
     const breaks = [...compared.breaks, ...broken, ...open]
     return { ...compared, breaks, faults: ran, asked, rows, logs: stage.logs() }
   } finally {
     await stage.close()
   }
 
-  /** No open hold, and nobody taken for lost whose process lives: that is still to be put right. */
   async function areClosed(): Promise<true | undefined> {
     const rows = await readRows(stage.sql)
-    const isWaiting = ({ state, status, address }: Row) =>
-      state === 'open' || (status === 'lost' && !stage.killed.has(address ?? ''))
-    return rows.some(isWaiting) ? undefined : true
+    return rows.some((row) => isWaiting(row, stage.killed)) ? undefined : true
   }
+}
+
+/** Open, or taken for lost while its process lives: that is still to be put right. */
+function isWaiting({ state, status, address }: Row, killed: ReadonlySet<string>): boolean {
+  return state === 'open' || (status === 'lost' && !killed.has(address ?? ''))
+}
+
+function describe({ request_id, state, status, address }: Row) {
+  return { request_id, state, status, address }
 }
 
 function compare(

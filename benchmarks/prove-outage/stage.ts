@@ -1,5 +1,5 @@
-/** Two gateways on one PostgreSQL, each behind a faulty proxy, and the simulators as their vendor. */
-import { writeFileSync } from 'node:fs'
+/** Two gateways on one PostgreSQL, each behind a faulty proxy, and simulators as their vendor. */
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
@@ -104,8 +104,12 @@ export async function openStage(options: {
       for (const { proxy } of gateways) await proxy.close()
       await simulators.stop(5_000)
       await sql.end({ timeout: 1 })
-      await server.remove()
+      await server.stop()
+      // The disk, or the folder, and where the server's socket was.
       for (const work of undo) work()
+      for (const folder of [dataDir, server.place.socketFolder]) {
+        rmSync(folder, { recursive: true, force: true })
+      }
     },
   }
 }

@@ -5,7 +5,7 @@ export interface LeaseTimes {
   readonly leaseSeconds: number
   /** The longest gap between two renewals that still counts as steady. */
   readonly patienceSeconds: number
-  /** After so long without a word a process is certainly gone. */
+  /** After so long without a word a process has ended its calls by itself. */
   readonly quietSeconds: number
 }
 

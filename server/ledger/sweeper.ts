@@ -55,8 +55,8 @@ const LEASE_SECONDS = 20
 /** A renewal that failed is tried again so soon. */
 const RETRY_MS = 1_000
 const ADRIFT_MS = 5 * 60_000
-/** The longest call there is: first byte, and the silences within it. */
-const QUIET_SECONDS = 600
+/** Longer than `ADRIFT_MS`, after which a process ends its calls by itself. */
+const QUIET_SECONDS = 360
 const BATCH = 500
 /** Expired rows are dropped once in this many sweeps. */
 const DROP_EVERY = 60
