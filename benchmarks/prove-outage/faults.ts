@@ -52,7 +52,7 @@ export const LOCK: Fault = {
   },
 }
 
-export const PAUSE: Fault = {
+const PAUSE: Fault = {
   name: 'gateway paused',
   milliseconds: [20_000, 70_000],
   run: (_stage, { process }, milliseconds) =>
