@@ -8,18 +8,21 @@ const FACTOR = 4
 const SECONDS_LEAST = 14_400
 /** A conversation about a result is as long as a model can take. */
 const INPUT_TOKENS_LEAST = 2_000_000
-/** Of a text about a result, where the hold was not taken by its tokens. */
-const OUTPUT_TOKENS_DEFAULT = 1_000_000
+/** Of a text: more than any model writes. */
+const OUTPUT_TOKENS_LEAST = 1_000_000
 const OTHERS_LEAST = 1_000
 
 /** From what the hold was taken for: orders are checked, so that their size is no tale. */
 export function boundTask(quantities: Quantities): Ceiling {
   const total = (units: readonly Unit[]) =>
     units.reduce((sum, unit) => sum + (quantities[unit] ?? 0), 0)
+  const output = total(OUTPUT_UNITS)
+  // The output of a text is held for as long as its caller says; that of a video, as it is ordered.
+  const isText = output === 0 || total(INPUT_UNITS) > 0
   const most = (quantity: number, least: number) => Math.max(quantity * FACTOR, least)
   return {
     inputTokens: most(total(INPUT_UNITS), INPUT_TOKENS_LEAST),
-    outputTokens: total(OUTPUT_UNITS) * FACTOR || OUTPUT_TOKENS_DEFAULT,
+    outputTokens: isText ? most(output, OUTPUT_TOKENS_LEAST) : output * FACTOR,
     units: {
       second: most(quantities.second ?? 0, SECONDS_LEAST),
       character: most(quantities.character ?? 0, INPUT_TOKENS_LEAST),
