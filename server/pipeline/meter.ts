@@ -176,7 +176,8 @@ async function finishStream(metered: Metered, answer: StreamAnswer, served: Serv
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   try {
     await settleStream(metered, delivered, served)
-    await rememberAnswer(metered, delivered.report)
+    // What was not read to its end was not charged to its end: it must not be read for nothing.
+    if (delivered.end === 'complete') await rememberAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })
   } finally {

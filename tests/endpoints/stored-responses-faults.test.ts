@@ -20,6 +20,7 @@ let answer: (response: ServerResponse) => void
 let sentBytes = 0
 let wasLeft = false
 let count = 0
+let odd: object = {}
 
 before(async () => {
   vendor = createServer((request, response) => {
@@ -30,7 +31,7 @@ before(async () => {
     if (request.method !== 'POST') return answer(response)
     count += 1
     response.writeHead(200, { 'content-type': 'application/json' })
-    response.end(JSON.stringify({ ...KEPT, id: `resp_${count}` }))
+    response.end(JSON.stringify({ ...KEPT, id: `resp_${count}`, ...odd }))
   })
   vendor.listen(0, '127.0.0.1')
   await once(vendor, 'listening')
@@ -106,6 +107,18 @@ for (const [status, passed] of [
     assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
   })
 }
+
+test('a vendor that goes on unasked has its answer read by nobody: nobody paid for it', async () => {
+  const tenant = await gateway.tenant()
+  odd = { status: 'queued', usage: null, output: [] }
+  // Decoders of some vendors do not mind the case of a member's name.
+  const body = { model: 'odd', input: 'hi', Background: true }
+  const made = await gateway.post(PATH, tenant.key, body)
+  odd = {}
+  assert.equal(made.status, 200, made.text)
+  answer = (response) => void response.writeHead(200).end(JSON.stringify(KEPT))
+  assert.equal((await gateway.get(`${PATH}/${made.json.id}`, tenant.key)).status, 404)
+})
 
 test('a caller that leaves: nobody reads on, and the record says cancelled', async () => {
   const tenant = await gateway.tenant()

@@ -1,11 +1,12 @@
 /** The Responses API: passed through as bytes, or served by chat completions where so set. */
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
+import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
 import { translateRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
 import { spliceJson } from '../../dialects/splice.ts'
-import { createBodyTap } from '../../dialects/tap.ts'
+import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { isDocument } from '../read-json.ts'
@@ -40,11 +41,22 @@ async function pass(
     body: response.body,
     relay: stream
       ? createResponsesTap(usage, { goesOn })
-      : createBodyTap((document) => readResponseBody(document, usage)),
+      : createBodyTap((document) => readEnded(readResponseBody(document, usage), document, goesOn)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     refusal,
   }
+}
+
+/**
+ * A response that nobody asked to be made in the background, but is, has no id for us: what it will
+ * cost is not known, so it cannot be read again.
+ */
+function readEnded(reading: BodyReading, document: unknown, goesOn: boolean): BodyReading {
+  const status = readResponseStatus(document)
+  if (goesOn || (status !== 'queued' && status !== 'in_progress')) return reading
+  const { answerId: _unpaid, ...rest } = reading
+  return rest
 }
 
 /** A vendor without this API says so with a 404, 405 or 501: the caller is told as it is. */
