@@ -117,7 +117,7 @@ const chargesAreExplained: Invariant = {
 }
 
 const correctionsAreExplained: Invariant = {
-  id: 'I14',
+  id: 'I18',
   title: 'a correction is the difference to what a call was charged when it was taken for lost',
   find: (sql) => sql<Violation[]>`
     with corrected as (

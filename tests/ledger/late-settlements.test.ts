@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
+import { changeKey, rotateKey, showKey } from '../../server/accounts/manage-keys.ts'
 import { closeHolds, correctLost, takeHolds } from '../../server/ledger/move-store.ts'
 import { endLease, renewLease, sweepHolds } from '../../server/ledger/owner-store.ts'
 import {
@@ -104,6 +105,52 @@ describe('a settlement after the call was taken for lost', () => {
     const [row] = await database.sql`
       select held, spent from key_spend where key_id = ${caller.keyId}`
     assert.deepEqual({ ...row }, { held: 0n, spent: 90n })
+  })
+
+  async function readSpend(keyId: string) {
+    const { spent, held } = await showKey(database.sql, keyId)
+    return { spent, held }
+  }
+
+  test('the counter that rotated keys share follows, whichever of them made the call', async () => {
+    const { sql } = database
+    const caller = await createCaller(sql)
+    await changeKey(sql, caller.keyId, { spendLimitNanos: 500n })
+    const byFirst = await lose(caller, 40n, { spend_limit: '500' })
+    const { created } = await rotateKey(sql, caller.keyId, 3600)
+    const rotated = { ...caller, keyId: created.id }
+    const bySecond = await lose(rotated, 30n, { spend_limit: '500' })
+    assert.deepEqual(await readSpend(created.id), { spent: 70n, held: 0n })
+    assert.equal(await correct(byFirst, 90n), 'corrected')
+    assert.equal(await correct(bySecond, 10n), 'corrected')
+    for (const id of [caller.keyId, created.id]) {
+      assert.deepEqual(await readSpend(id), { spent: 100n, held: 0n })
+    }
+    const counters = await sql`
+      select key_id from key_spend where key_id in (${caller.keyId}, ${created.id})`
+    assert.deepEqual(
+      counters.map(({ key_id }) => key_id),
+      [caller.keyId],
+    )
+    const tooMuch = holdRow(rotated, { amount: '401', spend_limit: '500' })
+    const rest = holdRow(caller, { amount: '400', spend_limit: '500' })
+    const verdicts = [await takeHolds(sql, [tooMuch]), await takeHolds(sql, [rest])]
+    assert.equal(verdicts[0]?.get(tooMuch.id), 'spend_limit')
+    assert.equal(verdicts[1]?.get(rest.id), 'held')
+    await closeHolds(sql, [settleRow(rest, null)])
+    assert.deepEqual(await brokenInvariants(sql), [])
+  })
+
+  test('a limit that was set after the call was taken for lost counts the rest of it', async () => {
+    const { sql } = database
+    const caller = await createCaller(sql)
+    const hold = await lose(caller, 40n)
+    const { created } = await rotateKey(sql, caller.keyId, 3600)
+    await changeKey(sql, created.id, { spendLimitNanos: 500n })
+    assert.deepEqual(await readSpend(created.id), { spent: 40n, held: 0n })
+    assert.equal(await correct(hold, 90n), 'corrected')
+    assert.deepEqual(await readSpend(created.id), { spent: 90n, held: 0n })
+    assert.deepEqual(await brokenInvariants(sql), [])
   })
 
   test('figures by hour count a call once, as it really ended', async () => {

@@ -80,6 +80,11 @@ describe('sealed books', () => {
     return await writeCheckpoint(sql, box, '1')
   }
 
+  test('every check of the audit has an id of its own', async () => {
+    const ids = (await audit(sql)).checks.map(({ id }) => id)
+    assert.deepEqual(ids, [...new Set(ids)])
+  })
+
   test('every entry is in one block, and both ways of verifying agree', async () => {
     const signed = await sealSmallBlocks()
     const blocks = await sql`select number, after_id, upto_id, entries from ledger_block order by 1`
