@@ -80,7 +80,7 @@ test('OpenAI: base64 and tokens', async () => {
   const [first] = list(json.data)
   assert.deepEqual(sizeOf(bytesOf(first)), [1536, 1024])
   assert.equal(json.usage?.output_tokens, 2 * 6208)
-  assert.deepEqual(last()?.units, { input_token: 2, output_token: 2 * 6208 })
+  assert.deepEqual(last()?.units, { input_token: 2, image_output_token: 2 * 6208 })
   const streamed = await sim.post(OPENAI, KEYS.openai, { ...body, n: 1, stream: true })
   const [event] = dataLines(streamed.text)
   assert.equal(event?.type, 'image_generation.completed')
