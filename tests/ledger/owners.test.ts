@@ -55,6 +55,8 @@ describe('owners', () => {
     assert.equal(await sweep(own), 0)
     await renew(own)
     assert.equal(await sweep(own), 0)
+    await endLease(database.sql, own)
+    assert.equal(await sweep(own), 0, 'not even while it stops')
     assert.equal(await stateOf(hold.id), 'open')
     await finish(own)
   })
