@@ -28,6 +28,11 @@ const first = Number(values.first)
 const lanes = Number(values.lanes)
 const SHOWN = 40
 let shown = 0
+/** An interrupted run reports what it has seen. */
+let isOver = false
+process.on('SIGUSR2', () => {
+  isOver = true
+})
 const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
 
 console.log(`seed ${seed}`)
@@ -49,6 +54,7 @@ try {
     first,
     lanes,
     untilBreak: values['until-break'],
+    isOver: () => isOver,
     onBreak: show,
     onProgress: tell,
   })

@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly lanes?: number
   /** Stops after the first batch with an exception. */
   readonly untilBreak?: boolean
+  /** Asked before each batch: true ends the run early. */
+  readonly isOver?: () => boolean
   readonly onBreak?: (verdict: Verdict) => void
   readonly onProgress?: (done: number, breaks: number) => void
 }
@@ -65,6 +67,7 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
   }
   const sum = new Sum(options.onBreak)
   for (let at = 0; at < count; at += BATCH) {
+    if (options.isOver?.()) break
     const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
     stage.vendor.expect(cases)
     const seen = await driveCases(cases, { dispatcher, url: stage.url, lanes, purseFor })
