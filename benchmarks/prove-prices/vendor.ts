@@ -177,9 +177,15 @@ async function write(response: ServerResponse, script: Script): Promise<boolean>
 }
 
 /** Waits for room: an endless answer must not fill this process. */
-async function send(response: ServerResponse, piece: Buffer): Promise<void> {
-  if (response.write(piece)) return
-  await Promise.race([once(response, 'drain'), once(response, 'close')]).catch(() => undefined)
+function send(response: ServerResponse, piece: Buffer): Promise<void> {
+  if (response.write(piece)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 /** The start of an answer, for the report of an exception. */
