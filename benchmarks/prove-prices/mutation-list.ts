@@ -7,6 +7,8 @@ export interface Mutation {
   /** Must stand exactly once in the file. */
   readonly find: string
   readonly replace: string
+  /** Where the cases begin of which some must fail; at the first when absent. */
+  readonly first?: number
   /** Test files that must fail; the price proof when absent. */
   readonly tests?: readonly string[]
 }
@@ -72,6 +74,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: 'server/dialects/messages/read-usage.ts',
     find: "take(withoutPlaceholders(member(message, 'usage')))",
     replace: "take(member(message, 'usage'))",
+    first: 4_600,
   },
   {
     rule: 'Reasoning told beside the output is output',

@@ -75,14 +75,28 @@ function applyTo({ file, find, replace }: Mutation): string {
 async function tryMutation(mutation: Mutation): Promise<Outcome> {
   const target = join(copy, mutation.file)
   writeFileSync(target, applyTo(mutation))
-  const { code, text } = await run(mutation.tests ? testCommand(mutation.tests) : proofCommand())
+  const { code, text } = await run(commandOf(mutation))
   cpSync(join(ROOT, mutation.file), target)
   return { mutation, noticed: code !== 0, failed: findFailure(text) }
 }
 
-function proofCommand(): readonly string[] {
+function commandOf({ tests, first }: Mutation): readonly string[] {
+  return tests ? testCommand(tests) : proofCommand(first)
+}
+
+function proofCommand(first = 0): readonly string[] {
   const main = join('benchmarks', 'prove-prices', 'main.ts')
-  return [main, '--quiet', '--until-break', '--cases', cases, '--seed', seed]
+  return [
+    main,
+    '--quiet',
+    '--until-break',
+    '--cases',
+    cases,
+    '--seed',
+    seed,
+    '--first',
+    String(first),
+  ]
 }
 
 function testCommand(files: readonly string[]): readonly string[] {
