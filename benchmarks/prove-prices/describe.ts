@@ -52,7 +52,7 @@ function print(value: unknown): string {
 
 export function summarise(result: ProofResult, growth: Growth, seconds: number) {
   const { broken, others, byTrick, worth, charged } = result
-  const { cases, sent, fullyStated, notStated, debts, reviews, seed } = result
+  const { cases, sent, fullyStated, notStated, debts, reviews, busy, seed } = result
   const ok = broken.length + others.length === 0 && growth.median <= GROWTH_MAX
   const tricks = [...byTrick].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = tricks.map(([name, tally]) => [
@@ -68,6 +68,7 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     `${fullyStated} with stated usage: worth ${worth} nano, charged ${charged} nano`,
     `${notStated} with broken or partial usage: charged at most the hold or what was stated`,
     `${debts} became debt, ${reviews} were marked for review`,
+    `${busy} answers of 503 while the database was slow: tried again, and not charged`,
     `${broken.length} exceptions, ${others.length} breaks of balances, audit and vendor`,
     describeGrowth(growth),
     ...others.slice(0, 20),
@@ -78,7 +79,7 @@ export function summarise(result: ProofResult, growth: Growth, seconds: number) 
     ok ? 'PASSED' : 'FAILED',
   ]
   const figures = {
-    ...{ ok, seed, cases, sent, fullyStated, notStated, debts, reviews, seconds },
+    ...{ ok, seed, cases, sent, fullyStated, notStated, debts, reviews, busy, seconds },
     ...{ worthNanos: String(worth), chargedNanos: String(charged) },
     exceptions: broken.map(({ seen, breaks }) => ({ case: seen.one.id, breaks })),
     holds: growth,

@@ -1,4 +1,5 @@
 /** Sends cases as their callers would, many at once, and notes what each of them saw. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { Case } from './plan.ts'
 import type { Purse } from './stage.ts'
@@ -8,12 +9,16 @@ export interface Seen {
   readonly purse: Purse
   readonly status: number
   readonly requestId: string | undefined
+  /** Earlier tries that were answered 503: they must have cost nothing. */
+  readonly busyIds: readonly string[]
   /** The start of the answer. */
   readonly text: string
 }
 
 const TEXT_LENGTH_MAX = 4_000
 const ANSWER_MS_MAX = 60_000
+const TRIES_MAX = 5
+const TRY_AGAIN_MS = 500
 
 export interface DriveOptions {
   readonly dispatcher: Dispatcher
@@ -29,7 +34,7 @@ export async function driveCases(cases: readonly Case[], options: DriveOptions):
   const lane = async () => {
     for (let one = queue.shift(); one; one = queue.shift()) {
       if (one.after !== undefined) await running.get(one.after)
-      const sent = send(one, options)
+      const sent = sendUntilTaken(one, options)
       running.set(one.id, sent)
       await sent
     }
@@ -38,8 +43,24 @@ export async function driveCases(cases: readonly Case[], options: DriveOptions):
   return await Promise.all(running.values())
 }
 
-async function send(one: Case, { dispatcher, url, purseFor }: DriveOptions): Promise<Seen> {
-  const purse = await purseFor(one)
+/** A gateway whose database is slow says 503, later: callers try again, and so does the proof. */
+async function sendUntilTaken(one: Case, options: DriveOptions): Promise<Seen> {
+  const purse = await options.purseFor(one)
+  const busyIds: string[] = []
+  for (let attempt = 1; ; attempt += 1) {
+    const seen = await send(one, purse, options)
+    const isBusy = seen.status === 503 && one.answer.refusal === undefined
+    if (!isBusy || seen.requestId === undefined || attempt > TRIES_MAX) return { ...seen, busyIds }
+    busyIds.push(seen.requestId)
+    await sleep(attempt * TRY_AGAIN_MS)
+  }
+}
+
+async function send(
+  one: Case,
+  purse: Purse,
+  { dispatcher, url }: DriveOptions,
+): Promise<Omit<Seen, 'busyIds'>> {
   const base = { one, purse, status: 0, requestId: undefined, text: '' }
   try {
     const answer = await dispatcher.request({

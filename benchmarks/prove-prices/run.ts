@@ -39,6 +39,8 @@ export interface ProofResult {
   readonly notStated: number
   readonly debts: number
   readonly reviews: number
+  /** Answers of 503 that were tried again. */
+  readonly busy: number
   readonly worth: bigint
   readonly charged: bigint
   readonly byTrick: ReadonlyMap<string, Tally>
@@ -86,11 +88,15 @@ export async function runProof(stage: ProofStage, options: RunOptions): Promise<
 }
 
 async function judgeBatch(stage: ProofStage, seen: readonly Seen[], sum: Sum): Promise<void> {
-  const ids = seen.flatMap(({ requestId }) => (requestId === undefined ? [] : [requestId]))
+  const ids = seen.flatMap(({ requestId, busyIds }) => [...busyIds, requestId ?? []].flat())
   const rows = await readRecords(stage.sql, ids)
   for (const one of seen) {
     const row = one.requestId === undefined ? undefined : rows.get(one.requestId)
-    sum.add(judge(one, row, stage.vendor.arrivals(one.one.id)))
+    const arrivals = stage.vendor.arrivals(one.one.id)
+    const paid = one.busyIds.filter((id) => (rows.get(id)?.charged ?? 0n) > 0n)
+    const verdict = judge(one, row, arrivals)
+    const breaks = paid.map((id) => `answered 503 and charged as ${id}`)
+    sum.add({ ...verdict, breaks: [...verdict.breaks, ...breaks] })
     stage.vendor.forget(one.one.id)
   }
 }
@@ -100,6 +106,7 @@ class Sum {
   readonly chargedBy = new Map<string, bigint>()
   private readonly byTrick = new Map<string, Tally>()
   private cases = 0
+  private busy = 0
   private sent = 0
   private fullyStated = 0
   private notStated = 0
@@ -119,6 +126,7 @@ class Sum {
     const { accountId } = seen.purse
     this.chargedBy.set(accountId, (this.chargedBy.get(accountId) ?? 0n) + charged)
     this.cases += 1
+    this.busy += seen.busyIds.length
     if (arrivals.length > 0) this.sent += 1
     if (arrivals.length > 0 && seen.one.expected === 'full') {
       this.fullyStated += 1
@@ -137,9 +145,9 @@ class Sum {
   }
 
   result(seed: number, others: readonly string[]): ProofResult {
-    const { cases, sent, fullyStated, notStated, debts, reviews, worth, charged } = this
+    const { cases, sent, fullyStated, notStated, debts, reviews, busy, worth, charged } = this
     const { byTrick, broken } = this
-    const counts = { cases, sent, fullyStated, notStated, debts, reviews }
+    const counts = { cases, sent, fullyStated, notStated, debts, reviews, busy }
     return { seed, ...counts, worth, charged, byTrick, broken, others }
   }
 
