@@ -23,7 +23,7 @@ export async function withPlace(
 ): Promise<void> {
   const config = loadConfig()
   const { databaseUrl, dataDir } = config
-  const database = await openDatabase({ databaseUrl, dataDir, owner, onProgress })
+  const database = await openDatabase({ databaseUrl, dataDir, owner, patient: true, onProgress })
   try {
     await work(database, config)
   } finally {

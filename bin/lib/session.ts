@@ -27,7 +27,8 @@ export async function withDatabase<T>(work: (session: Session) => Promise<T>): P
   const config = loadConfig()
   const { databaseUrl, dataDir } = config
   const onProgress = (message: string) => console.error(`… ${message}`)
-  const database = await openDatabase({ databaseUrl, dataDir, owner: false, onProgress })
+  const options = { databaseUrl, dataDir, owner: false, patient: true, onProgress }
+  const database = await openDatabase(options)
   try {
     return await work({ config, sql: database.sql })
   } finally {

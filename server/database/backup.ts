@@ -77,6 +77,7 @@ async function writeAll(options: BackupOptions, folder: string): Promise<Manifes
   const sql = connect(options.place, {
     connections: 1,
     statementTimeoutMs: 0,
+    patient: true,
     name: 'tributary backup',
   })
   try {

@@ -1,6 +1,7 @@
 /**
  * The PostgreSQL client, set up once for the whole gateway: amounts are bigint, and a statement to
- * a server that is gone, or that has stopped answering, fails within about two seconds.
+ * a server that is gone, or that has stopped answering, fails within about two seconds; a
+ * patient client waits for as long as the server takes.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { beginGuarded } from './begin.ts'
@@ -21,7 +22,7 @@ export function connect(place: Place, options: ClientOptions = {}): Sql {
   const listeners: Listening[] = []
   let current = open()
   const watch =
-    options.connections === 1
+    options.connections === 1 || options.patient
       ? undefined
       : watchSilence(
           () => openSingle('tributary sentinel'),

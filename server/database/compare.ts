@@ -156,7 +156,12 @@ export async function verifyBackup(
 ): Promise<{ readonly manifest: Manifest; readonly compared: Comparison | undefined }> {
   const from = resolve(folder)
   const manifest = await readBackup(from)
-  const sql = connect(place, { connections: 1, statementTimeoutMs: 0, name: 'tributary verify' })
+  const sql = connect(place, {
+    connections: 1,
+    statementTimeoutMs: 0,
+    patient: true,
+    name: 'tributary verify',
+  })
   try {
     return { manifest, compared: await compareWithBackup(sql, manifest, from) }
   } finally {

@@ -80,6 +80,7 @@ async function createDatabase(place: EmbeddedPlace, cluster: string): Promise<vo
     database: 'postgres',
     connections: 1,
     statementTimeoutMs: CREATE_MS,
+    patient: true,
   })
   try {
     await createDatabaseIfAbsent(admin, DATABASE)

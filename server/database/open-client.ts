@@ -5,6 +5,8 @@ import { arrayTypes } from './array-types.ts'
 import { readSocketUrl } from './read-socket-url.ts'
 
 const CONNECT_SECONDS = 2
+/** A server under load, or one that recovers, may take this long to let somebody in. */
+const PATIENT_SECONDS = 30
 const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 10
 /** Keeps firewalls from forgetting an idle connection. */
@@ -25,6 +27,8 @@ export interface ClientOptions {
   readonly connections?: number
   /** 0: no limit. */
   readonly statementTimeoutMs?: number
+  /** For commands, which rather wait for a loaded server than fail: up to 30 s to connect. */
+  readonly patient?: boolean
   readonly name?: string
   readonly database?: string
 }
@@ -65,7 +69,7 @@ export function openClient(
   const place = 'url' in given ? (readSocketUrl(given.url) ?? given) : given
   const shared = {
     max: options.connections ?? POOL_SIZE,
-    connect_timeout: CONNECT_SECONDS,
+    connect_timeout: options.patient ? PATIENT_SECONDS : CONNECT_SECONDS,
     keep_alive: KEEP_ALIVE_SECONDS,
     // A connection ends when the server or we end it. One that ended by itself would take the
     // session's locks with it.

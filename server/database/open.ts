@@ -11,6 +11,7 @@ import { probeDatabase } from './probe.ts'
 import { DatabaseProblem } from './problem.ts'
 import { refuseUnsafe } from './refuse-unsafe.ts'
 import { countSessions } from './store.ts'
+import { waitForServer } from './wait-for-server.ts'
 import { type OnTrouble, watchServer } from './watch-server.ts'
 
 export interface OpenOptions {
@@ -18,6 +19,8 @@ export interface OpenOptions {
   readonly dataDir: string
   /** The gateway owns an embedded database; a command joins it, or starts it while it needs it. */
   readonly owner: boolean
+  /** For commands: waits for a loaded server, or one that is starting, for up to 30 s. */
+  readonly patient?: boolean
   readonly onProgress?: (message: string) => void
   readonly onTrouble?: OnTrouble
 }
@@ -42,10 +45,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
   if (options.databaseUrl) {
     // Uploads and media may lie there, and with an embedded database before this one more.
     if (existsSync(options.dataDir)) closeToOthers(options.dataDir)
-    return await openExternal({ url: options.databaseUrl })
+    return await openExternal({ url: options.databaseUrl }, options)
   }
   const server = await startEmbedded(options)
-  return options.owner ? await own(server, options) : await join(server)
+  return options.owner ? await own(server, options) : await join(server, options)
 }
 
 /** For the gateway: the only one, watching over the server and stopping it at the end. */
@@ -61,18 +64,20 @@ async function own(server: EmbeddedServer, options: OpenOptions): Promise<Opened
     )
   }
   const unwatch = watchServer(server, onTrouble)
-  return await openPool(server.place, 'embedded', async () => {
+  const close = async () => {
     await unwatch()
     await ownership.release()
     await server.stop()
-  })
+  }
+  return await openPool({ place: server.place, kind: 'embedded', close }, options)
 }
 
 /** For a command: it leaves the server as it found it. */
-async function join(server: EmbeddedServer): Promise<OpenedDatabase> {
-  return await openPool(server.place, 'embedded', async () => {
+async function join(server: EmbeddedServer, options: OpenOptions): Promise<OpenedDatabase> {
+  const close = async () => {
     if (!server.adopted && !(await isInUse(server.place))) await server.stop()
-  })
+  }
+  return await openPool({ place: server.place, kind: 'embedded', close }, options)
 }
 
 /**
@@ -92,9 +97,9 @@ async function isInUse(place: Place): Promise<boolean> {
   }
 }
 
-async function openExternal(place: Place): Promise<OpenedDatabase> {
+async function openExternal(place: Place, options: OpenOptions): Promise<OpenedDatabase> {
   try {
-    return await openPool(place, 'external', async () => undefined)
+    return await openPool({ place, kind: 'external', close: async () => undefined }, options)
   } catch (cause) {
     if (cause instanceof DatabaseProblem) throw cause
     const why = cause instanceof Error ? cause.message : String(cause)
@@ -102,20 +107,24 @@ async function openExternal(place: Place): Promise<OpenedDatabase> {
   }
 }
 
+interface FoundServer extends Pick<OpenedDatabase, 'place' | 'kind'> {
+  readonly close: () => Promise<void>
+}
+
 /** A pool on a server that was found safe. What `close` ends is also ended when it was not. */
 async function openPool(
-  place: Place,
-  kind: OpenedDatabase['kind'],
-  close: () => Promise<void>,
+  { place, kind, close }: FoundServer,
+  { patient = false, onProgress = () => undefined }: OpenOptions,
 ): Promise<OpenedDatabase> {
-  const sql = connect(place)
-  const pagesSql = connect(place, { connections: PAGE_CONNECTIONS, name: 'tributary pages' })
+  const sql = connect(place, { patient })
+  const pages = { connections: PAGE_CONNECTIONS, name: 'tributary pages', patient }
+  const pagesSql = connect(place, pages)
   const stop = async () => {
     await Promise.all([sql.end({ timeout: 2 }), pagesSql.end({ timeout: 2 })])
     await close()
   }
   try {
-    await refuseUnsafe(sql)
+    await (patient ? waitForServer(() => refuseUnsafe(sql), onProgress) : refuseUnsafe(sql))
   } catch (error) {
     await stop()
     throw error

@@ -71,6 +71,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   const sql = connect(options.place, {
     connections: 1,
     statementTimeoutMs: 0,
+    patient: true,
     name: 'tributary restore',
   })
   try {
