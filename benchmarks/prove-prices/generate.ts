@@ -239,10 +239,12 @@ function tierAsked({ service_tier: tier }: Body): unknown {
 }
 
 function withAsked(plan: WorkPlan, asked: Asked): WorkPlan {
+  // What is spoken counts towards the limit of the output too.
+  const text = (plan.fixed.output_token ?? 0) - (asked.fixed?.audio_output_token ?? 0)
   return {
     ...plan,
     shares: asked.shares ?? plan.shares,
-    fixed: { ...plan.fixed, ...asked.fixed, ...asked.calls },
+    fixed: { ...plan.fixed, output_token: Math.max(1, text), ...asked.fixed, ...asked.calls },
     reasoning: asked.reasoning
       ? Math.min(asked.reasoning, plan.fixed.output_token ?? 0)
       : plan.reasoning,

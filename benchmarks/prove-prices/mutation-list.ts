@@ -126,11 +126,11 @@ export const MUTATIONS: readonly Mutation[] = [
     replace: 'return dividend / divisor',
   },
   {
-    rule: 'A process sweeps only after it has renewed its own lease',
-    mistake: 'sweeps whether the database was there or not',
-    file: 'server/ledger/sweeper.ts',
-    find: 'if (!renewed || this.isSweeping || this.stopped) return',
-    replace: 'if (this.isSweeping || this.stopped) return',
-    tests: ['tests/ledger/owners.test.ts', 'tests/ledger/late-settlements.test.ts'],
+    rule: 'After an outage nobody is taken for dead before a whole lease has passed',
+    mistake: 'sweeps at the first renewal that succeeds',
+    file: 'migrations/0100-owners-alive.sql',
+    find: 'steady_since < at - lease',
+    replace: 'steady_since <= at',
+    tests: ['tests/ledger/owners.test.ts'],
   },
 ]
