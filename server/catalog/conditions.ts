@@ -3,8 +3,8 @@
  * included) and `output_tokens` come from the quantities, so that a price can have tiers.
  */
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
-import type { Condition, Facts } from './catalog.ts'
-import type { PriceList, Rule } from './price-list.ts'
+import type { Condition, Facts, PriceEntry } from './catalog.ts'
+import { arrange, type PriceList, type Rule } from './price-list.ts'
 import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
 
 /** `maybe`: what is known does not decide it. */
@@ -97,12 +97,38 @@ function sum(quantities: Quantities, units: readonly Unit[]): number {
   return total
 }
 
+/**
+ * Whether any condition of a list names this value of a fact, so that a price was set for it. A
+ * value that none names is one that the prices do not tell from others.
+ */
+export function namesValue(
+  prices: readonly PriceEntry[],
+  name: string,
+  fact: Facts[string],
+): boolean {
+  const list = arrange(prices)
+  if (!list.named.has(name)) return false
+  for (const rules of list.rules.values()) {
+    for (const { conditions } of rules) {
+      if (conditions.some(([one, condition]) => one === name && holds(condition, fact))) return true
+    }
+  }
+  return false
+}
+
 function holds(condition: Condition, fact: Facts[string]): boolean {
-  if (typeof condition !== 'object') return condition === fact
-  if (isList(condition)) return condition.includes(fact)
+  if (typeof condition !== 'object') return isSame(condition, fact)
+  if (isList(condition)) return condition.some((one) => isSame(one, fact))
   if (typeof fact !== 'number') return false
   const { min, below } = condition
   return (min === undefined || fact >= min) && (below === undefined || fact < below)
+}
+
+/** Vendors read `HIGH` and ` 2k ` as `high` and `2K`, so that spelling decides no price. */
+function isSame(value: Facts[string], fact: Facts[string]): boolean {
+  if (value === fact) return true
+  if (typeof value !== 'string' || typeof fact !== 'string') return false
+  return value.trim().toLowerCase() === fact.trim().toLowerCase()
 }
 
 /** For a figure that will be somewhere from 0 to `most`. */

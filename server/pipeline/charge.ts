@@ -7,7 +7,7 @@
  * - What is needed and not stated is estimated, and an estimate never takes more than the hold.
  * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
-import type { Facts, Model, PriceEntry } from '../catalog/catalog.ts'
+import type { Facts, Model } from '../catalog/catalog.ts'
 import { isPriced, type PriceLine, priceCharge } from '../catalog/price.ts'
 import type { ModelPass, RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -137,8 +137,7 @@ function chargeStated(
     fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos),
   )
   const isUnknown = !model.free && (report.unknownUsage ?? []).length > 0
-  const isUnpriced =
-    !model.free && isText(model) && priced.unpriced.some((unit) => isSold(unit, prices))
+  const isUnpriced = !model.free && priced.unpriced.some((unit) => isSold(unit, model))
   const review = isClamped || isUnknown || isUnpriced
   // What nobody can price is worth at least what the caller agreed to.
   if ((isUnknown || isUnpriced) && priced.totalNanos < holdNanos) return chargeHold(input, basis)
@@ -146,7 +145,7 @@ function chargeStated(
 }
 
 /** Other models report tokens beside what they are sold by: those are information. */
-function isText({ type }: ChargeInput['model']): boolean {
+export function isText({ type }: Pick<Model, 'type'>): boolean {
   return type === 'chat' || type === 'embedding'
 }
 
@@ -158,7 +157,8 @@ const TEXT_INPUT: ReadonlySet<Unit> = new Set([
 ])
 
 /** A model that is sold by the call, or by its answers alone, has plain tokens for information. */
-function isSold(unit: Unit, prices: readonly PriceEntry[]): boolean {
+function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
+  if (!isText({ type })) return prices.some((price) => price.unit === unit)
   const base = TEXT_INPUT.has(unit) ? 'input_token' : unit
   const isPlain = base === 'input_token' || base === 'output_token'
   return !isPlain || prices.some((price) => price.unit === base)

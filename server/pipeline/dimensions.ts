@@ -3,6 +3,7 @@
  * What has no price at the model is refused before any money is held.
  */
 import type { Facts, Model } from '../catalog/catalog.ts'
+import { namesValue } from '../catalog/conditions.ts'
 import { isPriced } from '../catalog/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
@@ -78,4 +79,37 @@ function hasPrice(
   const sold = units.filter((one) => isPriced(prices, one))
   const isOfAnother = facts.model !== undefined
   return sold.every((one) => isPriced(prices, one, facts)) && (sold.length > 0 || !isOfAnother)
+}
+
+/**
+ * Throws a 400 for an order of media of which the model sells no such kind, for example a size that
+ * no price names: what has no price would be made for nothing. `quantities` are those of the hold.
+ */
+export function refuseUnsold(
+  { free, prices, id }: Pick<Model, 'free' | 'prices' | 'id'>,
+  quantities: Quantities,
+  facts: Facts,
+): void {
+  if (free) return
+  const missing = findUnsold(prices, quantities, facts)
+  if (!missing) return
+  const conditions = prices.flatMap(({ unit, when = {} }) => (unit === missing ? [when] : []))
+  const named = Object.keys(facts).filter((name) => conditions.some((when) => name in when))
+  const field = named.find((name) => !namesValue(prices, name, facts[name] ?? '')) ?? named[0]
+  const shown = field === undefined ? missing : `'${String(facts[field]).slice(0, 100)}'`
+  throw new GatewayError('invalid_request', {
+    message: `${field ?? 'model'}: ${shown} is not sold with '${id}': it has no price`,
+    ...(field === undefined ? {} : { param: field }),
+    code: 'not_priced',
+  })
+}
+
+/** The first unit that the model sells, but not so. */
+export function findUnsold(
+  prices: Model['prices'],
+  quantities: Quantities,
+  facts: Facts,
+): Unit | undefined {
+  const units = new Set(prices.map(({ unit }) => unit))
+  return [...units].find((unit) => (quantities[unit] ?? 0) > 0 && !isPriced(prices, unit, facts))
 }

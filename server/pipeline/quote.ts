@@ -3,7 +3,8 @@ import type { Facts, Model } from '../catalog/catalog.ts'
 import { clockFacts } from '../catalog/clock.ts'
 import type { Nanos } from '../lib/money.ts'
 import type { Unit } from '../lib/units.ts'
-import { type AskedFeature, NO_DIMENSIONS, refuseUnpriced } from './dimensions.ts'
+import { isText } from './charge.ts'
+import { type AskedFeature, NO_DIMENSIONS, refuseUnpriced, refuseUnsold } from './dimensions.ts'
 import { boundHold, countOnce, type Held, type HeldWork } from './held.ts'
 import type { Metering } from './metering.ts'
 import type { ResolvedCall, UsableRoute } from './resolve.ts'
@@ -32,6 +33,7 @@ export function quote(
   const { alternatives, features } = estimate.dimensions ?? NO_DIMENSIONS
   const sent = features.filter((one) => !one.isDropped || isSent(metering, routes, services))
   refuseUnpriced(model, sent, metering.needs ?? [])
+  if (!isText(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
   const held: Held = {
     quantities: addFees({ ...countOnce(model.prices), ...estimate.quantities }, sent),
     alternatives: atAnyHour(alternatives, model),

@@ -12,6 +12,7 @@ import type { Delivered } from './deliver.ts'
 import type { Attempt, Served } from './dispatch.ts'
 import type { Metering } from './metering.ts'
 import type { WholeAnswer } from './open-answer.ts'
+import { preferAsked } from './prefer-asked.ts'
 import { channelFactsOf, type Quote } from './quote.ts'
 import type { ResolvedCall } from './resolve.ts'
 import type { Services } from './services.ts'
@@ -89,10 +90,9 @@ export function costFor(
 /** What only the answer knows for certain: how the call was served. */
 const SERVED = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
 
-/** Of anything else a request's own words decide: they are what the hold was priced by. */
-function factsOf({ quoted }: Billable, { report }: Ended): Facts {
+function factsOf({ quoted, call }: Billable, { report }: Ended): Facts {
   if (!report.facts) return quoted.facts
-  const facts: Record<string, Facts[string]> = { ...report.facts, ...quoted.facts }
+  const facts = preferAsked(call.model.prices, quoted.facts, report.facts)
   for (const name of SERVED) {
     const served = report.facts[name]
     if (served !== undefined) facts[name] = served

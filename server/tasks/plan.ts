@@ -3,6 +3,7 @@ import type { Model } from '../catalog/catalog.ts'
 import { InvalidRequest } from '../dialects/invalid-request.ts'
 import { GatewayError } from '../errors.ts'
 import type { JsonObject } from '../lib/json.ts'
+import { findUnsold, refuseUnsold } from '../pipeline/dimensions.ts'
 import { orderRoutes } from '../pipeline/dispatch.ts'
 import { boundHold } from '../pipeline/held.ts'
 import type { Metering } from '../pipeline/metering.ts'
@@ -94,6 +95,12 @@ function refusalOf(judge: () => void): InvalidRequest | undefined {
 
 /** The most that any of the routes can come to: what the hold freezes. */
 export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
+  const isSold = ({ prepared }: Plan) =>
+    !findUnsold(model.prices, prepared.quantities, prepared.facts)
+  if (!routes.some(isSold)) {
+    const { quantities, facts } = routes[0].prepared
+    refuseUnsold(model, quantities, facts)
+  }
   const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
   if (!first) throw new GatewayError('upstream_failed')
   return rest.reduce((most, one) => (one.amountNanos > most.amountNanos ? one : most), first)

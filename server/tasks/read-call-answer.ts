@@ -1,9 +1,11 @@
 /** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
 import type { KeptContent } from '../assets/keep-content.ts'
+import type { PriceEntry } from '../catalog/catalog.ts'
 import { readPrices } from '../catalog/load-model.ts'
 import type { JsonObject } from '../lib/json.ts'
 import { tryParseJson } from '../lib/json.ts'
 import type { WholeAnswer } from '../pipeline/open-answer.ts'
+import { preferAsked } from '../pipeline/prefer-asked.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
 import { type Ending, isStored } from './charge-task.ts'
 import type { Engine } from './engine.ts'
@@ -42,8 +44,7 @@ export async function readCallAnswer(
       result: read.result,
       ...(report.usage ? { usage: report.usage } : {}),
       measured: call.metering.fallback(request, report, true),
-      // A request's own words decide before the answer's: they are what the hold was priced by.
-      facts: { ...report.facts, ...task.facts },
+      facts: preferAsked(pricesOf(task), task.facts, report.facts ?? {}),
     }
     return { ending, kept, remembered }
   } catch (error) {
@@ -52,7 +53,10 @@ export async function readCallAnswer(
   }
 }
 
-function isByToken({ prices }: ClaimedTask): boolean {
-  const entries = readPrices(isStored(prices) ? prices : [])
-  return entries.some(({ unit }) => unit.endsWith('_token'))
+function isByToken(task: ClaimedTask): boolean {
+  return pricesOf(task).some(({ unit }) => unit.endsWith('_token'))
+}
+
+function pricesOf({ prices }: ClaimedTask): readonly PriceEntry[] {
+  return readPrices(isStored(prices) ? prices : [])
 }

@@ -1,0 +1,68 @@
+/** A picture or a video is never made for nothing because no price spells what was asked for. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
+import { computeCharge } from '../../server/pipeline/charge.ts'
+import { refuseUnsold } from '../../server/pipeline/dimensions.ts'
+import { preferAsked } from '../../server/pipeline/prefer-asked.ts'
+
+const SIZES: readonly PriceEntry[] = [
+  { unit: 'image', per: 1, amountNanos: 10n, when: { size: '1024x1024' } },
+  { unit: 'image', per: 1, amountNanos: 40n, when: { size: ['2K', '2048x2048'] } },
+]
+const QUALITIES: readonly PriceEntry[] = [
+  { unit: 'image', per: 1, amountNanos: 40n, when: { quality: 'high' } },
+  { unit: 'image', per: 1, amountNanos: 10n },
+]
+
+function charge(prices: readonly PriceEntry[], facts: Facts) {
+  return computeCharge({
+    model: { type: 'image', free: false, prices, currency: 'USD' },
+    facts,
+    holdNanos: 25n,
+    held: {
+      quantities: { image: 1 },
+      alternatives: [{}],
+      channels: [{}],
+      ceiling: { inputTokens: 1_000, outputTokens: 1_000, others: 10 },
+    },
+    report: { outputBytes: 1, finished: true, usage: { image: 1, input_token: 7 } },
+    complete: true,
+    billsBroken: true,
+    fallback: () => ({ image: 1 }),
+  })
+}
+
+test('letter case and spaces around a value decide no price', () => {
+  assert.equal(charge(SIZES, { size: ' 2k ' }).nanos, 40n)
+  assert.equal(charge(QUALITIES, { quality: 'HIGH' }).nanos, 40n)
+})
+
+test('what is sold, but not so, is charged as the hold and reviewed', () => {
+  const odd = charge(SIZES, { size: '1536x1024' })
+  assert.deepEqual([odd.nanos, odd.review], [25n, true])
+  const known = charge(SIZES, { size: '1024x1024' })
+  assert.deepEqual([known.nanos, known.review], [10n, false], 'tokens stay information')
+})
+
+test('an order without a price is refused by the name of its field', () => {
+  const model = { free: false, id: 'painter', prices: SIZES }
+  for (const size of ['1536x1024', '1024*1024', 'huge']) {
+    assert.throws(
+      () => refuseUnsold(model, { image: 1 }, { size, style: 'vivid' }),
+      /^GatewayError: size: '.+' is not sold with 'painter'/,
+    )
+  }
+  refuseUnsold(model, { image: 1 }, { size: '1024X1024' })
+  refuseUnsold(model, { image: 1 }, {})
+  refuseUnsold({ ...model, free: true }, { image: 1 }, { size: 'huge' })
+  refuseUnsold({ ...model, prices: QUALITIES }, { image: 1 }, { quality: 'odd' })
+})
+
+test('what was made decides where no price names what was asked for', () => {
+  const served = { quality: 'high', size: '2048x2048' }
+  assert.equal(preferAsked(QUALITIES, { quality: 'hd' }, served).quality, 'high')
+  assert.equal(preferAsked(QUALITIES, { quality: 'HIGH' }, { quality: 'low' }).quality, 'HIGH')
+  assert.equal(preferAsked(SIZES, { size: '2K' }, served).size, '2K')
+  assert.equal(preferAsked(SIZES, {}, served).size, '2048x2048')
+})
