@@ -1,6 +1,7 @@
 /** Answers that the vendor keeps or makes: read, followed, cancelled and deleted by their owner. */
 import { z } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
+import { hideInBody } from '../dialects/hide-error.ts'
 import { GatewayError, invalidField } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
@@ -84,7 +85,7 @@ function requestOf(context: Context, { id }: Target, action: StoredAction): Stor
 
 function send(context: Context, { status, contentType, body }: StoredReply): void {
   const headers = { 'content-type': contentType, ...(status < 400 ? {} : FINAL) }
-  sendBytes(context, status, headers, body)
+  sendBytes(context, status, headers, hideInBody(body))
 }
 
 /** The vendor has spoken: 409 is one of the statuses that SDKs repeat. */

@@ -3,6 +3,7 @@
  * resolve, admit, quote, hold, dispatch, deliver, settle.
  */
 import type { Caller } from '../accounts/accounts.ts'
+import { hideInBody } from '../dialects/hide-error.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
@@ -15,7 +16,7 @@ import { identify } from './identify.ts'
 import type { Body, Metering } from './metering.ts'
 import type { StreamAnswer, WholeAnswer } from './open-answer.ts'
 import { quote } from './quote.ts'
-import { passedThrough, toGatewayError } from './refusal.ts'
+import { knownIn, passedThrough, toGatewayError } from './refusal.ts'
 import { type ResolvedCall, resolve } from './resolve.ts'
 import type { Services } from './services.ts'
 import { chargeFor, costFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
@@ -109,9 +110,9 @@ async function refuse(
   refused: Extract<Dispatched, { failure: unknown }>,
 ): Promise<void> {
   const { failure } = refused
-  const error = toGatewayError(failure)
+  const error = toGatewayError(failure, metered.call.request.body)
   await release(metered, refused, error.message)
-  const native = passedThrough(metered.metering, failure)
+  const native = passedThrough(metered.metering, failure, metered.call.request.body)
   if (!native) throw error
   metered.context.facts.outcome = 'refused_upstream'
   // The vendor's status may be one that SDKs repeat; what it refused once it refuses again.
@@ -119,7 +120,12 @@ async function refuse(
   sendBytes(metered.context, native.status, headers, native.body)
 }
 
-async function finishWhole(metered: Metered, answer: WholeAnswer, served: Served): Promise<void> {
+async function finishWhole(metered: Metered, given: WholeAnswer, served: Served): Promise<void> {
+  const { request } = metered.call
+  const isFailed = given.report.error !== undefined
+  const answer = isFailed
+    ? { ...given, body: hideInBody(given.body, knownIn(request.body)) }
+    : given
   await settleWhole(metered, answer, served)
   await rememberAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {

@@ -1,5 +1,7 @@
 /** What the caller is told when no upstream did the work. */
 import { GatewayError } from '../errors.ts'
+import { hideInStrings, hideInside, type Known } from '../lib/hide-inside.ts'
+import { tryParseJson } from '../lib/json.ts'
 import type { FailureKind, UpstreamFailure } from '../upstreams/failure.ts'
 import type { Metering } from './metering.ts'
 
@@ -8,15 +10,16 @@ import type { Metering } from './metering.ts'
  * is a 502 that says nothing of our accounts. Whether the request may be repeated is said too: a
  * vendor may bill what it answered with silence.
  */
-export function toGatewayError(failure: UpstreamFailure): GatewayError {
+export function toGatewayError(failure: UpstreamFailure, asked?: Asked): GatewayError {
   const { status, message, code, param, retryAfterSeconds } = failure.details
+  const hide = (text: string) => hideInside(text, knownIn(asked))
   const cause = failure
   if (failure.kind === 'rejected') {
     return new GatewayError('invalid_request', {
       cause,
-      ...(message ? { message } : {}),
-      ...(code ? { code } : {}),
-      ...(param ? { param } : {}),
+      ...(message ? { message: hide(message) } : {}),
+      ...(code ? { code: hide(code) } : {}),
+      ...(param ? { param: hide(param) } : {}),
       ...(status === 413 || status === 422 ? { status } : {}),
       retry: false,
     })
@@ -33,9 +36,25 @@ export function toGatewayError(failure: UpstreamFailure): GatewayError {
 const MAY_REPEAT: ReadonlySet<FailureKind> = new Set(['not_sent', 'busy', 'failed'])
 
 /** The vendor's own refusal, where the endpoint passes it through. */
-export function passedThrough(metering: Metering, failure: UpstreamFailure) {
+export function passedThrough(metering: Metering, failure: UpstreamFailure, asked?: Asked) {
   const { answer, status } = failure.details
   if (!metering.passesRefusals || failure.kind !== 'rejected' || !answer || !status)
     return undefined
-  return { status, contentType: answer.contentType, body: answer.body }
+  return { status, contentType: answer.contentType, body: hideInRefusal(answer.body, asked) }
+}
+
+/** The bytes as they came when nothing is hidden. */
+function hideInRefusal(body: Buffer, asked: Asked): Buffer {
+  const document = tryParseJson(body) ?? body.toString('utf8')
+  const shown = hideInStrings(document, knownIn(asked))
+  if (shown === document) return body
+  return Buffer.from(typeof shown === 'string' ? shown : JSON.stringify(shown))
+}
+
+/** The request as it was sent, or what is kept of it. */
+type Asked = Buffer | string | undefined
+
+/** Whether the caller wrote words themselves. Single letters prove nothing. */
+export function knownIn(asked: Asked): Known {
+  return (words) => words.length > 3 && asked?.includes(words) === true
 }

@@ -4,6 +4,7 @@ import type { Facts } from '../catalog/catalog.ts'
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/hold.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
+import { hideInside } from '../lib/hide-inside.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
 import { onlyStated } from './ceiling.ts'
 import { type Charge, computeCharge, NOTHING } from './charge.ts'
@@ -179,7 +180,7 @@ async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promi
     lines: charge.lines,
     attempts: outcome.attempts,
     cost: outcome.cost,
-    ...(outcome.error === undefined ? {} : { error: outcome.error.slice(0, 500) }),
+    ...(outcome.error === undefined ? {} : { error: hideInside(outcome.error).slice(0, 500) }),
     ...(outcome.answer ? { answer: outcome.answer } : {}),
   })
   await timed(context, 'settle', () => patiently(settled, metered))

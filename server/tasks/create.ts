@@ -230,7 +230,7 @@ async function leaveToWorker(
 
 async function carryOut(
   engine: Engine,
-  { context, submission }: Order,
+  { context, submission, call }: Order,
   routes: Routes,
   task: ClaimedTask,
 ): Promise<void> {
@@ -242,7 +242,7 @@ async function carryOut(
     return
   }
   const { failure } = submitted
-  const error = toGatewayError(failure)
+  const error = toGatewayError(failure, call.request.body)
   await giveBack(engine, task, failure, error.message)
   throw error
 }

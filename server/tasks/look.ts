@@ -6,6 +6,7 @@ import { askModel } from './ask-model.ts'
 import { pollBackground } from './background/poll.ts'
 import { type Engine, reach, referenceOf } from './engine.ts'
 import { finish } from './finish.ts'
+import { hideInEnding } from './hide-in-ending.ts'
 import { goOn, type LookOutcome, lookAgain } from './look-again.ts'
 import { makeCall } from './make-call.ts'
 import { reconcile } from './reconcile.ts'
@@ -40,7 +41,7 @@ export async function applyLook(engine: Engine, task: ClaimedTask, look: TaskLoo
   switch (look.state) {
     case 'succeeded':
     case 'failed':
-      await finish(engine, task, look)
+      await finish(engine, task, hideInEnding(look, JSON.stringify(task.request)))
       return
     case 'gone':
       await notThere(engine, task)

@@ -51,7 +51,7 @@ export async function makeCall(
   }
   const request = rebuildRequest(task, call.metering, body)
   const outcome = await attempt(engine, task, call, request)
-  if (outcome instanceof UpstreamFailure) return refused(engine, task, outcome)
+  if (outcome instanceof UpstreamFailure) return refused(engine, task, request, outcome)
   await conclude(engine, task, call, request, outcome)
   return {}
 }
@@ -122,6 +122,7 @@ export function toFailure(error: unknown): UpstreamFailure {
 async function refused(
   engine: Engine,
   task: ClaimedTask,
+  { body }: CallRequest,
   failure: UpstreamFailure,
 ): Promise<LookOutcome> {
   const { message = failure.kind, status, retryAfterSeconds } = failure.details
@@ -133,7 +134,7 @@ async function refused(
   const end = { state: 'refused', failure: message, status } as const
   if (isLast) {
     const code = failure.details.code ?? failure.kind
-    const told = toGatewayError(failure).message
+    const told = toGatewayError(failure, body).message
     await fail(engine, task, code, told, { attempt: end })
     return {}
   }

@@ -52,7 +52,8 @@ export function planRoutes(
     }
   }
   const [first, ...rest] = planned
-  if (!first) throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'))
+  if (!first)
+    throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'), call.request.body)
   return [first, ...rest]
 }
 

@@ -9,6 +9,7 @@ import { preferAsked } from '../pipeline/prefer-asked.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
 import { type Ending, isStored } from './charge-task.ts'
 import type { Engine } from './engine.ts'
+import { hideInEnding } from './hide-in-ending.ts'
 import type { DeferredCall } from './submission.ts'
 import type { ClaimedTask } from './task.ts'
 
@@ -38,7 +39,10 @@ export async function readCallAnswer(
   const remembered = call.remember(request.value)
   try {
     const read = await call.read(tryParseJson(body), { keep, byToken: isByToken(task) })
-    if ('message' in read) return { ending: { state: 'failed', ...read }, kept, remembered }
+    if ('message' in read) {
+      const ending = hideInEnding({ state: 'failed', ...read }, request.body)
+      return { ending, kept, remembered }
+    }
     const ending: Ending = {
       state: 'succeeded',
       result: read.result,

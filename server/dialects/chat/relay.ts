@@ -7,6 +7,7 @@ import { randomText } from '../../lib/ids.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
+import { hideInFrame } from '../hide-error.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
@@ -115,7 +116,7 @@ class ChatStream implements Relay {
   /** Passes the upstream's own words on where the SDKs can read them. */
   private onError(error: ReportedError, frame: Buffer | undefined): Buffer {
     this.error = error
-    return frame ?? Buffer.from(encodeChatError(error))
+    return frame ? hideInFrame(frame) : Buffer.from(encodeChatError(error))
   }
 
   private onChunk(chunk: JsonObject, frame: Buffer): Buffer | undefined {

@@ -4,6 +4,7 @@
  */
 import { asString, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -84,7 +85,10 @@ class ImagesTap implements Relay {
     const type = asString(member(data, 'type')) ?? event.event
     if (type.endsWith('.partial_succeeded')) this.take(data)
     else if (type.endsWith('.completed')) this.onCompleted(data)
-    else if (!type.endsWith('.partial_failed')) this.error = readImagesError(data) ?? this.error
+    else {
+      if (!type.endsWith('.partial_failed')) this.error = readImagesError(data) ?? this.error
+      return hideInFrame(frame)
+    }
     return frame
   }
 

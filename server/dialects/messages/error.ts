@@ -1,4 +1,5 @@
 /** Errors as the messages format has them, whole and as the last event of a stream. */
+import { hideInStrings } from '../../lib/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -23,7 +24,7 @@ export function buildMessagesError(error: ReportedError): unknown {
 
 /** The event that ends a stream that failed: no `message_stop` follows. */
 export function encodeMessagesError(error: ReportedError): string {
-  return encodeSseEvent('error', JSON.stringify(buildMessagesError(error)))
+  return encodeSseEvent('error', JSON.stringify(hideInStrings(buildMessagesError(error))))
 }
 
 /** Keeps a silent stream alive; allowed between any two events. */

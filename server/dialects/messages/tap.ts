@@ -1,11 +1,12 @@
 /**
- * A messages stream passed on to a caller of the same dialect: every byte as it came, whatever
- * the event. On the way the tap learns usage, counts what was generated, and adds an `error`
- * event to a stream that ends without `message_stop`.
+ * A messages stream passed on to a caller of the same dialect: every byte as it came, but for what
+ * errors tell of the vendor's inside. On the way the tap learns usage, counts what was generated,
+ * and adds an `error` event to a stream that ends without `message_stop`.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
+import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
@@ -81,7 +82,7 @@ class MessagesTap implements Relay {
     // Half an event at a sudden end would hide the error event that follows it.
     if (!data) return isWhole(frame) ? frame : undefined
     this.onEvent(data, frame)
-    return frame
+    return readMessagesError(data) ? hideInFrame(frame) : frame
   }
 
   private onEvent(data: JsonObject, frame: Buffer): void {

@@ -2,6 +2,7 @@
  * The ending of a Responses stream that failed. Codex believes nothing else: it ignores `error`
  * events, and repeats a request whose stream just stops.
  */
+import { hideInside } from '../../lib/hide-inside.ts'
 import { randomText } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { ReportedError } from '../reported-error.ts'
@@ -20,7 +21,7 @@ const CODES: ReadonlyMap<string, string> = new Map([
 export function describeError({ type, code, message }: ReportedError): JsonObject {
   const given = code === 'insufficient_quota' ? 'server_error' : code
   const fallback = type === 'invalid_request_error' ? 'invalid_prompt' : 'server_error'
-  return { code: CODES.get(type) ?? given ?? fallback, message }
+  return { code: CODES.get(type) ?? given ?? fallback, message: hideInside(message) }
 }
 
 export interface FailedEvent {

@@ -6,6 +6,7 @@
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
+import { hideInFrame } from '../hide-error.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { readSseFrame } from '../sse.ts'
@@ -20,6 +21,8 @@ const EVENT_LIMIT_BYTES = 8 * 1024 * 1024
 const STARTS = new Set(['response.created', 'response.queued', 'response.in_progress'])
 /** Items of tools have types that end so. */
 const CALL_TYPE = '_call"'
+/** ARK's errors have no type. */
+const ERRORS = new Set(['response.failed', 'error', ''])
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export interface ResponsesTapOptions {
@@ -98,7 +101,7 @@ class ResponsesTap implements Relay {
     // Half an event at a sudden end would hide the ending that follows it.
     if (this.hasEnded && isBroken(frame)) return undefined
     if (!this.finished) this.readFrame(frame)
-    return frame
+    return ERRORS.has(readEventType(frame)) ? hideInFrame(frame) : frame
   }
 
   private readFrame(frame: Buffer): void {

@@ -4,6 +4,7 @@
  * the vendor's own answer, once it is written down under which id the vendor has it.
  */
 import type { Caller } from '../../accounts/accounts.ts'
+import { hideInBody } from '../../dialects/hide-error.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
@@ -15,7 +16,7 @@ import { orderRoutes } from '../../pipeline/dispatch.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import type { StreamAnswer, WholeAnswer } from '../../pipeline/open-answer.ts'
 import { quote } from '../../pipeline/quote.ts'
-import { passedThrough, toGatewayError } from '../../pipeline/refusal.ts'
+import { knownIn, passedThrough, toGatewayError } from '../../pipeline/refusal.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/resolve.ts'
 import type { Services } from '../../pipeline/services.ts'
 import { findReplay } from '../../pipeline/take-hold.ts'
@@ -116,9 +117,10 @@ async function refuse(
     await answerLost(engine, order, task, failure)
     return
   }
-  const error = toGatewayError(failure)
+  const { body } = order.call.request
+  const error = toGatewayError(failure, body)
   await giveBack(engine, task, failure, error.message)
-  const native = passedThrough(order.submission.background.metering, failure)
+  const native = passedThrough(order.submission.background.metering, failure, body)
   if (!native) throw error
   order.context.facts.outcome = 'refused_upstream'
   const headers = { 'content-type': native.contentType, 'x-should-retry': 'false' }
@@ -167,7 +169,8 @@ async function answerWhole(
   }
   // A vendor that knows no background has done the work already: as a call it is charged at once.
   if (hasEnded) await settleWhole(engine, known, answer)
-  sendBytes(order.context, answer.status, answer.headers, body)
+  const shown = hideInBody(body, knownIn(order.call.request.body))
+  sendBytes(order.context, answer.status, answer.headers, shown)
 }
 
 /** An object without a status is the answer of a vendor that has none, and complete. */

@@ -6,6 +6,7 @@
 import { readPrices } from '../../catalog/load-model.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
+import { hideInside } from '../../lib/hide-inside.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { countTokens } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
@@ -185,5 +186,5 @@ function endingOf({ status, report, failure }: ReadEnd): Ending {
   }
   const { code = 'response_failed', message = 'the response failed' } =
     failure ?? report.error ?? {}
-  return { state: 'failed', code, message }
+  return { state: 'failed', code: hideInside(code), message: hideInside(message) }
 }

@@ -1,0 +1,42 @@
+/** Errors inside of answers that otherwise pass as they came: what callers may read of them. */
+import { hideInStrings, type Known } from '../lib/hide-inside.ts'
+import { isObject, tryParseJson } from '../lib/json.ts'
+import { encodeSseEvent, readSseFrame } from './sse.ts'
+
+/**
+ * A document whose errors have no addresses, paths or keys of the vendor: `error`, the same of the
+ * `response` in it, or all of a document that is an error. Returns it as it is when it has none.
+ */
+function hideInErrors(document: unknown, known?: Known): unknown {
+  if (!isObject(document)) return document
+  if (document.type === 'error' || document.object === 'error') {
+    return hideInStrings(document, known)
+  }
+  const error = hideInStrings(document.error, known)
+  const response = hideInErrors(document.response, known)
+  if (error === document.error && response === document.response) return document
+  return {
+    ...document,
+    ...('error' in document ? { error } : {}),
+    ...('response' in document ? { response } : {}),
+  }
+}
+
+/** The same for the body of an answer: the bytes as they came when nothing is hidden. */
+export function hideInBody(body: Buffer, known?: Known): Buffer {
+  const document = tryParseJson(body)
+  const shown = hideInErrors(document, known)
+  return shown === document ? body : Buffer.from(JSON.stringify(shown))
+}
+
+/** The same for one event of a stream. */
+export function hideInFrame(frame: Buffer): Buffer {
+  const event = readSseFrame(frame)
+  if (!event) return frame
+  const document = tryParseJson(Buffer.from(event.data))
+  const isError = event.event === 'error' && isObject(document)
+  const shown = isError ? hideInStrings(document) : hideInErrors(document)
+  if (shown === document) return frame
+  const name = event.event === 'message' ? undefined : event.event
+  return Buffer.from(encodeSseEvent(name, JSON.stringify(shown)))
+}

@@ -1,0 +1,140 @@
+/**
+ * A vendor's error may tell of its inside: addresses of its machines, paths of its files, keys.
+ * Callers are told what is wrong with their request and nothing of that.
+ */
+import { isIPv6 } from 'node:net'
+import {
+  ALWAYS_SECRET,
+  BEARER,
+  COUNTED,
+  FIELD_ROOT,
+  FILE_PATH,
+  HOST_AND_PORT,
+  INSIDE_HOST,
+  INSIDE_NAME,
+  INVISIBLE,
+  IPV4,
+  IPV6,
+  KEY_TEXT,
+  LOCALHOST,
+  MACHINE_NAME,
+  NAMED_SECRET,
+  PAGE_HOST,
+  PAGE_PATH,
+  PUBLIC_NAME,
+  REQUEST_ID,
+  URL_TEXT,
+} from './inside-patterns.ts'
+import { isObject } from './json.ts'
+
+/** Whether the caller wrote this themselves. */
+export type Known = (words: string) => boolean
+
+/** What is wrong with a request is said in less; patterns take their time over more. */
+const LENGTH_MAX = 1_000
+const DEPTH_MAX = 50
+const ADDRESS = '[address]'
+const PATH = '[path]'
+const SECRET = '[secret]'
+
+const HAS_HOST_SHAPE = /[/:]|^[a-z0-9-]+$/i
+const CLOSING = /[.,:;!?]+$/
+
+/**
+ * Replaces addresses, paths and secrets in a vendor's text. What the caller wrote themselves, as
+ * `known` says, and links to documentation stay.
+ */
+export function hideInside(text: string, known: Known = () => false): string {
+  const short = shorten(text)
+  const visible = short.replace(INVISIBLE, '')
+  const unless =
+    (instead: string, stays: (found: string) => boolean = () => false) =>
+    (found: string) => {
+      const bare = found.replace(CLOSING, '')
+      return stays(bare) || known(bare) ? found : instead + found.slice(bare.length)
+    }
+  const hidden = visible
+    .replace(NAMED_SECRET, (found, name: string, value: string) =>
+      isSecret(name, value) && !known(value.replace(CLOSING, '')) ? `${name}${SECRET}` : found,
+    )
+    .replace(BEARER, (_, scheme: string) => `${scheme} ${SECRET}`)
+    .replace(URL_TEXT, unless(ADDRESS, isPage))
+    .replace(FILE_PATH, unless(PATH))
+    .replace(KEY_TEXT, (found: string, at: number, whole: string) =>
+      known(found) || REQUEST_ID.test(whole.slice(Math.max(0, at - 20), at)) ? found : SECRET,
+    )
+    .replace(IPV4, unless(ADDRESS))
+    .replace(
+      IPV6,
+      unless(ADDRESS, (found) => !holdsIPv6(found)),
+    )
+    .replace(MACHINE_NAME, unless(ADDRESS))
+    .replace(INSIDE_NAME, hideName(known))
+    .replace(PUBLIC_NAME, hideName(known))
+    .replace(
+      HOST_AND_PORT,
+      unless(ADDRESS, (found) => COUNTED.test(found)),
+    )
+    .replace(LOCALHOST, unless(ADDRESS))
+  return hidden === visible ? short : hidden
+}
+
+/** The same in every text of a JSON value. Returns the value itself when nothing is hidden. */
+export function hideInStrings(value: unknown, known?: Known, depth = 0): unknown {
+  if (typeof value === 'string') return hideInside(value, known)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > DEPTH_MAX) return null
+  const inner = (one: unknown) => hideInStrings(one, known, depth + 1)
+  if (Array.isArray(value)) {
+    const shown = value.map(inner)
+    return shown.every((one, index) => one === value[index]) ? value : shown
+  }
+  if (!isObject(value)) return value
+  const shown = Object.entries(value).map(([name, one]) => [name, inner(one)] as const)
+  return shown.every(([name, one]) => one === value[name]) ? value : Object.fromEntries(shown)
+}
+
+/** A word that is cut in two could not be told for what it is. */
+function shorten(text: string): string {
+  if (text.length <= LENGTH_MAX) return text
+  const start = text.slice(0, LENGTH_MAX)
+  const end = start.lastIndexOf(' ')
+  return `${end > LENGTH_MAX / 2 ? start.slice(0, end) : start}…`
+}
+
+/** Names of fields follow `key:` and `token:` as well. */
+function isSecret(name: string, value: string): boolean {
+  if (/\*{3}/.test(value)) return true
+  if (ALWAYS_SECRET.test(name)) return /[\d*_\-/+=.]/.test(value)
+  return value.length >= 16 && /\d/.test(value) && /[a-z]/i.test(value) && !/[.[(]/.test(value)
+}
+
+function hideName(known: Known) {
+  return (found: string, at: number, whole: string): string => {
+    const bare = found.replace(CLOSING, '')
+    const isField =
+      !HAS_HOST_SHAPE.test(bare) && (FIELD_ROOT.test(bare) || /[.\]]/.test(whole[at - 1] ?? ''))
+    if (isField || isPage(bare) || known(bare)) return found
+    // A part of an address that stays.
+    const start = whole.lastIndexOf(' ', at) + 1
+    const link = /https?:\/\/\S*/i.exec(whole.slice(start, at + found.length))?.[0]
+    if (link && (isPage(link) || known(link.replace(CLOSING, '')))) return found
+    return ADDRESS + found.slice(bare.length)
+  }
+}
+
+function holdsIPv6(found: string): boolean {
+  const bare = found.replace(/^\[/, '').replace(/\](?::\d+)?$/, '')
+  return /[0-9a-f]/i.test(bare) && (isIPv6(bare) || isIPv6(bare.replace(/:\d+$/, '')))
+}
+
+/** Pages for readers have `https`, no port and no inside name. */
+function isPage(found: string): boolean {
+  const link = /^https:\/\//i.test(found) ? found : `https://${found}`
+  if (!URL.canParse(link)) return false
+  const { hostname, port, username, pathname, search } = new URL(link)
+  if (port !== '' || username !== '' || search !== '') return false
+  if (/^[\d.]+$/.test(hostname) || !hostname.includes('.')) return false
+  if (INSIDE_HOST.test(hostname)) return false
+  return PAGE_HOST.test(hostname) || PAGE_PATH.test(pathname)
+}
