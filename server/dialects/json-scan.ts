@@ -23,6 +23,8 @@ export interface JsonMember {
   readonly keyStart: number
   readonly valueStart: number
   readonly valueEnd: number
+  /** Members of all objects inside of the value, doubles included. */
+  readonly inside: number
 }
 
 /** The top-level members by decoded key, in the order of the body. */
@@ -56,12 +58,14 @@ const CLOSE = 2
 const STRING = 3
 const SEPARATOR = 4
 const NUMBER = 5
+const NAME_END = 6
 const ACTIONS = new Uint8Array(256)
 for (const character of '{[') ACTIONS[character.charCodeAt(0)] = OPEN
 for (const character of '}]') ACTIONS[character.charCodeAt(0)] = CLOSE
 for (const character of '-0123456789') ACTIONS[character.charCodeAt(0)] = NUMBER
 ACTIONS[QUOTE] = STRING
 ACTIONS[COMMA] = SEPARATOR
+ACTIONS[COLON] = NAME_END
 
 /** Bytes that a number may hold after its first one. */
 const NUMBER_BYTES = new Uint8Array(256)
@@ -77,6 +81,8 @@ interface Cursor {
   readonly limits: JsonLimits
   position: number
   values: number
+  /** Members of nested objects so far. */
+  inside: number
   /** Set when a reader below has answered false. */
   refusal: JsonRefusalReason | undefined
 }
@@ -90,7 +96,7 @@ interface Cursor {
  */
 export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): JsonScan {
   if (!isUtf8(bytes)) return refuseJson('encoding')
-  const cursor: Cursor = { bytes, limits, position: 0, values: 1, refusal: undefined }
+  const cursor: Cursor = { bytes, limits, position: 0, values: 1, inside: 0, refusal: undefined }
   if (skipSpace(cursor) !== OPEN_OBJECT) return refuseJson('not_an_object')
   const members: JsonMember[] = []
   if (!readMembers(cursor, members)) {
@@ -107,7 +113,14 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
  */
 export function listMembers(bytes: Buffer, start: number): readonly JsonMember[] {
   const limits = { depth: Infinity, values: Infinity }
-  const cursor: Cursor = { bytes, limits, position: start, values: 1, refusal: undefined }
+  const cursor: Cursor = {
+    bytes,
+    limits,
+    position: start,
+    values: 1,
+    inside: 0,
+    refusal: undefined,
+  }
   const members: JsonMember[] = []
   readMembers(cursor, members)
   return members
@@ -121,9 +134,10 @@ function readMembers(cursor: Cursor, members: JsonMember[]): boolean {
     const keyStart = cursor.position
     const key = readKey(cursor)
     if (key === undefined) return stop(cursor, 'syntax')
-    const valueStart = cursor.position
+    const { position: valueStart, inside: before } = cursor
     const read = skipValue(cursor)
-    members.push({ key, keyStart, valueStart, valueEnd: cursor.position })
+    const { position: valueEnd } = cursor
+    members.push({ key, keyStart, valueStart, valueEnd, inside: cursor.inside - before })
     if (!read) return false
     if (++cursor.values > cursor.limits.values) return stop(cursor, 'too_many_values')
     if (skipSpace(cursor) !== COMMA) return true
@@ -149,11 +163,44 @@ export function findDouble(members: readonly JsonMember[]): JsonMember | undefin
 export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
   const scan = scanJson(bytes, limits)
   if (!scan.ok) return scan
+  let value: JsonObject
   try {
-    return { ok: true, value: JSON.parse(bytes.toString('utf8')), fields: scan.fields }
+    value = JSON.parse(bytes.toString('utf8'))
   } catch {
     return refuseJson('syntax')
   }
+  const double = findInnerDouble(value, scan.fields)
+  if (double) return refuseJson('duplicate_key', double.valueStart, double.key)
+  return { ok: true, value, fields: scan.fields }
+}
+
+const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
+
+/**
+ * The first top-level member in which an object names a key twice. Readers disagree on which of the
+ * two counts, so that a vendor could be asked for what was not priced. JSON.parse keeps one of
+ * them: there are fewer members than the bytes have. Conversations are left alone: arguments of
+ * tools are JSON that models wrote, and their bytes are counted whatever they say.
+ */
+function findInnerDouble(value: JsonObject, fields: JsonFields): JsonMember | undefined {
+  for (const member of fields.values()) {
+    if (member.inside < 2 || CONVERSATIONS.has(member.key)) continue
+    if (countMembers(value[member.key]) < member.inside) return member
+  }
+  return undefined
+}
+
+/** As deep as the body, whose depth is limited. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  if (Array.isArray(value)) {
+    for (const one of value) count += countMembers(one)
+    return count
+  }
+  const own = Object.values(value)
+  for (const one of own) count += countMembers(one)
+  return count + own.length
 }
 
 /** Moves to the next byte that is not white space and returns it; -1 at the end. */
@@ -233,6 +280,7 @@ function skipContainer(cursor: Cursor): boolean {
       if (action === OPEN) level++
       else if (action === CLOSE) level--
       if (action === OPEN || action === SEPARATOR) cursor.values++
+      else if (action === NAME_END) cursor.inside++
       if (level > limits.depth) return stop(cursor, 'too_deep')
       if (cursor.values > limits.values) return stop(cursor, 'too_many_values')
       cursor.position++

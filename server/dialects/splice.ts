@@ -3,7 +3,7 @@
  * fields and the spelling of numbers stay as the caller sent them, because an upstream's prompt
  * cache and signatures may depend on every byte.
  */
-import { type JsonFields, type JsonMember, listMembers } from './json-scan.ts'
+import { foldKey, type JsonFields, type JsonMember, listMembers } from './json-scan.ts'
 
 /** A top-level field is named by one kind of edit only. */
 export interface JsonEdits {
@@ -64,8 +64,10 @@ function cutMembers(
   const kept = remove.length === 0 ? members : members.filter(({ key }) => !remove.includes(key))
   if (kept.length < members.length) cuts.push(...cutRemoved(members, kept))
   for (const { key, valueStart, valueEnd } of kept) {
-    if (!Object.hasOwn(set, key)) continue
-    const text = set[key] ?? 'null'
+    // Some readers match names whatever their letter case: another spelling says the same.
+    const name = Object.hasOwn(set, key) ? key : foldKey(key)
+    if (!Object.hasOwn(set, name)) continue
+    const text = set[name] ?? 'null'
     missing.delete(key)
     if (bytes.toString('utf8', valueStart, valueEnd) !== text) {
       cuts.push({ start: valueStart, end: valueEnd, text })

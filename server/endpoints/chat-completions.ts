@@ -38,6 +38,7 @@ const chatRequest = z.looseObject({
   max_tokens: tokenLimit.describe('The older name of max_completion_tokens.'),
   max_completion_tokens: tokenLimit.describe('The most that may be generated, and be frozen for.'),
   n: z.int().min(1).max(128).nullish().describe('Number of answers; each is billed.'),
+  best_of: z.int().min(1).max(128).nullish().describe('Answers made to choose from; all billed.'),
   temperature: z.number().nullish().describe('Passes to the upstream, as all sampling does.'),
   top_p: z.number().nullish(),
   tools: z.array(z.looseObject({})).nullish().describe('Functions that the model may call.'),

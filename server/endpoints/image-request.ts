@@ -11,6 +11,7 @@ import type { Quantities } from '../lib/units.ts'
 import type { Body, Estimate, Metering, QuotedRequest } from '../pipeline/metering.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
 import { addMediaUrl, createMeasure } from './text/measure.ts'
+import { refuseMisspelt } from './text/refuse-misspelt.ts'
 import { countInput } from './text.ts'
 
 /** Reference images may come inside the request. */
@@ -66,6 +67,7 @@ function countText(value: Body, bodyBytes: number): number {
 }
 
 function quote({ value, body, model }: QuotedRequest): Estimate {
+  refuseMisspelt(value)
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const image = countImagesMost(value)
   const each = outputMax ?? countTokensMost(value)

@@ -10,6 +10,7 @@ import type { Ceiling } from '../pipeline/ceiling.ts'
 import type { Body, Estimate, QuotedRequest } from '../pipeline/metering.ts'
 import { type Asking, alternativesOf, countOf, isAbsent } from './text/asked.ts'
 import type { Measure } from './text/measure.ts'
+import { refuseMisspelt } from './text/refuse-misspelt.ts'
 
 /** The operator's own limit is far below this one. */
 export const TEXT_BODY_BYTES_MAX = 256 * 1024 * 1024
@@ -30,6 +31,8 @@ const OUTPUT_TOKENS_MAX = 1_000_000
 const ROUNDS = 20
 /** Calls of a vendor's own tools, likewise. */
 const TOOL_CALLS = 1_000
+/** Answers to one request, at the vendors that make the most. */
+const CHOICES_MAX = 128
 /** Far below what doubles hold exactly, and far above what anybody sends. */
 const MOST = 2 ** 50
 
@@ -48,6 +51,7 @@ export interface TextDialect {
 /** The estimate of one request, from one walk over it. */
 export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimate {
   const { value, body, chain } = request
+  refuseMisspelt(value)
   const measure = dialect.measure(value)
   const inputTokens = countInput(body.length, measure)
   const asking = dialect.asking(request, measure, inputTokens)
@@ -114,7 +118,9 @@ function boundText(
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
   const input = body.length + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
   const each = Math.max(largest(value, LIMITS) ?? 0, outputMax ?? OUTPUT_TOKENS_MAX)
-  const output = each * countChoices(value) + bytesOf(fields, 'prediction')
+  // A member that nobody knows may be a vendor's own name for the number of answers.
+  const answers = Math.max(countChoices(value), hasOnly(value, plain) ? 1 : CHOICES_MAX)
+  const output = each * answers + bytesOf(fields, 'prediction')
   return {
     inputTokens: Math.min(input * passes, MOST),
     outputTokens: Math.min(output * passes, MOST),

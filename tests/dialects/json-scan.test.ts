@@ -74,6 +74,9 @@ const REFUSED: readonly [string, string | Buffer, JsonRefusalReason][] = [
   ['the same key in capitals', '{"model":"a","MODEL":"b"}', 'duplicate_key'],
   ['the same key with a long s', '{"messages":[],"meſſages":[]}', 'duplicate_key'],
   ['__proto__ twice', '{"__proto__":1,"__proto__":2}', 'duplicate_key'],
+  ['a type twice', '{"tools":[{"type":"web_search","type":"function"}]}', 'duplicate_key'],
+  ['an inner key in escapes', '{"a":{"b":1,"\\u0062":2}}', 'duplicate_key'],
+  ['an inner __proto__ twice', '{"a":{"__proto__":1,"__proto__":2}}', 'duplicate_key'],
   ['1e400', '{"a":{"b":[1e400]}}', 'number_out_of_range'],
   ['-1E400 on top', '{"a":-1E400}', 'number_out_of_range'],
   ['400 digits', `{"a":${'9'.repeat(400)}}`, 'number_out_of_range'],
@@ -86,6 +89,16 @@ for (const [name, body, reason] of REFUSED) {
     assert.match(refusal.message, /^request body /)
   })
 }
+
+test('keys that stand twice in a conversation, or in two objects, are left alone', () => {
+  for (const body of [
+    '{"messages":[{"content":[{"type":"tool_use","input":{"a":1,"a":2}}]}],"tools":[]}',
+    '{"input":[{"a":1,"a":2}]}',
+    '{"tools":[{"type":"a:b","x":":"},{"type":"b"}],"x":{"a":{"a":{"a":":"}}}}',
+  ]) {
+    assert.ok(parseRequestJson(Buffer.from(body)).ok, body)
+  }
+})
 
 test('a refusal names the field and the byte', () => {
   assert.deepEqual(refusalOf('{"a":1,"big":[1e400]}'), {

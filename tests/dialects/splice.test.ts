@@ -58,10 +58,14 @@ test('stream_options is added when absent, replaced when it is no object', () =>
   )
 })
 
-test('an inner field that stands twice is set twice, so that no reader sees the other', () => {
+test('an inner field in another letter case is set too, so that no reader sees the other', () => {
   assert.equal(
-    splice('{"stream_options":{"include_usage":false,"include_usag\\u0065":false}}', USAGE),
-    '{"stream_options":{"include_usage":true,"include_usag\\u0065":true}}',
+    splice('{"stream_options":{"include_usage":true,"Include_Usage":false}}', USAGE),
+    '{"stream_options":{"include_usage":true,"Include_Usage":true}}',
+  )
+  assert.equal(
+    splice('{"stream_options":{"INCLUDE_USAGE":false}}', USAGE),
+    '{"stream_options":{"INCLUDE_USAGE":true,"include_usage":true}}',
   )
 })
 

@@ -19,6 +19,8 @@ export interface ChatUsageOptions {
   readonly asksForSearch?: boolean
   /** The model of hosted image generation, where the answer does not name it. */
   readonly imageModel?: string | undefined
+  /** Where a router may serve the request with another model: its vendor's names of them. */
+  readonly served?: { readonly called: string; readonly standIns: readonly string[] } | undefined
 }
 
 /** Learns from every part of one answer; the last statement of each field wins. */
@@ -39,6 +41,7 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
   let usage: unknown
   let toolUsage: unknown
   let tier: unknown
+  let model: unknown
   let calls: Quantities = {}
   let known: UsageReading | undefined = NOTHING_STATED
   return {
@@ -53,7 +56,12 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
         toolUsage = mergeUsage(toolUsage, tools)
         known = undefined
       }
-      if (served !== undefined && served !== tier && (served !== null || tier === undefined)) {
+      if (options.served && document.model !== undefined && document.model !== model) {
+        model = document.model
+        known = undefined
+      }
+      const isEcho = served === null || served === 'auto'
+      if (served !== undefined && served !== tier && (!isEcho || tier === undefined)) {
         tier = served
         known = undefined
       }
@@ -68,7 +76,7 @@ export function createChatUsageReader(options: ChatUsageOptions = {}): ChatUsage
       known = undefined
     },
     reading() {
-      known ??= interpret({ usage, tier, calls, toolUsage }, options)
+      known ??= interpret({ usage, tier, model, calls, toolUsage }, options)
       return known
     },
     raw: () => (isObject(usage) ? usage : undefined),
@@ -103,11 +111,13 @@ export function readChatUsage(document: unknown, options: ChatUsageOptions = {})
 interface Stated {
   readonly usage: unknown
   readonly tier: unknown
+  readonly model: unknown
   readonly calls: Quantities
   readonly toolUsage: unknown
 }
 
-function interpret(stated: Stated, { writeLifetime }: ChatUsageOptions): UsageReading {
+function interpret(stated: Stated, options: ChatUsageOptions): UsageReading {
+  const { writeLifetime } = options
   const usage: JsonObject = isObject(stated.usage) ? stated.usage : {}
   const tools = readVendorTools({ tool_usage: stated.toolUsage }, usage)
   const tokens = splitTokens(addCitations(usage), writeLifetime)
@@ -115,7 +125,9 @@ function interpret(stated: Stated, { writeLifetime }: ChatUsageOptions): UsageRe
   const tier = readServedTier(stated.tier ?? usage.service_tier ?? stated.tier)
   const unknown = [...tools.unknown]
   if (tier !== undefined && !isNeutralTier(tier)) unknown.push('service_tier')
-  const facts = readFacts(usage, tier)
+  const model = findServed(stated.model, options)
+  if (model === null) unknown.push('model')
+  const facts = { ...readFacts(usage, tier), ...(model ? { model } : {}) }
   const statedCost = readStatedCost(usage)
   return {
     ...(Object.keys(quantities).length > 0 ? { usage: quantities } : {}),
@@ -123,6 +135,20 @@ function interpret(stated: Stated, { writeLifetime }: ChatUsageOptions): UsageRe
     ...(statedCost ? { statedCost } : {}),
     ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
   }
+}
+
+/**
+ * The stand-in that served the request, by the name that the request has for it; undefined when it
+ * was the model called, null when the answer does not say which of them it was. Vendors add dates.
+ */
+function findServed(model: unknown, { served }: ChatUsageOptions): string | null | undefined {
+  if (!served) return undefined
+  const { called, standIns } = served
+  if (typeof model !== 'string') return null
+  const isNamed = (name: string) => model === name || model.startsWith(name)
+  const [found] = [called, ...standIns].filter(isNamed).sort((a, b) => b.length - a.length)
+  if (found === undefined) return null
+  return found === called ? undefined : found
 }
 
 /** Perplexity's deep research bills the pages that it read as further input. */

@@ -8,9 +8,10 @@ import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
+import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
-import { encodeSseEvent, readSseFrame } from '../sse.ts'
+import { encodeSseEvent, readSseFrame, type SseEvent } from '../sse.ts'
 import { countMessageBytes } from './count-bytes.ts'
 import { encodeChatError } from './error.ts'
 import { expectStream } from './expect-body.ts'
@@ -91,7 +92,7 @@ class ChatStream implements Relay {
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
-    if (this.done || this.error) return isLineEnd(frame) ? frame : undefined
+    if (this.done || this.error) return this.onLate(frame)
     const textBytes = this.template.match(frame)
     if (textBytes !== -1) {
       this.addOutput(textBytes)
@@ -102,7 +103,21 @@ class ChatStream implements Relay {
     const read = parseChunk(event)
     if (read.kind === 'chunk') return this.onChunk(read.document, frame)
     if (read.kind === 'done') return this.onDone(event.data, frame)
+    this.readUsageOf(event)
     return this.onError(read.error, isReadableError(read.document) ? frame : undefined)
+  }
+
+  /** What comes behind an ending is for nobody, except that it may state what the answer cost. */
+  private onLate(frame: Buffer): Buffer | undefined {
+    if (isLineEnd(frame)) return frame
+    const event = readSseFrame(frame)
+    if (event) this.readUsageOf(event)
+    return undefined
+  }
+
+  private readUsageOf(event: SseEvent): void {
+    const document = parseEventData(event)
+    if (document) this.usage.read(document)
   }
 
   /** An upstream that ends without saying why has at least ended on purpose. */

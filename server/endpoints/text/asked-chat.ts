@@ -1,6 +1,5 @@
 /** What a chat completion asks for that changes its price. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import type { AskedFeature } from '../../pipeline/dimensions.ts'
 import {
   type Asking,
   CLIENT_TOOL,
@@ -13,6 +12,7 @@ import {
   type ToolKind,
   UNKNOWN_TOOL,
 } from './asked.ts'
+import { readRouter } from './asked-router.ts'
 import type { Measure } from './measure.ts'
 
 const SEARCH: ToolKind = { isHosted: true, feature: { unit: 'web_search_call' } }
@@ -43,51 +43,25 @@ export function readChatAsking(value: JsonObject, measure: Measure): Asking {
   readModalities(asking, value)
   readTools(asking, value.tools, 'tools', kindOf, undefined)
   readSearches(asking, value)
-  readPlugins(asking, value.plugins)
-  readModels(asking, value)
+  readRouter(asking, value)
   return asking
 }
 
 function readSearches(asking: Asking, value: JsonObject): void {
   const { web_search_options: options, search_parameters: parameters } = value
-  if (isObject(options)) addSearch(asking, 'web_search_options')
-  if (value.enable_search === true) addSearch(asking, 'enable_search')
-  if (isObject(parameters) && parameters.mode !== 'off') addSearch(asking, 'search_parameters')
+  if (isOn(options)) addSearch(asking, 'web_search_options')
+  if (isOn(value.enable_search)) addSearch(asking, 'enable_search')
+  if (isOn(parameters) && member(parameters, 'mode') !== 'off') {
+    addSearch(asking, 'search_parameters')
+  }
+}
+
+/** Vendors take more than `true` for a yes, such as 1 and "true". */
+function isOn(value: unknown): boolean {
+  return !isAbsent(value) && value !== false
 }
 
 function addSearch(asking: Asking, field: string): void {
   asking.isHosted = true
   asking.features.push({ field, value: 'web search', unit: 'web_search_call', quantity: 1 })
-}
-
-const PLUGINS: ReadonlyMap<unknown, Pick<AskedFeature, 'unit'>> = new Map([
-  ['web', { unit: 'web_search_call' }],
-  ['file-parser', { unit: 'page' }],
-] as const)
-
-function readPlugins(asking: Asking, plugins: unknown): void {
-  if (!Array.isArray(plugins)) return
-  for (const [index, plugin] of plugins.entries()) {
-    const id = member(plugin, 'id')
-    if (member(plugin, 'enabled') === false) continue
-    asking.isHosted = true
-    const known = PLUGINS.get(id)
-    const quantity = known ? { quantity: 1 } : {}
-    asking.features.push({
-      field: `plugins[${index}].id`,
-      value: String(id),
-      ...known,
-      ...quantity,
-    })
-  }
-}
-
-/** Other models that a router may serve the request with. */
-function readModels(asking: Asking, { models }: JsonObject): void {
-  if (!Array.isArray(models)) return
-  for (const [index, model] of models.entries()) {
-    const value = typeof model === 'string' ? model : String(JSON.stringify(model))
-    asking.models.push(value)
-    asking.features.push({ field: `models[${index}]`, value, facts: { model: value } })
-  }
 }

@@ -73,6 +73,8 @@ export function readMessagesAsking(
   readCommon(asking, value, measure)
   readTools(asking, value.tools, 'tools', kindOf(inputTokens), undefined)
   readFallbacks(asking, value.fallbacks)
+  // Which model answered is not told in this format as far as it is read.
+  if (Array.isArray(value.models)) asking.features.push({ field: 'models', value: 'other models' })
   if (mayRepeat(value)) asking.isHosted = true
   if (!isAbsent(value.fallback_credit_token)) {
     asking.features.push({ field: 'fallback_credit_token', value: 'a credit' })

@@ -13,6 +13,7 @@ import {
   type ToolKind,
   UNKNOWN_TOOL,
 } from './asked.ts'
+import { readRouter } from './asked-router.ts'
 import type { Measure } from './measure.ts'
 
 /** A container lives for this long, at least. */
@@ -84,6 +85,7 @@ export function readResponsesAsking(value: JsonObject, measure: Measure): Asking
   const { tools, max_tool_calls: most } = value
   readCommon(asking, value, measure)
   readModalities(asking, value)
+  readRouter(asking, value)
   readTools(asking, tools, 'tools', kindOf, countOf(most))
   readFound(asking, value.input, countOf(most))
   return asking

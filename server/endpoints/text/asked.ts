@@ -3,6 +3,7 @@
  * fields that all text dialects have, and the reading of one list of tools.
  */
 import type { Facts } from '../../catalog/catalog.ts'
+import { foldKey } from '../../dialects/json-scan.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { AskedFeature } from '../../pipeline/dimensions.ts'
 import type { Measure } from './measure.ts'
@@ -94,7 +95,8 @@ export function isAbsent(value: unknown): value is undefined | null {
 
 /** The audio of an answer has prices of its own. */
 export function readModalities(asking: Asking, { modalities, audio }: JsonObject): void {
-  const wanted = Array.isArray(modalities) ? modalities : []
+  const named: readonly unknown[] = Array.isArray(modalities) ? modalities : [modalities]
+  const wanted = named.map((one) => (isAbsent(one) ? '' : wordOf(one)))
   if (wanted.includes('audio') || isObject(audio)) {
     asking.features.push({ field: 'modalities', value: 'audio', unit: 'audio_output_token' })
   }
@@ -136,7 +138,7 @@ export function readTools(
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
     if (!isObject(tool)) continue
-    const kind = kindOf(tool)
+    const kind = hasTwoTypes(tool) ? UNKNOWN_TOOL : kindOf(tool)
     if (!kind.isHosted) continue
     asking.isHosted = true
     const calls = countOf(tool.max_uses) ?? callsMost
@@ -151,6 +153,11 @@ export function readTools(
       isDropped: true,
     })
   }
+}
+
+/** Some vendors match names whatever their letter case, and would read the other one. */
+function hasTwoTypes(tool: JsonObject): boolean {
+  return Object.keys(tool).some((name) => name !== 'type' && foldKey(name) === 'type')
 }
 
 /** A count that a caller names; anything else names none. */

@@ -22,7 +22,7 @@ export async function chat(
     buildRequest(settings, '/chat/completions', body, request.stream),
   )
   if (response.status >= 400) throw await readFailure(response)
-  const usage = readUsageOptions(request.value)
+  const usage = readUsageOptions(request.value, upstreamModel)
   const relay = request.stream
     ? createChatRelay({
         usage,
@@ -44,8 +44,7 @@ export async function chat(
 /** A stream always asks for usage: without it nothing but an estimate could be charged. */
 function prepareBody(request: CallRequest, upstreamModel: string): Buffer {
   const set = { model: JSON.stringify(upstreamModel) }
-  if (!request.stream || wantsUsage(request))
-    return spliceJson(request.body, request.fields, { set })
+  if (!request.stream) return spliceJson(request.body, request.fields, { set })
   const setInside = { stream_options: { include_usage: 'true' } }
   return spliceJson(request.body, request.fields, { set, setInside })
 }

@@ -5,13 +5,25 @@ import { asString, member } from '../../lib/json.ts'
 /** The vendor's own default for images made within a response. */
 const IMAGE_MODEL = 'gpt-image-1'
 
-export function readUsageOptions(value: Readonly<Record<string, unknown>>): ChatUsageOptions {
+/** `upstreamModel` is the vendor's name of the model called, where other models may stand in. */
+export function readUsageOptions(
+  value: Readonly<Record<string, unknown>>,
+  upstreamModel?: string,
+): ChatUsageOptions {
   const lifetime = member(value.prompt_cache_options, 'ttl')
   return {
     imageModel: readImageModel(value.tools),
     asksForSearch: value.web_search_options !== undefined && value.web_search_options !== null,
+    ...(upstreamModel === undefined ? {} : readStandIns(value.models, upstreamModel)),
     ...(lifetime === '5m' || lifetime === '1h' ? { writeLifetime: lifetime } : {}),
   }
+}
+
+/** Of a router: the models that may serve a request in place of the one called. */
+function readStandIns(models: unknown, called: string): Pick<ChatUsageOptions, 'served'> {
+  const named: readonly unknown[] = Array.isArray(models) ? models : []
+  const standIns = named.filter((one) => typeof one === 'string')
+  return standIns.length > 0 ? { served: { called, standIns } } : {}
 }
 
 function readImageModel(tools: unknown): string {

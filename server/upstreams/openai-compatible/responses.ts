@@ -34,7 +34,7 @@ async function pass(
   if (response.status >= 400 || (stream && isDocument(response))) {
     throw await readMissingApi(response)
   }
-  const usage = readUsageOptions(request.value)
+  const usage = readUsageOptions(request.value, upstreamModel)
   return {
     status: 200,
     headers: answerHeaders(stream),

@@ -227,6 +227,27 @@ describe('broken streams', () => {
     assert.equal(stream.fail({ type: 'server_error', message: 'broke off' }), undefined)
   })
 
+  test('usage behind an ending, or in an error, is read and shown to nobody', () => {
+    const text = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}'
+    const usage = '"usage":{"prompt_tokens":10,"completion_tokens":3000}'
+    const late = `data: {"choices":[],${usage}}`
+    for (const events of [
+      [text, 'data: [DONE]', late],
+      [text, `data: {"error":{"message":"no"},${usage}}`],
+      [text, `event: error\ndata: {"message":"no",${usage}}`],
+      [text, 'data: {"error":{"message":"no"}}', late],
+    ]) {
+      const stream = relay()
+      const out = run(stream, [Buffer.from(`${events.join('\n\n')}\n\n`)])
+      assert.deepEqual(
+        stream.report().usage,
+        { input_token: 10, output_token: 3000 },
+        events.join(),
+      )
+      if (events.at(-1) === late) assert.ok(!out.includes('3000'))
+    }
+  })
+
   test('SS09 an event over the limit passes as it is', () => {
     const body = Buffer.from(`data: ${'x'.repeat(2_000_000)}\n\n`)
     const stream = relay()

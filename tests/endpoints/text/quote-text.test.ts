@@ -269,3 +269,48 @@ test('what is not in the body is bounded by the model', () => {
     assert.ok(ceiling.inputTokens >= 1_000_000, extra)
   }
 })
+
+test('a member in another letter case is refused by its name', () => {
+  for (const [dialect, name] of [
+    ['chat', 'Service_Tier'],
+    ['chat', 'N'],
+    ['chat', 'MODELS'],
+    ['responses', 'Previous_Response_Id'],
+    ['responses', 'Conversation'],
+    ['messages', 'Speed'],
+    ['messages', '\u017fpeed'],
+    ['embeddings', 'Service_tier'],
+  ] as const) {
+    assert.throws(
+      () => quote(dialect, write(dialect, 'hi', `,"${name}":1`)),
+      (error: Error) => error.message.startsWith(`${name}: `),
+    )
+  }
+  quote('chat', write('chat', 'hi', ',"X_Own":1,"extra_body":{"N":2}'))
+})
+
+test('answers under a name that nobody knows are within the ceiling', () => {
+  for (const name of ['candidate_count', 'num_choices', 'num_return_sequences']) {
+    const { ceiling } = quote('chat', write('chat', 'hi', `,"max_tokens":5,"${name}":8`))
+    assert.ok(ceiling.outputTokens >= 8 * 8_192, name)
+  }
+})
+
+test('every form of a yes asks for a search, and two spellings of a type for what nobody knows', () => {
+  const featuresOf = (extra: string, dialect: Dialect = 'chat') =>
+    quote(dialect, write(dialect, 'hi', extra)).dimensions?.features.map(({ field }) => field)
+  for (const name of ['enable_search', 'web_search_options', 'search_parameters']) {
+    for (const yes of ['true', '1', '"true"', '{}', '[]']) {
+      assert.deepEqual(featuresOf(`,"${name}":${yes}`), [name], yes)
+    }
+    for (const no of ['null', 'false']) assert.deepEqual(featuresOf(`,"${name}":${no}`), [], no)
+  }
+  assert.deepEqual(featuresOf(',"search_parameters":{"mode":"off"}'), [])
+  for (const spoken of ['"audio"', '["text","AUDIO"]']) {
+    assert.deepEqual(featuresOf(`,"modalities":${spoken}`), ['modalities'])
+  }
+  const tools = ',"tools":[{"Type":"web_search","type":"function","function":{"name":"f"}}]'
+  assert.deepEqual(featuresOf(tools), ['tools[0].type'])
+  assert.deepEqual(featuresOf(',"models":["a"]', 'responses'), ['models[0]'])
+  assert.deepEqual(featuresOf(',"models":["a"]', 'messages'), ['models'])
+})
