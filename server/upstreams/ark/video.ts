@@ -18,6 +18,7 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 import { type Family, familyOf } from './families.ts'
+import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
 import { readFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
@@ -30,14 +31,12 @@ const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'executio
 /** Not of the specification, passed to the generations that know them, and decide the price. */
 const DECISIVE = ['frames', 'draft']
 
-function prepare(order: TaskOrder<ArkSettings>): PreparedTask {
+function prepare(asked: TaskOrder<ArkSettings>): PreparedTask {
+  const order = withFlags(asked)
   const family = familyOf(order.upstreamModel)
   const rules = correctRules(family, order.details)
   const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.given, rules)
-  if (found) {
-    const { param, problem } = found
-    throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
-  }
+  if (found) throw refuse(found)
   const { resolution, ratio, seconds } = readSize(order, rules.seconds.max, rules.resolution)
   const hasVideo = sortContent(contentOf(order.parameters)).videos > 0
   const inputSeconds = hasVideo ? Math.max(family.inputSeconds, leastInputSeconds(seconds)) : 0
@@ -51,10 +50,23 @@ function prepare(order: TaskOrder<ArkSettings>): PreparedTask {
   }
 }
 
+function withFlags(order: TaskOrder<ArkSettings>): TaskOrder<ArkSettings> {
+  const read = readPromptFlags(order)
+  if ('problem' in read) throw refuse(read)
+  return { ...order, ...read }
+}
+
+function refuse({ param, problem }: FlagProblem): UpstreamFailure {
+  return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
+}
+
 /** Leaving these out would make, and charge, another video than the one that was asked for. */
 function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family) {
   const param = DECISIVE.find((name) => Boolean(parameters[name]) && !fields.includes(name))
-  return param && { param, problem: 'this model does not take it' }
+  if (param) return { param, problem: 'this model does not take it' }
+  const { frames } = parameters
+  const isCount = frames === undefined || frames === null || Number.isSafeInteger(frames)
+  return isCount ? undefined : { param: 'frames', problem: 'must be a whole number' }
 }
 
 function readSize({ parameters, given }: TaskOrder<ArkSettings>, most: number, usual: string) {
@@ -109,7 +121,8 @@ async function submit(
   order: TaskOrder<ArkSettings>,
   { hookUrl }: TaskAttempt,
 ): Promise<SubmittedTask> {
-  const body = Buffer.from(JSON.stringify({ ...buildBody(order), callback_url: hookUrl }))
+  const made = buildBody(withFlags(order))
+  const body = Buffer.from(JSON.stringify({ ...made, callback_url: hookUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readFailure(response, true)
   return submittedAs((await readJsonAnswer(response)).id, response)

@@ -1,0 +1,70 @@
+/**
+ * Parameters at the end of a prompt, such as `--rs 1080p --dur 12`: the older way to order a video,
+ * which the vendor still reads. What they order is judged, held for and sent as parameters; a flag
+ * that contradicts the request's own parameter is refused, because only one of them can be priced.
+ */
+import { asString, type JsonObject, member } from '../../lib/json.ts'
+
+/** Flags that decide the price, in both spellings. Others pass with the text. */
+const PARAMETERS: Readonly<Record<string, string>> = {
+  rs: 'resolution',
+  resolution: 'resolution',
+  rt: 'ratio',
+  ratio: 'ratio',
+  dur: 'duration',
+  duration: 'duration',
+  frames: 'frames',
+}
+const FLAG = /(?:^|\s)--([a-z]{2,10})[\s=]+([^\s]{1,40})/gi
+const NUMERIC: ReadonlySet<string> = new Set(['duration', 'frames'])
+/** Two ways to say how long a video is. */
+const LENGTHS: Readonly<Record<string, string>> = { duration: 'frames', frames: 'duration' }
+
+export interface FlagProblem {
+  readonly param: string
+  readonly problem: string
+}
+
+interface Ordered {
+  readonly parameters: JsonObject
+  readonly given: ReadonlySet<string>
+}
+
+/** The order with its flags as parameters, or what is wrong with them. */
+export function readPromptFlags({ parameters, given }: Ordered): Ordered | FlagProblem {
+  const read = new Map<string, string | number>()
+  for (const [flag, name, text] of listFlags(parameters.content)) {
+    const value = NUMERIC.has(name) ? Number(text) : text.toLowerCase()
+    if (Number.isNaN(value)) return refuse(`'${flag}' is not a number`)
+    const other = LENGTHS[name] ?? ''
+    const known = given.has(name) ? parameters[name] : read.get(name)
+    if (known !== undefined && known !== null && known !== value) {
+      return refuse(`'${flag}' contradicts ${name}`)
+    }
+    if (given.has(other) || read.has(other)) return refuse(`'${flag}' contradicts ${other}`)
+    read.set(name, value)
+  }
+  if (read.size === 0) return { parameters, given }
+  return {
+    parameters: { ...parameters, ...Object.fromEntries(read) },
+    given: new Set([...given, ...read.keys()]),
+  }
+}
+
+function refuse(problem: string): FlagProblem {
+  return { param: 'content', problem }
+}
+
+function* listFlags(
+  content: unknown,
+): Generator<readonly [flag: string, name: string, text: string]> {
+  for (const item of Array.isArray(content) ? content : []) {
+    for (const [flag, word = '', text = ''] of (asString(member(item, 'text')) ?? '').matchAll(
+      FLAG,
+    )) {
+      const key = word.toLowerCase()
+      const name = Object.hasOwn(PARAMETERS, key) ? PARAMETERS[key] : undefined
+      if (name) yield [flag.trim(), name, text]
+    }
+  }
+}
