@@ -34,6 +34,7 @@ const messagesRequest = z.looseObject({
     .min(1)
     .describe('The conversation; each message has a role and content.'),
   system: z.union([z.string(), z.array(z.looseObject({}))]).optional(),
+  tools: z.array(z.looseObject({})).nullish().describe('Tools that the model may use.'),
   stream: z.boolean().optional().describe('true: a stream of named events.'),
 })
 

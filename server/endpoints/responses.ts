@@ -35,6 +35,7 @@ const responsesRequest = z.looseObject({
   stream: z.boolean().nullish().describe('true: typed server-sent events.'),
   max_output_tokens: z.int().positive().nullish(),
   previous_response_id: z.string().nullish().describe('An answer of yours that is kept.'),
+  tools: z.array(z.looseObject({})).nullish().describe('Functions, and tools of the vendor.'),
   background: z
     .boolean()
     .nullish()

@@ -8,7 +8,7 @@
  * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
 import type { Facts, Model } from '../catalog/catalog.ts'
-import { isPriced, type PriceLine, priceCharge } from '../catalog/price.ts'
+import { isPriced, type Priced, type PriceLine, priceCharge } from '../catalog/price.ts'
 import type { ModelPass, RelayReport } from '../dialects/relay.ts'
 import type { Nanos } from '../lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
@@ -131,17 +131,36 @@ function chargeStated(
   const { model, facts, channelFacts = {}, holdNanos, report } = input
   const prices = model.free ? [] : model.prices
   const once = countOnce(prices)
-  const price = (some: Quantities) =>
-    priceCharge(prices, { ...once, ...some }, facts, channelFacts, passes)
-  const priced = price(
-    fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos),
-  )
+  const price = (some: Quantities, served = facts) =>
+    priceCharge(prices, { ...once, ...some }, served, channelFacts, passes)
+  const all = fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos)
+  const priced = price(all)
   const isUnknown = !model.free && (report.unknownUsage ?? []).length > 0
   const isUnpriced = !model.free && priced.unpriced.some((unit) => isSold(unit, model))
   const review = isClamped || isUnknown || isUnpriced
-  // What nobody can price is worth at least what the caller agreed to.
-  if ((isUnknown || isUnpriced) && priced.totalNanos < holdNanos) return chargeHold(input, basis)
-  return { nanos: priced.totalNanos, basis, review, lines: priced.lines.map(printLine) }
+  if (!isUnknown && !isUnpriced) return chargeOf(priced, basis, review)
+  // What nobody can price is worth at least what the caller agreed to, and what it would have cost
+  // had it been served as it was asked for.
+  const usual = price(all, asAsked(input))
+  const most = usual.totalNanos > priced.totalNanos ? usual : priced
+  if (most.totalNanos < holdNanos) return chargeHold(input, basis)
+  return chargeOf(most, basis, review)
+}
+
+function chargeOf({ totalNanos, lines }: Priced, basis: Charge['basis'], review: boolean): Charge {
+  return { nanos: totalNanos, basis, review, lines: lines.map(printLine) }
+}
+
+/** Facts of the call as if it had been served the way that its request named. */
+function asAsked({ facts, held }: ChargeInput): Facts {
+  const { service_tier: _tier, speed: _speed, region: _region, ...rest } = facts
+  const { service_tier: tier, speed, region } = held.alternatives[0]
+  return {
+    ...rest,
+    ...(tier === undefined ? {} : { service_tier: tier }),
+    ...(speed === undefined ? {} : { speed }),
+    ...(region === undefined ? {} : { region }),
+  }
 }
 
 /** Other models report tokens beside what they are sold by: those are information. */

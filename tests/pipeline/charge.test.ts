@@ -199,3 +199,12 @@ test('a free model is settled at zero', () => {
     [['output_token', 9, '0']],
   )
 })
+
+test('a way of serving without a price costs at least what was asked for', () => {
+  const served = (service_tier: string, usage: object) =>
+    charge({ usage, facts: { service_tier } }, { facts: { service_tier } })
+  const large = served('fast', { input_token: 500, output_token: 50 })
+  assert.deepEqual([large.nanos, large.review], [10_000n, true], 'at the standard price')
+  const small = served('fast', { input_token: 5, output_token: 5 })
+  assert.deepEqual([small.nanos, small.review], [1_000n, true], 'the hold')
+})

@@ -65,6 +65,15 @@ const REFUSED: readonly Case[] = [
   ],
   [RESPONSES, 'tools[1].type', { tools: [{ type: 'web_search' }, { type: 'image_generation' }] }],
   [RESPONSES, 'tools[0].type', { tools: [{ type: 'dream_reader' }] }],
+  [
+    RESPONSES,
+    'tools[0].tools[0].type',
+    { tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'file_search' }] }] },
+  ],
+  ...[CHAT, RESPONSES, MESSAGES].flatMap((path): Case[] => [
+    [path, 'tools', { tools: { type: 'web_search' } }],
+    [path, 'tools[0]', { tools: ['web_search'] }],
+  ]),
   [RESPONSES, 'prompt_cache_options.ttl', { prompt_cache_options: { ttl: '1h' } }],
   [
     MESSAGES,
@@ -91,9 +100,12 @@ const REFUSED: readonly Case[] = [
     'tools[0].cache_control.ttl',
     { tools: [{ name: 'f', input_schema: {}, cache_control: long }] },
   ],
-  ...['fast-mode-2026-02-01', 'advisor-tool-2026-03-01', 'fallback-credit-2026-06-01'].map(
-    (beta): Case => [MESSAGES, BETA, {}, { [BETA]: `effort-2025-11-24, ${beta}` }],
-  ),
+  ...[
+    'fast-mode',
+    'fast-mode-2026-02-01',
+    'advisor-tool-2026-03-01',
+    'fallback-credit-2026-06-01',
+  ].map((beta): Case => [MESSAGES, BETA, {}, { [BETA]: `effort-2025-11-24, ${beta}` }]),
 ]
 
 test('400 with the field, and nothing is held or recorded', async () => {

@@ -114,9 +114,9 @@ function readFallbacks(asking: Asking, fallbacks: unknown): void {
  * header needs any price of another model.
  */
 const BETAS: readonly (readonly [RegExp, Pick<AskedFeature, 'facts' | 'isOfAnyModel'>])[] = [
-  [/^fast-mode-/, { facts: { speed: 'fast' } }],
-  [/^(?:advisor-tool|server-side-fallback)-/, { isOfAnyModel: true }],
-  [/^fallback-credit-/, {}],
+  [/^fast-mode(?:-|$)/, { facts: { speed: 'fast' } }],
+  [/^(?:advisor-tool|server-side-fallback)(?:-|$)/, { isOfAnyModel: true }],
+  [/^fallback-credit(?:-|$)/, {}],
 ]
 
 function readBetas(asking: Asking, header: string | string[] | undefined): void {

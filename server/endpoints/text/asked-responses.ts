@@ -87,8 +87,18 @@ export function readResponsesAsking(value: JsonObject, measure: Measure): Asking
   readModalities(asking, value)
   readRouter(asking, value)
   readTools(asking, tools, 'tools', kindOf, countOf(most))
+  readNamespaces(asking, tools, countOf(most))
   readFound(asking, value.input, countOf(most))
   return asking
+}
+
+/** A namespace is a list of the caller's functions: nothing that the vendor runs hides in one. */
+function readNamespaces(asking: Asking, tools: unknown, most: number | undefined): void {
+  if (!Array.isArray(tools)) return
+  for (let index = 0; index < tools.length; index += 1) {
+    const tool: unknown = tools[index]
+    if (isObject(tool)) readTools(asking, tool.tools, `tools[${index}].tools`, kindOf, most)
+  }
 }
 
 /** Tools that the caller's own search has found are offered like the others. */
