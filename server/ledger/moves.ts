@@ -23,6 +23,8 @@ const HOLD_TIMEOUT_MS = 2_000
 const HOLD_DEADLINE_MS = 3_000
 /** Locked accounts that are tried at the same time: the pool is for everybody. */
 const LANES_AT_ONCE = 2
+/** A caller waits for its hold, so a locked account is tried again soon. */
+const LANE_PAUSE_MS_MAX = 400
 
 export interface Moves {
   /** Rejects with `QueueFull`, with `unavailable` after two seconds, or as the database refuses. */
@@ -79,6 +81,7 @@ class BatchedMoves implements Moves {
     this.lanes = createLanes<Item>({
       run: (_account, items) => this.runAlone(items),
       atOnce: LANES_AT_ONCE,
+      pauseMsMax: LANE_PAUSE_MS_MAX,
     })
   }
 
@@ -170,9 +173,15 @@ class BatchedMoves implements Moves {
     const { overdue = [], inTime = [] } = Object.groupBy(items, (item) =>
       isOverdue(item) ? 'overdue' : 'inTime',
     )
+    this.giveUp(overdue, tooLate())
     const locked = await this.exchange(inTime)
-    this.giveUp([...overdue, ...locked], tooLate())
-    return { left: [], stays: locked.length > 0 || inTime.length === 0 }
+    // A hold is tried again until its caller has waited long enough; a settlement is repeated
+    // elsewhere for as long as it takes.
+    const { holds = [], endings = [] } = Object.groupBy(locked, (item) =>
+      'begun' in item ? 'holds' : 'endings',
+    )
+    this.giveUp(endings, tooLate())
+    return { left: holds, stays: locked.length > 0 || inTime.length === 0 }
   }
 
   /** Holds are refused; settlements go on to where they are repeated. */

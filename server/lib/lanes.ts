@@ -32,7 +32,10 @@ const PAUSE_MS_MAX = 3_000
 export function createLanes<Item>(options: {
   readonly run: (key: string, items: readonly Item[]) => Promise<Ran<Item>>
   readonly atOnce: number
+  /** The longest pause before what was left is tried again. */
+  readonly pauseMsMax?: number
 }): Lanes<Item> {
+  const { pauseMsMax = PAUSE_MS_MAX } = options
   const lanes = new Map<string, Lane<Item>>()
   const ready: string[] = []
   let running = 0
@@ -70,7 +73,7 @@ export function createLanes<Item>(options: {
     lane.isScheduled = false
     lane.waiting.unshift(...left)
     lane.pauseMs =
-      left.length === 0 ? 0 : Math.min(Math.max(lane.pauseMs * 2, PAUSE_MS_MIN), PAUSE_MS_MAX)
+      left.length === 0 ? 0 : Math.min(Math.max(lane.pauseMs * 2, PAUSE_MS_MIN), pauseMsMax)
     if (lane.waiting.length === 0 && !stays) lanes.delete(key)
     schedule(key, lane)
     while (running < options.atOnce && ready.length > 0) void runNext()

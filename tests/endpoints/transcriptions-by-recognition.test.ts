@@ -284,16 +284,20 @@ test('a gateway that stops waits for no recognition, and releases what it held',
 
 test('a file that says it is short is charged as long as it was, as far as its bytes can hold', async () => {
   const { key, openai } = await setUp()
+  // 640,044 bytes: twice their time at the slowest rate, and a minute.
   const file = await toFile(makeWav(20_000), 'a.wav')
+  const ceiling = 1_341
   for (const [seconds, charged] of [
     [600, 600],
-    [700, 21],
-  ]) {
+    [ceiling, ceiling],
+    [ceiling + 1, ceiling],
+    [86_400, ceiling],
+  ] as const) {
     await openai.audio.transcriptions.create(order(FETCHED, file, `media-seconds=${seconds}`))
     const record = await lastRecord(key)
-    assert.equal(record.review, seconds === 700)
-    assert.equal(record.charged, record.review ? record.held : record.lines[0].amount)
-    if (!record.review) assert.equal(record.lines[0].quantity, charged)
+    assert.equal(record.review, seconds > ceiling)
+    assert.equal(record.lines[0].quantity, charged)
+    assert.equal(record.charged, record.lines[0].amount)
   }
 })
 
