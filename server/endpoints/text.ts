@@ -36,8 +36,16 @@ const CHOICES_MAX = 128
 /** Far below what doubles hold exactly, and far above what anybody sends. */
 const MOST = 2 ** 50
 
-/** All limits of the output that any dialect knows. */
-const LIMITS = ['max_completion_tokens', 'max_tokens', 'max_output_tokens'] as const
+/** All limits of the output that any dialect knows, and names of servers of open models. */
+const LIMITS = [
+  ...['max_completion_tokens', 'max_tokens', 'max_output_tokens'],
+  ...['max_new_tokens', 'max_gen_tokens', 'num_predict'],
+]
+/** Names of the number of answers, of which the first is the dialect's own. */
+const CHOICES = [
+  ...['n', 'best_of', 'candidate_count', 'num_choices', 'num_completions'],
+  ...['num_generations', 'num_return_sequences', 'num_samples'],
+]
 
 export interface TextDialect {
   /** The limits that this dialect knows; others can raise a hold and not lower it. */
@@ -95,8 +103,8 @@ function largest(value: Body, names: readonly string[]): number | undefined {
 }
 
 /** Each answer is billed, those too that the vendor makes and does not show. */
-function countChoices({ n, best_of: best }: Body): number {
-  return Math.max(1, countOf(n) ?? 1, countOf(best) ?? 1)
+function countChoices(value: Body): number {
+  return Math.max(1, largest(value, CHOICES) ?? 1)
 }
 
 /** Of a top-level member as it was sent. */

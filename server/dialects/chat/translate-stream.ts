@@ -3,6 +3,7 @@
  * the dialect's. An ending that the upstream did not give is never made up.
  */
 import type { JsonObject } from '../../lib/json.ts'
+import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
@@ -93,18 +94,28 @@ class ChatStreamTranslator implements Relay {
   }
 
   private onEvent(event: SseEvent): void {
-    if (this.isOver) return
+    if (this.isOver) {
+      this.readUsageOf(event)
+      return
+    }
     const chunk = parseChunk(event)
     switch (chunk.kind) {
       case 'done':
         this.onDone()
         return
       case 'error':
+        this.readUsageOf(event)
         this.onError(chunk.error)
         return
       case 'chunk':
         this.onChunk(chunk.document)
     }
+  }
+
+  /** An error, or what comes behind an ending, may still state what the answer cost. */
+  private readUsageOf(event: SseEvent): void {
+    const document = parseEventData(event)
+    if (document) this.usage.read(document)
   }
 
   private onChunk(document: JsonObject): void {

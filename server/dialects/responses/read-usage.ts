@@ -54,10 +54,12 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
   }
 }
 
+/** Undefined where the tools name none, or more than one: then nobody knows which was at work. */
 function readImageModel(tools: unknown): string | undefined {
-  if (!Array.isArray(tools)) return undefined
-  const tool: unknown = tools.find((one) => member(one, 'type') === 'image_generation')
-  return asString(member(tool, 'model'))
+  const list: readonly unknown[] = Array.isArray(tools) ? tools : []
+  const makers = list.filter((one) => member(one, 'type') === 'image_generation')
+  const models = new Set(makers.map((tool) => member(tool, 'model')))
+  return models.size === 1 ? asString([...models][0]) : undefined
 }
 
 function readImagePass(usage: JsonObject, model: string): ModelPass {

@@ -169,6 +169,7 @@ class ResponsesTap implements Relay {
   private onError(frame: Buffer): void {
     const data = readEventData(frame)
     if (data === undefined) return
+    this.usage.read(data)
     const nested = readResponseError(data.error)
     this.error = nested ?? (data.type === 'error' ? readResponseError(data) : this.error)
   }

@@ -138,7 +138,7 @@ export function readTools(
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
     if (!isObject(tool)) continue
-    const kind = hasTwoTypes(tool) ? UNKNOWN_TOOL : kindOf(tool)
+    const kind = isMisspelt(tool) ? UNKNOWN_TOOL : kindOf(tool)
     if (!kind.isHosted) continue
     asking.isHosted = true
     const calls = countOf(tool.max_uses) ?? callsMost
@@ -155,9 +155,14 @@ export function readTools(
   }
 }
 
-/** Some vendors match names whatever their letter case, and would read the other one. */
-function hasTwoTypes(tool: JsonObject): boolean {
-  return Object.keys(tool).some((name) => name !== 'type' && foldKey(name) === 'type')
+/** Members of a tool that decide what it costs. */
+const DECISIVE: ReadonlySet<string> = new Set([
+  ...['type', 'model', 'max_uses', 'container', 'environment', 'partial_images', 'tools'],
+])
+
+/** Some vendors match names whatever their letter case, and would read what is not priced. */
+function isMisspelt(tool: JsonObject): boolean {
+  return Object.keys(tool).some((name) => !DECISIVE.has(name) && DECISIVE.has(foldKey(name)))
 }
 
 /** A count that a caller names; anything else names none. */

@@ -26,8 +26,10 @@ function readStandIns(models: unknown, called: string): Pick<ChatUsageOptions, '
   return standIns.length > 0 ? { served: { called, standIns } } : {}
 }
 
-function readImageModel(tools: unknown): string {
+/** Undefined for tools of several models: the answer does not say which of them it used. */
+function readImageModel(tools: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : []
-  const tool = list.find((one) => member(one, 'type') === 'image_generation')
-  return asString(member(tool, 'model')) ?? IMAGE_MODEL
+  const makers = list.filter((one) => member(one, 'type') === 'image_generation')
+  const models = new Set(makers.map((tool) => asString(member(tool, 'model')) ?? IMAGE_MODEL))
+  return models.size > 1 ? undefined : ([...models][0] ?? IMAGE_MODEL)
 }

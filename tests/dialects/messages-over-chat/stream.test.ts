@@ -22,6 +22,19 @@ function tell(name: string, context = {}) {
   return [...told, error ? `error: ${error.type}: ${error.message}` : stop.stop_reason]
 }
 
+test('usage behind an ending, or in an error, is read', () => {
+  const text = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}'
+  const usage = '"usage":{"prompt_tokens":10,"completion_tokens":3000}'
+  for (const events of [
+    [text, 'data: [DONE]', `data: {"choices":[],${usage}}`],
+    [text, `data: {"error":{"message":"no"},${usage}}`],
+  ]) {
+    const stream = createMessagesStream(answerOptions())
+    run(stream, [Buffer.from(`${events.join('\n\n')}\n\n`)])
+    assert.deepEqual(stream.report().usage, { input_token: 10, output_token: 3000 })
+  }
+})
+
 describe('order', () => {
   test('CS01 CS03 CS04 CS05 a text stream, event by event', () => {
     const read = readEvents(translated('clean'))

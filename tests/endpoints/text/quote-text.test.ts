@@ -294,6 +294,16 @@ test('answers under a name that nobody knows are within the ceiling', () => {
     const { ceiling } = quote('chat', write('chat', 'hi', `,"max_tokens":5,"${name}":8`))
     assert.ok(ceiling.outputTokens >= 8 * 8_192, name)
   }
+  const { quantities: held, streamTokens = 0 } = quote(
+    'chat',
+    write('chat', 'hi', ',"max_tokens":8000,"candidate_count":100,"stream":true'),
+  )
+  assert.equal(held.output_token, 800_000)
+  assert.ok(streamTokens >= 800_000, 'no stream is cut before what it was asked to bring')
+  for (const name of ['answers', 'x_n']) {
+    const { ceiling } = quote('chat', write('chat', 'hi', `,"max_tokens":5,"${name}":8`))
+    assert.ok(ceiling.outputTokens >= 8 * 8_192, name)
+  }
 })
 
 test('every form of a yes asks for a search, and two spellings of a type for what nobody knows', () => {
@@ -311,6 +321,8 @@ test('every form of a yes asks for a search, and two spellings of a type for wha
   }
   const tools = ',"tools":[{"Type":"web_search","type":"function","function":{"name":"f"}}]'
   assert.deepEqual(featuresOf(tools), ['tools[0].type'])
+  const painter = ',"tools":[{"type":"image_generation","Model":"dear"}]'
+  assert.deepEqual(featuresOf(painter, 'responses'), ['tools[0].type'])
   assert.deepEqual(featuresOf(',"models":["a"]', 'responses'), ['models[0]'])
   assert.deepEqual(featuresOf(',"models":["a"]', 'messages'), ['models'])
 })
