@@ -111,8 +111,9 @@ for (const [status, passed] of [
 test('a vendor that goes on unasked has its answer read by nobody: nobody paid for it', async () => {
   const tenant = await gateway.tenant()
   odd = { status: 'queued', usage: null, output: [] }
-  // Decoders of some vendors do not mind the case of a member's name.
-  const body = { model: 'odd', input: 'hi', Background: true }
+  const body = { model: 'odd', input: 'hi' }
+  const misspelt = await gateway.post(PATH, tenant.key, { ...body, Background: true })
+  assert.deepEqual([misspelt.status, misspelt.json.error.param], [400, 'Background'])
   const made = await gateway.post(PATH, tenant.key, body)
   odd = {}
   assert.equal(made.status, 200, made.text)
