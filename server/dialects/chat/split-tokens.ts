@@ -28,24 +28,41 @@ export function splitTokens(usage: JsonObject, lifetime: WriteLifetime | undefin
 }
 
 /** The details of a side, in the plural and the singular that vendors write. */
-function detailsOf(usage: JsonObject, side: 'input' | 'output'): readonly unknown[] {
-  return side === 'input'
-    ? [
-        usage.prompt_tokens_details,
-        usage.input_tokens_details,
-        usage.prompt_token_details,
-        usage.input_token_details,
-      ]
-    : [
-        usage.completion_tokens_details,
-        usage.output_tokens_details,
-        usage.completion_token_details,
-        usage.output_token_details,
-      ]
+const DETAILS = {
+  input: [
+    'prompt_tokens_details',
+    'input_tokens_details',
+    'prompt_token_details',
+    'input_token_details',
+  ],
+  output: [
+    'completion_tokens_details',
+    'output_tokens_details',
+    'completion_token_details',
+    'output_token_details',
+  ],
+} as const
+
+/** Those that are there: most answers have none, and nothing is looked up in them. */
+function detailsOf(usage: JsonObject, side: keyof typeof DETAILS): readonly JsonObject[] {
+  const found: JsonObject[] = []
+  for (const name of DETAILS[side]) {
+    const details = usage[name]
+    if (isObject(details)) found.push(details)
+  }
+  return found
 }
 
+/** The first count above zero by the order of the names; 0 where none is stated. */
 function readDetail(details: readonly unknown[], ...names: readonly string[]): number {
-  return readFirstCount(...names.flatMap((name) => details.map((one) => member(one, name))))
+  if (details.length === 0) return 0
+  for (const name of names) {
+    for (const one of details) {
+      const count = readCount(member(one, name))
+      if (count !== undefined && count > 0) return count
+    }
+  }
+  return 0
 }
 
 /**
