@@ -14,8 +14,8 @@ import type { Sweeper } from './ledger/sweeper.ts'
 import type { Log } from './lib/log.ts'
 import type { InFlight } from './pipeline/in-flight.ts'
 import type { Readiness } from './ready.ts'
+import type { Worker } from './tasks/poll/worker.ts'
 import type { Tasks } from './tasks/tasks.ts'
-import type { Worker } from './tasks/worker.ts'
 import type { Tracer } from './tracing/tracer.ts'
 
 /** For calls that were cut to settle. */

@@ -6,7 +6,7 @@ import { GatewayError } from '../errors.ts'
 import { readBody } from '../http/body.ts'
 import { sendJson } from '../http/reply.ts'
 import { tryParseJson } from '../lib/json.ts'
-import { HOOK_PATH } from '../tasks/hooks.ts'
+import { HOOK_PATH } from '../tasks/callbacks/callback-addresses.ts'
 import type { PlainEndpoint } from './endpoint.ts'
 
 const BODY_BYTES_MAX = 64 * 1024

@@ -8,15 +8,16 @@ import type { Services } from '../pipeline/services.ts'
 import type { SupposedRequest } from '../pipeline/suppose.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { type BackgroundTasks, createBackgroundTasks } from './background/background.ts'
-import { cancelTask } from './cancel.ts'
-import { createTask } from './create.ts'
+import { hearReport } from './callbacks/receive-callback.ts'
 import type { Engine } from './engine.ts'
-import { hearReport } from './hear.ts'
+import { cancelTask } from './poll/cancel.ts'
+import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './poll/worker.ts'
 import type { CallbackState, TaskPorts } from './ports.ts'
 import { anyUnderWay } from './queue-store.ts'
-import { supposeTask } from './quote.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
+import { createTask } from './submit/create-task.ts'
+import { supposeTask } from './submit/quote-task.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 import {
   findTask,
@@ -26,7 +27,6 @@ import {
   readTimeline,
   type TaskFilter,
 } from './view-store.ts'
-import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './worker.ts'
 
 export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */

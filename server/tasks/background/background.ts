@@ -14,11 +14,11 @@ import { claimOne } from '../queue-store.ts'
 import { rescheduleTask } from '../store.ts'
 import { isTerminal, type TaskRow } from '../task.ts'
 import { findTask } from '../view-store.ts'
-import { askVendor, readState } from './ask-vendor.ts'
-import { type BackgroundSubmission, createBackground } from './create.ts'
-import { followResponse } from './follow.ts'
-import { applyState } from './poll.ts'
-import { readValue, settleNow } from './settle.ts'
+import { type BackgroundSubmission, createBackground } from './create-response.ts'
+import { askVendor, readState } from './fetch-response.ts'
+import { followResponse } from './follow-stream.ts'
+import { applyState } from './poll-response.ts'
+import { readValue, settleNow } from './settle-response.ts'
 
 export interface BackgroundTasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */

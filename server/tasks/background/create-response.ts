@@ -1,0 +1,238 @@
+/**
+ * Creating a response that the vendor makes in the background: the verbs of a call up to the
+ * sending, but the hold belongs to a task and stays until the response has ended. The caller gets
+ * the vendor's own answer, once it is written down under which id the vendor has it.
+ */
+import type { Caller } from '../../accounts/accounts.ts'
+import { hideInBody } from '../../dialects/hide-error.ts'
+import { readResponseStatus } from '../../dialects/responses/read-status.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Context, timed } from '../../http/context.ts'
+import { sendBytes, sendJson } from '../../http/reply.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import { admit } from '../../pipeline/admit.ts'
+import { orderRoutes } from '../../pipeline/dispatch.ts'
+import { sendReplay } from '../../pipeline/meter.ts'
+import type { StreamAnswer, WholeAnswer } from '../../pipeline/open-answer.ts'
+import { quote } from '../../pipeline/quote.ts'
+import { knownIn, passedThrough, toGatewayError } from '../../pipeline/refusal.ts'
+import type { ResolvedCall, UsableRoute } from '../../pipeline/resolve.ts'
+import type { Services } from '../../pipeline/services.ts'
+import { findReplay } from '../../pipeline/take-hold.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { Engine } from '../engine.ts'
+import { keepLease } from '../keep-lease.ts'
+import type { BackgroundWork, TaskSubmission } from '../submission.ts'
+import { begin, giveBack, guardUrls, type Order } from '../submit/create-task.ts'
+import { accept, loseAnswer } from '../submit/submit.ts'
+import type { ClaimedTask } from '../task.ts'
+import { readState } from './fetch-response.ts'
+import { nameEarly } from './find-response-id.ts'
+import { followResponse } from './follow-stream.ts'
+import { sendByRoutes } from './send-by-routes.ts'
+import { settleClaimed } from './settle-response.ts'
+
+export interface BackgroundSubmission extends TaskSubmission {
+  readonly background: BackgroundWork
+}
+
+export interface BackgroundOrder extends Order {
+  readonly submission: BackgroundSubmission
+}
+
+/** Larger answers are not kept for their Idempotency-Key. */
+const KEPT_BYTES_MAX = 1024 * 1024
+
+/** Runs one creation and answers it. Throws GatewayError for every refusal. */
+export async function createBackground(
+  engine: Engine,
+  context: Context,
+  submission: BackgroundSubmission,
+  caller: Caller,
+  call: ResolvedCall,
+): Promise<void> {
+  const { services } = engine
+  const replay = await findReplay(caller, call, services)
+  if (replay) return sendReplay(context, replay)
+  const parameters = submission.parameters(call.request.value)
+  const offered = { ...call, routes: findBackgroundRoutes(call, services) }
+  await guardUrls(submission, parameters, engine)
+  const leave = admit(caller, call.model, services)
+  const done = services.inFlight.add({ abort: () => undefined })
+  try {
+    const quoted = quote(submission.background.metering, offered, services)
+    const { quantities, facts } = quoted
+    const [first, ...rest] = offered.routes.map((route) => {
+      return { route, prepared: { quantities, facts } }
+    })
+    if (!first) throw new GatewayError('upstream_failed')
+    const order: BackgroundOrder = {
+      ...{ context, submission, caller, call: offered, parameters, quoted },
+      plans: [first, ...rest],
+    }
+    const task = await begin(engine, order)
+    failpoint('task-begun')
+    await carryOut(engine, order, task)
+  } finally {
+    done()
+    leave()
+  }
+}
+
+/** Throws a 400 that names the field when no channel of the model works in the background. */
+function findBackgroundRoutes(call: ResolvedCall, services: Services): readonly UsableRoute[] {
+  const routes = call.routes.filter(({ target }) => {
+    return services.upstreams.get(target.upstream)?.background?.offeredBy(target.settings) === true
+  })
+  if (routes.length > 0) return orderRoutes(routes, services)
+  throw new GatewayError('invalid_request', {
+    message: `background: '${call.model.id}' makes no responses in the background`,
+    param: 'background',
+  })
+}
+
+async function carryOut(engine: Engine, order: BackgroundOrder, created: ClaimedTask) {
+  const letGo = keepLease(engine, created)
+  try {
+    const sending = sendByRoutes(engine, order, created)
+    const sent = await timed(order.context, 'upstream', () => sending)
+    order.context.facts.channel = sent.task.channel_id
+    if ('failure' in sent) await refuse(engine, order, sent.task, sent.failure)
+    else if (sent.answer.kind === 'whole') {
+      await answerWhole(engine, order, sent.task, sent.answer, letGo)
+    } else await answerStream(engine, order, sent.task, sent.answer, letGo)
+  } finally {
+    letGo()
+  }
+}
+
+async function refuse(
+  engine: Engine,
+  order: BackgroundOrder,
+  task: ClaimedTask,
+  failure: UpstreamFailure,
+): Promise<void> {
+  if (failure.kind === 'unknown') {
+    await answerLost(engine, order, task, failure)
+    return
+  }
+  const { body } = order.call.request
+  const error = toGatewayError(failure, body)
+  await giveBack(engine, task, failure, error.message)
+  const native = passedThrough(order.submission.background.metering, failure, body)
+  if (!native) throw error
+  order.context.facts.outcome = 'refused_upstream'
+  const headers = { 'content-type': native.contentType, 'x-should-retry': 'false' }
+  sendBytes(order.context, native.status, headers, native.body)
+}
+
+/**
+ * The vendor may be at work under an id that nobody knows. A caller that waits for a stream is
+ * told not to repeat its request; any other gets an id of ours.
+ */
+async function answerLost(
+  engine: Engine,
+  { context, submission, call }: BackgroundOrder,
+  task: ClaimedTask,
+  failure: UpstreamFailure,
+): Promise<void> {
+  const lost = await loseAnswer(engine, task, failure, 'none')
+  if (call.request.stream) throw toGatewayError(failure)
+  context.facts.outcome = 'answer_lost'
+  sendJson(context, 200, submission.answer(lost))
+}
+
+async function answerWhole(
+  engine: Engine,
+  order: BackgroundOrder,
+  task: ClaimedTask,
+  answer: WholeAnswer,
+  letGo: () => void,
+): Promise<void> {
+  const { body, report } = answer
+  const document = tryParseJson(body)
+  const hasEnded = !['queued', 'in_progress'].includes(readResponseStatus(document) ?? '')
+  const { answerId } = report
+  if (answerId === undefined && !hasEnded) {
+    const failure = new UpstreamFailure('unknown', { message: 'no id in the answer' })
+    return answerLost(engine, order, task, failure)
+  }
+  let known = task
+  if (answerId !== undefined) {
+    const kept = { body: body.length <= KEPT_BYTES_MAX ? body : undefined }
+    const accepted = await accept(engine, task, answerId, kept)
+    if (accepted instanceof UpstreamFailure) return answerLost(engine, order, task, accepted)
+    known = accepted
+    letGo()
+    await rememberResponse(engine, order, known, answerId)
+  }
+  // A vendor that knows no background has done the work already: as a call it is charged at once.
+  if (hasEnded) await settleWhole(engine, known, answer)
+  const shown = hideInBody(body, knownIn(order.call.request.body))
+  sendBytes(order.context, answer.status, answer.headers, shown)
+}
+
+/** An object without a status is the answer of a vendor that has none, and complete. */
+async function settleWhole(engine: Engine, task: ClaimedTask, answer: WholeAnswer): Promise<void> {
+  const document = tryParseJson(answer.body)
+  const said = readResponseStatus(document) === undefined ? undefined : readState(document)
+  const status = answer.report.error ? 'failed' : 'completed'
+  const ended = said?.state === 'ended' ? said.ended : ({ status, report: answer.report } as const)
+  await settleClaimed(engine, task, ended, { attempt: { state: 'answered' } })
+}
+
+async function answerStream(
+  engine: Engine,
+  order: BackgroundOrder,
+  task: ClaimedTask,
+  opened: StreamAnswer,
+  letGo: () => void,
+): Promise<void> {
+  const accepting = async (id: string): Promise<ClaimedTask | undefined> => {
+    const accepted = await accept(engine, task, id, { body: undefined })
+    letGo()
+    if (accepted instanceof UpstreamFailure) return undefined
+    await rememberResponse(engine, order, accepted, id)
+    return accepted
+  }
+  const { answer, named } = nameEarly(opened, accepting)
+  // Usually the first event has named it: then it can be resumed whatever happens next.
+  await named()
+  const delivered = await followResponse(engine, order.context, answer, {
+    ...{ taskId: task.id, bytesBefore: 0 },
+  })
+  if (await named()) return
+  const { report, end } = delivered
+  const failure = new UpstreamFailure('unknown', { message: `a stream without an id was ${end}` })
+  if (report.outputBytes === 0 && !report.usage) {
+    await loseAnswer(engine, task, failure, 'none')
+    return
+  }
+  // Nobody can ask for it: what was delivered is all that there will be.
+  const status = report.error || end !== 'complete' ? 'failed' : 'completed'
+  const attempt = { state: 'answered' } as const
+  const read = { ...task, output_bytes: BigInt(report.outputBytes) }
+  await settleClaimed(engine, read, { status, report }, { attempt })
+}
+
+/** A response that the vendor keeps can be built on. */
+async function rememberResponse(
+  { services }: Engine,
+  { submission, call, caller }: BackgroundOrder,
+  task: ClaimedTask,
+  id: string,
+): Promise<void> {
+  if (!submission.background.metering.keepsAnswer?.(call.request.value)) return
+  const { accountId } = caller
+  try {
+    await services.storedAnswers.remember({
+      id,
+      accountId,
+      channelId: task.channel_id,
+      tokens: null,
+    })
+  } catch (error) {
+    services.log.warn({ task_id: task.id, error }, 'a stored answer is not noted')
+  }
+}

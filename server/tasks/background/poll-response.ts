@@ -1,0 +1,80 @@
+/** One poll of a background response by a worker. A poll that fails is repeated. */
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { Engine } from '../engine.ts'
+import { goOn, type LookOutcome, lookAgain } from '../next-poll.ts'
+import { retryLookMs } from '../schedule.ts'
+import { rescheduleTask } from '../store.ts'
+import type { ClaimedTask } from '../task.ts'
+import { askVendor, type ResponseState } from './fetch-response.ts'
+import { settleClaimed } from './settle-response.ts'
+
+export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<LookOutcome> {
+  let said: ResponseState
+  try {
+    said = await askVendor(engine, task, 'get')
+  } catch (error) {
+    return lookAgain(engine, task, error, expire)
+  }
+  await applyState(engine, task, said)
+  return {}
+}
+
+/** Writes down what the vendor said. */
+export async function applyState(
+  engine: Engine,
+  task: ClaimedTask,
+  said: ResponseState,
+): Promise<void> {
+  switch (said.state) {
+    case 'ended':
+      await settleClaimed(engine, task, said.ended)
+      return
+    case 'gone':
+      await notThere(engine, task)
+      return
+    case 'queued':
+    case 'processing':
+      if (task.expired) await expire(engine, task)
+      else await goOn(engine, task, said.state)
+  }
+}
+
+/** A vendor that keeps saying so is believed after a while. */
+async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
+  if (!task.expired && (task.gone_ms ?? 0) < engine.times.goneMs) {
+    const dueInMs = retryLookMs(task.failures, engine.times)
+    const next = { state: task.state, dueInMs, failed: true, gone: true }
+    await rescheduleTask(engine.sql, task, next)
+    return
+  }
+  const failure = {
+    code: 'response_not_found',
+    message: 'the upstream no longer knows this response',
+  }
+  await close(engine, task, failure, 'erased')
+}
+
+/** A response that has taken too long is cancelled, and settled by what the vendor then says. */
+async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
+  const said = await askVendor(engine, task, 'cancel').catch((error: unknown) => {
+    if (!(error instanceof UpstreamFailure)) throw error
+    return undefined
+  })
+  if (said?.state === 'ended') {
+    await settleClaimed(engine, task, said.ended)
+    return
+  }
+  const failure = { code: 'task_expired', message: 'the response did not finish in time' }
+  await close(engine, task, failure, 'expired')
+}
+
+/** Only what streams have delivered is owed; without any, what the vendor bills is noted. */
+async function close(
+  engine: Engine,
+  task: ClaimedTask,
+  failure: { readonly code: string; readonly message: string },
+  orphan: string,
+): Promise<void> {
+  const report = { outputBytes: 0, finished: false }
+  await settleClaimed(engine, task, { status: 'failed', report, failure }, { orphan })
+}

@@ -1,0 +1,100 @@
+/**
+ * Sends a creation by the first route that takes it. Each try is an attempt of its own, committed
+ * before its first byte; after an outcome that nobody knows there is no other try.
+ */
+
+import { admitTaskHold } from '../../ledger/task-holds.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { note } from '../../pipeline/dispatch.ts'
+import { type OpenedAnswer, openAnswer } from '../../pipeline/open-answer.ts'
+import type { UsableRoute } from '../../pipeline/resolve.ts'
+import { openWire } from '../../pipeline/wire.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { CallRequest, Wire } from '../../upstreams/upstream.ts'
+import { rebuildRequest } from '../calls/call-request.ts'
+import { toFailure } from '../calls/make-call.ts'
+import type { Engine } from '../engine.ts'
+import { markSending } from '../store.ts'
+import { leaseLost, mayRetry, nextAttempt, noteRefusal } from '../submit/submit.ts'
+import type { ClaimedTask } from '../task.ts'
+import type { BackgroundOrder } from './create-response.ts'
+
+export type Sent =
+  | { readonly task: ClaimedTask; readonly answer: OpenedAnswer }
+  | { readonly task: ClaimedTask; readonly failure: UpstreamFailure }
+
+/** Throws only while nothing was sent. */
+export async function sendByRoutes(
+  engine: Engine,
+  order: BackgroundOrder,
+  created: ClaimedTask,
+): Promise<Sent> {
+  const { plans } = order
+  const request = requestOf(order, created)
+  let task = created
+  for (let number = 1; ; number += 1) {
+    const planned = plans[(number - 1) % plans.length] ?? plans[0]
+    if (number > 1) task = await nextAttempt(engine, task, planned, number)
+    const outcome = await attempt(engine, order, task, planned.route, request)
+    if (!(outcome instanceof UpstreamFailure)) return { task, answer: outcome }
+    if (outcome.kind === 'unknown') return { task, failure: outcome }
+    await noteRefusal(engine, task, outcome)
+    if (!mayRetry(outcome, number, plans.length, engine)) return { task, failure: outcome }
+  }
+}
+
+/** What is sent is what is kept with the task, with the caller's own headers. */
+function requestOf({ submission, call }: BackgroundOrder, task: ClaimedTask): CallRequest {
+  const { metering, body } = submission.background
+  const { value, fields, body: bytes } = rebuildRequest(task, metering, body(call.request))
+  return { ...call.request, value, fields, body: bytes }
+}
+
+async function attempt(
+  engine: Engine,
+  { submission, call }: BackgroundOrder,
+  task: ClaimedTask,
+  { target, upstreamModel, channel }: UsableRoute,
+  request: CallRequest,
+): Promise<OpenedAnswer | UpstreamFailure> {
+  const { services, sql } = engine
+  const { operation } = submission.background.metering
+  const adapter = services.upstreams.get(target.upstream)?.calls[operation]
+  if (!adapter) return new UpstreamFailure('channel_fault', { message: 'no such operation' })
+  failpoint('task-held')
+  if (!(await markSending(sql, task.id, task.fence, task.attempt_id))) throw leaseLost()
+  failpoint('task-sending')
+  try {
+    const wire = openSendingWire(engine, task, call.model.limits)
+    const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
+    const opened = await openAnswer(answer, services.limits.answerBytesMax)
+    failpoint('task-sent')
+    note({ channel }, undefined, services)
+    return opened
+  } catch (error) {
+    const failure = toFailure(error)
+    note({ channel }, failure, services)
+    return failure
+  }
+}
+
+/** With the time-outs of a call: a stream lasts as long as its response. */
+function openSendingWire(
+  { services }: Engine,
+  task: ClaimedTask,
+  own: BackgroundOrder['call']['model']['limits'],
+): Wire {
+  const { limits, dispatcher } = services
+  const hold = admitTaskHold({
+    id: task.hold_id,
+    requestId: task.request_id,
+    accountId: task.account_id,
+    amountNanos: task.hold_amount,
+  })
+  return openWire(hold, {
+    dispatcher,
+    firstByteTimeoutMs: own.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
+    idleTimeoutMs: own.idle_timeout_ms ?? limits.idleTimeoutMs,
+    socketsMax: limits.socketsMax,
+  })
+}

@@ -1,0 +1,119 @@
+/**
+ * After the restore of an old backup: which tasks do vendors have, and so bill, that this database
+ * knows nothing of? Vendors with a list are asked for it; for the others it is said that nobody
+ * can tell. Nothing is changed on either side.
+ */
+import type { Sql } from 'postgres'
+import type { CatalogSnapshot } from '../../catalog/catalog.ts'
+import type { Quantities } from '../../lib/units.ts'
+import type { TaskDriver, TaskKind, TaskLook } from '../../upstreams/task-driver.ts'
+import type { Upstream, Wire } from '../../upstreams/upstream.ts'
+import { knownUpstreamIds } from '../timeline-store.ts'
+
+export interface UnknownTask {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly upstream_id: string
+  readonly created_at: Date
+  /** As the vendor says it now. */
+  readonly state: TaskLook['state'] | 'unreadable'
+  /** What the vendor states that it bills. */
+  readonly usage: Quantities | undefined
+}
+
+/** A place where there may be such tasks, and why nobody can say. */
+export interface Unasked {
+  readonly channel: string
+  readonly upstream_model: string
+  readonly reason: string
+}
+
+export interface UnknownTasks {
+  readonly tasks: readonly UnknownTask[]
+  readonly unasked: readonly Unasked[]
+}
+
+interface Place {
+  readonly channel: string
+  readonly upstreamModel: string
+  readonly settings: unknown
+  readonly driver: TaskDriver
+}
+
+/** `wire` only ever reads. */
+export async function findUnknownTasks(parts: {
+  readonly sql: Sql
+  readonly catalog: CatalogSnapshot
+  readonly upstreams: ReadonlyMap<string, Upstream>
+  readonly wire: Wire
+  readonly since: Date
+}): Promise<UnknownTasks> {
+  const { sql, catalog, upstreams, wire, since } = parts
+  const tasks: UnknownTask[] = []
+  const unasked: Unasked[] = []
+  for (const place of listPlaces(catalog, upstreams)) {
+    const { channel, upstreamModel: upstream_model } = place
+    try {
+      const found = await findAt(sql, wire, place, since)
+      if (found) tasks.push(...found)
+      else unasked.push({ channel, upstream_model, reason: 'the vendor has no list' })
+    } catch (error) {
+      unasked.push({
+        channel,
+        upstream_model,
+        reason: error instanceof Error ? error.message : String(error),
+      })
+    }
+  }
+  return { tasks, unasked }
+}
+
+/** Every model of every channel that makes tasks, once. */
+function listPlaces(
+  { models, channels }: CatalogSnapshot,
+  upstreams: ReadonlyMap<string, Upstream>,
+): readonly Place[] {
+  const places = new Map<string, Place>()
+  for (const { type, routes } of models.values()) {
+    for (const { channel, upstreamModel } of routes) {
+      const target = channels.get(channel)
+      const drivers = target && upstreams.get(target.upstream)?.tasks
+      const driver = drivers && KINDS_OF_TYPE[type]?.map((kind) => drivers[kind]).find(Boolean)
+      if (!target || !driver) continue
+      const { settings } = target
+      places.set(`${channel} ${upstreamModel}`, { channel, upstreamModel, settings, driver })
+    }
+  }
+  return [...places.values()]
+}
+
+const KINDS_OF_TYPE: Readonly<Record<string, readonly TaskKind[]>> = {
+  video: ['video', 'erase'],
+  erase: ['erase'],
+  minutes: ['minutes'],
+}
+
+/** Undefined where there is no list. */
+async function findAt(
+  sql: Sql,
+  wire: Wire,
+  { channel, upstreamModel, settings, driver }: Place,
+  since: Date,
+): Promise<readonly UnknownTask[] | undefined> {
+  const listed = await driver.list?.(wire, { settings, upstreamModel, since })
+  if (!listed) return undefined
+  const ids = listed.map(({ upstreamId }) => upstreamId)
+  const known = await knownUpstreamIds(sql, channel, ids)
+  const tasks: UnknownTask[] = []
+  for (const { upstreamId, createdAt } of listed) {
+    if (known.has(upstreamId)) continue
+    const reference = { settings, upstreamModel, upstreamId }
+    const seen = await driver.look(wire, reference).catch(() => undefined)
+    tasks.push({
+      ...{ channel, upstream_model: upstreamModel, upstream_id: upstreamId, created_at: createdAt },
+      state: seen?.state ?? 'unreadable',
+      usage: seen?.state === 'succeeded' ? (seen.usage ?? seen.measured) : undefined,
+    })
+  }
+  return tasks
+}

@@ -1,0 +1,267 @@
+/**
+ * Creating a task: the verbs of every metered call up to the hold, then a submission that does not
+ * depend on the caller's connection. What the caller is told last is already in the books.
+ */
+import type { TransactionSql } from 'postgres'
+import type { Caller } from '../../accounts/accounts.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { isUnavailable } from '../../database/unavailable.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import type { Context } from '../../http/context.ts'
+import { timed } from '../../http/context.ts'
+import { sendJson } from '../../http/reply.ts'
+import { holdForTask, keepAnswer } from '../../ledger/task-holds.ts'
+import { failpoint } from '../../lib/failpoint.ts'
+import { newId } from '../../lib/ids.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { formatAmount } from '../../lib/money.ts'
+import { admit } from '../../pipeline/admit.ts'
+import { identify } from '../../pipeline/identify.ts'
+import { sendReplay } from '../../pipeline/meter.ts'
+import type { Quote } from '../../pipeline/quote.ts'
+import { toGatewayError } from '../../pipeline/refusal.ts'
+import { type ResolvedCall, resolve } from '../../pipeline/resolve.ts'
+import type { Services } from '../../pipeline/services.ts'
+import { findReplay, refusedHold } from '../../pipeline/take-hold.ts'
+import type { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import { insertBody } from '../call-store.ts'
+import type { Engine } from '../engine.ts'
+import { finish } from '../finish/finish.ts'
+import { insertTask, type NewAttempt, type NewTask, readHeld } from '../store.ts'
+import type { TaskSubmission } from '../submission.ts'
+import type { ClaimedTask } from '../task.ts'
+import { addEvent } from '../timeline-store.ts'
+import { findSource } from '../view-store.ts'
+import { type Plan, type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
+import { submitTask } from './submit.ts'
+
+export interface Order {
+  readonly context: Context
+  readonly submission: TaskSubmission
+  readonly caller: Caller
+  readonly call: ResolvedCall
+  readonly parameters: JsonObject
+  readonly plans: readonly [Plan, ...Plan[]]
+  /** What the hold is taken for. */
+  readonly quoted: Quote
+}
+
+type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
+
+/** Runs one creation. Throws GatewayError for every refusal; whatever was held is returned. */
+export async function createTask(
+  context: Context,
+  submission: TaskSubmission,
+  engine: Engine,
+): Promise<void> {
+  const { services } = engine
+  const caller = await identify(context, services)
+  const call = await resolve(context, submission, caller, services, (upstream) => {
+    return canServe(upstream, submission)
+  })
+  const replay = await findReplay(caller, call, services)
+  if (replay) return sendReplay(context, replay)
+  const given = await readParameters(submission, call, caller, engine)
+  const foreseen = planOrder(submission, call, given, services)
+  await guardUrls(submission, given, engine)
+  const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
+  // What was found out may change what it comes to.
+  const { plans, routes } =
+    parameters === given ? foreseen : planOrder(submission, call, parameters, services)
+  const leave = admit(caller, call.model, services)
+  const done = services.inFlight.add({ abort: () => undefined })
+  try {
+    const quoted = quoteTask(call, plans)
+    const order = { context, submission, caller, call, parameters, plans, quoted }
+    const task = await begin(engine, order)
+    failpoint('task-begun')
+    if (routes) await carryOut(engine, order, routes, task)
+    else sendJson(context, 200, submission.answer(task))
+  } finally {
+    done()
+    leave()
+  }
+}
+
+export function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmission): boolean {
+  return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
+}
+
+/** `routes` is undefined when a worker will do the work. */
+export function planOrder(
+  { kind, call: deferred }: TaskSubmission,
+  call: ResolvedCall,
+  parameters: JsonObject,
+  services: Services,
+): Pick<Order, 'plans'> & { readonly routes: Routes | undefined } {
+  if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
+  const routes = planRoutes(kind, call, parameters, services)
+  return { plans: routes, routes }
+}
+
+/** Throws 404 for a task to build on that is not the caller's own. */
+export async function readParameters(
+  submission: TaskSubmission,
+  { request }: ResolvedCall,
+  { accountId }: Pick<Caller, 'accountId'>,
+  { sql }: Engine,
+): Promise<JsonObject> {
+  const parameters = submission.parameters(request.value)
+  if (!submission.source) return parameters
+  const source = await findSource(sql, accountId, submission.source.id(parameters))
+  if (!source) throw new GatewayError('not_found', { message: 'no such task' })
+  return submission.source.use(parameters, source)
+}
+
+/** Throws a 400 that names the field of an address that nobody may be sent to. */
+export async function guardUrls(
+  submission: TaskSubmission,
+  parameters: JsonObject,
+  { ports }: Engine,
+): Promise<void> {
+  const callback = parameters.callback_url
+  const named = typeof callback === 'string' ? [{ field: 'callback_url', url: callback }] : []
+  for (const { field, url } of [...named, ...submission.urls(parameters)]) {
+    const problem = await ports.judgeUrl?.(url)
+    if (problem !== undefined) throw invalidField(field, problem)
+  }
+}
+
+/** Transaction A: the hold, the task and its first attempt exist together or not at all. */
+export async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
+  const taskId = newId('task')
+  const begun = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
+    (error: unknown) => {
+      if (!isUnavailable(error)) throw error
+      throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
+    },
+  )
+  if ('refused' in begun) throw refusedHold(begun.refused)
+  const task = await readHeld(engine.sql, taskId)
+  if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
+  return task
+}
+
+function insert(engine: Engine, order: Order, taskId: string) {
+  const { context, submission, caller, call, plans } = order
+  const { amountNanos } = order.quoted
+  const [{ prepared }] = plans
+  return withTransaction(engine.sql, async (transaction) => {
+    const held = await holdForTask(transaction, taskId, {
+      requestId: context.requestId,
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      endpoint: submission.endpoint,
+      model: call.model.id,
+      priceVersion: call.model.priceVersion,
+      amountNanos,
+      estimate: prepared.quantities,
+      spendLimitNanos: caller.spendLimitNanos,
+      idempotency: call.idempotency,
+    })
+    if ('refused' in held) return held
+    const { task, attempt } = describe(engine, order, { taskId, holdId: held.holdId })
+    await insertTask(transaction, task, attempt)
+    await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
+    if (submission.call) await leaveToWorker(transaction, submission, call, taskId)
+    if (submission.background) {
+      await insertBody(transaction, taskId, submission.background.body(call.request))
+    }
+    return held
+  })
+}
+
+function describe(
+  { times }: Engine,
+  { context, submission, caller, call, parameters, plans, quoted }: Order,
+  { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
+): { readonly task: NewTask; readonly attempt: NewAttempt } {
+  const [{ route, prepared }] = plans
+  const { callback_url: callbackUrl } = parameters
+  const task: NewTask = {
+    id: taskId,
+    kind: submission.kind,
+    accountId: caller.accountId,
+    keyId: caller.keyId,
+    requestId: context.requestId,
+    holdId,
+    endpoint: submission.endpoint,
+    model: call.model.id,
+    request: submission.keep(parameters),
+    prepared,
+    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
+    quote: submission.background ? keepQuote(quoted) : null,
+    ageMsMax: times.ageMsMax,
+    state: submission.call ? 'queued' : 'submitting',
+    dueInMs: submission.call ? 0 : times.leaseMs,
+  }
+  const attempt: NewAttempt = {
+    id: newId('att'),
+    taskId,
+    number: 1,
+    channelId: route.channel,
+    channelVersion: route.target.version,
+    upstreamModel: route.upstreamModel,
+    costVersion: route.cost?.version ?? null,
+  }
+  return { task, attempt }
+}
+
+function keepQuote({ amountNanos: _held, ...rest }: Quote): JsonObject {
+  return { ...rest }
+}
+
+/** What a worker needs, and the answer under which a repeated request knows the task. */
+async function leaveToWorker(
+  transaction: TransactionSql,
+  { call: deferred, answer }: TaskSubmission,
+  { request }: ResolvedCall,
+  taskId: string,
+): Promise<void> {
+  if (deferred) await insertBody(transaction, taskId, deferred.body(request))
+  const row = await readHeld(transaction, taskId)
+  if (!row) throw new Error(`task ${taskId} was not written`)
+  const body = Buffer.from(JSON.stringify(answer(row)))
+  await keepAnswer(transaction, row.hold_id, {
+    ...{ status: 200, contentType: 'application/json', body },
+  })
+}
+
+async function carryOut(
+  engine: Engine,
+  { context, submission, call }: Order,
+  routes: Routes,
+  task: ClaimedTask,
+): Promise<void> {
+  const submitted = await timed(context, 'upstream', () => submitTask(engine, task, routes))
+  if ('task' in submitted) {
+    context.facts.channel = submitted.task.channel_id
+    if (submitted.task.upstream_id === null) context.facts.outcome = 'answer_lost'
+    sendJson(context, 200, submission.answer(submitted.task))
+    return
+  }
+  const { failure } = submitted
+  const error = toGatewayError(failure, call.request.body)
+  await giveBack(engine, task, failure, error.message)
+  throw error
+}
+
+/**
+ * Returns the money after a clear refusal. If this commit fails, a worker finds the refused attempt
+ * and does the same.
+ */
+export async function giveBack(
+  engine: Engine,
+  created: ClaimedTask,
+  failure: UpstreamFailure,
+  message: string,
+): Promise<void> {
+  try {
+    const task = (await readHeld(engine.sql, created.id)) ?? created
+    const code = failure.details.code ?? failure.kind
+    await finish(engine, task, { state: 'failed', code, message }, { silent: true })
+  } catch (error) {
+    engine.services.log.warn({ task_id: created.id, error }, 'a refused task is left to a worker')
+  }
+}

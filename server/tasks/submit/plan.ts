@@ -1,0 +1,119 @@
+/** Which upstreams would take an order and what it can cost at most, before any money moves. */
+import type { Model } from '../../catalog/catalog.ts'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { GatewayError } from '../../errors.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { findUnsold, refuseUnsold } from '../../pipeline/dimensions.ts'
+import { orderRoutes } from '../../pipeline/dispatch.ts'
+import { boundHold } from '../../pipeline/held.ts'
+import type { Metering } from '../../pipeline/metering.ts'
+import { type Quote, quote } from '../../pipeline/quote.ts'
+import { toGatewayError } from '../../pipeline/refusal.ts'
+import type { ResolvedCall, UsableRoute } from '../../pipeline/resolve.ts'
+import type { Services } from '../../pipeline/services.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { PreparedTask, TaskDriver, TaskKind, TaskOrder } from '../../upstreams/task-driver.ts'
+import { boundTask } from '../finish/task-ceiling.ts'
+
+export interface Plan {
+  readonly route: UsableRoute
+  readonly prepared: PreparedTask
+}
+
+export interface PlannedRoute extends Plan {
+  readonly driver: TaskDriver
+  readonly order: TaskOrder<unknown>
+}
+
+/** The routes that take the order, in their turn. Throws the first refusal when none does. */
+export function planRoutes(
+  kind: TaskKind,
+  call: ResolvedCall,
+  parameters: JsonObject,
+  services: Services,
+): readonly [PlannedRoute, ...PlannedRoute[]] {
+  let refusal: UpstreamFailure | undefined
+  const planned: PlannedRoute[] = []
+  for (const route of orderRoutes(call.routes, services)) {
+    const driver = services.upstreams.get(route.target.upstream)?.tasks?.[kind]
+    if (!driver) continue
+    const order: TaskOrder<unknown> = {
+      settings: route.target.settings,
+      upstreamModel: route.upstreamModel,
+      parameters,
+      given: new Set(Object.keys(call.request.value)),
+      details: call.model.details,
+    }
+    try {
+      planned.push({ route, driver, order, prepared: driver.prepare(order) })
+    } catch (error) {
+      if (!(error instanceof UpstreamFailure)) throw error
+      refusal ??= error
+    }
+  }
+  const [first, ...rest] = planned
+  if (!first)
+    throw toGatewayError(refusal ?? new UpstreamFailure('channel_fault'), call.request.body)
+  return [first, ...rest]
+}
+
+/**
+ * The routes of a call that a worker will make: all come to the same. Throws the first refusal of
+ * an upstream that knows beforehand, when every one of them does.
+ */
+export function planCall(
+  metering: Metering,
+  call: ResolvedCall,
+  services: Services,
+): readonly [Plan, ...Plan[]] {
+  const { operation } = metering
+  const { value } = call.request
+  const { quantities, facts } = quote(metering, call, services)
+  const prepared = { quantities, facts }
+  let refusal: InvalidRequest | undefined
+  const plans = orderRoutes(call.routes, services).flatMap((route) => {
+    const judge = services.upstreams.get(route.target.upstream)?.judges?.[operation]
+    const found = judge && refusalOf(() => judge(value, route.upstreamModel))
+    refusal ??= found
+    return found ? [] : [{ route, prepared }]
+  })
+  const [first, ...rest] = plans
+  if (first) return [first, ...rest]
+  if (!refusal) throw new GatewayError('upstream_failed')
+  const { message, param } = refusal
+  throw new GatewayError('invalid_request', { message, param })
+}
+
+function refusalOf(judge: () => void): InvalidRequest | undefined {
+  try {
+    judge()
+    return undefined
+  } catch (error) {
+    if (error instanceof InvalidRequest) return error
+    throw error
+  }
+}
+
+/** The most that any of the routes can come to: what the hold freezes. */
+export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
+  const isSold = ({ prepared }: Plan) =>
+    !findUnsold(model.prices, prepared.quantities, prepared.facts)
+  if (!routes.some(isSold)) {
+    const { quantities, facts } = routes[0].prepared
+    refuseUnsold(model, quantities, facts)
+  }
+  const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
+  if (!first) throw new GatewayError('upstream_failed')
+  return rest.reduce((most, one) => (one.amountNanos > most.amountNanos ? one : most), first)
+}
+
+function boundOf(model: Model, { quantities: asked, facts }: PreparedTask): Quote {
+  const quantities = { task: 1, call: 1, ...asked }
+  const held = {
+    quantities,
+    alternatives: [facts],
+    channels: [facts],
+    ceiling: boundTask(quantities),
+  } as const
+  return { ...held, facts, amountNanos: boundHold(model, held) }
+}

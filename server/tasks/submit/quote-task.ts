@@ -1,0 +1,27 @@
+/** What a task would freeze, found without creating it. */
+import type { Quote } from '../../pipeline/quote.ts'
+import type { Customer, ResolvedCall } from '../../pipeline/resolve.ts'
+import { type SupposedRequest, suppose } from '../../pipeline/suppose.ts'
+import type { Engine } from '../engine.ts'
+import type { TaskSubmission } from '../submission.ts'
+import { canServe, planOrder, readParameters } from './create-task.ts'
+import { quoteTask } from './plan.ts'
+
+/**
+ * Throws what the creation itself would be refused with. Addresses in the request are neither
+ * judged nor looked at: nothing leaves the gateway.
+ */
+export async function supposeTask(
+  submission: TaskSubmission,
+  request: SupposedRequest,
+  customer: Customer,
+  engine: Engine,
+): Promise<{ readonly call: ResolvedCall; readonly quoted: Quote }> {
+  const { services } = engine
+  const call = await suppose(submission, request, customer, services, (upstream) => {
+    return canServe(upstream, submission)
+  })
+  const parameters = await readParameters(submission, call, customer, engine)
+  const { plans } = planOrder(submission, call, parameters, services)
+  return { call, quoted: quoteTask(call, plans) }
+}
