@@ -4,6 +4,9 @@ import { describeConfig, loadConfig } from '../../server/config.ts'
 import { explainFailure } from '../lib/failure.ts'
 import { port } from '../lib/parse.ts'
 
+/** A start that was told to stop is given this long to get through. */
+const START_MS = 5_000
+
 interface ServeOptions {
   readonly role?: string
   readonly port?: number
@@ -39,9 +42,16 @@ async function serve(options: ServeOptions): Promise<void> {
   const rest = 'the rest as `tributary config` tells'
   console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
   outliveClosedPipe()
+  // A gateway answers calls before its start is through: a signal must end these in order as well.
+  const requested = stopRequested()
+  let patience: NodeJS.Timeout | undefined
+  void requested.then(() => {
+    patience = setTimeout(() => process.exit(1), START_MS)
+  })
   const { serve: start } = await import('../../server/main.ts')
   const gateway = await start(config).catch(quit)
-  const failed = await stopRequested()
+  const failed = await requested
+  clearTimeout(patience)
   await gateway.stop(failed ? 0 : config.drainMs)
   if (failed) process.exitCode = 1
 }

@@ -1,7 +1,7 @@
 /** `serve` as a real process: from nothing to an answer, and to a clean end. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -51,6 +51,16 @@ test('serve: goes on when nobody reads its log any more', async (t) => {
   }
   running.child.kill('SIGTERM')
   assert.equal(await running.ended, 0)
+})
+
+test('serve: SIGTERM before the start is through ends it in order all the same', async (t) => {
+  const running = start(t, {}, '--port', '0')
+  // Written while it answers already, and before the rest of it is up.
+  await readDemo(running)
+  running.child.kill('SIGTERM')
+  assert.equal(await running.ended, 0, running.said())
+  const lock = join(String(running.environment.DATA_DIR), 'postgres', 'postmaster.pid')
+  assert.equal(existsSync(lock), false, 'its database has ended with it')
 })
 
 test('serve: refusals are one line and 1', async (t) => {
