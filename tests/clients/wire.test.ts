@@ -70,7 +70,7 @@ for (const [path, body, vendor, headers] of [
   })
 }
 
-test('CM22 only our own headers describe the answer', async () => {
+test('an answer carries the gateway’s headers, not the vendor’s', async () => {
   const answer = await send(MESSAGES, ask('hi'), VERSION)
   assert.match(answer.headers.get('content-type') ?? '', /^application\/json/)
   assert.equal(answer.headers.get('content-encoding'), null)
@@ -78,7 +78,7 @@ test('CM22 only our own headers describe the answer', async () => {
   if (length !== null) assert.equal(Number(length), Buffer.byteLength(answer.text))
 })
 
-test('CS43 a caller who leaves ends the call, and what was made is settled', async () => {
+test('a caller that disconnects ends the call, and the part delivered is settled', async () => {
   const { key, accountId } = await gateway.tenant()
   const words = '[[chunks:200]] [[tokens:200]] [[chunk-delay:20]]'
   const response = await gateway.fetch(MESSAGES, {
@@ -97,7 +97,7 @@ test('CS43 a caller who leaves ends the call, and what was made is settled', asy
   assert.notEqual((await gateway.record(response, key)).charged, '0')
 })
 
-test('MM01 a native vendor gets the request as it is, but for the model', async () => {
+test('a messages vendor receives the request unchanged except for the model', async () => {
   const tool = {
     name: 'find',
     input_schema: { type: 'object' },
@@ -111,7 +111,7 @@ test('MM01 a native vendor gets the request as it is, but for the model', async 
   assert.equal(received().body, body)
 })
 
-test('MM02 a native vendor learns of the SDK, and never of our key', async () => {
+test('a messages vendor receives the SDK’s headers and not the gateway’s key', async () => {
   const told = {
     'anthropic-beta': 'effort-2025-11-24',
     'x-stainless-lang': 'js',
@@ -126,43 +126,43 @@ test('MM02 a native vendor learns of the SDK, and never of our key', async () =>
   assert.ok(!JSON.stringify(headers).includes(key))
 })
 
-test('MM03 any date of an SDK is taken; the vendor is told its own', async () => {
+test('any version date is accepted, and the vendor receives the channel’s own', async () => {
   const body = ask('hi', { model: 'sim-claude' })
   const answer = await send(MESSAGES, body, { 'anthropic-version': '2026-10-21' })
   assert.equal(answer.status, 200)
   assert.equal(received().headers['anthropic-version'], '2023-06-01')
 })
 
-test('EP01 the query of the messages endpoint changes nothing', async () => {
+test('a query string on /v1/messages changes nothing', async () => {
   const answer = await send(`${MESSAGES}?beta=true`, ask('[[say:same]]'), VERSION)
   assert.equal(answer.json.content[0].text, 'same')
 })
 
-test('EP03 models are listed for those who discover them', async () => {
+test('the list of models answers a client that discovers models', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.get('/v1/models?limit=1000', key)
   assert.equal(answer.status, 200)
   assert.ok(answer.json.data.some(({ id }: { id: string }) => id === 'sim-claude'))
 })
 
-test('EP04 a probe of an agent needs no key', async () => {
+test('HEAD requests with which agents probe the server need no key', async () => {
   const response = await gateway.fetch('/api/hello', { method: 'HEAD' })
   assert.equal(response.status, 200)
 })
 
-test('EP06 a WebSocket is refused with 426, so that agents send a POST at once', async () => {
+test('a WebSocket upgrade of /v1/responses is refused with 426, so that agents fall back to POST', async () => {
   const { key } = await gateway.tenant()
   assert.equal((await gateway.get('/v1/responses', key)).status, 426)
 })
 
-test('EP07 SDKs read the nested error, with its type at the top', async () => {
+test('SDKs read the nested error body with its type at the top', async () => {
   const answer = await send(MESSAGES, ask('hi', { model: 'nowhere' }), VERSION)
   assert.equal(answer.json.type, 'error')
   assert.equal(typeof answer.json.error.type, 'string')
   assert.match(answer.json.error.message, /nowhere/)
 })
 
-test('EP08 401 and 402 tell the client not to try again', async () => {
+test('401 and 402 tell the client not to retry', async () => {
   const refused = await gateway.post(MESSAGES, 'tr-nothing', ask('hi'), VERSION)
   assert.equal(refused.status, 401)
   assert.equal(refused.headers.get('x-should-retry'), 'false')
@@ -172,7 +172,7 @@ test('EP08 401 and 402 tell the client not to try again', async () => {
   assert.equal(poor.headers.get('x-should-retry'), 'false')
 })
 
-test('EP09 a conversation that is too long is refused in words that agents know', async () => {
+test('a conversation over the context length is refused with the message that agents recognise', async () => {
   const said =
     "This model's maximum context length is 1000 tokens. However, your messages resulted in 1200 tokens."
   const fault = `status=400;error-code=context_length_exceeded;error-message=${said}`
@@ -181,7 +181,7 @@ test('EP09 a conversation that is too long is refused in words that agents know'
   assert.match(answer.json.error.message, /^prompt is too long: 1200 tokens > 1000 maximum/)
 })
 
-test('EP11 a request sent again after its stream died has a record of its own', async () => {
+test('a request repeated after its stream broke has a record of its own', async () => {
   const { key } = await gateway.tenant()
   const words = '[[tokens:100]] [[fault:reset-mid=5;times=1]] [[call:again]]'
   const died = await gateway.post(MESSAGES, key, ask(words, { stream: true }), VERSION)
@@ -195,7 +195,7 @@ test('EP11 a request sent again after its stream died has a record of its own', 
   assert.equal(told?.quantity, again.json.usage.output_tokens)
 })
 
-test('PT06 a chat request passes unchanged, but for the model', async () => {
+test('a chat request passes unchanged except for the model', async () => {
   const { key } = await gateway.tenant()
   const body =
     '{"model":"sim-chat", "stream":false,"max_completion_tokens":40,"seed":7,\n"messages":[{"role":"user","content":"hi"}]}'

@@ -31,14 +31,14 @@ function expectEvents(body: string, expected: readonly [event: string, data: str
   }
 }
 
-test('SS01 a multi-byte character may be cut at any byte', () => {
+test('a multi-byte character may be cut at any byte', () => {
   expectEvents('data: 你好 👩‍👩‍👧 é\n\ndata: ü\n\n', [
     ['message', '你好 👩‍👩‍👧 é'],
     ['message', 'ü'],
   ])
 })
 
-test('SS02 LF, CRLF and CR end lines, mixed and cut between CR and LF', () => {
+test('LF, CRLF and CR end lines, also mixed and cut between CR and LF', () => {
   expectEvents('event: a\r\ndata: 1\r\n\r\ndata: 2\r\rdata: 3\n\nevent: b\rdata: 4\n\r\n', [
     ['a', '1'],
     ['message', '2'],
@@ -47,20 +47,20 @@ test('SS02 LF, CRLF and CR end lines, mixed and cut between CR and LF', () => {
   ])
 })
 
-test('SS02 the LF of a CRLF is a part of its own event when it is there', () => {
+test('the LF of a CRLF belongs to the event that it ends', () => {
   const frames: string[] = []
   const splitter = createSseSplitter({ onFrame: (frame) => frames.push(frame.toString()) })
   splitter.push(Buffer.from('data: 1\r\n\r\ndata: 2\r\n\r\n'))
   assert.deepEqual(frames, ['data: 1\r\n\r\n', 'data: 2\r\n\r\n'])
 })
 
-test('SS03 comments, retry hints, ids and unknown fields are no events', () => {
+test('comments, retry hints, ids and unknown fields are not events', () => {
   expectEvents(': OPENROUTER PROCESSING\n\n:\n\nretry: 10\n\nid: 7\nfoo\ndata: x\n\n', [
     ['message', 'x'],
   ])
 })
 
-test('SS04 data lines of one event are joined by line feeds', () => {
+test('data lines of one event are joined by line feeds', () => {
   expectEvents('data: {"a":\ndata:1}\ndata\n\n', [['message', '{"a":\n1}\n']])
 })
 
@@ -68,7 +68,7 @@ test('a byte order mark at the start is no part of the first field', () => {
   expectEvents('\uFEFFdata: x\n\n', [['message', 'x']])
 })
 
-test('SS06 the last event counts without its blank line', () => {
+test('the last event counts without its blank line', () => {
   expectEvents('data: a\n\ndata: b', [
     ['message', 'a'],
     ['message', 'b'],
@@ -76,14 +76,14 @@ test('SS06 the last event counts without its blank line', () => {
   expectEvents('data: a\r\n', [['message', 'a']])
 })
 
-test('SS07 [DONE] is handed over as it is, with its spaces and repetitions', () => {
+test('[DONE] is delivered unchanged, with its spaces and repetitions', () => {
   expectEvents('data:[DONE]\n\ndata:  [DONE] \n\n', [
     ['message', '[DONE]'],
     ['message', ' [DONE] '],
   ])
 })
 
-test('SS09 an event over the limit is reported and dropped, and the next one is read', () => {
+test('an event over the size limit is reported and dropped, and the next one is read', () => {
   const body = Buffer.from(`data: a\n\ndata: ${'x'.repeat(200)}\n\ndata: b\n\n`)
   for (const { name, chunks } of chunkings(body)) {
     const { events, overflows } = parse(chunks, 100)
@@ -96,7 +96,7 @@ test('SS09 an event over the limit is reported and dropped, and the next one is 
   }
 })
 
-test('SS09 five megabytes in one line leave no more than the limit in memory', () => {
+test('a line of five megabytes keeps no more than the limit in memory', () => {
   let most = 0
   let bytes = 0
   const splitter = createSseSplitter({

@@ -53,7 +53,7 @@ describe('stream', () => {
     for (const chunk of rest) assert.equal(chunk.choices[0].finish_reason, null)
   })
 
-  test('PT04 no usage chunk for a caller that did not ask', () => {
+  test('a caller that did not ask for usage gets no usage chunk', () => {
     const { out, report } = streamed('text', { includeUsage: false })
     assert.ok(!out.includes('usage'))
     const usage = { input_token: 12, cached_input_token: 80, cache_write_5m_token: 5 }
@@ -106,7 +106,7 @@ describe('stream', () => {
   })
 
   for (const name of ['error', 'error-first', 'error-flat']) {
-    test(`CS38 ${name}: an error chunk and nothing after it`, async () => {
+    test(`${name}: the error chunk is the last one`, async () => {
       const { out, report } = streamed(name)
       await assert.rejects(askOpenai(out), /Overloaded/)
       assert.ok(!out.includes('[DONE]'))
@@ -116,7 +116,7 @@ describe('stream', () => {
   }
 
   for (const name of ['cut', 'cut-inside-event']) {
-    test(`CS40 ${name}: an error chunk, never a made-up ending`, async () => {
+    test(`${name}: the answer ends with an error chunk, without a finish reason`, async () => {
       const { out, report } = streamed(name)
       await assert.rejects(askOpenai(out), /upstream provider error/)
       assert.ok(!out.includes('[DONE]'))
@@ -124,7 +124,7 @@ describe('stream', () => {
     })
   }
 
-  test('CS41 a break is an error chunk, once', () => {
+  test('a connection that breaks ends with exactly one error chunk', () => {
     const relay = createChatStream(OPTIONS)
     relay.push(fixture('messages/cut.sse'))
     const last = relay.fail({ type: 'server_error', message: 'broke off' })?.toString()
@@ -213,7 +213,7 @@ describe('body', () => {
     assert.equal(report.usage, undefined)
   })
 
-  test('CM20 an error is reported and told in this format', () => {
+  test('an error document is reported, and delivered in the format of chat', () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     const { completion, report } = answer({ type: 'error', error })
     assert.equal(completion.error.message, 'Overloaded')

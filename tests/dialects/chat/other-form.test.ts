@@ -15,7 +15,7 @@ function collected(name: string) {
   return { document: JSON.parse(run(relay, [fixture(`chat/${name}.sse`)])), report: relay.report() }
 }
 
-describe('CS44 a document to a request for a stream', () => {
+describe('a document in answer to a streaming request', () => {
   const call = (id: string) => ({
     id,
     type: 'function',
@@ -68,7 +68,7 @@ describe('CS44 a document to a request for a stream', () => {
   })
 })
 
-describe('CS45 a stream to a request for a document', () => {
+describe('a stream in answer to a request for a document', () => {
   test('is collected: text, calls, reason, usage', () => {
     const { document, report } = collected('clean-tools')
     const called = (id: string, args: string) => ({

@@ -49,7 +49,7 @@ describe('bytes', () => {
   }
 })
 
-describe('PT04 usage', () => {
+describe('usage', () => {
   test('the chunk with nothing but usage is hidden from a caller that did not ask', () => {
     const stream = relay(false)
     const out = run(stream, [fixture('chat/clean.sse')])
@@ -60,7 +60,7 @@ describe('PT04 usage', () => {
   })
 
   for (const name of ['usage-on-finish', 'usage-on-every', 'usage-null-last', 'usage-late']) {
-    test(`CS08 ${name}: the last usage that says something wins`, () => {
+    test(`${name}: the last usage with counts wins`, () => {
       const stream = relay(false)
       run(stream, [fixture(`chat/${name}.sse`)])
       const usage = { input_token: 20, cached_input_token: 80, output_token: 7 }
@@ -147,7 +147,7 @@ const SLOPPY_CALLS: Record<string, { id: string; name: string; arguments: string
   ],
 }
 
-describe('PT05 sloppy upstreams, as the openai package reads them', () => {
+describe('deviations of upstreams, as the openai package reads them', () => {
   for (const [name, text] of Object.entries(SLOPPY_TEXTS)) {
     test(name, async () => {
       const answer = await read(name)
@@ -162,7 +162,7 @@ describe('PT05 sloppy upstreams, as the openai package reads them', () => {
     })
   }
 
-  test('CS34 an empty reason becomes none', () => {
+  test('an empty finish reason becomes null', () => {
     assert.ok(!relayed('empty-reason').includes('"finish_reason":""'))
   })
 
@@ -185,7 +185,7 @@ describe('PT05 sloppy upstreams, as the openai package reads them', () => {
 
 describe('broken streams', () => {
   for (const name of ['error-nested', 'error-flat', 'error-in-choice', 'error-event']) {
-    test(`CS38 ${name}: the error reaches the SDK, and no ending follows`, async () => {
+    test(`${name}: the error reaches the SDK, and [DONE] does not follow`, async () => {
       const stream = relay()
       const out = run(stream, [fixture(`chat/${name}.sse`)])
       await assert.rejects(askOpenai(out), /Overloaded/)
@@ -196,7 +196,7 @@ describe('broken streams', () => {
   }
 
   for (const name of ['cut', 'nothing', 'bad-json']) {
-    test(`CS40 SS08 ${name}: an error event, never a made-up ending`, async () => {
+    test(`${name}: the answer ends with an error event, without [DONE]`, async () => {
       const stream = relay()
       const out = run(stream, [fixture(`chat/${name}.sse`)])
       await assert.rejects(askOpenai(out), /upstream provider error/)
@@ -248,7 +248,7 @@ describe('broken streams', () => {
     }
   })
 
-  test('SS09 an event over the limit passes as it is', () => {
+  test('an event over the size limit passes unchanged', () => {
     const body = Buffer.from(`data: ${'x'.repeat(2_000_000)}\n\n`)
     const stream = relay()
     const out: Buffer[] = []

@@ -33,7 +33,7 @@ const stopOf = (message: object, reason: string | null) =>
   answer(completion(message, reason)).message.stop_reason
 
 describe('content', () => {
-  test('CM01 CM16 a text answer, with usage that does not overlap', () => {
+  test('a text answer states cached and uncached input tokens apart', () => {
     const { message, report } = answer(completion({ content: 'hi' }))
     assert.deepEqual(message, {
       id: 'msg_1',
@@ -54,19 +54,19 @@ describe('content', () => {
     assert.deepEqual(report, { usage, outputBytes: 2, finished: true })
   })
 
-  test('CM06 a refusal is text', () => {
+  test('a refusal is a text block', () => {
     const { message } = answer(completion({ content: null, refusal: 'I cannot' }))
     assert.deepEqual(message.content, [{ type: 'text', text: 'I cannot' }])
     assert.equal(message.stop_reason, 'refusal')
   })
 
-  test('CM07 no content is an empty list', () => {
+  test('an answer without content has an empty content list', () => {
     for (const content of [null, '', undefined]) {
       assert.deepEqual(contentOf(completion({ content })), [])
     }
   })
 
-  test('CM08 content in parts is one text', () => {
+  test('content in parts is one text block', () => {
     const parts = [
       { type: 'text', text: 'a' },
       { type: 'text', text: 'b' },
@@ -74,7 +74,7 @@ describe('content', () => {
     assert.deepEqual(contentOf(completion({ content: parts })), [{ type: 'text', text: 'ab' }])
   })
 
-  test('CM15 thinking stands first, with an empty signature, for who asked for it', () => {
+  test('thinking that the caller enabled is the first block, with an empty signature', () => {
     const message = {
       content: 'Yes',
       reasoning_content: 'Hm',
@@ -87,14 +87,14 @@ describe('content', () => {
     assert.equal(alias[0].thinking, 'Hm')
   })
 
-  test('CM21 only the first choice counts', () => {
+  test('only the first choice is translated', () => {
     const other = { index: 1, message: { content: 'b' }, finish_reason: 'stop' }
     const document = completion({ content: 'a' })
     const both = { ...document, choices: [other, ...document.choices] }
     assert.deepEqual(contentOf(both), [{ type: 'text', text: 'a' }])
   })
 
-  test('MC37 a repeated prefill is cut off', () => {
+  test('a repeated prefill is cut off', () => {
     const document = completion({ content: '{"a":1}' })
     assert.deepEqual(contentOf(document, { prefill: '{' }), [{ type: 'text', text: '"a":1}' }])
   })
@@ -104,18 +104,18 @@ describe('tool calls', () => {
   const inputOf = (text: unknown) =>
     contentOf(completion({ tool_calls: [call('call_a', text)] }))[0].input
 
-  test('CM10 CM12 arguments as text, as an object, or missing', () => {
+  test('arguments are read as text, as an object, or missing', () => {
     assert.deepEqual(inputOf('{"q":1}'), { q: 1 })
     assert.deepEqual(inputOf({ q: 1 }), { q: 1 })
     for (const nothing of ['', ' ', undefined, null]) assert.deepEqual(inputOf(nothing), {})
   })
 
-  test('CM11 broken arguments are kept as they came', () => {
+  test('arguments that are not JSON are kept as their raw text', () => {
     assert.deepEqual(inputOf('{bad'), { raw_arguments: '{bad' })
     assert.deepEqual(inputOf('[1]'), { raw_arguments: '[1]' })
   })
 
-  test('CM13 ids that are missing or repeated are minted', () => {
+  test('missing and repeated call ids are replaced by new ones', () => {
     const calls = [call('', '{}'), call(undefined, '{}'), call('a', '{}'), call('a', '{}')]
     const ids = contentOf(completion({ tool_calls: calls })).map(({ id }: { id: string }) => id)
     assert.deepEqual(ids, ['toolu_1_0', 'toolu_1_1', 'a', 'toolu_1_3'])
@@ -130,7 +130,7 @@ describe('tool calls', () => {
 describe('stop reasons', () => {
   const tools = { tool_calls: [call('call_a', '{}')] }
 
-  test('CM02 each reason in the other words', () => {
+  test('each finish reason has its stop reason', () => {
     const expected = {
       stop: 'end_turn',
       length: 'max_tokens',
@@ -145,14 +145,14 @@ describe('stop reasons', () => {
     assert.equal(stopOf({ content: 'a' }, null), 'end_turn')
   })
 
-  test('CM03 an answer that calls a tool says so', () => {
+  test('an answer with a tool call has the stop reason tool_use', () => {
     for (const reason of ['stop', 'something', null]) {
       assert.equal(stopOf(tools, reason), 'tool_use')
     }
     assert.equal(stopOf(tools, 'length'), 'max_tokens')
   })
 
-  test('CM05 a stop sequence is named when the upstream names it', () => {
+  test('a matched stop sequence is named where the upstream names it', () => {
     const document = completion({ content: 'a' })
     const named = { ...document, choices: [{ ...document.choices[0], stop_reason: 'END' }] }
     const { message } = answer(named)
@@ -166,7 +166,7 @@ describe('stop reasons', () => {
 describe('usage', () => {
   const usageOf = (usage: unknown) => answer(completion({ content: 'hello' }, 'stop', { usage }))
 
-  test('CM17 more cached than prompt tokens stand beside the prompt', () => {
+  test('more cached than prompt tokens are counted beside the prompt', () => {
     const details = { cached_tokens: 120 }
     const { message, report } = usageOf({ ...USAGE, prompt_tokens_details: details })
     assert.equal(message.usage.input_tokens, 100)
@@ -174,7 +174,7 @@ describe('usage', () => {
     assert.equal(report.usage?.cached_input_token, 120)
   })
 
-  test('CM18 missing usage is estimated for the caller and absent for the books', () => {
+  test('missing usage is estimated for the caller and absent from the report', () => {
     const { message, report } = usageOf(undefined)
     assert.equal(message.usage.input_tokens, 42)
     assert.equal(message.usage.output_tokens, 2)
@@ -203,7 +203,7 @@ describe('usage', () => {
 })
 
 describe('what is no completion', () => {
-  test('CM20 an error under status 200 is reported as one', () => {
+  test('an error with status 200 is reported as an error', () => {
     const { message, report } = answer({ error: { message: 'Overloaded', code: 503 } })
     const error = { type: 'server_error', message: 'Overloaded', code: '503' }
     assert.deepEqual(report, { outputBytes: 0, finished: true, error })
@@ -219,7 +219,7 @@ describe('what is no completion', () => {
 })
 
 describe('upstreams that answer in the other form', () => {
-  test('CS44 a document to a request for a stream becomes a whole stream', () => {
+  test('a document in answer to a streaming request becomes a whole stream', () => {
     const document = completion({
       content: 'Hi',
       reasoning_content: 'Hm',
@@ -238,14 +238,14 @@ describe('upstreams that answer in the other form', () => {
     }
   })
 
-  test('CS44 an error document becomes an error event', () => {
+  test('an error document becomes an error event', () => {
     const relay = createMessagesStream(answerOptions())
     const body = Buffer.from('{"error":{"message":"No capacity"}}')
     assert.equal(readEvents(run(relay, [body])).error?.message, 'No capacity')
     assert.equal(relay.report().error?.message, 'No capacity')
   })
 
-  test('CS45 a stream to a request for a document is collected', () => {
+  test('a stream in answer to a request for a document is collected', () => {
     const expected = [
       { type: 'text', text: 'Let me look.' },
       { type: 'tool_use', id: 'call_a', name: 'lookup', input: { q: 'é\n' } },
@@ -260,7 +260,7 @@ describe('upstreams that answer in the other form', () => {
     }
   })
 
-  test('CS45 CS40 a stream that breaks off is no document', () => {
+  test('a stream that breaks off becomes an error, not a document', () => {
     const relay = createMessagesBody(answerOptions())
     assert.equal(JSON.parse(run(relay, [fixture('chat/cut.sse')])).type, 'error')
     assert.ok(relay.report().error)

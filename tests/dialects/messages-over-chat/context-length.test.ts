@@ -4,7 +4,7 @@ import { rewordContextLength } from '../../../server/dialects/messages-over-chat
 
 const code = 'context_length_exceeded'
 
-test('EP09 both figures are put into the words that callers look for', () => {
+test('both figures are put into the message that clients recognise', () => {
   const messages = [
     "This model's maximum context length is 128000 tokens. However, your messages resulted in 140123 tokens. Please reduce the length of the messages.",
     "This model's maximum context length is 128000 tokens. However, you requested 140123 tokens (140000 in the messages, 123 in the completion).",
@@ -16,7 +16,7 @@ test('EP09 both figures are put into the words that callers look for', () => {
   }
 })
 
-test('EP09 without figures the vendor’s words follow', () => {
+test('without figures the vendor’s message follows', () => {
   const message = 'Total tokens of image and text exceed max message tokens.'
   assert.equal(rewordContextLength({ message }), `prompt is too long: ${message}`)
   assert.equal(rewordContextLength({ message: 'no', code }), 'prompt is too long: no')

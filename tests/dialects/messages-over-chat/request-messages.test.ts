@@ -16,18 +16,18 @@ const system = (content: unknown) => ({ role: 'system', content })
 const FOLD = { systemInTheMiddle: false }
 
 describe('system', () => {
-  test('MC01 a system string is the first message', () => {
+  test('a system string is the first message', () => {
     const [first] = messagesOf([user('hi')], {}, 'You are X')
     assert.deepEqual(first, { role: 'system', content: 'You are X' })
   })
 
-  test('MC02 system blocks become one message, in order, without cache_control', () => {
+  test('system blocks become one message, in order, without cache_control', () => {
     const blocks = [{ ...text('A'), cache_control: { type: 'ephemeral' } }, text(''), text('B')]
     const [first] = messagesOf([user('hi')], {}, blocks)
     assert.deepEqual(first, { role: 'system', content: 'A\n\nB' })
   })
 
-  test('MC02 empty system blocks make no message', () => {
+  test('empty system blocks make no message', () => {
     assert.deepEqual(messagesOf([user('hi')], {}, [text(''), text('')]), [user('hi')])
   })
 
@@ -39,13 +39,13 @@ describe('system', () => {
     assert.equal(whole.content, 'A')
   })
 
-  test('MC04 a system message stands where it stood, as blocks or as a string', () => {
+  test('a system message within the conversation keeps its place, as blocks or as a string', () => {
     const expected = [user('hi'), system('# Environment')]
     assert.deepEqual(messagesOf([user('hi'), system([text('# Environment')])]), expected)
     assert.deepEqual(messagesOf([user('hi'), system('# Environment')]), expected)
   })
 
-  test('MC04 for other upstreams it joins the user message before it, the same in every turn', () => {
+  test('where the upstream takes none there, it joins the user message before it in every turn', () => {
     const first = messagesOf([user('hi'), system('Note')], FOLD)
     assert.deepEqual(first, [user('hi\n<system>\nNote\n</system>')])
     const second = messagesOf([user('hi'), system('Note'), assistant(text('ok'))], FOLD)
@@ -54,28 +54,28 @@ describe('system', () => {
 })
 
 describe('texts', () => {
-  test('MC11 texts of an assistant are joined as they are', () => {
+  test('texts of an assistant are joined without a separator', () => {
     const [, message] = messagesOf([user('hi'), assistant(text('pre'), text('post')), user('x')])
     assert.deepEqual(message, { role: 'assistant', content: 'prepost' })
   })
 
-  test('MC31 text alone is a string', () => {
+  test('a single text block is a string', () => {
     assert.deepEqual(messagesOf([user([text('a')])]), [user('a')])
     assert.deepEqual(messagesOf([user([text('a'), text('b')])]), [user('a\nb')])
   })
 
-  test('MC32 empty texts are dropped, and messages left with nothing too', () => {
+  test('empty texts are dropped, and messages that hold nothing else too', () => {
     const messages = [user('hi'), assistant(text('')), user([text(''), text('b')]), user('')]
     assert.deepEqual(messagesOf(messages), [user('hi'), user('b')])
   })
 
-  test('MC61 an unknown block becomes a note, never JSON', () => {
+  test('an unknown block becomes a note and not JSON in the prompt', () => {
     const [message] = messagesOf([user([text('a'), { type: 'hologram', secret: 'x' }])])
     assert.match(message.content, /^a\n\[a content block of type hologram was left out/)
     assert.ok(!message.content.includes('secret'))
   })
 
-  test('MC62 a role nobody knows is refused by its path', () => {
+  test('an unknown role is refused with the path of the field', () => {
     assert.equal(refusedField({ messages: [{ role: 'robot', content: 'x' }] }), 'messages[0].role')
   })
 
@@ -90,7 +90,7 @@ describe('texts', () => {
     assert.equal(refusedField({ messages: [user('')] }), 'messages')
   })
 
-  test('MC64 lone surrogates are replaced, also inside tool arguments', () => {
+  test('lone surrogates are replaced, in tool arguments too', () => {
     const input = { a: 'x\ud83d' }
     const turn = assistant({ type: 'tool_use', id: 't', name: 'n', input })
     const { text: body } = translate({ messages: [user('\ud83d NUL \u0000'), turn] })
@@ -103,12 +103,12 @@ describe('texts', () => {
 })
 
 describe('images and documents', () => {
-  test('MC26 a base64 image becomes a data URL, order kept', () => {
+  test('a base64 image becomes a data URL and keeps its place', () => {
     const [message] = messagesOf([user([text('a'), png(), text('b')])])
     assert.deepEqual(message.content, [text('a'), PNG_PART, text('b')])
   })
 
-  test('MC27 an image URL is passed on unchanged', () => {
+  test('an image URL passes unchanged', () => {
     const url = 'https://example.com/a.png?x=1'
     const [message] = messagesOf([user([{ type: 'image', source: { type: 'url', url } }])])
     assert.deepEqual(message.content, [{ type: 'image_url', image_url: { url } }])
@@ -119,19 +119,19 @@ describe('images and documents', () => {
     assert.match(message.content, /^a\n\[an image was left out/)
   })
 
-  test('MC29 text documents become text with their title', () => {
+  test('text documents become text with their title', () => {
     const plain = { type: 'document', title: 'T', source: { type: 'text', data: 'body' } }
     const blocks = { type: 'document', source: { type: 'content', content: [text('x')] } }
     assert.deepEqual(messagesOf([user([plain, blocks])]), [user('T\nbody\nx')])
   })
 
-  test('MC30 a PDF is a file part where the model reads files', () => {
+  test('a PDF becomes a file part where the model reads files', () => {
     const [message] = messagesOf([user([{ ...pdf(), title: 'a.pdf' }])], { fileParts: true })
     const file = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,cGRm' }
     assert.deepEqual(message.content, [{ type: 'file', file }])
   })
 
-  test('MC30 elsewhere it is a note, never an image', () => {
+  test('a PDF becomes a note where the model reads no files', () => {
     const [message] = messagesOf([user([text('a'), pdf()])])
     assert.match(message.content, /^a\n\[the document document.pdf was left out/)
   })
@@ -141,7 +141,7 @@ describe('thinking', () => {
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 'sig' }
   const redacted = { type: 'redacted_thinking', data: 'x' }
 
-  test('MC34 MC35 thinking is dropped, never made visible', () => {
+  test('thinking is dropped and does not become text', () => {
     const [, message] = messagesOf([
       user('hi'),
       assistant(thinking, redacted, text('ok')),
@@ -150,14 +150,14 @@ describe('thinking', () => {
     assert.deepEqual(message, { role: 'assistant', content: 'ok' })
   })
 
-  test('MC33 it goes back under the field that the upstream knows', () => {
+  test('thinking goes back in the reasoning field of the upstream', () => {
     const turn = assistant(thinking, text('ok'))
     const quirks = { reasoningField: 'reasoning_content' } as const
     const [, message] = messagesOf([user('hi'), turn, user('x')], quirks)
     assert.deepEqual(message, { role: 'assistant', content: 'ok', reasoning_content: 'Hm' })
   })
 
-  test('MC36 an assistant that only thought is left out', () => {
+  test('an assistant message of thinking alone is left out', () => {
     assert.deepEqual(messagesOf([user('hi'), assistant(thinking), user('x')]), [
       user('hi'),
       user('x'),
@@ -165,7 +165,7 @@ describe('thinking', () => {
   })
 })
 
-describe('MC37 prefill', () => {
+describe('a prefilled answer', () => {
   const messages = [user('hi'), assistant(text('{"a":'))]
   const last = { role: 'assistant', content: '{"a":' }
 

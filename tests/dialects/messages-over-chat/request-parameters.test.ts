@@ -9,7 +9,7 @@ function schema(properties: object) {
 }
 
 describe('limits and sampling', () => {
-  test('MC39 max_tokens goes under the one name the upstream knows, within the model limit', () => {
+  test('max_tokens takes the name that the upstream knows and stays within the model’s limit', () => {
     assert.equal(translate({ max_tokens: 32000 }).body.max_tokens, 32000)
     const renamed = translate(
       { max_tokens: 32000 },
@@ -19,13 +19,13 @@ describe('limits and sampling', () => {
     assert.ok(!('max_tokens' in renamed))
   })
 
-  test('MC40 a missing, zero or broken max_tokens is refused', () => {
+  test('a max_tokens that is missing or not a positive integer is refused', () => {
     for (const value of [undefined, 0, -1, 1.5, '100', null]) {
       assert.equal(refusedField({ max_tokens: value }), 'max_tokens')
     }
   })
 
-  test('MC41 stop sequences, up to what the upstream takes', () => {
+  test('more stop sequences than the upstream takes are refused', () => {
     assert.deepEqual(translate({ stop_sequences: ['a', 'b'] }).body.stop, ['a', 'b'])
     assert.ok(!('stop' in translate({ stop_sequences: [] }).body))
     const five = { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }
@@ -33,7 +33,7 @@ describe('limits and sampling', () => {
     assert.equal(translate(five, { stopLimit: 16 }).body.stop.length, 5)
   })
 
-  test('MC42 nothing unknown and nothing private reaches the upstream', () => {
+  test('unknown and private fields do not reach the upstream', () => {
     const canary = 'CANARY'
     const { body, text } = translate({
       top_k: 5,
@@ -54,7 +54,7 @@ describe('limits and sampling', () => {
     assert.equal(translate({ top_k: 5 }, { topK: true }).body.top_k, 5)
   })
 
-  test('MC44 a user id leaves as a short pseudonym, and only where the channel wants one', () => {
+  test('a user id is sent as a short pseudonym, and only where the channel wants one', () => {
     const id = JSON.stringify({ device_id: 'd'.repeat(64), session_id: 's'.repeat(36) })
     const request = { metadata: { user_id: id } }
     const { body } = translate(request, { userField: 'safety_identifier', userLength: 32 })
@@ -62,14 +62,14 @@ describe('limits and sampling', () => {
     assert.equal(translate(request, { userField: 'user' }).body.user.length, 43)
   })
 
-  test('MC45 temperature and top_p are copied, never invented', () => {
+  test('temperature and top_p are copied and have no default', () => {
     const { body } = translate({ temperature: 0, top_p: 0.9 })
     assert.equal(body.temperature, 0)
     assert.equal(body.top_p, 0.9)
     assert.ok(!('temperature' in translate({}).body))
   })
 
-  test('MC60 a stream asks for usage where the upstream knows how', () => {
+  test('a stream asks for usage where the upstream supports it', () => {
     const { body } = translate({}, {}, true)
     assert.equal(body.stream, true)
     assert.deepEqual(body.stream_options, { include_usage: true })
@@ -83,7 +83,7 @@ describe('reasoning', () => {
   const effortOf = (fields: object, quirks = efforts) =>
     translate({ ...fields }, quirks).body.reasoning_effort
 
-  test('MC46 a budget becomes an effort, only where efforts are declared', () => {
+  test('a thinking budget becomes an effort where the channel declares efforts', () => {
     const budget = (tokens: number) => ({ thinking: { type: 'enabled', budget_tokens: tokens } })
     assert.equal(effortOf(budget(1_024)), 'low')
     assert.equal(effortOf(budget(10_000)), 'medium')
@@ -91,7 +91,7 @@ describe('reasoning', () => {
     assert.equal(effortOf(budget(31_999), { reasoningEfforts: [] }), undefined)
   })
 
-  test('MC47 an effort is lowered to what the upstream knows', () => {
+  test('an effort is lowered to one that the upstream knows', () => {
     const effort = (value: string) => ({
       thinking: { type: 'adaptive' },
       output_config: { effort: value },
@@ -121,7 +121,7 @@ describe('reasoning', () => {
 describe('tools', () => {
   const toolsOf = (...tools: unknown[]) => translate({ tools }).body.tools
 
-  test('MC49 MC50 a tool is its name, description and schema, nothing more', () => {
+  test('a tool is sent as its name, description and schema alone', () => {
     const tool = {
       ...LOOKUP,
       type: 'custom',
@@ -137,7 +137,7 @@ describe('tools', () => {
     assert.deepEqual(toolsOf(tool), [expected])
   })
 
-  test('MC51 a tool without parameters gets an empty object schema', () => {
+  test('a tool without parameters gets an empty object schema', () => {
     const parameters = schema({})
     for (const input_schema of [undefined, {}, { type: 'object' }]) {
       const [tool] = toolsOf({ name: 'now', description: '', input_schema })
@@ -145,7 +145,7 @@ describe('tools', () => {
     }
   })
 
-  test('MC52 no tools, no tool fields', () => {
+  test('without tools no tool field is sent', () => {
     const { body } = translate({
       tools: [],
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
@@ -155,7 +155,7 @@ describe('tools', () => {
     }
   })
 
-  test('MC53 a name that does not fit gets an alias, the same in call, choice and history', () => {
+  test('a name that chat does not accept gets one alias for call, choice and history', () => {
     const name = `mcp__server__${'long_'.repeat(14)}name`
     const { body, context } = translate({
       tools: [{ name, input_schema: {} }],
@@ -172,7 +172,7 @@ describe('tools', () => {
     assert.equal(context.toolNames.fromChat(alias), name)
   })
 
-  test('MC54 MC55 the choice in the other words', () => {
+  test('each tool choice has its form in chat', () => {
     const choose = (choice: object) =>
       translate({ tools: [LOOKUP], tool_choice: choice }).body.tool_choice
     assert.equal(choose({ type: 'auto' }), 'auto')
@@ -183,14 +183,14 @@ describe('tools', () => {
     assert.equal(choose({ type: 'tool', name: 'gone' }), undefined)
   })
 
-  test('MC56 one call at a time', () => {
+  test('disable_parallel_tool_use becomes parallel_tool_calls: false', () => {
     const choice = { type: 'any', disable_parallel_tool_use: true }
     const { body } = translate({ tools: [LOOKUP], tool_choice: choice })
     assert.equal(body.tool_choice, 'required')
     assert.equal(body.parallel_tool_calls, false)
   })
 
-  test('MC57 a tool that a vendor would run itself is left out, and its choice with it', () => {
+  test('a tool that the vendor runs is left out together with its choice', () => {
     const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 8 }
     const { body } = translate({ tools: [search], tool_choice: { type: 'auto' } })
     assert.ok(!('tools' in body) && !('tool_choice' in body))
@@ -204,7 +204,7 @@ describe('tools', () => {
   })
 })
 
-describe('MC59 answers that follow a schema', () => {
+describe('structured output', () => {
   const format = { type: 'json_schema', schema: schema({ a: {} }) }
 
   test('under both names, and no property is made required', () => {

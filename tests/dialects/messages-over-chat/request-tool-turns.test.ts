@@ -27,7 +27,7 @@ function after(turns: unknown[], quirks = {}) {
 }
 
 describe('calls', () => {
-  test('MC05 a system note between call and result waits until after the result', () => {
+  test('a system message between call and result moves behind the result', () => {
     const turns = [
       assistant(use('t1')),
       { role: 'system', content: 'note' },
@@ -37,12 +37,12 @@ describe('calls', () => {
     assert.deepEqual(after(turns), expected)
   })
 
-  test('MC06 texts around a result follow it, in their order', () => {
+  test('texts around a result follow it in their order', () => {
     const turns = [assistant(use('t1')), user([text('a'), result('t1', 'r'), text('b')])]
     assert.deepEqual(after(turns), [called('t1'), tool('t1', 'r'), user('a\nb')])
   })
 
-  test('MC07 parallel results are matched by id, in whatever order they come', () => {
+  test('parallel results are matched by id in any order', () => {
     const turns = [assistant(use('c1'), use('c2')), user([result('c2', '2'), result('c1', '1')])]
     assert.deepEqual(after(turns), [called('c1', 'c2'), tool('c2', '2'), tool('c1', '1')])
   })
@@ -61,20 +61,20 @@ describe('calls', () => {
     ])
   })
 
-  test('MC09 MC11 text and call are one message, and no block is lost', () => {
+  test('texts and calls of a turn are one message with every block', () => {
     const before = after([assistant(text('pre'), use('c1')), user([result('c1', 'r')])])
     assert.deepEqual(before[0], { ...called('c1'), content: 'pre' })
     const around = after([assistant(text('pre'), use('c1'), text('post')), user([result('c1')])])
     assert.deepEqual(around[0], { ...called('c1'), content: 'prepost' })
   })
 
-  test('MC10 a call alone has content null, or "" where the upstream wants it', () => {
+  test('a call without text has content null, or "" where the upstream wants it', () => {
     const turns = [assistant(use('c1')), user([result('c1', 'r')])]
     assert.equal(after(turns)[0].content, null)
     assert.equal(after(turns, { contentBesideToolCalls: 'empty' })[0].content, '')
   })
 
-  test('MC12 MC14 input of any kind becomes JSON text', () => {
+  test('input of any kind becomes JSON text', () => {
     const argumentsOf = (input: unknown) => {
       const block = { ...use('c1'), input }
       return after([assistant(block), user([result('c1')])])[0].tool_calls[0].function.arguments
@@ -94,25 +94,25 @@ describe('results', () => {
   const answer = (content?: unknown, quirks = {}) =>
     after([assistant(use('c1')), user([result('c1', content)])], quirks).slice(1)
 
-  test('MC15 MC16 text results are one string', () => {
+  test('text results are one string', () => {
     assert.deepEqual(answer('plain'), [tool('c1', 'plain')])
     assert.deepEqual(answer([text('a'), text('b')]), [tool('c1', 'a\nb')])
   })
 
-  test('MC17 a result without content still answers its call', () => {
+  test('a result without content is an empty tool message', () => {
     for (const nothing of [undefined, null, '', []]) {
       assert.deepEqual(answer(nothing), [tool('c1', '')])
     }
   })
 
-  test('MC19 an image follows in a user message', () => {
+  test('an image of a result follows in a user message', () => {
     const [first, second] = answer([png()])
     assert.equal(first.role, 'tool')
     assert.notEqual(first.content, '')
     assert.deepEqual(second, user([PNG_PART]))
   })
 
-  test('MC20 images wait until all parallel results are given', () => {
+  test('images of results follow the last of the parallel results', () => {
     const turns = [
       assistant(use('c1'), use('c2')),
       user([result('c1', [png()]), result('c2', 'r')]),
@@ -123,13 +123,13 @@ describe('results', () => {
     assert.deepEqual(third, user([PNG_PART]))
   })
 
-  test('MC20 where no user may follow a tool, a note stands for the image', () => {
+  test('a note replaces the image where no user message may follow a tool message', () => {
     const messages = answer([text('a'), png()], { strictRoleOrder: true })
     assert.equal(messages.length, 1)
     assert.match(messages[0].content, /^a\n\[an image or a file was left out/)
   })
 
-  test('MC21 a PDF in a result is a file part or a note, beside its text', () => {
+  test('a PDF in a result becomes a file part or a note beside its text', () => {
     const [withFile, file] = answer([text('read'), pdf()], { fileParts: true })
     assert.deepEqual(withFile, tool('c1', 'read'))
     assert.equal(file.content[0].type, 'file')
@@ -137,7 +137,7 @@ describe('results', () => {
     assert.match(noted.content, /^read\n\[the document/)
   })
 
-  test('MC22 MC23 search results and tool references become text', () => {
+  test('search results and tool references become text', () => {
     const found = {
       type: 'search_result',
       title: 'T',
@@ -149,14 +149,14 @@ describe('results', () => {
     assert.match(reference.content, /WebSearch/)
   })
 
-  test('MC24 a result without its call becomes text of the user', () => {
+  test('a result without its call becomes user text', () => {
     assert.deepEqual(after([user([result('gone', 'r'), text('b')])]), [
       user('Tool result: r'),
       user('b'),
     ])
   })
 
-  test('MC25 a call without its result is answered as interrupted', () => {
+  test('a call without its result is answered as interrupted', () => {
     const turns = [assistant(use('c1'), use('c2')), user([result('c1', 'r'), text('go on')])]
     const [, first, second, third] = after(turns)
     assert.deepEqual(first, tool('c1', 'r'))
@@ -165,7 +165,7 @@ describe('results', () => {
     assert.deepEqual(third, user('go on'))
   })
 
-  test('MC25 also when the conversation ends with the call', () => {
+  test('a call at the end of the conversation is answered as interrupted', () => {
     const [, answered] = after([assistant(use('c1'))])
     assert.equal(answered.role, 'tool')
   })

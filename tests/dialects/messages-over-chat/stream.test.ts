@@ -36,7 +36,7 @@ test('usage behind an ending, or in an error, is read', () => {
 })
 
 describe('order', () => {
-  test('CS01 CS03 CS04 CS05 a text stream, event by event', () => {
+  test('a text stream has every event of the dialect, in order', () => {
     const read = readEvents(translated('clean'))
     assert.deepEqual(read.names, [
       'message_start',
@@ -66,35 +66,63 @@ describe('order', () => {
   })
 
   const told: Record<string, (string | undefined)[]> = {
-    'CS10 text-with-reason': ['text: AB', 'end_turn'],
-    'CS11 three-kinds-in-one': ['thinking: Hm', 'text: Yes', 'lookup#call_a: {"q":1}', 'tool_use'],
-    'CS13 null-delta': ['text: Hi', 'end_turn'],
-    'CS14 clean-reasoning': ['thinking: Hm, well', 'text: Yes.', 'end_turn'],
-    'CS14 reasoning-alias': ['thinking: Hm', 'text: Yes', 'end_turn'],
-    'CS14 reasoning-thinking': ['thinking: Hm', 'text: Yes', 'end_turn'],
-    'CS14 reasoning-details': ['thinking: Hm', 'text: Yes', 'end_turn'],
-    'CS15 CS16 text-tool-text': ['text: A', 'lookup#call_a: {"q":1}', 'text: B', 'tool_use'],
-    'CS16 text-inside-tool': ['lookup#call_a: {"q":1}', 'text: B', 'tool_use'],
-    'CS33 content-filter': ['text: So', 'refusal'],
-    'CS34 empty-reason': ['text: AB', 'end_turn'],
-    'CS35 two-reasons': ['text: AB', 'end_turn'],
-    'CS36 two-choices': ['text: A', 'end_turn'],
-    'CS31 refusal': ['text: I cannot do that', 'refusal'],
-    'CS39 no-done': ['text: Hi', 'end_turn'],
-    'SS03 comments': ['text: Hi', 'end_turn'],
-    'SS04 multiline': ['text: Hi', 'end_turn'],
-    'SS06 no-last-blank-line': ['text: Hi', 'end_turn'],
-    'SS07 done-twice': ['text: Hi', 'end_turn'],
-    'SS07 late-text-after-done': ['text: Hi', 'end_turn'],
-    'CM02 length': ['text: So', 'max_tokens'],
-    'CM02 unknown-reason': ['text: So', 'end_turn'],
-    'CM02 done-without-reason': ['text: Hi', 'end_turn'],
-    'CM03 stop-with-tools': ['lookup#call_a: {"q":1}', 'tool_use'],
-    'CM05 stop-sequence': ['text: A', 'stop_sequence'],
-    'CM07 empty': ['end_turn'],
-    'CM08 content-parts': ['text: Hello', 'end_turn'],
-    'no-choices': ['text: Hi', 'end_turn'],
-    crlf: ['text: Hello you', 'end_turn'],
+    'text beside a finish reason comes before the ending: text-with-reason': [
+      'text: AB',
+      'end_turn',
+    ],
+    'one chunk of thinking, text and a call makes three blocks in this order: three-kinds-in-one': [
+      'thinking: Hm',
+      'text: Yes',
+      'lookup#call_a: {"q":1}',
+      'tool_use',
+    ],
+    'a missing or null delta is ignored: null-delta': ['text: Hi', 'end_turn'],
+    'reasoning_content is a thinking block before the text: clean-reasoning': [
+      'thinking: Hm, well',
+      'text: Yes.',
+      'end_turn',
+    ],
+    'reasoning is a thinking block: reasoning-alias': ['thinking: Hm', 'text: Yes', 'end_turn'],
+    'thinking is a thinking block: reasoning-thinking': ['thinking: Hm', 'text: Yes', 'end_turn'],
+    'reasoning_details are a thinking block: reasoning-details': [
+      'thinking: Hm',
+      'text: Yes',
+      'end_turn',
+    ],
+    'text after a call is a block of its own: text-tool-text': [
+      'text: A',
+      'lookup#call_a: {"q":1}',
+      'text: B',
+      'tool_use',
+    ],
+    'text between the parts of a call waits until after the call: text-inside-tool': [
+      'lookup#call_a: {"q":1}',
+      'text: B',
+      'tool_use',
+    ],
+    'content_filter is a refusal: content-filter': ['text: So', 'refusal'],
+    'an empty finish reason ends nothing: empty-reason': ['text: AB', 'end_turn'],
+    'text after a finish reason is still delivered: two-reasons': ['text: AB', 'end_turn'],
+    'only the first choice is translated: two-choices': ['text: A', 'end_turn'],
+    'a refusal is text and the stop reason: refusal': ['text: I cannot do that', 'refusal'],
+    'a stream may end without [DONE]: no-done': ['text: Hi', 'end_turn'],
+    'comment lines are ignored: comments': ['text: Hi', 'end_turn'],
+    'data lines of one event are joined: multiline': ['text: Hi', 'end_turn'],
+    'the last event counts without its blank line: no-last-blank-line': ['text: Hi', 'end_turn'],
+    'a second [DONE] is ignored: done-twice': ['text: Hi', 'end_turn'],
+    'text after [DONE] is ignored: late-text-after-done': ['text: Hi', 'end_turn'],
+    'length is max_tokens: length': ['text: So', 'max_tokens'],
+    'an unknown finish reason is end_turn: unknown-reason': ['text: So', 'end_turn'],
+    '[DONE] without a finish reason is end_turn: done-without-reason': ['text: Hi', 'end_turn'],
+    'stop after a call is tool_use: stop-with-tools': ['lookup#call_a: {"q":1}', 'tool_use'],
+    'a stop sequence is named where the upstream names it: stop-sequence': [
+      'text: A',
+      'stop_sequence',
+    ],
+    'an empty answer has no block: empty': ['end_turn'],
+    'content in parts is one text: content-parts': ['text: Hello', 'end_turn'],
+    'chunks without choices are ignored: no-choices': ['text: Hi', 'end_turn'],
+    'CRLF ends lines too: crlf': ['text: Hello you', 'end_turn'],
   }
   for (const [title, expected] of Object.entries(told)) {
     test(title, () => assert.deepEqual(tell(title.split(' ').at(-1) ?? ''), expected))
@@ -105,45 +133,56 @@ describe('tool calls', () => {
   const one = ['lookup#call_a: {"q":1}', 'tool_use']
   const two = ['lookup#call_a: {"q":1}', 'lookup#call_b: {"q":2}', 'tool_use']
   const told: Record<string, string[]> = {
-    'CS18 tool-both-index-0': [
+    'two ids under one index are two calls: tool-both-index-0': [
       'weather#call_a: {"city":"A"}',
       'weather#call_b: {"city":"B"}',
       'tool_use',
     ],
-    'CS19 tool-id-repeated': one,
-    'CS20 tool-empty-id': one,
-    'CS21 tool-late-name': one,
-    'CS21 tool-no-name': ['unknown#call_a: {}', 'tool_use'],
-    'CS23 tool-no-index': two,
-    'CS23 tool-no-index-no-id': [
+    'an id repeated in each chunk is one call: tool-id-repeated': one,
+    'an empty id continues the call: tool-empty-id': one,
+    'a call waits for a late name: tool-late-name': one,
+    'a call without a name is called unknown: tool-no-name': ['unknown#call_a: {}', 'tool_use'],
+    'calls without an index are told apart by their ids: tool-no-index': two,
+    'entries without index and id are calls of their own: tool-no-index-no-id': [
       'lookup#toolu_1_0: {"q":1}',
       'lookup#toolu_1_1: {"q":2}',
       'tool_use',
     ],
-    'CS24 tool-index-1': ['text: Hi', ...one],
-    'CS25 tool-two-entries': one,
-    'CS26 tool-whole': one,
-    'CS28 tool-object-arguments': one,
-    'CS29 tool-half-escape': ['lookup#call_a: {"q":"\\u4f60"}', 'tool_use'],
-    'CS30 legacy-function': ['lookup#toolu_1_0: {"q":1}', 'tool_use'],
-    'CM10 tool-no-arguments': ['lookup#call_a: ', 'tool_use'],
-    'CM13 tool-duplicate-id': ['lookup#call_a: {"q":1}', 'lookup#toolu_1_1: {"q":2}', 'tool_use'],
-    'CM13 tool-no-id': ['lookup#toolu_1_0: {"q":1}', 'tool_use'],
+    'an index that starts at 1 leaves no gap among the blocks: tool-index-1': ['text: Hi', ...one],
+    'two entries of one call in one chunk are joined: tool-two-entries': one,
+    'a call may come whole in one chunk: tool-whole': one,
+    'arguments as an object are written as JSON: tool-object-arguments': one,
+    'half an escape sequence passes unchanged: tool-half-escape': [
+      'lookup#call_a: {"q":"\\u4f60"}',
+      'tool_use',
+    ],
+    'a legacy function_call is a call: legacy-function': ['lookup#toolu_1_0: {"q":1}', 'tool_use'],
+    'a call may have no arguments: tool-no-arguments': ['lookup#call_a: ', 'tool_use'],
+    'a repeated id of another call is replaced: tool-duplicate-id': [
+      'lookup#call_a: {"q":1}',
+      'lookup#toolu_1_1: {"q":2}',
+      'tool_use',
+    ],
+    'a missing id is minted: tool-no-id': ['lookup#toolu_1_0: {"q":1}', 'tool_use'],
     'interleaved calls come one after the other: tool-interleaved': two,
-    'tool-broken-arguments': ['lookup#call_a: {"q":', 'tool_use'],
-    'tool-name-repeated': ['lookup#toolu_1_0: {"q":1}', 'lookup#toolu_1_1: {"q":2}', 'tool_use'],
+    'broken arguments pass unchanged: tool-broken-arguments': ['lookup#call_a: {"q":', 'tool_use'],
+    'whole arguments end a call, a repeated name does not: tool-name-repeated': [
+      'lookup#toolu_1_0: {"q":1}',
+      'lookup#toolu_1_1: {"q":2}',
+      'tool_use',
+    ],
   }
   for (const [title, expected] of Object.entries(told)) {
     test(title, () => assert.deepEqual(tell(title.split(' ').at(-1) ?? ''), expected))
   }
 
-  test('CS26 the input of a block start is empty, the arguments are a delta', () => {
+  test('the input of a block start is empty, the arguments are a delta', () => {
     const { blocks } = readEvents(translated('tool-whole'))
     const start = { type: 'tool_use', id: 'call_a', name: 'lookup', input: {} }
     assert.deepEqual(blocks[0]?.start, start)
   })
 
-  test('MC53 an aliased function comes back under the name the caller gave', () => {
+  test('an aliased function comes back under the caller’s name', () => {
     const toolNames = { ...createToolNames(), fromChat: () => 'the caller’s long name' }
     const { blocks } = readEvents(translated('tool-whole', { toolNames }))
     assert.equal(blocks[0]?.start.name, 'the caller’s long name')
@@ -158,14 +197,14 @@ test('a ping may stand between any two events', async () => {
 
 describe('usage', () => {
   for (const name of ['usage-late', 'usage-on-finish', 'usage-on-every', 'usage-null-last']) {
-    test(`CS06 CS08 ${name}: one message_delta with the last usage`, () => {
+    test(`${name}: one message_delta with the last usage`, () => {
       const { usage } = readEvents(translated(name))
       assert.equal(usage.output_tokens, 7)
       assert.equal(usage.input_tokens, 20)
     })
   }
 
-  test('CS09 without usage both counts are estimates', () => {
+  test('without usage both token counts are estimates', () => {
     const stream = createMessagesStream(answerOptions())
     const { usage } = readEvents(run(stream, [fixture('chat/usage-none.sse')]))
     assert.equal(usage.input_tokens, 42)
@@ -186,7 +225,7 @@ describe('usage', () => {
 
 describe('broken streams', () => {
   for (const name of ['error-nested', 'error-flat', 'error-in-choice', 'error-event']) {
-    test(`CS38 ${name}: an error event and nothing after it`, async () => {
+    test(`${name}: the error event is the last one`, async () => {
       const stream = createMessagesStream(answerOptions())
       const out = run(stream, [fixture(`chat/${name}.sse`)])
       const { error, names } = readEvents(out)
@@ -200,7 +239,7 @@ describe('broken streams', () => {
   }
 
   for (const name of ['cut', 'nothing', 'bad-json']) {
-    test(`CS40 SS08 ${name}: an error event, never a made-up ending`, async () => {
+    test(`${name}: the answer ends with an error event, without a stop reason`, async () => {
       const stream = createMessagesStream(answerOptions())
       const out = run(stream, [fixture(`chat/${name}.sse`)])
       assert.equal(readEvents(out).error?.type, 'api_error')
@@ -216,7 +255,7 @@ describe('broken streams', () => {
     assert.equal(stream.report().outputBytes, 0)
   })
 
-  test('CS41 a break after the start is an error event', () => {
+  test('a connection that breaks after the start ends with an error event', () => {
     const stream = createMessagesStream(answerOptions())
     const sent = stream.push(fixture('chat/clean.sse').subarray(0, 450))?.toString() ?? ''
     const last = stream.fail({ type: 'server_error', message: 'broke off' })?.toString() ?? ''
@@ -225,14 +264,14 @@ describe('broken streams', () => {
     assert.equal(names[0], 'message_start')
   })
 
-  test('SS09 an event over the limit fails the stream', () => {
+  test('an event over the limit fails the stream', () => {
     const stream = createMessagesStream(answerOptions())
     const body = Buffer.from(`data: {"x":"${'x'.repeat(1_100_000)}"}\n\n`)
     assert.equal(readEvents(run(stream, [body])).error?.type, 'api_error')
   })
 })
 
-describe('MC37 prefill', () => {
+describe('a prefilled answer', () => {
   for (const [prefill, expected] of Object.entries({
     Hello: ['text: , 世界 👋!', 'end_turn'],
     Hell: ['text: o, 世界 👋!', 'end_turn'],
@@ -247,7 +286,7 @@ describe('MC37 prefill', () => {
 
 describe('any chunking', () => {
   for (const name of streamFixtures('chat')) {
-    test(`SS01 CS46 ${name} gives the same bytes and the same report`, async () => {
+    test(`${name}: blocks and report are the same`, async () => {
       const body = fixture(`chat/${name}.sse`)
       const whole = createMessagesStream(answerOptions())
       const expected = run(whole, [body])

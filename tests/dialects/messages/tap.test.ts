@@ -15,7 +15,7 @@ function tapped(name: string) {
   return { out, report: tap.report() }
 }
 
-describe('MM04 bytes', () => {
+describe('bytes and usage', () => {
   for (const name of streamFixtures('messages')) {
     if (BROKEN.has(name)) continue
     test(`${name}: every byte passes, known or unknown`, () => {
@@ -42,13 +42,13 @@ describe('MM04 bytes', () => {
 })
 
 describe('usage', () => {
-  test('MM06 input, cache reads and cache writes are counts of their own', () => {
+  test('input, cache reads and cache writes are separate counts', () => {
     const { report } = tapped('text')
     const outputBytes = Buffer.byteLength('Hello, 世界 👋 "q"\n')
     assert.deepEqual(report, { usage: USAGE, outputBytes, outputEvents: 3, finished: true })
   })
 
-  test('MM04 later counts replace earlier ones, null and absent ones do not', () => {
+  test('later counts replace earlier ones, null and absent ones do not', () => {
     const usage = { ...USAGE, input_token: 20, cached_input_token: 90 }
     assert.deepEqual(tapped('usage-in-delta').report.usage, usage)
     assert.deepEqual(tapped('two-deltas').report.usage, USAGE)
@@ -72,7 +72,7 @@ describe('usage', () => {
 })
 
 describe('endings', () => {
-  test('MM07 a body that ends before message_stop gets an error event', () => {
+  test('a body that ends before message_stop gets an error event', () => {
     for (const name of ['cut', 'no-stop']) {
       const { out, report } = tapped(name)
       assert.equal(out, fixture(`messages/${name}.sse`).toString() + ERROR_EVENT, name)
@@ -80,7 +80,7 @@ describe('endings', () => {
     }
   })
 
-  test('MM07 half an event is left out before it', () => {
+  test('half an event before that error event is left out', () => {
     const { out } = tapped('cut-inside-event')
     const body = fixture('messages/cut-inside-event.sse').toString()
     const whole = body.slice(0, body.lastIndexOf('\n\n') + 2)

@@ -18,7 +18,7 @@ function completion(message: object, reason = 'stop', more: object = {}) {
 
 const usage = { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11 }
 
-test('CR13 a whole completion is a whole response', () => {
+test('a completion becomes a response', () => {
   const { answer, report } = translate(completion({ content: 'Hi' }, 'stop', { usage }))
   const { id, object, created_at, status, model, error, incomplete_details } = answer
   assert.deepEqual(
@@ -50,7 +50,7 @@ test('CR13 a whole completion is a whole response', () => {
   })
 })
 
-test('CR13 reasoning, text and calls in this order', () => {
+test('output items are reasoning, text and calls in this order', () => {
   const called = (id: string, name: string, text: string) => {
     return { id, type: 'function', function: { name, arguments: text } }
   }
@@ -71,7 +71,7 @@ test('CR13 reasoning, text and calls in this order', () => {
   assert.deepEqual([patch.type, patch.input], ['custom_tool_call', 'x'])
 })
 
-test('CR08 CR09 CR13 incomplete answers say why', () => {
+test('an incomplete response states its reason', () => {
   const { answer } = translate(completion({ content: 'Hi' }, 'length'))
   assert.equal(answer.status, 'incomplete')
   assert.deepEqual(answer.incomplete_details, { reason: 'max_output_tokens' })
@@ -79,23 +79,23 @@ test('CR08 CR09 CR13 incomplete answers say why', () => {
   assert.deepEqual(filtered.incomplete_details, { reason: 'content_filter' })
 })
 
-test('CR14 an empty answer has an empty output', () => {
+test('an empty completion has an empty output list', () => {
   assert.deepEqual(translate(completion({ content: null })).answer.output, [])
 })
 
-test('CR10 an error under status 200 is reported, and told in this dialect', () => {
+test('an error with status 200 is reported, and delivered in the format of Responses', () => {
   const { answer, report } = translate({ error: { message: 'm', type: 'server_error' } })
   assert.deepEqual(answer.error.message, 'm')
   assert.equal(report.error?.message, 'm')
 })
 
-test('CR10 an answer that is no completion is an error', () => {
+test('an answer that is not a completion is an error', () => {
   const relay = createResponsesBody(answerOptions())
   assert.ok(JSON.parse(run(relay, [Buffer.from('<html>')])).error)
   assert.equal(relay.report().error?.type, 'server_error')
 })
 
-test('CR13 a stream in place of a document is collected, at any chunking', () => {
+test('a stream in place of a document is collected at any chunking', () => {
   const body = Buffer.from(
     chat.text('Hé') + chat.text('llo') + chat.finish('stop') + chat.usage(9, 2) + chat.DONE,
   )

@@ -12,7 +12,7 @@ import { readEvents } from './read-events.ts'
 for (const name of streamFixtures('chat')) {
   const body = fixture(`chat/${name}.sse`)
 
-  test(`CR01 ${name}: a legal stream, the same at any chunking`, () => {
+  test(`${name}: the events are valid and the same at any chunking`, () => {
     const expected = run(createResponsesStream(answerOptions()), [body])
     readEvents(expected)
     for (const { name: chunking, chunks } of chunkings(body)) {
@@ -21,7 +21,7 @@ for (const name of streamFixtures('chat')) {
     }
   })
 
-  test(`CR15 ${name}: the openai package takes every event of it`, async () => {
+  test(`${name}: the openai package reads every event`, async () => {
     const out = run(createResponsesStream(answerOptions()), [body])
     const { response } = readEvents(out)
     const accepted = await askOpenai(out)

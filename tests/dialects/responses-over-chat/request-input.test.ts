@@ -26,18 +26,18 @@ const tool = (id: string, content = `r-${id}`) => ({ role: 'tool', tool_call_id:
 const asks = (...calls: object[]) => ({ role: 'assistant', content: null, tool_calls: calls })
 const hi = { role: 'user', content: 'hi' }
 
-test('RC01 a text is one user message', () => {
+test('a string input is one user message', () => {
   assert.deepEqual(toMessages('hi'), [hi])
 })
 
-test('RC02 items without type are messages, with parts or a text', () => {
+test('items without a type are messages, with parts or a string', () => {
   assert.deepEqual(toMessages([user('hi'), { role: 'assistant', content: 'yes' }]), [
     hi,
     { role: 'assistant', content: 'yes' },
   ])
 })
 
-test('RC03 instructions and leading developer items are one system message in front', () => {
+test('instructions and leading developer items are one system message at the front', () => {
   const developer = (text: string) => ({ type: 'message', role: 'developer', content: text })
   const input = [developer('B'), { role: 'system', content: 'C' }, user('hi'), developer('later')]
   assert.deepEqual(toChat({ instructions: 'A', input }).messages, [
@@ -47,7 +47,7 @@ test('RC03 instructions and leading developer items are one system message in fr
   ])
 })
 
-test('RC05 one turn of the model is one assistant message', () => {
+test('consecutive items of the model are one assistant message', () => {
   const reasoning = { type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }
   const input = [user('hi'), reasoning, said('pre'), call('c1'), call('c2'), output('c1')]
   const turn = { role: 'assistant', content: 'pre', tool_calls: [chatCall('c1'), chatCall('c2')] }
@@ -60,7 +60,7 @@ test('RC05 one turn of the model is one assistant message', () => {
   ])
 })
 
-test('RC06 parallel calls stay together, sequential ones apart', () => {
+test('parallel calls share a message, sequential calls do not', () => {
   assert.deepEqual(toMessages([user('hi'), call('1'), call('2'), output('2'), output('1')]), [
     hi,
     asks(chatCall('1'), chatCall('2')),
@@ -76,21 +76,21 @@ test('RC06 parallel calls stay together, sequential ones apart', () => {
   ])
 })
 
-test('RC07 empty arguments are those of no parameters', () => {
+test('empty arguments become an empty object', () => {
   const input = [call('1', 'look', { arguments: '' }), output('1')]
   assert.deepEqual(toMessages(input)[0], asks(chatCall('1', 'look', '{}')))
 })
 
-test('RC08 the call is named by call_id, not by id', () => {
+test('a call is identified by call_id, not by id', () => {
   assert.deepEqual(toMessages([call('call_9'), output('call_9')])[0], asks(chatCall('call_9')))
 })
 
-test('RC08 arguments that are an object are written as their text', () => {
+test('arguments that are an object are written as JSON text', () => {
   const input = [call('1', 'look', { arguments: { a: 1 } }), output('1')]
   assert.deepEqual(toMessages(input)[0], asks(chatCall('1', 'look', '{"a":1}')))
 })
 
-test('RC10 a call without output is answered, an output without call becomes text', () => {
+test('a call without output is answered, and an output without a call becomes text', () => {
   assert.deepEqual(toMessages([call('1'), user('hi'), said('ok')]), [
     asks(chatCall('1')),
     tool('1', 'The tool call was interrupted: there is no result.'),
@@ -103,7 +103,7 @@ test('RC10 a call without output is answered, an output without call becomes tex
   ])
 })
 
-test('RC10 nothing stands between a call and its output', () => {
+test('a message between a call and its output moves behind the output', () => {
   const note = { type: 'message', role: 'developer', content: 'note' }
   assert.deepEqual(toMessages([call('1'), user('hi'), note, output('1')]), [
     asks(chatCall('1')),
@@ -113,20 +113,20 @@ test('RC10 nothing stands between a call and its output', () => {
   ])
 })
 
-test('RC11 reasoning that is only encrypted is dropped, never sent as text', () => {
+test('reasoning that is only encrypted is dropped and not sent as text', () => {
   const reasoning = { type: 'reasoning', summary: [], encrypted_content: 'gAAAsecret' }
   const messages = toMessages([user('hi'), reasoning, said('a')], { reasoningField: 'reasoning' })
   assert.deepEqual(messages, [hi, { role: 'assistant', content: 'a' }])
 })
 
-test('RC11 the text of a reasoning item wins over its summary', () => {
+test('the text of a reasoning item wins over its summary', () => {
   const content = [{ type: 'reasoning_text', text: 'long' }]
   const reasoning = { type: 'reasoning', content, summary: [{ type: 'summary_text', text: 's' }] }
   const [message] = toMessages([reasoning, said('a')], { reasoningField: 'reasoning' })
   assert.equal(message?.reasoning, 'long')
 })
 
-test('RC13 a custom call in the history is a function call of one string', () => {
+test('a custom call in the history is a function call of one string', () => {
   const input = [
     { type: 'custom_tool_call', call_id: '1', name: 'apply_patch', input: '*** "x"' },
     { type: 'custom_tool_call_output', call_id: '1', output: 'done' },
@@ -137,7 +137,7 @@ test('RC13 a custom call in the history is a function call of one string', () =>
   ])
 })
 
-test('RC17 a tool search in the history is a tool pair, and its tools are on offer', () => {
+test('a tool search in the history is a call with its output, and its tools are offered', () => {
   const found = { type: 'function', name: 'found', parameters: { type: 'object', properties: {} } }
   const chat = toChat({
     tools: [{ type: 'tool_search', execution: 'client', description: 'd', parameters: {} }],
@@ -154,7 +154,7 @@ test('RC17 a tool search in the history is a tool pair, and its tools are on off
   assert.deepEqual(names, ['"name":"tool_search"', '"name":"found"'])
 })
 
-test('RC17 a search that the vendor ran itself leaves no trace but its tools', () => {
+test('a search that the vendor ran is dropped, and its tools are offered', () => {
   const tools = [{ type: 'function', name: 'found' }]
   const input = [
     user('hi'),
@@ -221,7 +221,7 @@ const REFUSED: readonly [string, unknown, string][] = [
   ['a call without id', [{ type: 'function_call', name: 'x' }], 'input[0].call_id'],
   ['a call without name', [{ type: 'function_call', call_id: '1' }], 'input[0].name'],
   ['an output without id', [{ type: 'function_call_output', output: '' }], 'input[0].call_id'],
-  ['RC22 an item reference', [{ type: 'item_reference', id: 'msg_1' }], 'input[0]'],
+  ['an item reference', [{ type: 'item_reference', id: 'msg_1' }], 'input[0]'],
 ]
 
 for (const [name, input, param] of REFUSED) {

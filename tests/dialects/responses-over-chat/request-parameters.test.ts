@@ -4,7 +4,7 @@ import { refusal, toChat } from './translate.ts'
 
 const toBody = (request: object, quirks = {}) => toChat({ input: 'hi', ...request }, quirks)
 
-test('RC20 limits and sampling under the names that the upstream knows', () => {
+test('limits and sampling take the names that the upstream knows', () => {
   const request = { max_output_tokens: 900, temperature: 0, top_p: 0.5 }
   const { model, messages, ...rest } = toBody(request)
   assert.equal(model, 'upstream-model')
@@ -16,7 +16,7 @@ test('RC20 limits and sampling under the names that the upstream knows', () => {
   assert.deepEqual(Object.keys(silent), ['model', 'messages'])
 })
 
-test('RC20 the effort is the highest that the model knows and that is not above the wanted', () => {
+test('the effort is the highest one of the model that is not above the requested one', () => {
   const effort = (wanted: string, known: string[]) => {
     return toBody({ reasoning: { effort: wanted } }, { reasoningEfforts: known }).reasoning_effort
   }
@@ -29,7 +29,7 @@ test('RC20 the effort is the highest that the model knows and that is not above 
   assert.equal(effort('nonsense', ['low']), undefined)
 })
 
-test('RC20 a stream asks for its usage, where that is known', () => {
+test('a stream asks for usage where the upstream supports it', () => {
   const { stream, stream_options: options } = toBody({ stream: true })
   assert.deepEqual([stream, options], [true, { include_usage: true }])
   assert.equal(toBody({ stream: true }, { streamOptions: false }).stream_options, undefined)
@@ -38,7 +38,7 @@ test('RC20 a stream asks for its usage, where that is known', () => {
 
 const schema = { type: 'object', properties: { a: { type: 'string' } } }
 
-test('RC20 the answer format', () => {
+test('text.format becomes response_format', () => {
   const format = { type: 'json_schema', name: 'n', schema, strict: true }
   assert.deepEqual(toBody({ text: { format, verbosity: 'low' } }).response_format, {
     type: 'json_schema',
@@ -49,7 +49,7 @@ test('RC20 the answer format', () => {
   assert.equal(toBody({ text: {} }).response_format, undefined)
 })
 
-test('RC20 an upstream that only knows JSON is told the schema in words', () => {
+test('an upstream that knows only JSON objects gets the schema in its instructions', () => {
   const text = { format: { type: 'json_schema', name: 'n', schema } }
   const body = toBody({ text, instructions: 'A' }, { responseFormat: 'json_object' })
   assert.deepEqual(body.response_format, { type: 'json_object' })
@@ -57,7 +57,7 @@ test('RC20 an upstream that only knows JSON is told the schema in words', () => 
   assert.match(String(body.messages[0]?.content), /^A\n\n.*JSON schema:\n\{"type":"object"/)
 })
 
-test('RC21 nothing private or unknown is forwarded, and nothing of it is refused', () => {
+test('private and unknown fields are neither forwarded nor refused', () => {
   const canary = 'canary-7f3a'
   const request = {
     store: true,
@@ -79,7 +79,7 @@ test('RC21 nothing private or unknown is forwarded, and nothing of it is refused
   assert.ok(!JSON.stringify(chat).includes(canary))
 })
 
-test('RC21 the user id goes out as a pseudonym only, where the upstream wants one', () => {
+test('the user id is sent as a pseudonym, and only where the upstream wants one', () => {
   const chat = toBody({ user: 'someone@example.org' }, { userField: 'user', userLength: 20 })
   assert.match(String(chat.user), /^[\w-]{20}$/)
 })
@@ -90,7 +90,7 @@ for (const [field, value] of Object.entries({
   prompt: { id: 'pmpt_1' },
   background: true,
 })) {
-  test(`RC22 ${field} is refused, never ignored`, () => {
+  test(`${field} is refused`, () => {
     assert.equal(refusal({ input: 'hi', [field]: value }), field)
     if (field !== 'background') assert.ok(toBody({ [field]: null }))
   })

@@ -38,7 +38,7 @@ function checkPairing(messages: readonly Message[]): void {
   assert.deepEqual(open, [], 'every call is answered')
 }
 
-test('RC06 RC10 property: whatever the history, calls and their answers pair', () => {
+test('for any history, each call has its output right behind it', () => {
   const history = fc.array(item, { minLength: 1, maxLength: 12 })
   fc.assert(
     fc.property(history, fc.boolean(), (items, strict) => {

@@ -9,7 +9,7 @@ const chatFn = (name: string, extra = {}) => {
 }
 const toTools = (tools: unknown[], more = {}) => toChat({ input: 'hi', tools, ...more })
 
-test('RC12 flat functions are nested; strict null is left out; no parameters are an empty object', () => {
+test('flat functions are nested, without a null strict, with an empty object for no parameters', () => {
   const tools = [
     fn('a', { description: 'd', strict: true }),
     { type: 'function', name: 'b', strict: null },
@@ -22,7 +22,7 @@ test('RC12 flat functions are nested; strict null is left out; no parameters are
   ])
 })
 
-test('RC13 a custom tool is a function of one string, and its call is told as custom', () => {
+test('a custom tool is a function of one string, and its call comes back as custom', () => {
   const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' }
   const tools = [{ type: 'custom', name: 'apply_patch', description: 'Edits files.', format }]
   const { body, context } = translate({ input: 'hi', tools })
@@ -33,7 +33,7 @@ test('RC13 a custom tool is a function of one string, and its call is told as cu
   assert.deepEqual(context.tools.fromChat('apply_patch'), { kind: 'custom', name: 'apply_patch' })
 })
 
-test('RC15 the tools of a namespace are functions, aliased where their names collide', () => {
+test('tools of a namespace are functions, with aliases where names collide', () => {
   const space = (name: string) => ({ type: 'namespace', name, tools: [fn('close'), fn('open')] })
   const tools = [fn('close'), space('agents'), space('files')]
   const { body, context } = translate({ input: 'hi', tools })
@@ -50,14 +50,14 @@ test('RC15 the tools of a namespace are functions, aliased where their names col
   ])
 })
 
-test('RC15 a call in the history keeps the alias of its tool', () => {
+test('a call in the history keeps the alias of its tool', () => {
   const tools = [fn('close'), { type: 'namespace', name: 'agents', tools: [fn('close')] }]
   const call = { type: 'function_call', call_id: '1', name: 'close', namespace: 'agents' }
   const chat = toChat({ input: [call], tools })
   assert.match(JSON.stringify(chat.messages[0]), /"name":"agents__close"/)
 })
 
-test('RC15 a name that chat does not take gets an alias and comes back as it was', () => {
+test('a name that chat does not accept gets an alias and comes back unchanged', () => {
   const name = `mcp.server/${'x'.repeat(70)}`
   const { body, context } = translate({ input: 'hi', tools: [fn(name)] })
   const alias = JSON.parse(body.toString()).tools[0].function.name
@@ -65,7 +65,7 @@ test('RC15 a name that chat does not take gets an alias and comes back as it was
   assert.equal(context.tools.fromChat(alias).name, name)
 })
 
-test('RC16 tools that the vendor would run are left out and the request succeeds', () => {
+test('tools that the vendor runs are left out, and the request succeeds', () => {
   const hosted = [
     'web_search',
     'image_generation',
@@ -81,7 +81,7 @@ test('RC16 tools that the vendor would run are left out and the request succeeds
   assert.deepEqual(Object.keys(none), ['model', 'messages'])
 })
 
-test('RC16 a tool search that the client runs is a function', () => {
+test('a tool search that the client runs is a function', () => {
   const search = { type: 'tool_search', execution: 'client', description: 'd', parameters: NOTHING }
   const { body, context } = translate({ input: 'hi', tools: [search] })
   const { tools } = JSON.parse(body.toString())
@@ -89,7 +89,7 @@ test('RC16 a tool search that the client runs is a function', () => {
   assert.equal(context.tools.fromChat('tool_search').kind, 'tool_search')
 })
 
-test('RC18 every form of tool_choice', () => {
+test('each form of tool_choice has its form in chat', () => {
   const tools = [fn('a'), { type: 'custom', name: 'b' }]
   const chosen = (choice: unknown) => toTools(tools, { tool_choice: choice }).tool_choice
   for (const word of ['auto', 'none', 'required']) assert.equal(chosen(word), word)
@@ -101,7 +101,7 @@ test('RC18 every form of tool_choice', () => {
   assert.equal(chosen(undefined), undefined)
 })
 
-test('RC18 allowed_tools leaves only those tools', () => {
+test('allowed_tools leaves only those tools', () => {
   const allowed = [{ type: 'function', name: 'b' }]
   const choice = { type: 'allowed_tools', mode: 'required', tools: allowed }
   const chat = toTools([fn('a'), fn('b')], { tool_choice: choice })
@@ -112,7 +112,7 @@ test('RC18 allowed_tools leaves only those tools', () => {
   assert.equal(none.tools, undefined)
 })
 
-test('RC20 parallel_tool_calls goes along where it is known', () => {
+test('parallel_tool_calls is sent where the upstream knows it', () => {
   const parallel = { parallel_tool_calls: false }
   assert.equal(toTools([fn('a')], parallel).parallel_tool_calls, false)
   const input = { input: 'hi', tools: [fn('a')], ...parallel }

@@ -17,7 +17,7 @@ function play(...chunks: string[]) {
 
 const HELLO = [chat.chunk({ role: 'assistant', content: '' }), chat.text('Hé'), chat.text('llo')]
 
-test('CR01 a text stream is told from created to completed', () => {
+test('a text stream has every event from created to completed', () => {
   const { types, response, report } = play(
     ...HELLO,
     chat.finish('stop'),
@@ -51,7 +51,7 @@ test('CR01 a text stream is told from created to completed', () => {
   })
 })
 
-test('CR01 usage with totals and details, as Codex insists', () => {
+test('usage has totals and details, which Codex requires', () => {
   const details = {
     prompt_tokens_details: { cached_tokens: 80 },
     completion_tokens_details: { reasoning_tokens: 3 },
@@ -66,14 +66,14 @@ test('CR01 usage with totals and details, as Codex insists', () => {
   })
 })
 
-test('CR01 without usage the counts are estimates, and the report says none', () => {
+test('without usage the counts are estimates, and the report says none', () => {
   const { response, report } = play(...HELLO, chat.finish('stop'), chat.DONE)
   assert.equal(response.usage.input_tokens, 77)
   assert.equal(response.usage.output_tokens, 2)
   assert.equal(report.usage, undefined)
 })
 
-test('CR03 ids: items have their own, the call id is the upstream’s', () => {
+test('items have ids of their own, and a call keeps the upstream’s call id', () => {
   const { response } = play(
     chat.callStart(0, 'call_x', 'look', '{"q":'),
     chat.callPiece(0, '1}'),
@@ -92,7 +92,7 @@ test('CR03 ids: items have their own, the call id is the upstream’s', () => {
   ])
 })
 
-test('CR03 a call without id, or with that of another, gets one of its own', () => {
+test('a missing or repeated call id is replaced by a new one', () => {
   const { response } = play(
     chat.callStart(0, 'a', 'look', '{}'),
     chat.callStart(1, 'a', 'look', '{}'),
@@ -104,7 +104,7 @@ test('CR03 a call without id, or with that of another, gets one of its own', () 
   assert.deepEqual(ids, ['a', 'call_abc_1', 'call_abc_2'])
 })
 
-test('CR04 reasoning is an item of its own, from added to done', () => {
+test('reasoning is an item of its own, from added to done', () => {
   const { types, response } = play(
     chat.thought('Let '),
     chat.thought('me.'),
@@ -126,7 +126,7 @@ test('CR04 reasoning is an item of its own, from added to done', () => {
   assert.equal(response.output[1]?.id, 'msg_abc_1')
 })
 
-test('CR05 indexes are contiguous in the order of first appearance', () => {
+test('indexes are contiguous in the order of first appearance', () => {
   const { response } = play(
     chat.thought('a'),
     chat.text('b'),
@@ -154,7 +154,7 @@ test('CR05 indexes are contiguous in the order of first appearance', () => {
   )
 })
 
-test('CR06 a call to a custom tool is told as one, its input as text', () => {
+test('a call of a custom tool has its own item type, with its input as text', () => {
   const patch = '*** Begin "x"\n+é\n'
   const text = JSON.stringify({ input: patch })
   const { types, response } = play(
@@ -187,7 +187,7 @@ for (const [name, args, input] of [
   ['an object of another shape', '{"patch":"x"}', '{"patch":"x"}'],
   ['nothing', '', ''],
 ] as const) {
-  test(`CR06 the input of a custom tool from ${name}`, () => {
+  test(`the input of a custom tool is read from ${name}`, () => {
     const { response } = play(
       chat.callStart(0, 'c1', 'apply_patch', args),
       chat.finish('tool_calls'),
@@ -197,7 +197,7 @@ for (const [name, args, input] of [
   })
 }
 
-test('CR06 calls of namespaces and of the client’s search are told in their own form', () => {
+test('calls of namespaces and of the client’s tool search have their own item types', () => {
   const { response } = play(
     chat.callStart(0, 'c1', 'close', '{"id":1}'),
     chat.callStart(1, 'c2', 'tool_search', '{"query":"x"}'),
@@ -216,16 +216,16 @@ test('CR06 calls of namespaces and of the client’s search are told in their ow
   })
 })
 
-test('CR06 no arguments at all are an empty object, for clients that parse them', () => {
+test('missing arguments are an empty object, for clients that parse them', () => {
   const { response } = play(chat.callStart(0, 'c', 'look'), chat.finish('tool_calls'), chat.DONE)
   assert.equal(response.output[0]?.arguments, '{}')
 })
 
-for (const [id, reason, told] of [
-  ['CR08', 'length', 'max_output_tokens'],
-  ['CR09', 'content_filter', 'content_filter'],
+for (const [reason, told] of [
+  ['length', 'max_output_tokens'],
+  ['content_filter', 'content_filter'],
 ] as const) {
-  test(`${id} finish ${reason} is incomplete: ${told}`, () => {
+  test(`the finish reason ${reason} makes the response incomplete: ${told}`, () => {
     const { ending, response, report } = play(...HELLO, chat.finish(reason), chat.DONE)
     assert.equal(ending, 'response.incomplete')
     assert.equal(response.status, 'incomplete')
@@ -235,7 +235,7 @@ for (const [id, reason, told] of [
   })
 }
 
-test('CR08 a call whose arguments were whole is complete in an incomplete response', () => {
+test('a call with whole arguments is complete in an incomplete response', () => {
   const { response } = play(
     chat.callStart(0, 'a', 'look', '{}'),
     chat.callStart(1, 'b', 'look', '{"q"'),
@@ -246,7 +246,7 @@ test('CR08 a call whose arguments were whole is complete in an incomplete respon
   assert.deepEqual(states, ['completed', 'incomplete'])
 })
 
-test('CR09 a refusal is a part of the message', () => {
+test('a refusal is a content part of the message', () => {
   const { types, response } = play(
     chat.text('Well'),
     chat.chunk({ refusal: 'I can' }),
@@ -259,7 +259,7 @@ test('CR09 a refusal is a part of the message', () => {
   assert.deepEqual(refusal, { type: 'refusal', refusal: 'I cannot' })
 })
 
-test('CR10 an error of the upstream is response.failed, with its message', () => {
+test('an upstream error is response.failed with its message', () => {
   const broken = 'data: {"error":{"message":"slow down","type":"rate_limit_error"}}\n\n'
   const { ending, response, report } = play(...HELLO, broken, chat.text('late'), chat.DONE)
   assert.equal(ending, 'response.failed')
@@ -269,7 +269,7 @@ test('CR10 an error of the upstream is response.failed, with its message', () =>
   assert.equal(report.error?.message, 'slow down')
 })
 
-test('CR10 an end without finish reason is response.failed, never completed', () => {
+test('an end without a finish reason is response.failed', () => {
   for (const chunks of [HELLO, []]) {
     const { ending, response, report } = play(...chunks)
     assert.equal(ending, 'response.failed')
@@ -278,13 +278,13 @@ test('CR10 an end without finish reason is response.failed, never completed', ()
   }
 })
 
-test('CR10 an end without [DONE] but with a reason is completed', () => {
+test('an end without [DONE] after a finish reason is response.completed', () => {
   const { ending, report } = play(...HELLO, chat.finish('stop'))
   assert.equal(ending, 'response.completed')
   assert.equal(report.finished, true)
 })
 
-test('CR10 CR11 a break is told once, with the code of its cause', () => {
+test('a broken connection is one response.failed with the code of its cause', () => {
   const relay = createResponsesStream(answerOptions())
   const start = relay.push(Buffer.from(HELLO.join('')))?.toString() ?? ''
   const failure = { type: 'billing_error', message: 'insufficient balance' }
@@ -294,12 +294,12 @@ test('CR10 CR11 a break is told once, with the code of its cause', () => {
   assert.equal(relay.end(), undefined)
 })
 
-test('CR11 a quota that the upstream complains of is not the caller’s', () => {
+test('a quota error of the upstream is not passed on as the caller’s', () => {
   const broken = 'data: {"error":{"message":"no quota","code":"insufficient_quota"}}\n\n'
   assert.equal(play(...HELLO, broken).response.error.code, 'server_error')
 })
 
-test('CR14 an empty completion is completed, with no output', () => {
+test('an empty completion is response.completed without output', () => {
   const { ending, response } = play(
     chat.chunk({ role: 'assistant' }),
     chat.finish('stop'),

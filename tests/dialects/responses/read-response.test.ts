@@ -22,7 +22,7 @@ const usage = {
 
 const UNITS = { input_token: 5, cached_input_token: 4, cache_write_token: 1, output_token: 5 }
 
-test('PT01 a whole response: usage in disjoint units and bytes of what was written', () => {
+test('usage of a whole response is read in disjoint units, with the bytes of its output', () => {
   const output = [message, reasoning, call, custom, null, { type: 'web_search_call' }]
   assert.deepEqual(readResponseBody({ object: 'response', status: 'completed', output, usage }), {
     outputBytes: 12,
@@ -30,12 +30,12 @@ test('PT01 a whole response: usage in disjoint units and bytes of what was writt
   })
 })
 
-test('PT01 an incomplete response is no error', () => {
+test('an incomplete response is not an error', () => {
   const reading = readResponseBody({ object: 'response', status: 'incomplete', output: [], usage })
   assert.equal(reading.error, undefined)
 })
 
-test('PT01 a failed response keeps its usage and tells its error', () => {
+test('a failed response keeps its usage and reports its error', () => {
   const error = { code: 'invalid_prompt', message: 'bad prompt' }
   assert.deepEqual(readResponseBody({ object: 'response', status: 'failed', error, usage }), {
     outputBytes: 0,
@@ -49,7 +49,7 @@ for (const [name, document] of [
   ['another object', { choices: [] }],
   ['no JSON', undefined],
 ] as const) {
-  test(`PT01 an answer that cannot be delivered: ${name}`, () => {
+  test(`reported as a server error: ${name}`, () => {
     assert.deepEqual(readResponseBody(document).error, {
       type: 'server_error',
       message: 'upstream provider error',
@@ -57,7 +57,7 @@ for (const [name, document] of [
   })
 }
 
-test('PT01 an error under status 200, nested and flat', () => {
+test('an error with status 200 is read, nested and flat', () => {
   assert.deepEqual(readResponseBody({ error: { message: 'm', type: 'auth_error' } }).error, {
     type: 'auth_error',
     message: 'm',
@@ -65,7 +65,7 @@ test('PT01 an error under status 200, nested and flat', () => {
   assert.deepEqual(readResponseBody({ error: 'm', type: 't' }).error?.message, 'm')
 })
 
-test('PT01 the whole answer passes byte for byte', () => {
+test('a whole answer passes byte for byte', () => {
   const body = Buffer.from('{ "object":"response", "output":[], "usage":{"output_tokens":1.0} }')
   const tap = createBodyTap(readResponseBody)
   tap.push(body)

@@ -69,8 +69,7 @@ function relayedPart(name: string): string {
 }
 
 for (const [name, { report, appended }] of Object.entries(EXPECTED)) {
-  const id = appended === undefined ? 'PT01' : 'PT03'
-  test(`${id} ${name}: bytes pass unchanged, usage and ending are seen at any chunking`, () => {
+  test(`${name}: bytes pass unchanged, usage and ending are read at any chunking`, () => {
     const passed = relayedPart(name)
     for (const { name: chunking, chunks } of chunkings(readFixture(name))) {
       const tap = createResponsesTap()
@@ -101,7 +100,7 @@ function readFailed(text: string): FailedData {
   return JSON.parse(event.data)
 }
 
-test('PT03 the appended ending continues the stream it ends', () => {
+test('an appended ending continues the ids and numbers of its stream', () => {
   const tap = createResponsesTap()
   const body = readFixture('no-ending')
   const failed = readFailed(run(tap, [body]).slice(body.toString().length))
@@ -121,13 +120,13 @@ test('PT03 the appended ending continues the stream it ends', () => {
   })
 })
 
-test('PT03 the openai package takes the appended ending for what it is', async () => {
+test('the openai package reads the appended ending as a failure', async () => {
   const accepted = await askOpenai(run(createResponsesTap(), [readFixture('no-ending')]))
   assert.equal(accepted.status, 'failed')
   assert.equal(accepted.error?.message, 'upstream provider error')
 })
 
-test('PT03 a break inside an event leaves whole events and a named failure', () => {
+test('a break inside an event leaves whole events and a failure with a code', () => {
   const tap = createResponsesTap()
   const body = readFixture('text')
   const out = tap.push(body.subarray(0, 700))?.toString() ?? ''
@@ -141,26 +140,26 @@ test('PT03 a break inside an event leaves whole events and a named failure', () 
   assert.equal(tap.fail(failure), undefined, 'one ending only')
 })
 
-test('PT03 nothing is said behind the last event', () => {
+test('nothing is appended behind the last event', () => {
   const tap = createResponsesTap()
   tap.push(readFixture('text'))
   assert.equal(tap.fail({ type: 'server_error', message: 'm' }), undefined)
   assert.equal(tap.end(), undefined)
 })
 
-test('PT03 without a first event the failure has an id of its own', () => {
+test('without a first event the failure has an id of its own', () => {
   const [one, other] = [1, 2].map(() => readFailed(run(createResponsesTap(), [])).response.id)
   assert.match(one ?? '', /^resp_\w{48}$/)
   assert.notEqual(one, other)
 })
 
-test('PT01 a chunk of whole events goes on as the very same Buffer', () => {
+test('a chunk of whole events passes as the same Buffer', () => {
   const tap = createResponsesTap()
   const body = readFixture('text')
   assert.equal(tap.push(body), body)
 })
 
-test('PT01 an event over the limit passes, and its ending counts', () => {
+test('an event over the size limit passes, and an ending in it counts', () => {
   const tap = createResponsesTap()
   const big = `event: response.completed\ndata: {"x":"${'x'.repeat(9 * 1024 * 1024)}"}\n\n`
   const body = Buffer.concat([readFixture('no-ending'), Buffer.from(big)])
