@@ -14,7 +14,7 @@ export interface Mutation {
 }
 
 const CHARGE = 'server/pipeline/charge.ts'
-const TEXT = 'server/endpoints/text.ts'
+const TEXT = 'server/endpoints/text/billing/text-billing.ts'
 const NAMED_FIELDS = "JSON.stringify(value.messages ?? value.input ?? '').length"
 
 export const MUTATIONS: readonly Mutation[] = [

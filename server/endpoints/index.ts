@@ -1,13 +1,16 @@
 /** The public API's table of contents: one line an endpoint, nothing is found by magic. */
 
 import type { TaskSubmission } from '../tasks/submission.ts'
-import { getBalance } from './balance.ts'
-import { chatCompletions } from './chat-completions.ts'
-import { countTokens } from './count-tokens.ts'
-import { docs } from './docs.ts'
-import { embeddings } from './embeddings.ts'
+import { getBalance } from './account/balance.ts'
+import { getModel, listModels } from './account/models.ts'
+import { getStorage } from './account/storage.ts'
+import { taskTimeline } from './account/task-timeline.ts'
+import { getUsage, listUsage } from './account/usage.ts'
+import { speech } from './audio/speech.ts'
+import { synthesis } from './audio/synthesis.ts'
+import { transcriptions } from './audio/transcriptions.ts'
+import { translations } from './audio/translations.ts'
 import type { Endpoint } from './endpoint.ts'
-import { createErase, getErase } from './erase-subtitle.ts'
 import {
   deleteUpload,
   getFile,
@@ -15,10 +18,7 @@ import {
   getPublicFile,
   listUploads,
   uploadFile,
-} from './files.ts'
-import { healthz, readyz } from './health.ts'
-import { createImageTask, getImageTask } from './image-async.ts'
-import { imageGenerations } from './image-generations.ts'
+} from './files/files.ts'
 import {
   deleteAsset,
   deleteGalleryImage,
@@ -26,32 +26,37 @@ import {
   getGalleryImage,
   listAssets,
   listGallery,
-} from './library.ts'
-import { getMedia } from './media.ts'
-import { messages } from './messages.ts'
-import { createMinutes, getMinutes } from './minutes.ts'
-import { getModel, listModels } from './models.ts'
-import { openapi } from './openapi.ts'
-import { responses, upgradeResponses } from './responses.ts'
+} from './files/library.ts'
+import { getMedia } from './files/media.ts'
+import { createImageTask, getImageTask } from './images/image-async.ts'
+import { imageGenerations } from './images/image-generations.ts'
+import { createMinutes, getMinutes } from './minutes/minutes.ts'
 import { search } from './search.ts'
-import { speech } from './speech.ts'
-import { getStorage } from './storage.ts'
-import { cancelResponse, deleteResponse, getResponse, listInputItems } from './stored-responses.ts'
-import { synthesis } from './synthesis.ts'
-import { taskTimeline } from './task-timeline.ts'
-import { transcriptions } from './transcriptions.ts'
-import { translations } from './translations.ts'
-import { getUsage, listUsage } from './usage.ts'
-import { cancelVideo, createVideo, getVideo, listVideos } from './video.ts'
+import { docs } from './service/docs.ts'
+import { healthz, readyz } from './service/health.ts'
+import { openapi } from './service/openapi.ts'
+import { chatCompletions } from './text/chat-completions.ts'
+import { countTokens } from './text/count-tokens.ts'
+import { embeddings } from './text/embeddings.ts'
+import { messages } from './text/messages.ts'
+import { responses, upgradeResponses } from './text/responses.ts'
+import {
+  cancelResponse,
+  deleteResponse,
+  getResponse,
+  listInputItems,
+} from './text/stored-responses.ts'
+import { createErase, getErase } from './video/erase-subtitle.ts'
+import { cancelVideo, createVideo, getVideo, listVideos } from './video/video.ts'
 import {
   createContentsTask,
   deleteContentsTask,
   getContentsTask,
   listContentsTasks,
-} from './video-contents.ts'
-import { getDelivery, listDeliveries, redeliver } from './webhook-deliveries.ts'
-import { getWebhookSecret, rotateWebhookSecret } from './webhook-secret.ts'
-import { testWebhook } from './webhook-test.ts'
+} from './video/video-contents.ts'
+import { getDelivery, listDeliveries, redeliver } from './webhooks/webhook-deliveries.ts'
+import { getWebhookSecret, rotateWebhookSecret } from './webhooks/webhook-secret.ts'
+import { testWebhook } from './webhooks/webhook-test.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,

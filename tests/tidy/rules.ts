@@ -138,10 +138,10 @@ export const VENDOR_WORDS: ReadonlySet<string> = new Set([
 export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: RegExp }[] = [
   // Real SDKs of the messages dialect send these headers; they choose the error envelope.
   { path: 'server/http/', text: /^anthropic-(?:version|beta)$/ },
-  { path: 'server/endpoints/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
-  { path: 'server/endpoints/text/asked-messages.ts', text: /^anthropic-beta$/ },
+  { path: 'server/endpoints/text/messages.ts', text: /\banthropic-(?:version|beta)\b/ },
+  { path: 'server/endpoints/text/billing/messages-options.ts', text: /^anthropic-beta$/ },
   // What the dialect's own image tool uses where a request names no model.
-  { path: 'server/endpoints/text/asked-responses.ts', text: /^gpt-image-1$/ },
+  { path: 'server/endpoints/text/billing/responses-options.ts', text: /^gpt-image-1$/ },
   { path: 'server/dialects/messages', text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/ },
 ]
 

@@ -1,6 +1,6 @@
 /** What an account’s tasks made, and the files it uploaded. */
 import { z } from 'zod'
-import { libraryEntry } from '../../endpoints/library-entry.ts'
+import { libraryEntry } from '../../endpoints/files/library-entry.ts'
 import { amount, page, paging, span, text, time } from './common.ts'
 import type { Contract } from './route.ts'
 

@@ -1,7 +1,7 @@
 /** The models that an account can call, and what they cost. */
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../catalog/catalog.ts'
-import { modelPrice } from '../../endpoints/models.ts'
+import { modelPrice } from '../../endpoints/account/models.ts'
 import { page, paging, text, time } from './common.ts'
 import type { Contract } from './route.ts'
 

@@ -1,6 +1,6 @@
 /** The first page of an account: what it has, what it does, what needs attention. */
 import { z } from 'zod'
-import { usageRecord } from '../../endpoints/usage-schemas.ts'
+import { usageRecord } from '../../endpoints/account/usage-schemas.ts'
 import { amount, timeZone } from './common.ts'
 import type { Contract } from './route.ts'
 import { bucket, figures, latency } from './usage.ts'

@@ -1,6 +1,6 @@
 /** What a request would cost at most, asked before it is sent. */
 import { z } from 'zod'
-import { priceLine } from '../../endpoints/usage-schemas.ts'
+import { priceLine } from '../../endpoints/account/usage-schemas.ts'
 import { amount, text } from './common.ts'
 import type { Contract } from './route.ts'
 

@@ -1,6 +1,6 @@
 /** Consumption: each call with its proof, and the figures over time. */
 import { z } from 'zod'
-import { explainedUsage, usageRecord } from '../../endpoints/usage-schemas.ts'
+import { explainedUsage, usageRecord } from '../../endpoints/account/usage-schemas.ts'
 import { amount, decimal, page, paging, span, text, time, timeZone } from './common.ts'
 import type { Contract } from './route.ts'
 

@@ -1,6 +1,6 @@
 /** The webhooks of an account: their secret, and every delivery with its attempts. */
 import { z } from 'zod'
-import { deliverySchema } from '../../endpoints/webhook-schemas.ts'
+import { deliverySchema } from '../../endpoints/webhooks/webhook-schemas.ts'
 import { page, paging, text, time } from './common.ts'
 import type { Contract } from './route.ts'
 

@@ -1,5 +1,5 @@
 /** Movements, credits, codes and payments. */
-import { catchUp } from '../../endpoints/usage.ts'
+import { catchUp } from '../../endpoints/account/usage.ts'
 import { invalidField } from '../../errors.ts'
 import { postCredit } from '../../ledger/store.ts'
 import { newId } from '../../lib/ids.ts'

@@ -1,6 +1,6 @@
 /** The overview, put together from the counted hours and a few small questions. */
-import { catchUp } from '../../endpoints/usage.ts'
-import { describeUsage } from '../../endpoints/usage-schemas.ts'
+import { catchUp } from '../../endpoints/account/usage.ts'
+import { describeUsage } from '../../endpoints/account/usage-schemas.ts'
 import { formatAmount } from '../../lib/money.ts'
 import { type BucketFigures, readLatency, readSeries } from '../../usage/figures-store.ts'
 import { describeLatency } from '../../usage/latency.ts'

@@ -1,7 +1,7 @@
 /** Tasks: the list, one of them whole, its timeline, and taking it back. */
 
-import { showTimeline } from '../../endpoints/task-timeline.ts'
-import { catchUp } from '../../endpoints/usage.ts'
+import { showTimeline } from '../../endpoints/account/task-timeline.ts'
+import { catchUp } from '../../endpoints/account/usage.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { TaskRow, TaskState } from '../../tasks/task.ts'
 import type { tasksContract } from '../contract/tasks.ts'

@@ -1,6 +1,6 @@
 /** Consumption: records as the public API explains them, figures, and the export. */
-import { catchUp } from '../../endpoints/usage.ts'
-import { describeUsage, explainUsage } from '../../endpoints/usage-schemas.ts'
+import { catchUp } from '../../endpoints/account/usage.ts'
+import { describeUsage, explainUsage } from '../../endpoints/account/usage-schemas.ts'
 import type { UsageFilter, UsageSummary } from '../../usage/store.ts'
 import type { usageContract } from '../contract/usage.ts'
 import { type Cell, sendCsv } from '../csv.ts'

@@ -1,5 +1,5 @@
 /** Webhooks: the secret is shown only to whom it was asked of again, and that is written down. */
-import { describeDelivery, noDelivery } from '../../endpoints/webhook-schemas.ts'
+import { describeDelivery, noDelivery } from '../../endpoints/webhooks/webhook-schemas.ts'
 import { invalidField } from '../../errors.ts'
 import { maskSecret } from '../../lib/secrets.ts'
 import type { WebhookSecret } from '../../webhooks/secrets.ts'

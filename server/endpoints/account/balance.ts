@@ -1,0 +1,39 @@
+/** GET /v1/balance: what an account has, what is frozen, what it owes. */
+import { z } from 'zod'
+import { sendJson } from '../../http/reply.ts'
+import { formatAmount } from '../../lib/money.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+
+const amount = z.string().describe('Decimal.')
+
+export const getBalance: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/balance'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Get the balance',
+    tag: 'Billing',
+    answer: z.object({
+      currency: z.string(),
+      available: amount,
+      held: amount.describe('Frozen for calls and tasks under way.'),
+      debt: amount.describe('Owed: paid calls are refused until it is paid.'),
+    }),
+    example: () => ({
+      answer: { currency: 'CNY', available: '998.7', held: '0.0031', debt: '0' },
+    }),
+    errors: [403, 503],
+  },
+  async handle(context, caller, services) {
+    // A caller that has its answer sees its charge, even if that commit is still on the way.
+    await services.ledger.flushed()
+    const row = await services.ledger.balance(caller.accountId)
+    sendJson(context, 200, {
+      currency: row?.currency ?? caller.currency,
+      available: formatAmount(row?.available ?? 0n),
+      held: formatAmount(row?.held ?? 0n),
+      debt: formatAmount(row?.debt ?? 0n),
+    })
+  },
+}

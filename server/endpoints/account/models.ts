@@ -1,0 +1,176 @@
+/** GET /v1/models and /v1/models/{id}: OpenAI's list, with types, prices and endpoints added. */
+import { z } from 'zod'
+import type { Caller } from '../../accounts/accounts.ts'
+import { MODEL_TYPES, type Model, type PriceEntry } from '../../catalog/catalog.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import { sendJson } from '../../http/reply.ts'
+import { formatAmount } from '../../lib/money.ts'
+import type { Reading } from '../../pipeline/metering.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { AccountEndpoint, Endpoint, PlainServices } from '../endpoint.ts'
+
+export const modelPrice = z.object({
+  unit: z.string().describe('What is counted, for example input_token.'),
+  per: z.int().describe('The amount buys this many units.'),
+  amount: z.string().describe('Decimal, in the account’s currency.'),
+  when: z.looseObject({}).optional().describe('Conditions; the first price that applies counts.'),
+})
+
+const modelAnswer = z.object({
+  id: z.string().describe('What requests name.'),
+  object: z.literal('model'),
+  created: z.int().describe('Unix seconds of its last change.'),
+  owned_by: z.string(),
+  display_name: z.string(),
+  type: z.literal('model'),
+  model_type: z.enum(MODEL_TYPES),
+  prices: z.array(modelPrice),
+  free: z.boolean().describe('Calls to it cost nothing.'),
+  endpoints: z.array(z.string()).describe('Paths that take this model.'),
+})
+
+export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof modelPrice>[] {
+  return prices.map(({ unit, per, amountNanos, when }) => ({
+    unit,
+    per,
+    amount: formatAmount(amountNanos),
+    ...(when ? { when: { ...when } } : {}),
+  }))
+}
+
+/** The paths on which a route of the model leads to an upstream that can do what they ask for. */
+function endpointsOf(model: Model, { catalog, upstreams, endpoints }: PlainServices): string[] {
+  const { channels } = catalog.snapshot()
+  const serving = model.routes.flatMap(({ channel }) => {
+    return upstreams.get(channels.get(channel)?.upstream ?? '') ?? []
+  })
+  return endpoints().flatMap((endpoint) => {
+    const reading = readingOf(endpoint)
+    if (!reading?.modelTypes.includes(model.type)) return []
+    return serving.some((upstream) => canServe(upstream, endpoint)) ? [endpoint.paths[0]] : []
+  })
+}
+
+function readingOf(endpoint: Endpoint): Reading | undefined {
+  if (endpoint.kind === 'metered') return endpoint.metering
+  return endpoint.kind === 'task' ? endpoint.submission : undefined
+}
+
+function canServe({ calls, tasks }: Upstream, endpoint: Endpoint): boolean {
+  if (endpoint.kind === 'metered') return calls[endpoint.metering.operation] !== undefined
+  if (endpoint.kind !== 'task') return false
+  const { kind, call } = endpoint.submission
+  return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
+}
+
+export function describeModel(model: Model, services: PlainServices): z.infer<typeof modelAnswer> {
+  const { display_name: displayName, owned_by: ownedBy } = model.details
+  return {
+    id: model.id,
+    object: 'model',
+    created: Math.floor(model.updatedAt.getTime() / 1000),
+    owned_by: typeof ownedBy === 'string' ? ownedBy : 'tributary',
+    display_name: typeof displayName === 'string' ? displayName : model.id,
+    type: 'model',
+    model_type: model.type,
+    prices: describePrices(model.prices),
+    free: model.free,
+    endpoints: [...endpointsOf(model, services)],
+  }
+}
+
+/** What no path here takes, because of the site, is not offered either. */
+function isVisible(model: Model, caller: Caller, { endpoints }: PlainServices): boolean {
+  const { id, type, free, currency } = model
+  if (caller.models !== null && !caller.models.includes(id)) return false
+  // Prices are read as the account's currency, and it cannot call what is sold in another.
+  if (!free && currency !== caller.currency) return false
+  return endpoints().some((endpoint) => readingOf(endpoint)?.modelTypes.includes(type))
+}
+
+const listQuery = z.object({
+  type: z.enum(MODEL_TYPES).optional().describe('Only models of this type.'),
+})
+
+export const listModels: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/models'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'List the models',
+    tag: 'Models',
+    query: listQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(modelAnswer),
+      has_more: z.literal(false),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+    }),
+    example: () => ({ path: '/v1/models?type=chat' }),
+    errors: [400, 403],
+  },
+  async handle(context, caller, services) {
+    const type = context.query.get('type')
+    if (type !== null && !MODEL_TYPES.some((known) => known === type)) {
+      throw invalidField('type', `one of ${MODEL_TYPES.join(', ')}`)
+    }
+    const data = [...services.catalog.snapshot().models.values()]
+      .filter(
+        (model) => isVisible(model, caller, services) && (type === null || model.type === type),
+      )
+      .map((model) => describeModel(model, services))
+    const firstId = data[0]?.id ?? null
+    const lastId = data.at(-1)?.id ?? null
+    sendJson(context, 200, {
+      object: 'list',
+      data,
+      has_more: false,
+      first_id: firstId,
+      last_id: lastId,
+    })
+  },
+}
+
+export const getModel: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/models/*'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get one model',
+    description: 'A model id may contain slashes.',
+    tag: 'Models',
+    answer: modelAnswer,
+    example: (model) => ({
+      path: `/v1/models/${model}`,
+      answer: {
+        id: model,
+        object: 'model',
+        created: 1794268800,
+        owned_by: 'tributary',
+        display_name: model,
+        type: 'model',
+        model_type: 'chat',
+        prices: [
+          { unit: 'input_token', per: 1000000, amount: '0.15' },
+          { unit: 'output_token', per: 1000000, amount: '0.6' },
+        ],
+        free: false,
+        endpoints: ['/v1/chat/completions', '/v1/responses', '/v1/messages'],
+      },
+    }),
+    errors: [403, 404],
+  },
+  async handle(context, caller, services) {
+    const model = services.catalog.snapshot().models.get(context.params['*'] ?? '')
+    if (!model || !isVisible(model, caller, services)) {
+      throw new GatewayError('not_found', {
+        message: 'no such model: GET /v1/models lists all',
+        code: 'model_not_found',
+      })
+    }
+    sendJson(context, 200, describeModel(model, services))
+  },
+}

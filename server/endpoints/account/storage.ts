@@ -1,0 +1,30 @@
+/** GET /v1/storage: what an account keeps of files and media, and may keep. */
+import { z } from 'zod'
+import { sendJson } from '../../http/reply.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+
+const answer = z.object({
+  stored_bytes: z.int().describe('Of uploads that have not expired, and of copied media.'),
+  limit_bytes: z.int().describe('More uploads get 413, and results are not copied.'),
+})
+
+export const getStorage: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/storage'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'See how much is stored',
+    tag: 'Files',
+    answer,
+    example: () => ({
+      path: '/v1/storage',
+      answer: { stored_bytes: 7_822_145, limit_bytes: 20_000_000_000 },
+    }),
+    errors: [403, 503],
+  },
+  async handle(context, { accountId }, { files }) {
+    const { storedBytes, limitBytes } = await files.storage(accountId)
+    sendJson(context, 200, { stored_bytes: storedBytes, limit_bytes: limitBytes })
+  },
+}

@@ -1,0 +1,69 @@
+/** GET /v1/tasks/{id}/timeline: what happened to a task, step by step, of any kind. */
+import { z } from 'zod'
+import { GatewayError } from '../../errors.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { TaskEvent } from '../../tasks/task.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+
+const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
+
+const event = z.looseObject({ at: z.iso.datetime(), event: z.string() })
+
+/** Events as callers may see them. */
+export function showTimeline(events: readonly TaskEvent[]): z.infer<typeof event>[] {
+  return events.map(({ at, kind, detail }) => {
+    // Which account of ours at which vendor serves a task is the operator's business.
+    const { channel: _channel, ...shown } = detail
+    return { at: at.toISOString(), event: kind, ...shown }
+  })
+}
+
+export const taskTimeline: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/tasks/:task_id/timeline'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Follow a task',
+    description:
+      'held, submitted, each report of the upstream and each state that it was found in, settled ' +
+      'or released, and every attempt of the callback, in the order in which they happened.',
+    tag: 'Tasks',
+    answer: z.object({
+      id: z.string(),
+      kind: z.string(),
+      model: z.string(),
+      status: z.string(),
+      events: z.array(event),
+    }),
+    example: () => ({
+      path: `/v1/tasks/${TASK_ID}/timeline`,
+      answer: {
+        id: TASK_ID,
+        kind: 'video',
+        model: 'a-video-model',
+        status: 'succeeded',
+        events: [
+          { at: '2026-11-21T09:30:00.002Z', event: 'held', amount: '5.0094' },
+          { at: '2026-11-21T09:30:00.310Z', event: 'submitted' },
+          { at: '2026-11-21T09:30:06.120Z', event: 'processing' },
+          { at: '2026-11-21T09:31:24.000Z', event: 'succeeded' },
+          { at: '2026-11-21T09:31:24.001Z', event: 'settled', charged: '5.0094', basis: 'usage' },
+        ],
+      },
+    }),
+    errors: [403, 404, 503],
+  },
+  async handle(context, caller, { tasks }) {
+    const task = await tasks.find(caller.accountId, context.params.task_id ?? '')
+    if (!task) throw new GatewayError('not_found', { message: 'no such task' })
+    const events = await tasks.timeline(task)
+    sendJson(context, 200, {
+      id: task.id,
+      kind: task.kind,
+      model: task.model,
+      status: task.state === 'submitting' ? 'queued' : task.state,
+      events: showTimeline(events),
+    })
+  },
+}

@@ -1,0 +1,152 @@
+/** How consumption records look in the API: shared by everything that shows them. */
+import { z } from 'zod'
+import { formatAmount } from '../../lib/money.ts'
+import type { UsageEntry, UsageRow, UsageSummary } from '../../usage/store.ts'
+
+export const usageRecord = z.object({
+  request_id: z.string().describe('X-Request-Id of the answer.'),
+  created_at: z.iso.datetime(),
+  finished_at: z.iso.datetime().nullable(),
+  endpoint: z.string().describe('For example chat.completions.'),
+  model: z.string(),
+  key_id: z.string(),
+  status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'lost']),
+  held: z.string().describe('Frozen before the call.'),
+  charged: z.string().describe('What it cost.'),
+  returned: z.string().describe('What was held and not charged.'),
+  debt: z.string().describe('What the balance could not cover.'),
+  currency: z.string(),
+  basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
+  review: z.boolean().describe('Not what the upstream stated; a person looks at it.'),
+  task_id: z.string().optional(),
+  error: z.string().optional(),
+})
+
+export const priceLine = z.object({
+  unit: z.string(),
+  quantity: z.number(),
+  unit_price: z.string().describe('Buys `per` units.'),
+  per: z.number(),
+  amount: z.string().describe('Rounded up once, to nine decimals.'),
+  model: z
+    .string()
+    .optional()
+    .describe('Another model that did this part, as its vendor names it.'),
+  role: z.string().optional().describe('What that model did, for example advisor or fallback.'),
+})
+
+const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
+
+export const explainedUsage = usageRecord.extend({
+  lines: z.array(priceLine),
+  price_version: z.string().nullable().describe('The prices that held at the freezing.'),
+  attempts: z.array(attempt).describe('Which upstreams were tried, and what came of it.'),
+  ledger: z.array(
+    z.object({
+      step: z
+        .string()
+        .describe(
+          'hold, charge, return, overrun or debt; correction, correction_debt or ' +
+            'correction_return for a call that was taken for lost and put right later.',
+        ),
+      from: z.string(),
+      to: z.string(),
+      amount: z.string(),
+      at: z.iso.datetime(),
+    }),
+  ),
+})
+
+/** What the reference shows: 12 and 8 tokens at 0.15 and 0.60 a million. */
+export const EXPLAINED_EXAMPLE = {
+  request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',
+  created_at: '2026-11-21T09:30:00.000Z',
+  finished_at: '2026-11-21T09:30:01.240Z',
+  endpoint: 'chat.completions',
+  model: 'a-chat-model',
+  key_id: 'key_2ZkQx7RtYb1NwC4vJs8LpD',
+  status: 'succeeded',
+  held: '0.0024621',
+  charged: '0.0000066',
+  returned: '0.0024555',
+  debt: '0',
+  currency: 'CNY',
+  basis: 'usage',
+  review: false,
+  lines: [
+    { unit: 'input_token', quantity: 12, unit_price: '0.15', per: 1000000, amount: '0.0000018' },
+    { unit: 'output_token', quantity: 8, unit_price: '0.6', per: 1000000, amount: '0.0000048' },
+  ],
+  price_version: '3',
+  attempts: [{ channel: 'main', outcome: 'answered', status: 200, milliseconds: 1198 }],
+  ledger: [
+    {
+      step: 'hold',
+      from: 'available',
+      to: 'held',
+      amount: '0.0024621',
+      at: '2026-11-21T09:30:00.002Z',
+    },
+    {
+      step: 'charge',
+      from: 'held',
+      to: 'revenue',
+      amount: '0.0000066',
+      at: '2026-11-21T09:30:01.240Z',
+    },
+    {
+      step: 'return',
+      from: 'held',
+      to: 'available',
+      amount: '0.0024555',
+      at: '2026-11-21T09:30:01.240Z',
+    },
+  ],
+} satisfies z.input<typeof explainedUsage>
+
+export function describeUsage(row: UsageSummary): z.infer<typeof usageRecord> {
+  return {
+    request_id: row.request_id,
+    created_at: row.created_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+    endpoint: row.endpoint,
+    model: row.model,
+    key_id: row.key_id,
+    status: row.status as z.infer<typeof usageRecord>['status'],
+    held: formatAmount(row.held),
+    charged: formatAmount(row.charged),
+    returned: formatAmount(row.returned),
+    debt: formatAmount(row.debt),
+    currency: row.currency,
+    basis: row.basis,
+    review: row.review,
+    ...(row.task_id ? { task_id: row.task_id } : {}),
+    ...(row.error ? { error: row.error } : {}),
+  }
+}
+
+/** What is stored is checked once more: it may be from an older version. */
+function readAll<Item extends z.ZodType>(item: Item, stored: unknown): z.output<Item>[] {
+  if (!Array.isArray(stored)) return []
+  return stored.flatMap((one) => {
+    const read = item.safeParse(one)
+    return read.success ? [read.data] : []
+  })
+}
+
+/** The record with its arithmetic, its attempts and its way through the ledger. */
+export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
+  return {
+    ...describeUsage(row),
+    price_version: row.price_version?.toString() ?? null,
+    lines: readAll(priceLine, row.lines),
+    attempts: readAll(attempt, row.attempts),
+    ledger: entries.map(({ step, source, destination, amount, at }) => ({
+      step,
+      from: source,
+      to: destination,
+      amount: formatAmount(amount),
+      at: at.toISOString(),
+    })),
+  }
+}

@@ -1,0 +1,114 @@
+/** GET /v1/usage and /v1/usage/{request_id}: every charge, explained. */
+import { z } from 'zod'
+import { GatewayError } from '../../errors.ts'
+import { checkQuery } from '../../http/check-shape.ts'
+import type { Context } from '../../http/context.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { UsageFilter } from '../../usage/store.ts'
+import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
+import {
+  describeUsage,
+  EXPLAINED_EXAMPLE,
+  explainedUsage,
+  explainUsage,
+  usageRecord,
+} from './usage-schemas.ts'
+
+const LIMIT_DEFAULT = 50
+const LIMIT_MAX = 500
+/** A settlement that is still on its way is waited for no longer than this. */
+const FLUSH_MS = 2_000
+
+const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/
+const filterText = z.string().max(200)
+
+const listQuery = z.object({
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(LIMIT_MAX)
+    .default(LIMIT_DEFAULT)
+    .describe('Records on a page.'),
+  cursor: z
+    .string()
+    .regex(REQUEST_ID, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
+  from: z.coerce.date().optional().describe('Records created at or after this time.'),
+  to: z.coerce.date().optional().describe('Records created before this time.'),
+  model: filterText.optional().describe('Only calls to this model.'),
+  endpoint: filterText.optional().describe('Only calls of this endpoint.'),
+  key: filterText.optional().describe('A key id.'),
+})
+
+function readFilter(context: Context, accountId: string): UsageFilter {
+  const { limit, cursor, from, to, model, endpoint, key } = checkQuery(listQuery, context.query)
+  return {
+    accountId,
+    limit,
+    ...(cursor ? { after: cursor } : {}),
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(model ? { model } : {}),
+    ...(endpoint ? { endpoint } : {}),
+    ...(key ? { keyId: key } : {}),
+  }
+}
+
+/** What this process has answered is in the books before they are read. */
+export async function catchUp(services: PlainServices): Promise<void> {
+  const timer = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref())
+  await Promise.race([services.ledger.flushed(), timer])
+}
+
+export const listUsage: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/usage'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'List consumption records',
+    description: 'Newest first.',
+    tag: 'Billing',
+    query: listQuery,
+    answer: z.object({ data: z.array(usageRecord), next_cursor: z.string().nullable() }),
+    example: () => ({ path: '/v1/usage?limit=2' }),
+    errors: [400, 403, 503],
+  },
+  async handle(context, caller, services) {
+    const filter = readFilter(context, caller.accountId)
+    await catchUp(services)
+    const rows = await services.usage.list({ ...filter, limit: filter.limit + 1 })
+    const page = rows.slice(0, filter.limit)
+    const nextCursor = rows.length > filter.limit ? (page.at(-1)?.request_id ?? null) : null
+    sendJson(context, 200, { data: page.map(describeUsage), next_cursor: nextCursor })
+  },
+}
+
+export const getUsage: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/usage/:request_id'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Explain one charge',
+    description: 'The request id is the X-Request-Id header of the answer.',
+    tag: 'Billing',
+    answer: explainedUsage,
+    example: () => ({
+      path: `/v1/usage/${EXPLAINED_EXAMPLE.request_id}`,
+      answer: EXPLAINED_EXAMPLE,
+    }),
+    errors: [403, 404, 503],
+  },
+  async handle(context, caller, services) {
+    await catchUp(services)
+    const id = context.params.request_id ?? ''
+    // A malformed id is answered like an unknown one, and so is a foreign one.
+    const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))
+    if (!row) throw new GatewayError('not_found', { message: 'no such request' })
+    const entries = await services.usage.entries(row.hold_id)
+    sendJson(context, 200, explainUsage(row, entries))
+  },
+}

@@ -1,0 +1,94 @@
+/** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream (spec 4.1). */
+import { z } from 'zod'
+import { countBilledCharacters } from '../../dialects/speech/request.ts'
+import type { RequestParts } from '../../pipeline/metering.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { boundSpeech } from './speech-ceiling.ts'
+
+const SPEECH_BODY_BYTES_MAX = 1024 * 1024
+
+const speechRequest = z.looseObject({
+  user: z.looseObject({}).optional().describe('The upstream’s own statistics.'),
+  req_params: z
+    .looseObject({
+      text: z.string().optional().describe('What is said; billed by its characters.'),
+      ssml: z.string().optional().describe('Instead of text.'),
+      speaker: z.string().min(1).describe('A voice of the model.'),
+      audio_params: z.looseObject({}).optional(),
+      additions: z
+        .union([z.string(), z.looseObject({})], { error: 'an object, or one written as a string' })
+        .optional()
+        .describe('Options as an object or as its JSON text. context_texts are not billed.'),
+    })
+    .refine((value) => Boolean(value.text || value.ssml), {
+      path: ['text'],
+      error: 'required, and not empty',
+    }),
+})
+
+const speechLine = z.looseObject({
+  code: z.int().describe('20000000: this synthesis has ended.'),
+  data: z.string().nullish().describe('A base64 fragment of audio.'),
+  sentence: z.looseObject({}).optional(),
+  usage: z.looseObject({ text_words: z.int() }).optional().describe('Billed characters.'),
+})
+
+/** The query names the model; the header is the fallback (spec 4.1). */
+function readModel({ query, headers }: RequestParts): string | undefined {
+  const header = headers['x-api-resource-id']
+  return query.get('model') || (typeof header === 'string' ? header : undefined)
+}
+
+/** For the reference: a voice that belongs to the model's generation. */
+function speakerOf(model: string): string {
+  return model.includes('-1.0')
+    ? 'zh_female_wanwanxiaohe_moon_bigtts'
+    : 'zh_female_vv_uranus_bigtts'
+}
+
+export const speech: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/audio/speech/unidirectional'],
+  envelope: 'flat',
+  metering: {
+    endpoint: 'audio.speech.unidirectional',
+    operation: 'speech',
+    modelTypes: ['speech'],
+    bodyBytesMax: SPEECH_BODY_BYTES_MAX,
+    schema: speechRequest,
+    model: readModel,
+    streams: () => true,
+    inputTokens: () => 0,
+    quote: ({ value, body }) => ({
+      quantities: { character: countBilledCharacters(value) },
+      ceiling: boundSpeech(body.length),
+    }),
+    fallback: (request) => ({ character: countBilledCharacters(request.value) }),
+    billsBroken: false,
+    passesRefusals: true,
+  },
+  documentation: {
+    summary: 'Stream synthesised speech',
+    description:
+      'Body and answer are in the upstream’s native format: newline-separated JSON objects. ' +
+      'Billed by the last usage.text_words of the stream.',
+    tag: 'Audio',
+    query: z.object({ model: z.string().optional().describe('Before X-Api-Resource-Id.') }),
+    headers: z.object({
+      'X-Api-Resource-Id': z.string().optional().describe('The model, where the query names none.'),
+    }),
+    answer: speechLine,
+    example: (model) => ({
+      path: `/v1/audio/speech/unidirectional?model=${encodeURIComponent(model)}`,
+      body: {
+        req_params: {
+          text: 'All rivers run into the sea.',
+          speaker: speakerOf(model),
+          audio_params: {},
+        },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

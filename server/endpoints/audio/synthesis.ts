@@ -1,0 +1,94 @@
+/** POST /v1/audio/speech: OpenAI's dialect of speech synthesis, streamed as bytes or as events. */
+import { z } from 'zod'
+import { estimateSynthesis } from '../../dialects/synthesis/estimate.ts'
+import { AUDIO_FORMATS } from '../../dialects/synthesis/formats.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
+import { boundSpeech } from './speech-ceiling.ts'
+
+const INPUT_CHARACTERS_MAX = 4096
+/** How much longer than estimated speech can become: slow voices, pauses, read-out figures. */
+const MARGIN = 3
+
+const synthesisRequest = z.looseObject({
+  model: z.string().min(1).describe('A speech model of GET /v1/models.'),
+  input: z
+    .string()
+    .min(1)
+    .refine((text) => text.length <= 2 * INPUT_CHARACTERS_MAX && countCharacters(text), {
+      error: `at most ${INPUT_CHARACTERS_MAX} characters`,
+    })
+    .describe(`What is said, at most ${INPUT_CHARACTERS_MAX} characters.`),
+  voice: z
+    .union([z.string().min(1), z.looseObject({ id: z.string().min(1) })], {
+      error: 'the name of a voice',
+    })
+    .describe('A voice of the model.'),
+  response_format: z.enum(AUDIO_FORMATS).nullish().describe('mp3 when absent.'),
+  speed: z.number().min(0.25).max(4).nullish().describe('1 when absent.'),
+  stream_format: z.enum(['audio', 'sse']).nullish().describe('audio when absent.'),
+  instructions: z.string().max(INPUT_CHARACTERS_MAX).nullish().describe('How it is said.'),
+})
+
+function countCharacters(text: string): boolean {
+  return [...text].length <= INPUT_CHARACTERS_MAX
+}
+
+export const synthesis: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/audio/speech'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'audio.speech',
+    operation: 'synthesis',
+    modelTypes: ['speech'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    schema: synthesisRequest,
+    model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
+    streams: () => true,
+    inputTokens: () => 0,
+    quote: ({ value, body }) => {
+      const {
+        character = 0,
+        second = 0,
+        input_token = 0,
+        output_token = 0,
+      } = estimateSynthesis(value)
+      const quantities = {
+        ...{ character, call: 1, input_token: input_token * 2 },
+        ...{ second: second * MARGIN, output_token: output_token * MARGIN },
+      }
+      return { quantities, ceiling: boundSpeech(body.length) }
+    },
+    needs: ['character', 'second', 'input_token', 'output_token', 'call'],
+    fallback: ({ value }) => ({ ...estimateSynthesis(value), call: 1 }),
+    billsBroken: false,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Synthesise speech',
+    description:
+      'Answers with the bytes of an audio file, sent as they are made; what breaks off is cut. ' +
+      'Billed by the usage that the upstream states, else by the characters of the input.',
+    tag: 'Audio',
+    answerType: 'audio/mpeg',
+    stream: {
+      type: 'text/event-stream',
+      description:
+        'With `stream_format: "sse"`: `speech.audio.delta` with base64, then `speech.audio.done`.',
+    },
+    example: (model) => ({
+      body: { model, input: 'All rivers run into the sea.', voice: voiceOf(model) },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}
+
+/** For the reference: a voice that belongs to the model's generation. */
+function voiceOf(model: string): string {
+  if (!model.includes('seed-')) return 'alloy'
+  return model.includes('-1.0')
+    ? 'zh_female_wanwanxiaohe_moon_bigtts'
+    : 'zh_female_vv_uranus_bigtts'
+}

@@ -1,0 +1,104 @@
+/** POST /v1/audio/transcriptions: OpenAI's dialect of turning a recording into text. */
+import { z } from 'zod'
+import {
+  createAudioMeter,
+  SLOWEST_BYTES_PER_SECOND,
+} from '../../dialects/transcription/measure-audio.ts'
+import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+import type { Ceiling } from '../../pipeline/ceiling.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+
+const FILE_BYTES_MAX = 25 * 1024 * 1024
+/** What models that are billed by tokens hear, and the most that can be said. */
+const TOKENS_HEARD_PER_SECOND = 17
+const TOKENS_SAID_PER_SECOND = 10
+/** Vendors bill a part of a minute as one, and models hear more than is said. */
+const SECONDS_LEAST = 60
+const TOKENS_PER_SECOND_MOST = 100
+const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
+
+const decimal = z
+  .string()
+  .regex(/^(0(\.\d+)?|1(\.0+)?)$/, { error: 'a number between 0 and 1' })
+  .optional()
+
+const transcriptionRequest = z.object({
+  model: z.string().min(1).describe('A transcription model of GET /v1/models.'),
+  language: z
+    .string()
+    .regex(/^[A-Za-z]{2,3}([-_][A-Za-z]{2,4})?$/, { error: 'a language code, for example "en"' })
+    .optional()
+    .describe('Of the recording.'),
+  prompt: z.string().optional().describe('Words and style to expect.'),
+  response_format: z.enum(FORMATS).default('json'),
+  temperature: decimal,
+  'timestamp_granularities[]': z
+    .string()
+    .regex(/^(word|segment)(,(word|segment))?$/, { error: 'word, segment, or both' })
+    .optional()
+    .describe('For verbose_json.'),
+  stream: z.enum(['true', 'false']).optional().describe('Whether to send text as it is heard.'),
+})
+
+const transcriptionAnswer = z.looseObject({ text: z.string() })
+
+/** A header can lie about the length; the bytes bound what can be heard in them. */
+function boundRecording(bytes: number): Ceiling {
+  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_LEAST
+  const tokens = second * TOKENS_PER_SECOND_MOST
+  return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
+}
+
+export const transcriptions: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/audio/transcriptions'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'audio.transcriptions',
+    operation: 'transcription',
+    modelTypes: ['transcription'],
+    bodyBytesMax: FILE_BYTES_MAX,
+    form: { fileBytesMax: FILE_BYTES_MAX, inspect: createAudioMeter },
+    schema: transcriptionRequest,
+    model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
+    streams: (value) => value.stream === 'true',
+    inputTokens: () => 0,
+    quote: ({ fileSeconds = 0, fileBytes = 0 }) => ({
+      quantities: {
+        second: fileSeconds,
+        audio_input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
+        output_token: fileSeconds * TOKENS_SAID_PER_SECOND,
+        call: 1,
+      },
+      ceiling: boundRecording(fileBytes),
+    }),
+    needs: ['second', 'audio_input_token', 'output_token', 'call'],
+    fallback: ({ file }, { outputBytes }) => ({
+      second: file?.seconds ?? 0,
+      audio_input_token: (file?.seconds ?? 0) * TOKENS_HEARD_PER_SECOND,
+      output_token: estimateTokensOfBytes(outputBytes),
+      call: 1,
+    }),
+    billsBroken: false,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Transcribe a recording',
+    description:
+      'multipart/form-data with a `file` of at most 25 MiB; each field once, before it or after. ' +
+      'Billed by the usage that the upstream states, else by the length that the file’s own ' +
+      'header gives. Formats and languages are the model’s: a 400 says which.',
+    tag: 'Audio',
+    answer: transcriptionAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'With `stream=true`: `transcript.text.delta`, then `transcript.text.done`.',
+    },
+    example: (model) => ({
+      form: { model, file: '@speech.wav', language: 'en' },
+      answer: { text: 'All rivers run into the sea.', usage: { type: 'duration', seconds: 3 } },
+    }),
+    errors: [400, 402, 403, 404, 408, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,115 @@
+/** POST /v1/audio/translations: simultaneous interpretation of a recording (spec 2.8, 4.9). */
+import { z } from 'zod'
+import { boundTokens, estimateTokens } from '../../dialects/interpretation/estimate-tokens.ts'
+import {
+  checkLanguages,
+  SOURCE_LANGUAGES,
+  TARGET_LANGUAGES,
+} from '../../dialects/interpretation/languages.ts'
+import { readOrder } from '../../dialects/interpretation/read-order.ts'
+import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation/read-wav.ts'
+import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+
+/** An hour: a recording is interpreted at the pace of speech. */
+const SECONDS_MAX = 3600
+/** For what stands before and after the samples. */
+const FRAME_BYTES_MAX = 1024 * 1024
+const VOICE_LENGTH_MAX = 256
+/** Of the most that a recording should come to: more is a mistake of the vendor's. */
+const CEILING_FACTOR = 10
+
+/** Forms name fields that they leave empty. */
+function languageOf(codes: readonly [string, ...string[]]) {
+  return z.enum([...codes, ''], { error: `one of ${codes.join(', ')}` }).optional()
+}
+
+const translationRequest = z.object({
+  model: z.string().describe('A model of type ast.'),
+  mode: z
+    .enum(['s2t', 's2s', ''], { error: 's2t (text) or s2s (speech)' })
+    .default('s2t')
+    .describe('`s2t` answers with text, `s2s` with speech.'),
+  source_language: languageOf(SOURCE_LANGUAGES).describe(
+    '`zhen`, Chinese and English both ways, when no language is named; else zh or en, as fits.',
+  ),
+  target_language: languageOf(TARGET_LANGUAGES).describe('One of the two must be zh or en.'),
+  voice: z
+    .string()
+    .max(VOICE_LENGTH_MAX, { error: `at most ${VOICE_LENGTH_MAX} characters` })
+    .default('')
+    .describe('Of `s2s`: speaks zh or en. When empty, the voice of the recording is cloned.'),
+})
+
+const translationAnswer = z.object({
+  text: z.string().describe('The translation.'),
+  source_text: z.string().describe('What was heard.'),
+})
+
+function check({ value }: RequestParts): void {
+  const { languages, mode, voice } = readOrder(value)
+  checkLanguages(languages, mode, voice !== '')
+}
+
+/** The most that the audio should come to; a vendor may count finer, and more at the ends. */
+function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
+  const { mode } = readOrder(value)
+  const quantities = boundTokens(fileBytes, mode)
+  const { input_token: heard = 0, output_token: said = 0 } = quantities
+  return {
+    quantities,
+    ceiling: {
+      inputTokens: heard * CEILING_FACTOR,
+      outputTokens: said * CEILING_FACTOR,
+      others: 2 * SECONDS_MAX,
+    },
+    dimensions: { alternatives: [{ mode }], features: [] },
+  }
+}
+
+export const translations: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/audio/translations'],
+  envelope: 'flat',
+  metering: {
+    endpoint: 'audio.translations',
+    operation: 'interpretation',
+    modelTypes: ['ast'],
+    bodyBytesMax: SECONDS_MAX * BYTES_PER_SECOND + FRAME_BYTES_MAX,
+    form: {
+      fileBytesMax: SECONDS_MAX * BYTES_PER_SECOND + FRAME_BYTES_MAX,
+      inspect: () => createWavReader('file', SECONDS_MAX),
+    },
+    schema: translationRequest,
+    check,
+    model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
+    streams: (value) => readOrder(value).mode === 's2s',
+    inputTokens: () => 0,
+    quote,
+    fallback: ({ value, file }, { outputBytes }, complete) =>
+      estimateTokens(file?.bytes ?? 0, readOrder(value).mode, outputBytes, complete),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Interpret speech',
+    description:
+      'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, of an hour at most, ' +
+      'and the fields may stand before it or after it. The recording is interpreted at the pace ' +
+      'at which it was spoken. Billed by the tokens that the upstream states.',
+    tag: 'Audio',
+    answer: translationAnswer,
+    stream: {
+      type: 'audio/ogg',
+      description:
+        'With `mode=s2s`: speech as Ogg Opus, sent as it is spoken. What breaks off is cut; ' +
+        'a whole answer has a clean end.',
+    },
+    example: (model) => ({
+      form: { model, file: '@speech.wav', source_language: 'zh', target_language: 'en' },
+      answer: { text: 'All rivers run into the sea.', source_text: '百川归海。' },
+    }),
+    errors: [400, 402, 403, 404, 408, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,251 @@
+/** Files that callers upload, for tasks and for vendors that fetch them by address (design 9.6). */
+import { z } from 'zod'
+import type { FileRow } from '../../assets/file-store.ts'
+import type { Files } from '../../assets/files.ts'
+import { linkToFile } from '../../assets/links.ts'
+import { readUpload } from '../../assets/read-upload.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import { expectUpload } from '../../http/arrivals.ts'
+import { checkQuery, checkShape } from '../../http/check-shape.ts'
+import type { Context } from '../../http/context.ts'
+import { readIdempotencyKey } from '../../http/idempotency-key.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { AccountEndpoint, PlainEndpoint, PlainServices } from '../endpoint.ts'
+import { sendContent } from './send-content.ts'
+
+const TAG = 'Files'
+const DAY_SECONDS = 86_400
+const LIFE_SECONDS = { least: 3600, most: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
+const PAGE_MAX = 100
+const PAGE_DEFAULT = 20
+
+const file = z.object({
+  id: z.string(),
+  object: z.literal('file'),
+  bytes: z.int(),
+  created_at: z.int().describe('Unix seconds.'),
+  filename: z.string(),
+  purpose: z.string(),
+  url: z.string().describe('Public to everybody who knows it, until the file expires.'),
+  expires_at: z.int().describe('Unix seconds.'),
+})
+
+const EXAMPLE = {
+  id: 'file_4YbXq2Lr9Wd3Zk7Tn5Vm1C',
+  object: 'file',
+  bytes: 482_113,
+  created_at: 1_795_253_400,
+  filename: 'meeting.mp3',
+  purpose: 'user_data',
+  url: 'https://gateway.example/files/0J8s/meeting.mp3',
+  expires_at: 1_797_845_400,
+} satisfies z.input<typeof file>
+
+function describeFile(row: FileRow, publicUrl: string): z.infer<typeof file> {
+  return {
+    id: row.id,
+    object: 'file',
+    bytes: Number(row.bytes),
+    created_at: Math.floor(row.created_at.getTime() / 1000),
+    filename: row.filename,
+    purpose: row.purpose,
+    url: linkToFile(publicUrl, row),
+    expires_at: Math.floor(row.expires_at.getTime() / 1000),
+  }
+}
+
+const fields = z.object({
+  purpose: z.string().min(1).max(64).default('user_data'),
+  'expires_after[seconds]': z.coerce
+    .number()
+    .int()
+    .min(LIFE_SECONDS.least)
+    .max(LIFE_SECONDS.most)
+    .default(LIFE_SECONDS.default),
+})
+
+/** Reads an upload as it comes. Throws GatewayError: 400, 408, 413, 415 and 422. */
+export function receiveFile(context: Context, accountId: string, files: Files) {
+  expectUpload(context.request)
+  const idempotencyKey = readIdempotencyKey(context.request.headers)
+  return readUpload(context.request, {
+    take: (filename, content, given) =>
+      files.add({
+        ...{ accountId, requestId: context.requestId, idempotencyKey },
+        filename,
+        content,
+        declaredBytes: Number(context.request.headers['content-length'] ?? 0),
+        fields() {
+          const read = checkShape(fields, Object.fromEntries(given))
+          return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
+        },
+      }),
+  })
+}
+
+export const uploadFile: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/files'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Upload a file',
+    description:
+      'multipart/form-data with `file` and, if wanted, `purpose` and `expires_after[seconds]` ' +
+      '(an hour to 30 days). Below 1 GB; free of charge. Repeated with the same ' +
+      'Idempotency-Key within 24 hours, it makes no second file.',
+    tag: TAG,
+    headers: z.object({
+      'Idempotency-Key': z.string().min(1).max(255).optional().describe('Your name of the upload.'),
+    }),
+    answer: file,
+    example: () => ({ form: { file: '@meeting.mp3', purpose: 'user_data' }, answer: EXAMPLE }),
+    errors: [400, 408, 413, 415, 422, 429, 503],
+  },
+  async handle(context, caller, { files, publicUrl }) {
+    const { file: row, isReplay } = await receiveFile(context, caller.accountId, files)
+    const replayed = { 'idempotent-replayed': row.request_id ?? row.id }
+    sendJson(context, 200, describeFile(row, publicUrl), isReplay ? replayed : {})
+  },
+}
+
+const listQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
+  order: z.enum(['asc', 'desc']).default('desc'),
+  after: z.string().max(100).optional().describe('The id of the last file of the page before.'),
+  purpose: z.string().max(64).optional(),
+})
+
+export const listUploads: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'List files',
+    tag: TAG,
+    query: listQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      data: z.array(file),
+      has_more: z.boolean(),
+      first_id: z.string().nullable(),
+      last_id: z.string().nullable(),
+    }),
+    example: () => ({ path: '/v1/files?limit=2' }),
+    errors: [400, 503],
+  },
+  async handle(context, { accountId }, { files, publicUrl }) {
+    const { limit, order, after, purpose } = checkQuery(listQuery, context.query)
+    const last = after === undefined ? undefined : await files.find(accountId, after)
+    if (after !== undefined && !last) throw invalidField('after', 'no such file')
+    const newestFirst = order === 'desc'
+    const rows = await files.list({
+      ...{ accountId, newestFirst, purpose, after: last, limit: limit + 1 },
+    })
+    const data = rows.slice(0, limit).map((row) => describeFile(row, publicUrl))
+    sendJson(context, 200, {
+      object: 'list',
+      data,
+      has_more: rows.length > limit,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+    })
+  },
+}
+
+/** Foreign, unknown and malformed ids read alike. */
+function missing(): GatewayError {
+  return new GatewayError('not_found', { message: 'no such file' })
+}
+
+export const getFile: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files/:file_id'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file’s description',
+    tag: TAG,
+    answer: file,
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}`, answer: EXAMPLE }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, { files, publicUrl }) {
+    const row = await files.find(accountId, context.params.file_id ?? '')
+    if (!row) throw missing()
+    sendJson(context, 200, describeFile(row, publicUrl))
+  },
+}
+
+export const deleteUpload: AccountEndpoint = {
+  kind: 'account',
+  method: 'DELETE',
+  paths: ['/v1/files/:file_id'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Delete a file',
+    tag: TAG,
+    answer: z.object({ id: z.string(), object: z.literal('file'), deleted: z.literal(true) }),
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}` }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, { files }) {
+    const id = context.params.file_id ?? ''
+    if (!(await files.remove(accountId, id))) throw missing()
+    sendJson(context, 200, { id, object: 'file', deleted: true })
+  },
+}
+
+export const getFileContent: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/files/:file_id/content'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file’s content',
+    description: 'A single range of bytes is answered with 206.',
+    tag: TAG,
+    answerType: 'application/octet-stream',
+    example: () => ({ path: `/v1/files/${EXAMPLE.id}/content` }),
+    errors: [404, 503],
+  },
+  async handle(context, { accountId }, services) {
+    const row = await services.files.find(accountId, context.params.file_id ?? '')
+    if (!row) throw missing()
+    await sendFile(context, row, services)
+  },
+}
+
+/** Where `url` points: without a key, for vendors that fetch. */
+export const getPublicFile: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/files/:token/:filename'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get a file by its public address',
+    description: 'No key is needed; the address is the secret.',
+    tag: TAG,
+    answerType: 'application/octet-stream',
+    example: () => ({ path: '/files/0J8s/meeting.mp3' }),
+    errors: [404, 503],
+  },
+  async handle(context, services) {
+    const row = await services.files.findByToken(context.params.token ?? '')
+    if (!row) throw missing()
+    await sendFile(context, row, services)
+  },
+}
+
+async function sendFile(context: Context, row: FileRow, { files }: PlainServices) {
+  await sendContent(context, {
+    // Not the file's own id: whoever knows only the address need not learn it.
+    id: `${row.token.slice(0, 12)}-${row.bytes}`,
+    length: Number(row.bytes),
+    contentType: row.content_type,
+    filename: row.filename,
+    modifiedAt: row.created_at,
+    read: (range) => files.read(row, range),
+  })
+}

@@ -1,0 +1,184 @@
+/**
+ * The gallery (images) and the asset library (videos, last frames, erased copies) of an account:
+ * two shelves of the same kind of entry (spec 3.1, 4.5).
+ */
+import { z } from 'zod'
+import type { AssetKind } from '../../assets/collect-assets.ts'
+import { GatewayError } from '../../errors.ts'
+import { checkQuery } from '../../http/check-shape.ts'
+import { commonHeaders, sendJson } from '../../http/reply.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+import { describeLibraryEntry, libraryEntry } from './library-entry.ts'
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 200
+const TAG = 'Library'
+
+const filterText = z.string().max(200)
+
+const galleryQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .string()
+    .regex(/^asset_[0-9A-Za-z]{1,64}$/, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
+  from: z.coerce.date().optional().describe('Made at or after this time.'),
+  to: z.coerce.date().optional().describe('Made before this time.'),
+  model: filterText.optional(),
+  task_id: filterText.optional(),
+})
+
+const assetsQuery = galleryQuery.extend({
+  kind: z.enum(['video', 'last_frame', 'erased']).optional(),
+})
+
+interface Shelf {
+  readonly path: string
+  readonly kinds: readonly AssetKind[]
+  readonly query: z.ZodType<z.output<typeof assetsQuery>>
+  readonly example: z.infer<typeof libraryEntry>
+  /** As in "no such …". */
+  readonly one: string
+}
+
+const EXAMPLE_IMAGE = {
+  id: 'asset_7Hn2VbQx4LcWkZs9TfRm1D',
+  object: 'image',
+  kind: 'image',
+  url: 'https://gateway.example/media/0J8s/image.png',
+  copy: { state: 'stored' },
+  task_id: 'task_9cTz0bWkYc5RfNj7H3vQx8',
+  request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',
+  model: 'an-image-model',
+  prompt: 'A lighthouse in fog, pencil.',
+  content_type: 'image/png',
+  bytes: 1_204_511,
+  width: 2048,
+  height: 2048,
+  created_at: '2026-11-21T09:31:24.000Z',
+} satisfies z.input<typeof libraryEntry>
+
+const EXAMPLE_VIDEO = {
+  id: 'asset_2LcWkZs9TfRm1D7Hn2VbQx',
+  object: 'asset',
+  kind: 'video',
+  url: 'https://gateway.example/media/1K9t/video.mp4',
+  copy: { state: 'stored' },
+  task_id: 'task_3vQx8LmTz0bWkYc5RfNj7H',
+  request_id: 'req_8vKc1TfWmA9h5YxqZ0b3nD',
+  model: 'a-video-model',
+  content_type: 'video/mp4',
+  bytes: 7_340_032,
+  duration: 5,
+  erase_until: '2026-11-22T08:31:24.000Z',
+  created_at: '2026-11-21T09:31:24.000Z',
+} satisfies z.input<typeof libraryEntry>
+
+const GALLERY: Shelf = {
+  path: '/v1/gallery',
+  kinds: ['image'],
+  query: galleryQuery,
+  example: EXAMPLE_IMAGE,
+  one: 'image',
+}
+
+const ASSETS: Shelf = {
+  path: '/v1/assets',
+  kinds: ['video', 'last_frame', 'erased'],
+  query: assetsQuery,
+  example: EXAMPLE_VIDEO,
+  one: 'asset',
+}
+
+function listOf(shelf: Shelf, summary: string): AccountEndpoint {
+  return {
+    kind: 'account',
+    method: 'GET',
+    paths: [shelf.path],
+    envelope: 'flat',
+    documentation: {
+      summary,
+      description: 'Newest first.',
+      tag: TAG,
+      query: shelf.query,
+      answer: z.object({ data: z.array(libraryEntry), next_cursor: z.string().nullable() }),
+      example: () => ({
+        path: `${shelf.path}?limit=2`,
+        answer: { data: [shelf.example], next_cursor: null },
+      }),
+      errors: [400, 403, 503],
+    },
+    async handle(context, { accountId }, { library }) {
+      const wanted = checkQuery(shelf.query, context.query)
+      const { limit, cursor, from, to, model, task_id: taskId, kind } = wanted
+      const rows = await library.list({
+        ...{ accountId, limit: limit + 1, kinds: kind ? [kind] : shelf.kinds },
+        ...(cursor ? { after: cursor } : {}),
+        ...(from ? { from } : {}),
+        ...(to ? { to } : {}),
+        ...(model ? { model } : {}),
+        ...(taskId ? { taskId } : {}),
+      })
+      const page = rows.slice(0, limit)
+      const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
+      const data = page.map((row) => describeLibraryEntry(row, library))
+      sendJson(context, 200, { data, next_cursor: nextCursor })
+    },
+  }
+}
+
+/** Foreign, unknown and malformed ids read alike, and so do those of the other shelf. */
+function missing(shelf: Shelf): GatewayError {
+  return new GatewayError('not_found', { message: `no such ${shelf.one}` })
+}
+
+function getOf(shelf: Shelf, summary: string): AccountEndpoint {
+  return {
+    kind: 'account',
+    method: 'GET',
+    paths: [`${shelf.path}/:asset_id`],
+    envelope: 'flat',
+    documentation: {
+      summary,
+      tag: TAG,
+      answer: libraryEntry,
+      example: () => ({ path: `${shelf.path}/${shelf.example.id}`, answer: shelf.example }),
+      errors: [403, 404, 503],
+    },
+    async handle(context, { accountId }, { library }) {
+      const row = await library.find(accountId, shelf.kinds, context.params.asset_id ?? '')
+      if (!row) throw missing(shelf)
+      sendJson(context, 200, describeLibraryEntry(row, library))
+    },
+  }
+}
+
+function deleteOf(shelf: Shelf, summary: string): AccountEndpoint {
+  return {
+    kind: 'account',
+    method: 'DELETE',
+    paths: [`${shelf.path}/:asset_id`],
+    envelope: 'flat',
+    documentation: {
+      summary,
+      description: 'The stored bytes and the prompt go with it; the record of its cost stays.',
+      tag: TAG,
+      answersNothing: true,
+      example: () => ({ path: `${shelf.path}/${shelf.example.id}` }),
+      errors: [403, 404, 503],
+    },
+    async handle(context, { accountId }, { library }) {
+      const id = context.params.asset_id ?? ''
+      if (!(await library.remove(accountId, shelf.kinds, id))) throw missing(shelf)
+      context.response.writeHead(204, commonHeaders(context)).end()
+    },
+  }
+}
+
+export const listGallery = listOf(GALLERY, 'List the images of the gallery')
+export const getGalleryImage = getOf(GALLERY, 'Get an image of the gallery')
+export const deleteGalleryImage = deleteOf(GALLERY, 'Delete an image of the gallery')
+export const listAssets = listOf(ASSETS, 'List the assets of the library')
+export const getAsset = getOf(ASSETS, 'Get an asset of the library')
+export const deleteAsset = deleteOf(ASSETS, 'Delete an asset of the library')

@@ -1,0 +1,34 @@
+/** Where links of the gallery and the library point: our copy of a result, without a key. */
+import { GatewayError } from '../../errors.ts'
+import type { PlainEndpoint } from '../endpoint.ts'
+import { sendContent } from './send-content.ts'
+
+export const getMedia: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/media/:token/:filename'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'Get an image or a video by its address',
+    description:
+      'No key is needed; the address is the secret, until the entry is deleted. A single range ' +
+      'of bytes is answered with 206.',
+    tag: 'Library',
+    answerType: 'application/octet-stream',
+    example: () => ({ path: '/media/0J8s/video.mp4' }),
+    errors: [404, 503],
+  },
+  async handle(context, { library }) {
+    const asset = await library.findByToken(context.params.token ?? '')
+    if (!asset) throw new GatewayError('not_found', { message: 'no such file' })
+    await sendContent(context, {
+      id: `${asset.token.slice(0, 12)}-${asset.bytes}`,
+      length: Number(asset.bytes),
+      contentType: asset.content_type ?? 'application/octet-stream',
+      // As in our own link, whatever the one that was asked for says.
+      filename: library.linkOf(asset)?.split('/').at(-1) ?? asset.kind,
+      modifiedAt: asset.stored_at ?? asset.created_at,
+      read: (range) => library.read(asset, range),
+    })
+  },
+}

@@ -1,0 +1,94 @@
+/** Stored bytes as an answer: whole or one range, so that a browser can seek and a tool resume. */
+import type { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { readRange, type Slice } from '../../assets/read-range.ts'
+import type { ByteRange } from '../../assets/storage.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Context } from '../../http/context.ts'
+import { commonHeaders, sendBytes } from '../../http/reply.ts'
+
+export interface Content {
+  /** Names these bytes for ever: they never change under one id. */
+  readonly id: string
+  readonly length: number
+  readonly contentType: string
+  /** Under which it is saved. */
+  readonly filename: string
+  readonly modifiedAt: Date
+  read(range: ByteRange): Promise<Readable>
+}
+
+/** What a browser may show by itself; all else is offered for saving. */
+const SHOWN = /^(?:image|audio|video)\//
+
+/** Answers GET and HEAD. Throws 503 when storage is away. */
+export async function sendContent(context: Context, content: Content): Promise<void> {
+  const { request, response } = context
+  const headers = headersOf(content)
+  if (isKnown(request.headers['if-none-match'], headers.etag)) {
+    response.writeHead(304, { ...commonHeaders(context), ...headers }).end()
+    return
+  }
+  const range = rangeOf(context, content, headers.etag)
+  if (range === 'unsatisfiable') {
+    const none = { ...headers, 'content-range': `bytes */${content.length}` }
+    sendBytes(context, 416, none, Buffer.alloc(0))
+    return
+  }
+  const slice = range ?? { start: 0, end: content.length - 1 }
+  const head = {
+    ...commonHeaders(context),
+    ...headers,
+    'content-length': String(slice.end - slice.start + 1),
+    ...(range ? { 'content-range': `bytes ${slice.start}-${slice.end}/${content.length}` } : {}),
+  }
+  if (request.method === 'HEAD') {
+    response.writeHead(range ? 206 : 200, head).end()
+    return
+  }
+  const body = await content.read(slice).catch((cause: unknown) => {
+    throw new GatewayError('unavailable', { cause })
+  })
+  response.writeHead(range ? 206 : 200, head)
+  await pipeline(body, response).catch(() => response.destroy())
+}
+
+function headersOf({ id, contentType, filename, modifiedAt }: Content) {
+  const isShown = SHOWN.test(contentType)
+  return {
+    'content-type': contentType,
+    'accept-ranges': 'bytes',
+    etag: `"${id}"`,
+    'last-modified': modifiedAt.toUTCString(),
+    'cache-control': 'private, max-age=3600',
+    'content-security-policy': "sandbox; default-src 'none'",
+    'content-disposition': `${isShown ? 'inline' : 'attachment'}; ${nameOf(filename)}`,
+  }
+}
+
+/** In ASCII for everybody, and as it is for those who read RFC 8187. */
+function nameOf(filename: string): string {
+  const plain = filename.replaceAll(/[^\w .()-]/g, '_')
+  const marks = /['()*]/g
+  const whole = encodeURIComponent(filename).replaceAll(
+    marks,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `filename="${plain}"; filename*=UTF-8''${whole}`
+}
+
+function rangeOf(
+  { request }: Context,
+  { length }: Content,
+  etag: string,
+): Slice | 'unsatisfiable' | undefined {
+  // A client that resumes something else than these bytes gets all of them.
+  const condition = request.headers['if-range']
+  if (condition !== undefined && condition !== etag) return undefined
+  return readRange(request.headers.range, length)
+}
+
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}

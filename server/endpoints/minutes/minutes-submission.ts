@@ -1,0 +1,146 @@
+/**
+ * Creating a minutes task: every field with its rule and default (spec 4.3), and what can be known
+ * of the recording before anything is frozen (spec part 8).
+ */
+import { z } from 'zod'
+import {
+  encodeMinutesCallback,
+  encodeMinutesCreated,
+  type MinutesTask,
+} from '../../dialects/minutes/minutes-task.ts'
+import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
+import { invalidField } from '../../errors.ts'
+import { asString, type JsonObject } from '../../lib/json.ts'
+import type { Body } from '../../pipeline/metering.ts'
+import type { CallbackState, TaskPorts } from '../../tasks/ports.ts'
+import type { TaskSubmission } from '../../tasks/submission.ts'
+import type { TaskRow } from '../../tasks/task.ts'
+import { callbackUrl } from '../callback-url.ts'
+
+const BODY_BYTES_MAX = 256 * 1024
+const FILE_BYTES_MAX = 1024 ** 3
+const SECONDS_MAX = 7200
+/** Encoders add some silence at both ends. */
+const SECONDS_OF_PADDING = 1
+const URL_LENGTH_MAX = 4096
+const SPEAKERS_MAX = 100
+const VIDEO_SUFFIX = /\.(?:mp4|avi|mkv|mov|flv|wmv|webm|m4v)$/i
+const AUDIO_SUFFIX = /\.(?:mp3|wav|aac|flac|ogg|opus|m4a|pcm|wma|amr)$/i
+const LANGUAGES = ['zh_cn', 'en_us'] as const
+
+const features = z.looseObject({
+  summary: z.boolean().optional().describe('Of the whole text.'),
+  chapters: z.boolean().optional().describe('A summary for each chapter.'),
+  todos: z.boolean().optional().describe('What is to be done, and by whom.'),
+  questions: z.boolean().optional().describe('Questions and their answers; `qa` works too.'),
+  qa: z.boolean().optional(),
+  translate: z.boolean().optional().describe('Between Chinese and English.'),
+  target_lang: z.enum(LANGUAGES).optional().describe('Of the translation.'),
+})
+
+const minutesRequest = z.looseObject({
+  model: z.string().min(1).describe('`vendor-minutes` or `service-minutes`.'),
+  file_url: z
+    .url({
+      protocol: /^https?$/,
+      error: ({ code }) => (code === 'invalid_type' ? undefined : 'must be an http(s) URL'),
+    })
+    .max(URL_LENGTH_MAX)
+    .describe('Public; the url of a file from POST /v1/files works.'),
+  file_type: z.enum(['audio', 'video']).optional().describe('From the URL’s suffix when absent.'),
+  source_lang: z.enum(LANGUAGES).default('zh_cn'),
+  all_activate: z.boolean().default(false).describe('`vendor-minutes`: everything of `features`.'),
+  speaker_identification: z
+    .boolean()
+    .default(true)
+    .describe('With `service-minutes` it is always on.'),
+  number_of_speakers: z.int().min(0).max(SPEAKERS_MAX).default(0).describe('0: found by itself.'),
+  hot_words: z.string().max(20_000).optional().describe('Words to expect, parted by commas.'),
+  need_word_time_series: z.boolean().default(false).describe('The time of each word.'),
+  features: features
+    .optional()
+    .describe('`vendor-minutes`: at least one must be on unless `all_activate` is.'),
+  callback_url: callbackUrl,
+})
+
+function readParameters(value: Body): JsonObject {
+  // How long it is we find out ourselves: a caller's word would be the size of their own hold.
+  const { features: asked, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
+  const { qa, ...named } = asked ?? {}
+  return {
+    ...parameters,
+    file_type: parameters.file_type ?? typeOfSuffix(parameters.file_url),
+    ...(asked ? { features: qa === undefined ? named : { questions: qa, ...named } } : {}),
+  }
+}
+
+function typeOfSuffix(url: string): 'audio' | 'video' | undefined {
+  const path = URL.parse(url)?.pathname ?? ''
+  if (VIDEO_SUFFIX.test(path)) return 'video'
+  return AUDIO_SUFFIX.test(path) ? 'audio' : undefined
+}
+
+/**
+ * A server that does not answer a HEAD request may still serve the file to the upstream. Of our own
+ * files the length is known too: then it is what the hold covers.
+ */
+async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonObject> {
+  const found = await ports.measureUrl?.(String(parameters.file_url))
+  if (found === 'missing') throw invalidField('file_url', 'there is no such file, or no longer')
+  const { bytes, type, seconds } = found ?? {}
+  if (bytes === 0) throw invalidField('file_url', 'the file is empty')
+  if (bytes !== undefined && bytes >= FILE_BYTES_MAX) {
+    throw invalidField('file_url', `the file has ${bytes} bytes; it must be smaller than 1 GB`)
+  }
+  if (seconds !== undefined && seconds > SECONDS_MAX + SECONDS_OF_PADDING) {
+    const length = `${Math.ceil(seconds)} seconds`
+    throw invalidField('file_url', `the recording lasts ${length}; two hours are the most`)
+  }
+  return {
+    ...parameters,
+    file_type: parameters.file_type ?? (type?.startsWith('video/') ? 'video' : 'audio'),
+    ...(seconds === undefined ? {} : { recording_seconds: Math.min(seconds, SECONDS_MAX) }),
+  }
+}
+
+export function toMinutesTask(row: TaskRow, callback?: CallbackState): MinutesTask {
+  const { state } = row
+  return {
+    id: row.id,
+    requestId: row.request_id,
+    model: row.model,
+    state: state === 'succeeded' || state === 'failed' ? state : 'processing',
+    error:
+      row.error_code === null
+        ? undefined
+        : { code: row.error_code, message: row.error_message ?? 'the task failed' },
+    result: row.result ?? {},
+    withWords: row.request.need_word_time_series === true,
+    callback,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at ?? undefined,
+  }
+}
+
+/** What is kept with the task: neither the address nor the words to expect. */
+function keep({ file_url: _url, hot_words: _words, callback_url: _callback, ...rest }: JsonObject) {
+  return rest
+}
+
+export const minutesSubmission: TaskSubmission = {
+  endpoint: 'audio.minutes',
+  kind: 'minutes',
+  modelTypes: ['minutes'],
+  bodyBytesMax: BODY_BYTES_MAX,
+  schema: minutesRequest,
+  model: ({ value }) => asString(value.model),
+  streams: () => false,
+  inputTokens: () => 0,
+  parameters: readParameters,
+  inspect,
+  afterwards: { setting: 'summary_model', ask: askForSummary, read: readSummary },
+  keep,
+  urls: ({ file_url: url }) => [{ field: 'file_url', url: String(url) }],
+  answer: (task) => encodeMinutesCreated(toMinutesTask(task)),
+  announce: (task) => encodeMinutesCallback(toMinutesTask(task)),
+}

@@ -1,0 +1,25 @@
+/** GET /docs: this API as a page for people. */
+import { sendBytes } from '../../http/reply.ts'
+import { describeEndpoint } from '../../reference/operation.ts'
+import { PAGE_HEADERS, renderPage } from '../../reference/page/page.ts'
+import type { PlainEndpoint } from '../endpoint.ts'
+
+export const docs: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/docs'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'This page',
+    tag: 'Operations',
+    answerType: 'text/html',
+    example: () => ({}),
+  },
+  async handle(context, { catalog, publicUrl, endpoints }) {
+    const models = [...catalog.snapshot().models.values()]
+    const modelOf = (types: readonly string[]) =>
+      models.find(({ type }) => types.length === 0 || types.includes(type))?.id
+    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint, modelOf))
+    sendBytes(context, 200, PAGE_HEADERS, Buffer.from(renderPage(operations, publicUrl)))
+  },
+}

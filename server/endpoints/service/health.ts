@@ -1,0 +1,36 @@
+/** GET /healthz, /readyz and the harmless probes that clients send before they start. */
+import { z } from 'zod'
+import { GatewayError } from '../../errors.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { PlainEndpoint } from '../endpoint.ts'
+
+const status = z.object({ status: z.string() })
+
+export const healthz: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/healthz', '/api/hello'],
+  envelope: 'flat',
+  documentation: { summary: 'Is the process alive?', tag: 'Operations', answer: status },
+  async handle(context) {
+    sendJson(context, 200, { status: 'ok' })
+  },
+}
+
+export const readyz: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/readyz'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Should this process get traffic?',
+    tag: 'Operations',
+    answer: status,
+    errors: [503],
+  },
+  async handle(context, services) {
+    const reason = await services.notReady()
+    if (reason !== undefined) throw new GatewayError('unavailable', { message: reason })
+    sendJson(context, 200, { status: 'ready' })
+  },
+}

@@ -1,0 +1,26 @@
+/** GET /openapi.json: this API as an OpenAPI 3.1 document. */
+import { z } from 'zod'
+import { sendJson } from '../../http/reply.ts'
+import { buildOpenapi } from '../../reference/openapi.ts'
+import { describeEndpoint } from '../../reference/operation.ts'
+import type { PlainEndpoint } from '../endpoint.ts'
+
+export const openapi: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/openapi.json'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'This reference for machines',
+    description: 'OpenAPI 3.1, generated from the same declarations that check requests.',
+    tag: 'Operations',
+    answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
+    example: () => ({}),
+  },
+  async handle(context, { publicUrl, endpoints }) {
+    const operations = endpoints().map((endpoint) => describeEndpoint(endpoint))
+    sendJson(context, 200, buildOpenapi({ operations, publicUrl }), {
+      'access-control-allow-origin': '*',
+    })
+  },
+}

@@ -1,0 +1,73 @@
+/** Measures a chat request: `content` of messages is text, or parts of which some are media. */
+import { isObject, type JsonObject, member } from '../../../lib/json.ts'
+import {
+  addMedia,
+  addMediaUrl,
+  createMeasure,
+  type Measure,
+  noteTtl,
+  readCacheControl,
+} from './measure.ts'
+
+export function measureChat(value: JsonObject): Measure {
+  const measure = createMeasure()
+  const { messages } = value
+  if (Array.isArray(messages)) {
+    for (let index = 0; index < messages.length; index += 1) {
+      readMessage(measure, messages[index], index)
+    }
+  }
+  readTools(measure, value.tools)
+  readCacheControl(measure, value, () => '')
+  const options = value.prompt_cache_options
+  if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
+  return measure
+}
+
+/** Caches of the tools; their texts are text. */
+export function readTools(measure: Measure, tools: unknown): void {
+  if (!Array.isArray(tools)) return
+  for (let index = 0; index < tools.length; index += 1) {
+    const tool: unknown = tools[index]
+    if (isObject(tool)) readCacheControl(measure, tool, () => `tools[${index}].`)
+  }
+}
+
+function readMessage(measure: Measure, message: unknown, index: number): void {
+  if (!isObject(message)) return
+  readCacheControl(measure, message, () => `messages[${index}].`)
+  // An earlier spoken answer, which the vendor has.
+  if (isObject(message.audio)) measure.isOpen = true
+  const { content } = message
+  if (!Array.isArray(content)) return
+  for (let part = 0; part < content.length; part += 1) {
+    readPart(measure, content[part], () => `messages[${index}].content[${part}].`)
+  }
+}
+
+function readPart(measure: Measure, part: unknown, at: () => string): void {
+  if (!isObject(part)) return
+  readCacheControl(measure, part, at)
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return
+    case 'image_url':
+      addMediaUrl(measure, 'image', member(part.image_url, 'url') ?? part.image_url)
+      return
+    case 'input_audio':
+      measure.audioAt ??= `${at()}type`
+      addMedia(measure, 'audio', member(part.input_audio, 'data'))
+      return
+    case 'file':
+      readFile(measure, part.file)
+      return
+    default:
+      // A part of another vendor's, or one that is still to be invented.
+      measure.isOpen = true
+  }
+}
+
+function readFile(measure: Measure, file: unknown): void {
+  addMediaUrl(measure, 'document', member(file, 'file_data'))
+}

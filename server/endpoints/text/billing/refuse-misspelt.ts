@@ -1,0 +1,29 @@
+/** Names of members in another letter case: some vendors match them all the same, and bill them. */
+import { foldKey } from '../../../dialects/json-scan.ts'
+import { invalidField } from '../../../errors.ts'
+import type { Body } from '../../../pipeline/metering.ts'
+import { PLAIN_CHAT, PLAIN_EMBEDDINGS, PLAIN_MESSAGES, PLAIN_RESPONSES } from './plain-members.ts'
+
+/** Members that ask for what costs or belongs to somebody, and that no list of plain ones has. */
+const OTHERS = [
+  ...['models', 'plugins', 'provider', 'web_search_options', 'enable_search', 'search_parameters'],
+  ...['conversation', 'prompt', 'container', 'mcp_servers', 'fallbacks', 'fallback_credit_token'],
+  ...['size', 'quality', 'style', 'partial_images', 'image', 'images', 'mask'],
+  ...['sequential_image_generation', 'sequential_image_generation_options'],
+]
+const KNOWN: ReadonlySet<string> = new Set([
+  ...PLAIN_CHAT,
+  ...PLAIN_RESPONSES,
+  ...PLAIN_MESSAGES,
+  ...PLAIN_EMBEDDINGS,
+  ...OTHERS,
+])
+
+/** Throws a 400 that names the first member which a lenient reader takes for a known one. */
+export function refuseMisspelt(value: Body): void {
+  for (const name of Object.keys(value)) {
+    if (KNOWN.has(name)) continue
+    const known = foldKey(name)
+    if (KNOWN.has(known)) throw invalidField(name, `the name of this field is '${known}'`)
+  }
+}

@@ -1,0 +1,112 @@
+/** POST /v1/chat/completions: OpenAI's chat dialect. */
+import { z } from 'zod'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { readChatAsking } from './billing/chat-options.ts'
+import { measureChat } from './billing/measure-chat.ts'
+import { PLAIN_CHAT } from './billing/plain-members.ts'
+import {
+  asksForStream,
+  countInput,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
+} from './billing/text-billing.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_completion_tokens', 'max_tokens'],
+  plain: PLAIN_CHAT,
+  measure: measureChat,
+  asking: ({ value }, measure) => readChatAsking(value, measure),
+}
+
+const tokenLimit = z.int().positive().max(10_000_000).nullish()
+
+const chatRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  messages: z
+    .array(z.looseObject({ role: z.string().min(1) }))
+    .min(1)
+    .describe('The conversation so far; each message has a role and content.'),
+  stream: z.boolean().nullish().describe('true: server-sent events.'),
+  stream_options: z
+    .looseObject({
+      include_usage: z.boolean().nullish().describe('true: a last chunk with the usage.'),
+    })
+    .nullish(),
+  max_tokens: tokenLimit.describe('The older name of max_completion_tokens.'),
+  max_completion_tokens: tokenLimit.describe('The most that may be generated, and be frozen for.'),
+  n: z.int().min(1).max(128).nullish().describe('Number of answers; each is billed.'),
+  best_of: z.int().min(1).max(128).nullish().describe('Answers made to choose from; all billed.'),
+  temperature: z.number().nullish().describe('Passes to the upstream, as all sampling does.'),
+  top_p: z.number().nullish(),
+  tools: z.array(z.looseObject({})).nullish().describe('Functions that the model may call.'),
+})
+
+const usage = z.looseObject({
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
+  total_tokens: z.int(),
+})
+
+const chatAnswer = z.looseObject({
+  id: z.string(),
+  object: z.literal('chat.completion'),
+  model: z.string(),
+  choices: z.array(z.looseObject({ index: z.int(), finish_reason: z.string().nullable() })),
+  usage,
+})
+
+export const chatCompletions: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/chat/completions'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'chat.completions',
+    operation: 'chat',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesPictures: true,
+    schema: chatRequest,
+    model: ({ value }) => value.model as string,
+    streams: asksForStream,
+    inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureChat(value)),
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
+    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Create a chat completion',
+    description:
+      'Streaming or not. Usage is always learnt from the upstream for billing; a usage chunk ' +
+      'that the caller did not ask for is not shown.',
+    tag: 'Text',
+    answer: chatAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'one `chat.completion.chunk` an event, and `[DONE]` at the end.',
+    },
+    example: (model) => ({
+      body: { model, messages: [{ role: 'user', content: 'Name three rivers.' }] },
+      answer: {
+        id: 'chatcmpl-7Qm2',
+        object: 'chat.completion',
+        created: 1794268800,
+        model,
+        choices: [
+          {
+            index: 0,
+            message: { role: 'assistant', content: 'Danube, Niger, Mekong.' },
+            finish_reason: 'stop',
+          },
+        ],
+        usage: { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20 },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,48 @@
+/** POST /v1/messages/count_tokens: an estimate, free of charge. */
+import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { parseRequestJson } from '../../dialects/json-scan.ts'
+import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
+import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
+import { GatewayError } from '../../errors.ts'
+import { expectJson, readBody } from '../../http/body.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+
+/** For the reference; the checks themselves are the dialect's. */
+const countRequest = z.looseObject({
+  model: z.string().optional(),
+  messages: z.array(z.looseObject({ role: z.string() })).min(1),
+})
+
+export const countTokens: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/messages/count_tokens'],
+  envelope: 'messages',
+  documentation: {
+    summary: 'Count the tokens of a message request',
+    description: 'An estimate by text length; nothing is charged and no upstream is asked.',
+    tag: 'Text',
+    body: countRequest,
+    answer: z.object({ input_tokens: z.int() }),
+    example: (model) => ({
+      body: { model, messages: [{ role: 'user', content: 'Name a river.' }] },
+      answer: { input_tokens: 11 },
+    }),
+    errors: [400, 413, 415],
+  },
+  async handle(context, _caller, services) {
+    expectJson(context.request)
+    const parsed = parseRequestJson(await readBody(context.request, services.limits.chatBytesMax))
+    if (!parsed.ok) throw new GatewayError('invalid_request', { message: parsed.message })
+    try {
+      validateMessagesRequest(parsed.value, { needsMaxTokens: false })
+    } catch (error) {
+      if (!(error instanceof InvalidRequest)) throw error
+      const { message, param } = error
+      throw new GatewayError('invalid_request', { message, param })
+    }
+    sendJson(context, 200, { input_tokens: countMessagesTokens(parsed.value) })
+  },
+}

@@ -1,0 +1,110 @@
+/** POST /v1/embeddings: OpenAI's embedding dialect, billed by input tokens. */
+import { z } from 'zod'
+import type { Body, Estimate, QuotedRequest } from '../../pipeline/metering.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { createMeasure } from './billing/measure.ts'
+import { PLAIN_EMBEDDINGS } from './billing/plain-members.ts'
+import { createAsking, readCommon } from './billing/priced-options.ts'
+import { quoteText, TEXT_BODY_BYTES_MAX, type TextDialect } from './billing/text-billing.ts'
+
+const BYTES_PER_TOKEN = 4
+/**
+ * Tokenizers of embedding models may normalise text first (NFKC), which makes up to eleven bytes
+ * of one: the ligature U+FDFA grows from 3 bytes to 33.
+ */
+const TOKENS_PER_BYTE_MOST = 11
+
+const tokens = z.array(z.int().nonnegative()).min(1)
+
+const embeddingRequest = z.looseObject({
+  model: z.string().min(1).describe('An embedding model of GET /v1/models.'),
+  input: z
+    .union([z.string().min(1), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)], {
+      error: 'a text, a list of texts, a list of tokens, or a list of such lists',
+    })
+    .describe('Text or tokens, one or many.'),
+  dimensions: z.int().positive().nullish().describe('Length of the vectors, if the model can.'),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+})
+
+const embeddingAnswer = z.looseObject({
+  object: z.literal('list'),
+  model: z.string(),
+  data: z.array(z.looseObject({ object: z.literal('embedding'), index: z.int() })),
+  usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
+})
+
+/** Numbers are tokens: there are at least as many as the request lists. */
+function countTokens(input: unknown): number {
+  if (typeof input === 'number') return 1
+  if (!Array.isArray(input)) return 0
+  return input.reduce<number>((sum, item) => sum + countTokens(item), 0)
+}
+
+function estimateInput(value: Body, bodyBytes: number): number {
+  return Math.max(countTokens(value.input), Math.ceil(bodyBytes / BYTES_PER_TOKEN))
+}
+
+const dialect: TextDialect = {
+  limits: [],
+  plain: PLAIN_EMBEDDINGS,
+  measure: createMeasure,
+  asking({ value }, measure) {
+    const asking = createAsking()
+    readCommon(asking, value, measure)
+    return asking
+  },
+}
+
+/** Text and numbers alike, and no output. */
+function quote(request: QuotedRequest): Estimate {
+  const { ceiling, ...estimate } = quoteText(request, dialect)
+  const { value, body } = request
+  const inputTokens = ceiling.inputTokens + body.length * (TOKENS_PER_BYTE_MOST - 1)
+  return {
+    ...estimate,
+    quantities: { input_token: estimateInput(value, body.length) },
+    ceiling: { ...ceiling, inputTokens },
+  }
+}
+
+export const embeddings: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/embeddings'],
+  envelope: 'nested',
+  metering: {
+    endpoint: 'embeddings',
+    operation: 'embedding',
+    modelTypes: ['embedding'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesPictures: true,
+    schema: embeddingRequest,
+    model: ({ value }) => value.model as string,
+    streams: () => false,
+    inputTokens: estimateInput,
+    quote,
+    needs: ['input_token'],
+    fallback: (request) => ({ input_token: request.inputTokensEstimate }),
+    billsBroken: false,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Create embeddings',
+    tag: 'Text',
+    answer: embeddingAnswer,
+    example: (model) => ({
+      body: { model, input: ['a river', 'a stream'] },
+      answer: {
+        object: 'list',
+        model,
+        data: [
+          { object: 'embedding', index: 0, embedding: [0.0123, -0.0456] },
+          { object: 'embedding', index: 1, embedding: [0.0117, -0.0462] },
+        ],
+        usage: { prompt_tokens: 5, total_tokens: 5 },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

@@ -1,0 +1,136 @@
+/** POST /v1/messages: the messages dialect, whichever upstream serves the model (spec 4.8). */
+import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
+import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
+import type { Body, RequestParts } from '../../pipeline/metering.ts'
+import type { MeteredEndpoint } from '../endpoint.ts'
+import { measureMessages } from './billing/measure-messages.ts'
+import { readMessagesAsking } from './billing/messages-options.ts'
+import { PLAIN_MESSAGES } from './billing/plain-members.ts'
+import {
+  asksForStream,
+  countInput,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
+} from './billing/text-billing.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_tokens'],
+  plain: PLAIN_MESSAGES,
+  measure: measureMessages,
+  asking: ({ value, headers }, measure, inputTokens) =>
+    readMessagesAsking(value, headers, measure, inputTokens),
+}
+
+const messagesRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  max_tokens: z.int().positive().describe('The most that may be generated.'),
+  messages: z
+    .array(z.looseObject({ role: z.string() }))
+    .min(1)
+    .describe('The conversation; each message has a role and content.'),
+  system: z.union([z.string(), z.array(z.looseObject({}))]).optional(),
+  tools: z.array(z.looseObject({})).nullish().describe('Tools that the model may use.'),
+  stream: z.boolean().optional().describe('true: a stream of named events.'),
+})
+
+const messagesAnswer = z.looseObject({
+  id: z.string(),
+  type: z.literal('message'),
+  role: z.literal('assistant'),
+  content: z.array(z.looseObject({ type: z.string() })),
+  model: z.string(),
+  stop_reason: z.string().nullable(),
+  usage: z.looseObject({ input_tokens: z.int(), output_tokens: z.int() }),
+})
+
+const VERSION = '2023-06-01'
+const DATE = /^\d{4}-\d{2}-\d{2}$/
+
+/**
+ * `vendor-version` has the specification's one value; under the name that SDKs send, any
+ * well-formed date is taken, because newer SDKs send newer ones.
+ */
+function checkVersion({ headers }: RequestParts): void {
+  const { 'vendor-version': ours, 'anthropic-version': theirs } = headers
+  if (ours === undefined && theirs === undefined) {
+    throw new InvalidRequest('vendor-version', `this header is required: ${VERSION}`)
+  }
+  if (ours !== undefined && ours !== VERSION) {
+    throw new InvalidRequest('vendor-version', `the only version is ${VERSION}`)
+  }
+  if (theirs !== undefined && !(typeof theirs === 'string' && DATE.test(theirs))) {
+    throw new InvalidRequest('anthropic-version', 'must be a date such as 2023-06-01')
+  }
+}
+
+/** By its texts, which is closer; by its bytes where most of the request is in no text. */
+function estimateInput(value: Body, bodyBytes: number): number {
+  const byTexts = countMessagesTokens(value)
+  const byBytes = countInput(bodyBytes, measureMessages(value))
+  return byTexts * 2 < byBytes ? byBytes : byTexts
+}
+
+export const messages: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/messages'],
+  envelope: 'messages',
+  metering: {
+    endpoint: 'messages',
+    operation: 'messages',
+    modelTypes: ['chat'],
+    bodyBytesMax: TEXT_BODY_BYTES_MAX,
+    takesPictures: true,
+    schema: messagesRequest,
+    check: (parts) => {
+      checkVersion(parts)
+      validateMessagesRequest(parts.value, { needsMaxTokens: true })
+    },
+    model: ({ value }) => value.model as string,
+    streams: asksForStream,
+    inputTokens: estimateInput,
+    quote: (request) => quoteText(request, dialect),
+    needs: TEXT_NEEDS,
+    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    billsBroken: true,
+    passesRefusals: false,
+  },
+  documentation: {
+    summary: 'Create a message',
+    description:
+      'Header `vendor-version: 2023-06-01`, or `anthropic-version` with any date. The query is ' +
+      'ignored. A native upstream gets the request as it is; any other by translation.',
+    tag: 'Text',
+    headers: z.object({
+      'vendor-version': z
+        .literal(VERSION)
+        .optional()
+        .describe('Required, unless an SDK names its own.'),
+    }),
+    answer: messagesAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'named events from `message_start` to `message_stop`.',
+    },
+    example: (model) => ({
+      headers: { 'vendor-version': VERSION },
+      body: { model, max_tokens: 256, messages: [{ role: 'user', content: 'Name a river.' }] },
+      answer: {
+        id: 'msg_01F6',
+        type: 'message',
+        role: 'assistant',
+        model,
+        content: [{ type: 'text', text: 'The Danube.' }],
+        stop_reason: 'end_turn',
+        stop_sequence: null,
+        usage: { input_tokens: 11, output_tokens: 5 },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}

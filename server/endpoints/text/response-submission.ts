@@ -1,0 +1,55 @@
+/** Responses in the background: a call of POST /v1/responses whose work is a task. */
+import { encodeUnknownResponse } from '../../dialects/responses/encode-lost.ts'
+import { spliceJson } from '../../dialects/splice.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import type { Metering } from '../../pipeline/metering.ts'
+import type { BackgroundSubmission } from '../../tasks/background/create-response.ts'
+import type { TaskRow } from '../../tasks/task.ts'
+
+const KEPT = ['stream', 'store', 'max_output_tokens']
+
+/** The id that the creation answered: the vendor's, or ours where its answer was lost. */
+function idOf({ id, answer_lost: isLost, upstream_id: upstreamId }: TaskRow): string {
+  return isLost ? id : (upstreamId ?? id)
+}
+
+function encodeOwn(row: TaskRow): JsonObject {
+  return encodeUnknownResponse({
+    id: idOf(row),
+    model: row.model,
+    state: row.state === 'failed' ? 'failed' : 'queued',
+    message: row.error_message,
+    createdAt: row.created_at,
+  })
+}
+
+function encodeCallback(row: TaskRow): JsonObject {
+  const { state, model, error_message: message, created_at: createdAt } = row
+  const outcome =
+    state === 'succeeded'
+      ? { response_status: row.result?.status }
+      : { error: { code: 'task_failed', message: message ?? 'the task failed' } }
+  return {
+    ...{ task_id: idOf(row), kind: 'response', status: state, model, ...outcome },
+    created_at: createdAt.toISOString(),
+    finished_at: (row.finished_at ?? row.updated_at).toISOString(),
+  }
+}
+
+/** `metering` is that of the same call in the foreground: both are quoted and charged alike. */
+export function backgroundOf(metering: Metering): BackgroundSubmission {
+  return {
+    ...metering,
+    kind: 'response',
+    parameters: (value) => value,
+    keep: (value) => Object.fromEntries(KEPT.map((name) => [name, value[name]])),
+    urls: () => [],
+    background: {
+      metering,
+      asks: ({ background }) => background === true,
+      body: ({ body, fields }) => spliceJson(body, fields, { remove: ['callback_url'] }),
+    },
+    answer: encodeOwn,
+    announce: encodeCallback,
+  }
+}

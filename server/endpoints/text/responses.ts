@@ -1,0 +1,137 @@
+/** POST /v1/responses: the Responses dialect (spec 4.7), and the answer to its WebSocket probe. */
+import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Metering, RequestParts } from '../../pipeline/metering.ts'
+import { callbackUrl } from '../callback-url.ts'
+import type { MeteredEndpoint, PlainEndpoint } from '../endpoint.ts'
+import { measureResponses } from './billing/measure-responses.ts'
+import { PLAIN_RESPONSES } from './billing/plain-members.ts'
+import { readResponsesAsking } from './billing/responses-options.ts'
+import {
+  asksForStream,
+  countInput,
+  estimateText,
+  quoteText,
+  TEXT_BODY_BYTES_MAX,
+  TEXT_NEEDS,
+  type TextDialect,
+} from './billing/text-billing.ts'
+import { backgroundOf } from './response-submission.ts'
+
+const dialect: TextDialect = {
+  limits: ['max_output_tokens'],
+  plain: PLAIN_RESPONSES,
+  measure: measureResponses,
+  asking: ({ value }, measure) => readResponsesAsking(value, measure),
+}
+
+const responsesRequest = z.looseObject({
+  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  input: z
+    .union([z.string(), z.array(z.looseObject({}))], { error: 'a string or an array of items' })
+    .optional()
+    .describe('A string, or input items.'),
+  stream: z.boolean().nullish().describe('true: typed server-sent events.'),
+  max_output_tokens: z.int().positive().nullish(),
+  previous_response_id: z.string().nullish().describe('An answer of yours that is kept.'),
+  tools: z.array(z.looseObject({})).nullish().describe('Functions, and tools of the vendor.'),
+  background: z
+    .boolean()
+    .nullish()
+    .describe('true: answered at once; the response is made, and charged, as a task.'),
+  callback_url: callbackUrl.nullable(),
+})
+
+const responsesAnswer = z.looseObject({
+  id: z.string(),
+  object: z.literal('response'),
+  status: z.string(),
+  output: z.array(z.looseObject({ type: z.string() })),
+  usage: z
+    .looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() })
+    .nullable()
+    .describe('null until a response in the background has ended.'),
+})
+
+function check({ value }: RequestParts): void {
+  if (typeof value.callback_url !== 'string' || value.background === true) return
+  throw new InvalidRequest('callback_url', 'only of a response with background: true')
+}
+
+const metering: Metering = {
+  endpoint: 'responses',
+  operation: 'responses',
+  modelTypes: ['chat'],
+  bodyBytesMax: TEXT_BODY_BYTES_MAX,
+  takesPictures: true,
+  schema: responsesRequest,
+  check,
+  model: ({ value }) => value.model as string,
+  buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
+  keepsAnswer: ({ store }) => store !== false,
+  streams: asksForStream,
+  inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
+  quote: (request) => quoteText(request, dialect),
+  needs: TEXT_NEEDS,
+  fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+  billsBroken: true,
+  passesRefusals: true,
+}
+
+export const responses: MeteredEndpoint = {
+  kind: 'metered',
+  method: 'POST',
+  paths: ['/v1/responses'],
+  envelope: 'nested',
+  metering,
+  background: backgroundOf(metering),
+  documentation: {
+    summary: 'Create a response',
+    description:
+      'Goes through to the upstream. An upstream without this API refuses it itself: that ' +
+      'refusal is passed on and nothing is charged. With `background: true` it is a task: the ' +
+      'hold stays until the response has ended, GET and cancel follow it, and `callback_url` ' +
+      'gets one POST at its end.',
+    tag: 'Text',
+    answer: responsesAnswer,
+    stream: {
+      type: 'text/event-stream',
+      description: 'typed events; `response.completed` ends it and has the usage.',
+    },
+    example: (model) => ({
+      body: { model, input: 'Name a river.', max_output_tokens: 256 },
+      answer: {
+        id: 'resp_68f1',
+        object: 'response',
+        status: 'completed',
+        model,
+        output: [
+          {
+            type: 'message',
+            role: 'assistant',
+            content: [{ type: 'output_text', text: 'The Danube.' }],
+          },
+        ],
+        usage: { input_tokens: 11, output_tokens: 5, total_tokens: 16 },
+      },
+    }),
+    errors: [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503],
+  },
+}
+
+/** Agents first try a WebSocket here; only a 426 makes them send a POST at once. */
+export const upgradeResponses: PlainEndpoint = {
+  kind: 'plain',
+  method: 'GET',
+  paths: ['/v1/responses'],
+  envelope: 'nested',
+  documentation: {
+    summary: 'WebSocket is not offered',
+    tag: 'Text',
+    errors: [426],
+  },
+  async handle() {
+    throw new GatewayError('upgrade_required')
+  },
+}

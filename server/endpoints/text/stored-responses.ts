@@ -1,0 +1,211 @@
+/** Answers that the vendor keeps or makes: read, followed, cancelled and deleted by their owner. */
+import { z } from 'zod'
+import type { Caller } from '../../accounts/accounts.ts'
+import { hideInBody } from '../../dialects/hide-error.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import type { Context } from '../../http/context.ts'
+import { sendBytes, sendJson } from '../../http/reply.ts'
+import { tryParseJson } from '../../lib/json.ts'
+import {
+  askStored,
+  findStored,
+  type StoredPlace,
+  type StoredReply,
+  streamStored,
+} from '../../pipeline/ask-stored.ts'
+import { isTerminal, type TaskRow } from '../../tasks/task.ts'
+import type { StoredAction, StoredRequest } from '../../upstreams/upstream.ts'
+import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
+
+const response = z.looseObject({ id: z.string(), object: z.string() })
+const STARTING_AFTER = /^\d{1,9}$/
+
+/** A response of the caller's: where it is, and the task that makes it, if it is made by one. */
+interface Target {
+  readonly id: string
+  readonly place: StoredPlace
+  readonly task: TaskRow | undefined
+}
+
+type Handle = (
+  context: Context,
+  caller: Caller,
+  services: PlainServices,
+  target: Target,
+) => Promise<void>
+
+/** Throws 404 for what is not this account's. Undefined when it was answered in our own words. */
+async function findTarget(
+  context: Context,
+  { accountId }: Caller,
+  services: PlainServices,
+): Promise<Target | undefined> {
+  const { background } = services.tasks
+  const id = context.params.response_id ?? ''
+  const task = await background.find(accountId, id)
+  if (!task) return { id, place: await findStored(accountId, id, services), task }
+  context.facts.model = task.model
+  const own = background.own(task)
+  if (own !== undefined) {
+    await answerOwn(context, services, task, own)
+    return undefined
+  }
+  const model = services.catalog.snapshot().models.get(task.model)
+  const place = { channel: await background.channelOf(task), model }
+  return { id: task.upstream_id ?? id, place, task }
+}
+
+/** The vendor has nothing to say of it: it is shown, and removed, as our tasks are. */
+async function answerOwn(
+  context: Context,
+  services: PlainServices,
+  task: TaskRow,
+  own: unknown,
+): Promise<void> {
+  if (context.request.method !== 'DELETE') {
+    sendJson(context, 200, own)
+    return
+  }
+  if (!isTerminal(task.state)) throw stillMade()
+  await services.tasks.hide(task)
+  const id = context.params.response_id
+  sendJson(context, 200, { id, object: 'response', deleted: true })
+}
+
+function stillMade(): GatewayError {
+  return new GatewayError('conflict', {
+    message: 'this response is still being made: cancel it first',
+    code: 'response_not_ended',
+  })
+}
+
+function requestOf(context: Context, { id }: Target, action: StoredAction): StoredRequest {
+  return { action, id, query: context.query.toString() }
+}
+
+function send(context: Context, { status, contentType, body }: StoredReply): void {
+  const headers = { 'content-type': contentType, ...(status < 400 ? {} : FINAL) }
+  sendBytes(context, status, headers, hideInBody(body))
+}
+
+/** The vendor has spoken: 409 is one of the statuses that SDKs repeat. */
+const FINAL = { 'x-should-retry': 'false' }
+
+const get: Handle = async (context, caller, services, target) => {
+  if (context.query.get('stream') === 'true') return follow(context, caller, services, target)
+  const request = requestOf(context, target, 'get')
+  const reply = await askStored(context, caller, target.place, request, services)
+  await settleBy(services, target, reply)
+  send(context, reply)
+}
+
+/** Only what is made in the background has events that can be read again. */
+const follow: Handle = async (context, caller, services, target) => {
+  const { task, place } = target
+  if (!task) throw invalidField('stream', 'only a response that was made in the background')
+  const after = context.query.get('starting_after')
+  if (after !== null && !STARTING_AFTER.test(after)) {
+    throw invalidField('starting_after', 'the sequence_number of an event')
+  }
+  const request = requestOf(context, target, 'get')
+  const { background } = services.tasks
+  const reply = await streamStored(context, caller, place, request, services, {
+    relay: await background.watch(task),
+    deliver: (answer) => background.follow(context, answer, task, after !== null),
+  })
+  if (reply) send(context, reply)
+}
+
+const cancel: Handle = async (context, caller, services, target) => {
+  const request = requestOf(context, target, 'cancel')
+  const reply = await askStored(context, caller, target.place, request, services)
+  await settleBy(services, target, reply)
+  send(context, reply)
+}
+
+const listItems: Handle = async (context, caller, services, target) => {
+  const request = requestOf(context, target, 'items')
+  send(context, await askStored(context, caller, target.place, request, services))
+}
+
+/** One that is not settled is read once more: after its deletion nobody could say what it cost. */
+const remove: Handle = async (context, caller, services, target) => {
+  const { task, place, id } = target
+  const isOpen = task && !isTerminal(task.state)
+  const now = isOpen ? await services.tasks.background.refresh(task) : task
+  if (now && !isTerminal(now.state)) throw stillMade()
+  const request = requestOf(context, target, 'delete')
+  const reply = await askStored(context, caller, place, request, services)
+  if (reply.status === 200) {
+    await services.storedAnswers.forget(caller.accountId, id)
+    if (now) await services.tasks.hide(now)
+  }
+  send(context, reply)
+}
+
+/** Whoever reads a final state first settles: this caller may be sooner than the worker. */
+async function settleBy(
+  { tasks }: PlainServices,
+  { task }: Target,
+  { status, body }: StoredReply,
+): Promise<void> {
+  if (task && status === 200) await tasks.background.read(task, tryParseJson(body))
+}
+
+const QUERY = z.object({
+  stream: z.enum(['true', 'false']).optional().describe('Only of a response in the background.'),
+  starting_after: z.string().optional().describe('With stream: events after this number.'),
+})
+
+function declare(
+  method: 'GET' | 'DELETE' | 'POST',
+  path: string,
+  handle: Handle,
+  documentation: Omit<AccountEndpoint['documentation'], 'tag' | 'example' | 'errors'>,
+): AccountEndpoint {
+  return {
+    kind: 'account',
+    method,
+    paths: [path],
+    envelope: 'nested',
+    documentation: {
+      ...documentation,
+      tag: 'Text',
+      example: () => ({ path: path.replace(':response_id', 'resp_9Wd3') }),
+      errors: [400, 404, 409, 429, 502, 503],
+    },
+    async handle(context, caller, services) {
+      const target = await findTarget(context, caller, services)
+      if (target) await handle(context, caller, services, target)
+    },
+  }
+}
+
+export const getResponse = declare('GET', '/v1/responses/:response_id', get, {
+  summary: 'Get a stored response',
+  description:
+    'Free of charge. One that is made in the background is settled by whoever reads its end ' +
+    'first; with `stream=true` its events are sent, again and as they come.',
+  query: QUERY,
+  answer: response,
+  stream: { type: 'text/event-stream', description: 'typed events of a response.' },
+})
+
+export const listInputItems = declare('GET', '/v1/responses/:response_id/input_items', listItems, {
+  summary: 'List what a stored response was given',
+  answer: z.looseObject({ object: z.string(), data: z.array(z.looseObject({})) }),
+})
+
+export const cancelResponse = declare('POST', '/v1/responses/:response_id/cancel', cancel, {
+  summary: 'Cancel a response that is made in the background',
+  description:
+    'May be repeated. The tokens that the vendor states are charged; where it states none, what ' +
+    'streams have delivered, and otherwise nothing.',
+  answer: response,
+})
+
+export const deleteResponse = declare('DELETE', '/v1/responses/:response_id', remove, {
+  summary: 'Delete a stored response',
+  description: 'One that is still being made is refused (409): cancel it first.',
+  answer: response,
+})

@@ -1,0 +1,194 @@
+/**
+ * Video tasks in the native form of `contents/generations/tasks`, on all four prefixes: a client
+ * of that API only changes its address and key (spec 4.4).
+ */
+import { z } from 'zod'
+import {
+  CODES_OF_STATUS,
+  encodeContentsCreated,
+  encodeContentsTask,
+  statusOf,
+} from '../../dialects/video/contents-task.ts'
+import { GatewayError } from '../../errors.ts'
+import { checkQuery } from '../../http/check-shape.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { TaskFilter } from '../../tasks/view-store.ts'
+import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
+import {
+  findShownVideo,
+  findVideo,
+  removeVideo,
+  toVideoTask,
+  VIDEO_ERRORS,
+  videoSubmission,
+} from './video-tasks.ts'
+
+const TAG = 'Video'
+const PAGE_MAX = 500
+const PAGE_SIZE_DEFAULT = 20
+
+type Paths = readonly [string, ...string[]]
+
+/** The path under every prefix under which clients of the native API may look for it. */
+function onEveryPrefix(suffix = ''): Paths {
+  const path = `/contents/generations/tasks${suffix}`
+  return [`/v1${path}`, `/api/v3${path}`, `/v3${path}`, `/api/v1${path}`]
+}
+
+const created = z.object({
+  id: z.string().describe('The upstream’s own id; ours where its answer was lost.'),
+  model: z.string(),
+  status: z.string(),
+  created_at: z.iso.datetime(),
+})
+
+const record = z.looseObject({
+  id: z.string(),
+  model: z.string(),
+  status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired']),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  created_at: z.int().describe('Unix seconds.'),
+  updated_at: z.int(),
+  content: z.looseObject({ video_url: z.string() }).optional(),
+  usage: z.looseObject({}).optional(),
+})
+
+const TASK_ID = 'cgt-20261121093000-6bbjd'
+const DONE = {
+  id: TASK_ID,
+  model: 'a-video-model',
+  status: 'succeeded',
+  error: null,
+  created_at: 1795253400,
+  updated_at: 1795253484,
+  content: { video_url: 'https://media.example/video.mp4' },
+  usage: { completion_tokens: 108900, total_tokens: 108900 },
+  resolution: '720p',
+  ratio: '16:9',
+  duration: 5,
+} satisfies z.input<typeof record>
+
+export const createContentsTask: TaskEndpoint = {
+  kind: 'task',
+  method: 'POST',
+  paths: onEveryPrefix(),
+  envelope: 'flat',
+  submission: videoSubmission(
+    'contents.generations.tasks',
+    encodeContentsCreated,
+    ({ nativeId }) => nativeId,
+  ),
+  documentation: {
+    summary: 'Create a video task, native form',
+    description: 'The same request and price as POST /v1/videos/generations.',
+    tag: TAG,
+    answer: created,
+    example: (model) => ({
+      body: { model, content: [{ type: 'text', text: 'A river at dawn.' }], duration: 5 },
+    }),
+    errors: VIDEO_ERRORS,
+  },
+}
+
+export const getContentsTask: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: onEveryPrefix('/:task_id'),
+  envelope: 'flat',
+  documentation: {
+    summary: 'Get a video task, native form',
+    tag: TAG,
+    answer: record,
+    example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: DONE }),
+    errors: [403, 404, 503],
+  },
+  async handle(context, caller, services) {
+    const row = await findShownVideo(context, caller, services)
+    sendJson(context, 200, encodeContentsTask(toVideoTask(row)))
+  },
+}
+
+const STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelled', 'expired'] as const
+
+const FILTERS: Readonly<
+  Record<(typeof STATUSES)[number], Pick<TaskFilter, 'states' | 'codes' | 'otherCodes'>>
+> = {
+  queued: { states: ['submitting', 'queued'] },
+  running: { states: ['processing'] },
+  succeeded: { states: ['succeeded'] },
+  failed: { states: ['failed'], otherCodes: Object.values(CODES_OF_STATUS).flat() },
+  cancelled: { states: ['failed'], codes: CODES_OF_STATUS.cancelled },
+  expired: { states: ['failed'], codes: CODES_OF_STATUS.expired },
+}
+
+const listQuery = z.object({
+  page_num: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
+  page_size: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_SIZE_DEFAULT),
+  'filter.status': z.enum(STATUSES).optional(),
+  'filter.task_ids': z.string().max(200).optional().describe('May be repeated.'),
+  'filter.model': z.string().max(200).optional(),
+  'filter.service_tier': z.enum(['default', 'flex']).optional(),
+})
+
+export const listContentsTasks: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: onEveryPrefix(),
+  envelope: 'flat',
+  documentation: {
+    summary: 'List video tasks, native form',
+    tag: TAG,
+    query: listQuery,
+    answer: z.object({ items: z.array(record), total: z.int() }),
+    example: () => ({ path: '/v1/contents/generations/tasks?page_size=2' }),
+    errors: [400, 403, 503],
+  },
+  async handle(context, caller, services) {
+    const wanted = checkQuery(listQuery, context.query)
+    const { page_num: page, page_size: size } = wanted
+    const { 'filter.status': status, 'filter.service_tier': tier } = wanted
+    const model = wanted['filter.model']
+    const ids = context.query.getAll('filter.task_ids').slice(0, PAGE_MAX)
+    const { rows, total } = await services.tasks.list({
+      accountId: caller.accountId,
+      kind: 'video',
+      limit: size,
+      offset: (page - 1) * size,
+      ...(status ? FILTERS[status] : {}),
+      ...(tier ? { tier } : {}),
+      ...(model ? { model } : {}),
+      ...(ids.length > 0 ? { ids } : {}),
+    })
+    const shown = await services.library.withOwnLinks(rows)
+    const items = shown.map((row) => encodeContentsTask(toVideoTask(row)))
+    sendJson(context, 200, { items, total })
+  },
+}
+
+export const deleteContentsTask: AccountEndpoint = {
+  kind: 'account',
+  method: 'DELETE',
+  paths: onEveryPrefix('/:task_id'),
+  envelope: 'flat',
+  documentation: {
+    summary: 'Cancel or delete a video task, native form',
+    description:
+      'A queued task is cancelled; a running or a cancelled one is refused (409); the record of ' +
+      'a finished one is deleted.',
+    tag: TAG,
+    answer: z.object({}),
+    example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: {} }),
+    errors: [403, 404, 409, 502, 503],
+  },
+  async handle(context, caller, services) {
+    const row = await findVideo(context, caller, services)
+    // As that API does: a cancel that is repeated must not remove what it has cancelled.
+    if (statusOf(toVideoTask(row)) === 'cancelled') throw cancelledAlready()
+    await removeVideo(row, services)
+    sendJson(context, 200, {})
+  },
+}
+
+function cancelledAlready(): GatewayError {
+  return new GatewayError('conflict', { message: 'this task is cancelled already' })
+}

@@ -1,0 +1,100 @@
+/** The one request of both ways to create a video task: every field with its rule and default. */
+import { z } from 'zod'
+import { VIDEO_RESULT_FIELDS } from '../../dialects/video/video-task.ts'
+import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import type { Body } from '../../pipeline/metering.ts'
+import type { NamedUrl } from '../../tasks/submission.ts'
+import { callbackUrl } from '../callback-url.ts'
+
+const SEED_MAX = 2 ** 32 - 1
+
+const IMAGE_ROLES = ['first_frame', 'last_frame', 'reference_image']
+const ROLES: Readonly<Record<string, readonly string[]>> = {
+  text: [],
+  image_url: IMAGE_ROLES,
+  video_url: ['reference_video'],
+  audio_url: ['reference_audio'],
+}
+const MEDIA_URL = /^(?:https?:\/\/|data:(?:image|video|audio)\/|asset:\/\/)/i
+
+const media = z
+  .looseObject({
+    url: z
+      .string()
+      .min(1)
+      .refine((url) => MEDIA_URL.test(url), { error: 'must be an http(s), data: or asset:// URL' }),
+  })
+  .optional()
+
+const contentItem = z
+  .looseObject({
+    type: z.enum(['text', 'image_url', 'video_url', 'audio_url']),
+    text: z.string().optional().describe('The prompt; at most 500 Chinese characters are advised.'),
+    image_url: media,
+    video_url: media.describe('Only for models of the generation 2.0 and later.'),
+    audio_url: media.describe('Only for models of the generation 2.0 and later.'),
+    role: z
+      .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
+      .optional()
+      .describe('Position or purpose of an image, video or audio.'),
+  })
+  .check(({ value, issues }) => {
+    const refuse = (field: string, message: string) =>
+      issues.push({ code: 'custom', input: value, path: [field], message })
+    const payload = value[value.type]
+    if (payload === undefined || payload === '') refuse(value.type, 'required')
+    const roles = ROLES[value.type] ?? []
+    if (value.role !== undefined && !roles.includes(value.role)) {
+      const known = roles.length > 0 ? `one of ${roles.join(', ')}` : 'absent'
+      refuse('role', `of this item must be ${known}`)
+    }
+  })
+
+export const videoRequest = z.looseObject({
+  model: z.string().min(1).describe('From GET /v1/models?type=video.'),
+  content: z.array(contentItem).min(1, 'needs at least one item').max(64),
+  resolution: z.enum(['480p', '720p', '1080p', '4k', '768P', '2K']).default('720p'),
+  ratio: z.enum(['16:9', '4:3', '1:1', '3:4', '9:16', '21:9', 'adaptive']).default('adaptive'),
+  duration: z
+    .int()
+    .refine((seconds) => seconds === -1 || seconds > 0, {
+      error: 'must be at least 1 second, or -1',
+    })
+    .default(5)
+    .describe('Seconds; -1 lets the model choose.'),
+  seed: z.int().min(-1).max(SEED_MAX).default(-1),
+  generate_audio: z.boolean().default(true).describe('Matching speech, effects and music.'),
+  return_last_frame: z.boolean().default(false).describe('Also the last frame, as a png.'),
+  camera_fixed: z.boolean().default(false),
+  watermark: z.boolean().default(false),
+  service_tier: z.enum(['default', 'flex']).default('default'),
+  callback_url: callbackUrl,
+  safety_identifier: z.string().max(64).optional().describe('A hash of your user’s id.'),
+  execution_expires_after: z.int().min(3600).max(259_200).optional(),
+})
+
+export function readVideoParameters(value: Body): JsonObject {
+  return videoRequest.parse(value)
+}
+
+/** What is kept with the task: neither prompts nor media. */
+export function keepVideoParameters(parameters: JsonObject): JsonObject {
+  const kept = [
+    ...VIDEO_RESULT_FIELDS,
+    ...['generate_audio', 'service_tier', 'safety_identifier', 'execution_expires_after'],
+  ]
+  return Object.fromEntries(
+    kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),
+  )
+}
+
+/** The media that the vendor will fetch; what is in the request itself is not fetched. */
+export function listMediaUrls({ content }: JsonObject): readonly NamedUrl[] {
+  if (!Array.isArray(content)) return []
+  return content.filter(isObject).flatMap((item, index) => {
+    const type = String(item.type)
+    const url = member(item[type], 'url')
+    if (typeof url !== 'string' || !/^https?:/i.test(url)) return []
+    return [{ field: `content[${index}].${type}.url`, url }]
+  })
+}

@@ -1,0 +1,176 @@
+/** Video tasks in the gateway's own form: create, get, list, cancel (spec 2.3, 4.4). */
+import { z } from 'zod'
+import { encodeCreated, encodeVideoTask } from '../../dialects/video/video-task.ts'
+import { checkQuery } from '../../http/check-shape.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
+import {
+  findShownVideo,
+  findVideo,
+  removeVideo,
+  toVideoTask,
+  VIDEO_ERRORS,
+  videoSubmission,
+} from './video-tasks.ts'
+
+const LIMIT_DEFAULT = 20
+const LIMIT_MAX = 200
+const TAG = 'Video'
+
+const created = z.object({
+  id: z.string().describe('Ours; upstream_id works wherever it does.'),
+  upstream_id: z
+    .string()
+    .nullable()
+    .describe('null while the vendor’s answer to the creation is lost: the task is looked for.'),
+  model: z.string(),
+  status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
+  created_at: z.iso.datetime(),
+})
+
+const record = created.extend({
+  video_url: z
+    .string()
+    .optional()
+    .describe('Ours once it is copied; before, the vendor’s, valid for 24 hours.'),
+  last_frame_url: z.string().optional(),
+  duration: z.number().optional(),
+  resolution: z.string().optional(),
+  ratio: z.string().optional(),
+  seed: z.number().optional(),
+  usage: z.looseObject({}).optional(),
+  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  callback: z.object({ status: z.string(), attempts: z.int() }).optional(),
+  finished_at: z.iso.datetime().optional(),
+})
+
+const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
+const CREATED = {
+  id: TASK_ID,
+  upstream_id: 'cgt-20261121093000-6bbjd',
+  model: 'a-video-model',
+  status: 'queued',
+  created_at: '2026-11-21T09:30:00.000Z',
+} satisfies z.input<typeof created>
+const DONE = {
+  ...CREATED,
+  status: 'succeeded',
+  video_url: 'https://media.example/video.mp4',
+  duration: 5,
+  resolution: '720p',
+  ratio: '16:9',
+  seed: 78674,
+  usage: { completion_tokens: 108900, total_tokens: 108900 },
+  finished_at: '2026-11-21T09:31:24.000Z',
+} satisfies z.input<typeof record>
+
+export const createVideo: TaskEndpoint = {
+  kind: 'task',
+  method: 'POST',
+  paths: ['/v1/videos/generations'],
+  envelope: 'flat',
+  submission: videoSubmission('videos.generations', encodeCreated, ({ id }) => id),
+  documentation: {
+    summary: 'Create a video task',
+    description:
+      'Funds are frozen now and settled on what was made; a failed task costs nothing. ' +
+      'Which contents go together depends on the model and is checked before anything is frozen.',
+    tag: TAG,
+    answer: created,
+    example: (model) => ({
+      body: {
+        model,
+        content: [{ type: 'text', text: 'A river at dawn, slow camera.' }],
+        duration: 5,
+      },
+      answer: CREATED,
+    }),
+    errors: VIDEO_ERRORS,
+  },
+}
+
+export const getVideo: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/videos/generations/:task_id'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Get a video task',
+    tag: TAG,
+    answer: record,
+    example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),
+    errors: [403, 404, 503],
+  },
+  async handle(context, caller, services) {
+    const row = await findShownVideo(context, caller, services)
+    const task = toVideoTask(row, await services.tasks.callback(row))
+    sendJson(context, 200, encodeVideoTask(task))
+  },
+}
+
+const listQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(LIMIT_DEFAULT),
+  cursor: z
+    .string()
+    .regex(/^(?:task_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
+  model: z.string().max(200).optional(),
+  status: z.enum(['queued', 'processing', 'succeeded', 'failed']).optional(),
+})
+
+export const listVideos: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/videos/generations'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'List video tasks',
+    description: 'Newest first.',
+    tag: TAG,
+    query: listQuery,
+    answer: z.object({ data: z.array(record), next_cursor: z.string().nullable() }),
+    example: () => ({ path: '/v1/videos/generations?limit=2' }),
+    errors: [400, 403, 503],
+  },
+  async handle(context, caller, services) {
+    const { limit, cursor, model, status } = checkQuery(listQuery, context.query)
+    const states = status === 'queued' ? ['submitting', 'queued'] : status ? [status] : undefined
+    const { rows } = await services.tasks.list({
+      accountId: caller.accountId,
+      kind: 'video',
+      limit: limit + 1,
+      ...(cursor ? { after: cursor } : {}),
+      ...(model ? { model } : {}),
+      ...(states ? { states } : {}),
+    })
+    const page = rows.slice(0, limit)
+    const nextCursor = rows.length > limit ? (page.at(-1)?.id ?? null) : null
+    const shown = await services.library.withOwnLinks(page)
+    const data = shown.map((row) => encodeVideoTask(toVideoTask(row)))
+    sendJson(context, 200, { data, next_cursor: nextCursor })
+  },
+}
+
+export const cancelVideo: AccountEndpoint = {
+  kind: 'account',
+  method: 'DELETE',
+  paths: ['/v1/videos/generations/:task_id'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Cancel or remove a video task',
+    description:
+      'A queued task is cancelled and costs nothing; a running one cannot be (409); a finished ' +
+      'one is removed from view. Answers with the task as it is afterwards.',
+    tag: TAG,
+    answer: record,
+    example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),
+    errors: [403, 404, 409, 502, 503],
+  },
+  async handle(context, caller, services) {
+    const row = await findVideo(context, caller, services)
+    await removeVideo(row, services)
+    const after = (await services.tasks.find(caller.accountId, row.id, 'video')) ?? row
+    sendJson(context, 200, encodeVideoTask(toVideoTask(after)))
+  },
+}

@@ -1,0 +1,115 @@
+/** /v1/webhooks/deliveries: what was sent, how each attempt went, and sending it again. */
+import { z } from 'zod'
+import { checkQuery } from '../../http/check-shape.ts'
+import type { Context } from '../../http/context.ts'
+import { sendJson } from '../../http/reply.ts'
+import type { DeliveryFilter } from '../../webhooks/store.ts'
+import type { AccountEndpoint } from '../endpoint.ts'
+import {
+  deliverySchema,
+  describeDelivery,
+  EXAMPLE_DELIVERY,
+  noDelivery,
+} from './webhook-schemas.ts'
+
+const listQuery = z.object({
+  limit: z.coerce.number().int().min(1).max(200).default(20),
+  cursor: z
+    .string()
+    .regex(/^(?:whd_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
+    .optional()
+    .describe('next_cursor of the page before.'),
+  task_id: z.string().max(200).optional().describe('By either id of the task.'),
+  status: z.enum(['pending', 'delivered', 'dropped']).optional(),
+})
+
+function readFilter(context: Context, accountId: string): DeliveryFilter {
+  const { limit, cursor, task_id: taskId, status } = checkQuery(listQuery, context.query)
+  return {
+    accountId,
+    limit,
+    ...(cursor ? { after: cursor } : {}),
+    ...(taskId ? { taskId } : {}),
+    ...(status ? { state: status } : {}),
+  }
+}
+
+export const listDeliveries: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/webhooks/deliveries'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'List webhook deliveries',
+    description: 'Newest first, each with its attempts.',
+    tag: 'Webhooks',
+    query: listQuery,
+    answer: z.object({ data: z.array(deliverySchema), next_cursor: z.string().nullable() }),
+    example: () => ({
+      path: '/v1/webhooks/deliveries?status=delivered',
+      answer: { data: [EXAMPLE_DELIVERY], next_cursor: null },
+    }),
+    errors: [400, 403, 503],
+  },
+  async handle(context, caller, { webhooks }) {
+    const filter = readFilter(context, caller.accountId)
+    const rows = await webhooks.list({ ...filter, limit: filter.limit + 1 })
+    const page = rows.slice(0, filter.limit)
+    const nextCursor = rows.length > filter.limit ? (page.at(-1)?.id ?? null) : null
+    sendJson(context, 200, { data: page.map(describeDelivery), next_cursor: nextCursor })
+  },
+}
+
+export const getDelivery: AccountEndpoint = {
+  kind: 'account',
+  method: 'GET',
+  paths: ['/v1/webhooks/deliveries/:delivery_id'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Get a webhook delivery',
+    tag: 'Webhooks',
+    answer: deliverySchema,
+    example: () => ({
+      path: `/v1/webhooks/deliveries/${EXAMPLE_DELIVERY.id}`,
+      answer: EXAMPLE_DELIVERY,
+    }),
+    errors: [403, 404, 503],
+  },
+  async handle(context, caller, { webhooks }) {
+    const row = await webhooks.find(caller.accountId, context.params.delivery_id ?? '')
+    if (!row) throw noDelivery()
+    sendJson(context, 200, describeDelivery(row))
+  },
+}
+
+export const redeliver: AccountEndpoint = {
+  kind: 'account',
+  method: 'POST',
+  paths: ['/v1/webhooks/deliveries/:delivery_id/redeliver'],
+  envelope: 'flat',
+  documentation: {
+    summary: 'Send a webhook again',
+    description: 'The same body to the same URL, as a new delivery with four attempts of its own.',
+    tag: 'Webhooks',
+    answer: deliverySchema,
+    example: () => ({
+      path: `/v1/webhooks/deliveries/${EXAMPLE_DELIVERY.id}/redeliver`,
+      answer: {
+        ...EXAMPLE_DELIVERY,
+        id: 'whd_1Lk7ZsV0xPq9bNfYw3TgRc',
+        redelivery_of: EXAMPLE_DELIVERY.id,
+        status: 'pending',
+        next_attempt_at: '2026-11-21T10:00:00.000Z',
+        created_at: '2026-11-21T10:00:00.000Z',
+        finished_at: null,
+        attempts: [],
+      },
+    }),
+    errors: [403, 404, 429, 503],
+  },
+  async handle(context, caller, { webhooks }) {
+    const row = await webhooks.redeliver(caller.accountId, context.params.delivery_id ?? '')
+    if (!row) throw noDelivery()
+    sendJson(context, 200, describeDelivery(row))
+  },
+}

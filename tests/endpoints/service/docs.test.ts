@@ -1,0 +1,91 @@
+/** GET /docs, black box: open to everybody, and its commands work as they are printed. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
+import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'docs-'))
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway({
+    DATA_DIR: dataDir,
+    PUBLIC_URL: 'http://gateway.test',
+    ALLOW_PRIVATE_TARGETS: 'true',
+  })
+})
+after(async () => {
+  await gateway.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&#39;': "'",
+  '&amp;': '&',
+}
+
+/** The commands on the page, as a reader would copy them. */
+async function readCommands(): Promise<string[]> {
+  const page = await (await fetch(`${gateway.url}/docs`)).text()
+  return [...page.matchAll(/<code>(curl [^<]*)<\/code>/g)].map(({ 1: code = '' }) =>
+    code.replace(/&(?:lt|gt|quot|amp|#39);/g, (entity) => ENTITIES[entity] ?? entity),
+  )
+}
+
+test('200: a page under a policy that allows no script', async () => {
+  const answer = await fetch(`${gateway.url}/docs`)
+  assert.equal(answer.status, 200)
+  assert.equal(answer.headers.get('content-type'), 'text/html; charset=utf-8')
+  assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'none'/)
+  assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+  assert.match(await answer.text(), /<h3><a href="#postChatCompletions">/)
+})
+
+test('every command on the page is answered with 200', async () => {
+  const { key } = await gateway.tenant()
+  const called = await gateway.post('/v1/search', key, { Type: 'web', Query: 'rivers' })
+  const kept = await gateway.post('/v1/responses', key, { model: 'sim-chat', input: 'rivers' })
+  const order = { model: 'sim-chat', input: 'rivers', background: true }
+  const begun = await gateway.post('/v1/responses', key, order)
+  const requestId = called.headers.get('x-request-id') ?? ''
+  const form = new FormData()
+  form.append('file', new Blob(['words']), 'meeting.mp3')
+  const upload = async () =>
+    JSON.parse(await (await gateway.fetch('/v1/files', { method: 'POST', key, body: form })).text())
+  const shown = await upload()
+  const receiver = 'http://127.0.0.1:1/'
+  const tried = await gateway.post('/v1/webhooks/test', key, { url: receiver })
+  // What names a task or what it made needs one, and the console needs a session: see their tests.
+  const named = /[/"](?:task_|cgt-|asset_|media\/|admin\/)|@speech\.wav/
+  const commands = (await readCommands()).filter((one) => !named.test(one))
+  assert.ok(commands.length >= 10, `${commands.length} commands`)
+  for (const printed of commands) {
+    const command = printed
+      .replace('http://gateway.test', gateway.url)
+      .replace(/req_\w{22}/, requestId)
+      .replace(/whd_\w{22}/, tried.json.id)
+      .replace('https://example.com/hooks/tributary', receiver)
+      .replace('resp_9Wd3', (printed.includes('/cancel') ? begun : kept).json.id)
+      .replace('/files/0J8s/meeting.mp3', new URL(shown.url).pathname)
+      .replace('@meeting.mp3', `@${import.meta.filename}`)
+      .replace(/file_\w{22}/, printed.includes('DELETE') ? (await upload()).id : shown.id)
+      .replace(/^curl /, `curl -s -w '%{http_code}' `)
+    const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+      env: { ...process.env, KEY: key },
+    })
+    assert.ok(stdout.endsWith('200'), `${command}\n${stdout}`)
+    if (command.includes('/speech/')) assert.match(stdout, /"code":20000000\b/)
+  }
+})
+
+test('405: it is read, not written', async () => {
+  const answer = await fetch(`${gateway.url}/docs`, { method: 'POST' })
+  assert.equal(answer.status, 405)
+})

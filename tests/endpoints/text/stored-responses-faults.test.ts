@@ -1,0 +1,142 @@
+/** Reading stored responses from a vendor that fails, floods or falls silent. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { after, before, test } from 'node:test'
+import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+
+const PATH = '/v1/responses'
+const MB = 1024 * 1024
+const KEPT = {
+  ...{ id: 'resp_kept', object: 'response', status: 'completed' },
+  output: [{ type: 'message', role: 'assistant', content: [] }],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+}
+
+let gateway: TestGateway
+let vendor: Server
+let answer: (response: ServerResponse) => void
+let sentBytes = 0
+let wasLeft = false
+let count = 0
+let odd: object = {}
+
+before(async () => {
+  vendor = createServer((request, response) => {
+    request.resume()
+    response.on('close', () => {
+      wasLeft ||= !response.writableFinished
+    })
+    if (request.method !== 'POST') return answer(response)
+    count += 1
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ ...KEPT, id: `resp_${count}`, ...odd }))
+  })
+  vendor.listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  const address = vendor.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  gateway = await startTestGateway({ UPSTREAM_ANSWER_BYTES_MAX: String(MB) })
+  await gateway.apply({
+    channels: [
+      {
+        ...{ id: 'odd', upstream: 'openai-compatible' },
+        settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'k' },
+      },
+    ],
+    models: [
+      {
+        ...{ id: 'odd', type: 'chat' },
+        prices: [
+          { unit: 'input_token', per: 1, amount: '0.001' },
+          { unit: 'output_token', per: 1, amount: '0.001' },
+        ],
+        routes: [{ channel: 'odd', upstream_model: 'x' }],
+      },
+    ],
+  })
+})
+after(async () => {
+  await gateway.stop()
+  vendor.closeAllConnections()
+  vendor.close()
+})
+
+async function keep(tenant: Tenant): Promise<string> {
+  const made = await gateway.post(PATH, tenant.key, { model: 'odd', input: 'hi' })
+  assert.equal(made.status, 200, made.text)
+  return `${PATH}/${made.json.id}`
+}
+
+function flood(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'application/json' })
+  const piece = Buffer.alloc(64 * 1024, ' ')
+  const more = () => {
+    if (response.destroyed) return
+    sentBytes += piece.length
+    response.write(piece, () => setImmediate(more))
+  }
+  more()
+}
+
+test('an answer without end is cut at the limit: 502 that may be repeated, recorded failed', async () => {
+  const tenant = await gateway.tenant()
+  const path = await keep(tenant)
+  answer = flood
+  const read = await gateway.get(path, tenant.key)
+  assert.equal(read.status, 502)
+  assert.equal(read.headers.get('x-should-retry'), 'true')
+  assert.ok(sentBytes < 64 * MB, `${sentBytes} bytes were taken`)
+  const record = await gateway.record(read, tenant.key)
+  assert.deepEqual([record.status, record.charged], ['failed', '0'])
+})
+
+for (const [status, passed] of [
+  [500, 502],
+  [401, 502],
+  [404, 404],
+] as const) {
+  test(`${status} of the vendor: ${passed}, and the record says failed`, async () => {
+    const tenant = await gateway.tenant()
+    const path = await keep(tenant)
+    answer = (response) => void response.writeHead(status).end('{"error":{"message":"no"}}')
+    const read = await gateway.get(path, tenant.key)
+    assert.equal(read.status, passed)
+    assert.equal((await gateway.record(read, tenant.key)).status, 'failed')
+    assert.equal((await gateway.balance(tenant.accountId)).held, 0n)
+  })
+}
+
+test('a vendor that goes on unasked has its answer read by nobody: nobody paid for it', async () => {
+  const tenant = await gateway.tenant()
+  odd = { status: 'queued', usage: null, output: [] }
+  const body = { model: 'odd', input: 'hi' }
+  const misspelt = await gateway.post(PATH, tenant.key, { ...body, Background: true })
+  assert.deepEqual([misspelt.status, misspelt.json.error.param], [400, 'Background'])
+  const made = await gateway.post(PATH, tenant.key, body)
+  odd = {}
+  assert.equal(made.status, 200, made.text)
+  answer = (response) => void response.writeHead(200).end(JSON.stringify(KEPT))
+  assert.equal((await gateway.get(`${PATH}/${made.json.id}`, tenant.key)).status, 404)
+})
+
+test('a caller that leaves: nobody reads on, and the record says cancelled', async () => {
+  const tenant = await gateway.tenant()
+  const path = await keep(tenant)
+  wasLeft = false
+  const leaving = new AbortController()
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write(' ')
+    leaving.abort()
+  }
+  await assert.rejects(gateway.fetch(path, { key: tenant.key, signal: leaving.signal }))
+  await until('the vendor is left', () => wasLeft || undefined)
+  const status = await until('the record', async () => {
+    const [row] = await gateway.sql<{ status: string }[]>`
+      select status from call where account_id = ${tenant.accountId}
+        and endpoint = 'responses.stored'`
+    return row?.status
+  })
+  assert.equal(status, 'cancelled')
+})

@@ -1,0 +1,304 @@
+/** POST, GET and DELETE /v1/videos/generations, black box: fields, defaults, statuses, ids. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, test } from 'node:test'
+import {
+  BODY,
+  CONTENTS_PATH,
+  startTaskStage,
+  type TaskStage,
+  TEXT,
+  VIDEO_PATH,
+} from '../../tasks/stage.ts'
+import { testCommonStatuses } from '../common-statuses.ts'
+
+describe(VIDEO_PATH, () => {
+  let stage: TaskStage
+  before(async () => {
+    stage = await startTaskStage()
+  })
+  beforeEach(() => {
+    stage.vendor.advance = false
+  })
+  after(() => stage.stop())
+
+  for (const path of [VIDEO_PATH, CONTENTS_PATH]) {
+    testCommonStatuses(() => stage.gateway, {
+      path,
+      body: BODY,
+      model: 'test-video',
+      envelope: 'flat',
+      withWords: (words) => ({ ...BODY, content: [{ type: 'text', text: words }] }),
+      withModel: (model) => ({ path, body: { ...BODY, model } }),
+    })
+  }
+
+  test('400 without a model, in the words of the specification', async () => {
+    const tenant = await stage.gateway.tenant()
+    const answer = await stage.create(tenant, { content: TEXT })
+    assert.equal(answer.status, 400)
+    assert.deepEqual(answer.json, {
+      error: 'model field is required',
+      type: 'invalid_request_error',
+    })
+  })
+
+  const image = (role?: string) => ({
+    type: 'image_url',
+    image_url: { url: 'https://media.example/a.png' },
+    ...(role ? { role } : {}),
+  })
+  const bad: readonly [string, object][] = [
+    ['content is missing', { content: undefined }],
+    ['content is empty', { content: [] }],
+    ['content is no list', { content: 'a river' }],
+    ['a type is unknown', { content: [{ type: 'draft', text: 'x' }] }],
+    ['a text is missing', { content: [{ type: 'text' }] }],
+    ['an image is missing', { content: [{ type: 'image_url' }] }],
+    ['an image has no url', { content: [{ type: 'image_url', image_url: {} }] }],
+    ['a url is a file', { content: [{ type: 'image_url', image_url: { url: 'file:///etc/x' } }] }],
+    ['a role does not fit its type', { content: [image('reference_video')] }],
+    ['a role is unknown', { content: [image('hero')] }],
+    ['a text has a role', { content: [{ type: 'text', text: 'x', role: 'first_frame' }] }],
+    ['two texts', { content: [...TEXT, ...TEXT] }],
+    ['two images without roles', { content: [image(), image()] }],
+    ['only a last frame', { content: [image('last_frame')] }],
+    ['frames beside references', { content: [image('first_frame'), image('reference_image')] }],
+    ['ten references', { content: Array.from({ length: 10 }, () => image('reference_image')) }],
+    [
+      'audio alone',
+      { content: [...TEXT, { type: 'audio_url', audio_url: { url: 'https://a.example/a.mp3' } }] },
+    ],
+    ['resolution', { resolution: '8k' }],
+    ['resolution of another vendor', { resolution: '768P' }],
+    ['ratio', { ratio: '2:1' }],
+    ['duration 0', { duration: 0 }],
+    ['duration -2', { duration: -2 }],
+    ['duration 5.5', { duration: 5.5 }],
+    ['duration 3 of a model that begins at 4', { duration: 3 }],
+    ['duration 16 of a model that ends at 15', { duration: 16 }],
+    ['duration as text', { duration: '5' }],
+    ['seed -2', { seed: -2 }],
+    ['seed 2^32', { seed: 2 ** 32 }],
+    ['generate_audio', { generate_audio: 'yes' }],
+    ['return_last_frame', { return_last_frame: 1 }],
+    ['camera_fixed', { camera_fixed: 'no' }],
+    ['watermark', { watermark: 'no' }],
+    ['service_tier', { service_tier: 'fast' }],
+    ['flex where there is none', { service_tier: 'flex' }],
+    ['frames where only seconds count', { frames: 29 }],
+    ['a draft where there is none', { draft: true }],
+    ['callback_url without a scheme', { callback_url: 'example.com/hook' }],
+    ['callback_url of another scheme', { callback_url: 'ftp://example.com/hook' }],
+    ['callback_url with a password', { callback_url: 'https://u:p@example.com/hook' }],
+    ['callback_url too long', { callback_url: `https://example.com/${'x'.repeat(2048)}` }],
+    ['safety_identifier too long', { safety_identifier: 'x'.repeat(65) }],
+  ]
+  for (const [what, change] of bad) {
+    test(`400 before any charge: ${what}`, async () => {
+      const tenant = await stage.gateway.tenant()
+      const sent = stage.vendor.requests.length
+      const answer = await stage.create(tenant, { ...BODY, ...change })
+      assert.equal(answer.status, 400, answer.text)
+      assert.equal(answer.json.type, 'invalid_request_error')
+      const field = Object.keys(change)[0] ?? ''
+      assert.match(answer.json.error, new RegExp(field))
+      assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
+      assert.deepEqual((await stage.gateway.get('/v1/usage', tenant.key)).json.data, [])
+      assert.deepEqual(
+        stage.vendor.requests.slice(sent).filter((one) => one.startsWith('POST')),
+        [],
+      )
+    })
+  }
+
+  test('a picture inside the request may be larger than other JSON', async () => {
+    const tenant = await stage.gateway.tenant()
+    const url = `data:image/png;base64,${'A'.repeat(12_000_000)}`
+    const content = [...TEXT, { type: 'image_url', image_url: { url } }]
+    const answer = await stage.create(tenant, { ...BODY, content })
+    assert.equal(answer.status, 200, answer.text)
+  })
+
+  const good: readonly [string, string, object, object][] = [
+    [
+      'defaults of generation 2.0',
+      'test-video',
+      {},
+      { resolution: '720p', duration: 5, generate_audio: true },
+    ],
+    [
+      'a seed is not sent to a generation that takes none',
+      'test-video',
+      { seed: 11, camera_fixed: true },
+      { resolution: '720p', duration: 5, generate_audio: true },
+    ],
+    [
+      'every field of generation 1.5',
+      'test-video-1',
+      {
+        resolution: '1080p',
+        ratio: '9:16',
+        duration: 12,
+        seed: 2 ** 32 - 1,
+        generate_audio: false,
+        return_last_frame: true,
+        camera_fixed: true,
+        watermark: true,
+        service_tier: 'flex',
+        safety_identifier: 'x'.repeat(64),
+      },
+      {
+        resolution: '1080p',
+        ratio: '9:16',
+        duration: 12,
+        seed: 2 ** 32 - 1,
+        generate_audio: false,
+        return_last_frame: true,
+        camera_fixed: true,
+        watermark: true,
+        service_tier: 'flex',
+        safety_identifier: 'x'.repeat(64),
+      },
+    ],
+    [
+      'the model chooses the length',
+      'test-video',
+      { duration: -1 },
+      { resolution: '720p', duration: -1, generate_audio: true },
+    ],
+  ]
+  for (const [what, model, change, expected] of good) {
+    test(`what the vendor gets: ${what}`, async () => {
+      const tenant = await stage.gateway.tenant()
+      const callback = { callback_url: 'https://example.com/hook' }
+      const answer = await stage.create(tenant, { model, content: TEXT, ...change, ...callback })
+      assert.equal(answer.status, 200, answer.text)
+      const {
+        model: upstreamModel,
+        content,
+        ...rest
+      } = stage.vendor.tasks.get(answer.json.upstream_id)?.body ?? {}
+      assert.match(String(upstreamModel), /^doubao-seedance/)
+      assert.deepEqual(content, TEXT)
+      assert.deepEqual(rest, expected)
+    })
+  }
+
+  test('frames, references and audio in the combinations that a generation takes', async () => {
+    const tenant = await stage.gateway.tenant()
+    const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
+    const audio = { type: 'audio_url', audio_url: { url: 'https://media.example/a.mp3' } }
+    for (const content of [
+      [image()],
+      [...TEXT, image('first_frame'), image('last_frame')],
+      [...TEXT, ...Array.from({ length: 9 }, () => image('reference_image'))],
+      [...TEXT, image('reference_image'), { ...video, role: 'reference_video' }, audio],
+    ]) {
+      const answer = await stage.create(tenant, { ...BODY, content })
+      assert.equal(answer.status, 200, answer.text)
+    }
+    const old = { model: 'test-video-seconds', content: [...TEXT, video] }
+    assert.equal((await stage.create(tenant, old)).status, 400, '1.0 takes no video')
+  })
+
+  test('the hold is the upper bound: of the length, the ratio and the input video', async () => {
+    const tenant = await stage.gateway.tenant()
+    const heldFor = async (change: object) => {
+      const before = (await stage.gateway.balance(tenant.accountId)).held
+      assert.equal((await stage.create(tenant, { ...BODY, ...change })).status, 200)
+      return (await stage.gateway.balance(tenant.accountId)).held - before
+    }
+    const named = await heldFor({ ratio: '16:9' })
+    assert.equal(named, 5_009_400_000n, '108,900 tokens at 46 a million')
+    assert.ok((await heldFor({ ratio: 'adaptive' })) >= named)
+    const chosen = await heldFor({ duration: -1, ratio: '16:9' })
+    assert.equal(chosen, 361n * 900n * 46_000n, '15 seconds')
+    const video = { type: 'video_url', video_url: { url: 'https://media.example/v.mp4' } }
+    assert.ok((await heldFor({ content: [video], ratio: '16:9' })) > named * 3n)
+  })
+
+  test('prices by tier, by audio and by seconds; a free model has a zero record', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.advance = true
+    const charged = async (body: object) => {
+      const created = await stage.create(tenant, { content: TEXT, ...body })
+      await stage.until(tenant, created.json.id, 'succeeded')
+      return (await stage.gateway.record(created, tenant.key)).charged
+    }
+    const model = 'test-video-1'
+    assert.equal(await charged({ model }), '1.7424')
+    assert.equal(await charged({ model, generate_audio: false }), '0.8712')
+    assert.equal(await charged({ model, service_tier: 'flex' }), '0.8712')
+    assert.equal(await charged({ model: 'test-video-seconds' }), '2.5')
+    assert.equal(await charged({ model: 'test-video-free' }), '0')
+  })
+
+  test('both ids work here; foreign, unknown and malformed ones are the same 404', async () => {
+    const tenant = await stage.gateway.tenant()
+    const other = await stage.gateway.tenant()
+    const created = await stage.create(tenant)
+    const { id, upstream_id: upstreamId } = created.json
+    const mine = await stage.gateway.get(`${VIDEO_PATH}/${id}`, tenant.key)
+    const same = await stage.gateway.get(`${VIDEO_PATH}/${upstreamId}`, tenant.key)
+    assert.equal(same.text, mine.text)
+    const bodies = new Set<string>()
+    for (const asked of [id, upstreamId, 'task_0000000000000000000000', 'x', '%00', "'--"]) {
+      const answer = await stage.gateway.get(`${VIDEO_PATH}/${asked}`, other.key)
+      assert.equal(answer.status, 404, asked)
+      bodies.add(answer.text)
+    }
+    assert.equal(bodies.size, 1)
+  })
+
+  test('the list is newest first, pages by cursor and shows only our own', async () => {
+    const tenant = await stage.gateway.tenant()
+    await stage.create(await stage.gateway.tenant())
+    const ids: string[] = []
+    for (let count = 0; count < 3; count += 1) {
+      ids.unshift((await stage.create(tenant)).json.id)
+    }
+    const first = await stage.gateway.get(`${VIDEO_PATH}?limit=2`, tenant.key)
+    assert.deepEqual(
+      first.json.data.map((one: { id: string }) => one.id),
+      ids.slice(0, 2),
+    )
+    const cursor = first.json.next_cursor
+    const second = await stage.gateway.get(`${VIDEO_PATH}?limit=2&cursor=${cursor}`, tenant.key)
+    assert.deepEqual(
+      second.json.data.map((one: { id: string }) => one.id),
+      ids.slice(2),
+    )
+    assert.equal(second.json.next_cursor, null)
+    const wrong = await stage.gateway.get(`${VIDEO_PATH}?cursor=2`, tenant.key)
+    assert.equal(wrong.status, 400)
+    assert.match(wrong.text, /cursor: not a cursor of this list/)
+    const other = await stage.gateway.tenant()
+    await stage.create(other)
+    const foreign = await stage.gateway.get(`${VIDEO_PATH}?cursor=${cursor}`, other.key)
+    assert.deepEqual(foreign.json.data, [], 'a page of somebody else leads nowhere')
+    assert.equal((await stage.gateway.get(`${VIDEO_PATH}?limit=0`, tenant.key)).status, 400)
+  })
+
+  test('a callback is written with the end of the task, in the specified form', async () => {
+    const tenant = await stage.gateway.tenant()
+    stage.vendor.advance = true
+    const callback = { callback_url: 'http://127.0.0.1:9/hook' }
+    const created = await stage.create(tenant, { ...BODY, ...callback })
+    // A port that callers may not name is refused; the guard has its own tests.
+    if (created.status === 400) {
+      assert.match(created.json.error, /callback_url/)
+      return
+    }
+    const done = await stage.until(tenant, created.json.id, 'succeeded')
+    const [delivery] = await stage.gateway.sql`
+      select kind, body from delivery where task_id = ${created.json.id}`
+    assert.deepEqual(JSON.parse(delivery?.body.toString('utf8')), {
+      task_id: created.json.id,
+      status: 'succeeded',
+      model: 'test-video',
+      video_url: done.video_url,
+      created_at: done.created_at,
+      finished_at: done.finished_at,
+    })
+  })
+})

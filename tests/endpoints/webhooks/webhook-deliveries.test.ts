@@ -1,0 +1,94 @@
+/** /v1/webhooks/deliveries: what was sent, seen by its owner alone, and sending it again. */
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { announce, startReceiver } from '../../webhooks/support.ts'
+
+const PATH = '/v1/webhooks/deliveries'
+let gateway: TestGateway
+
+before(async () => {
+  gateway = await startTestGateway({ ALLOW_PRIVATE_TARGETS: 'true' })
+})
+after(() => gateway.stop())
+
+async function deliver(t: TestContext) {
+  const tenant = await gateway.tenant()
+  const receiver = await startReceiver(t, (response) => response.writeHead(201).end('grüezi'))
+  const id = await announce(gateway.sql, tenant.accountId, receiver.url, '{"a":"水"}')
+  return { ...tenant, receiver, id, delivered: await whenOver(id, tenant.key) }
+}
+
+const whenOver = (id: string, key: string) =>
+  until('the delivery', async () => {
+    const { json } = await gateway.get(`${PATH}/${id}`, key)
+    return json.status === 'pending' ? undefined : json
+  })
+
+test('200: a delivery is listed with its attempts', async (t) => {
+  const { key, id, delivered, receiver } = await deliver(t)
+  assert.deepEqual([delivered.id, delivered.status, delivered.url], [id, 'delivered', receiver.url])
+  const [attempt] = delivered.attempts
+  assert.deepEqual(
+    [attempt.number, attempt.outcome, attempt.status, attempt.answer, attempt.error],
+    [1, 'accepted', 201, 'grüezi', null],
+  )
+  assert.deepEqual((await gateway.get(PATH, key)).json, { data: [delivered], next_cursor: null })
+  const filters = [`task_id=${delivered.task_id}`, 'status=delivered']
+  for (const filter of filters) {
+    assert.equal((await gateway.get(`${PATH}?${filter}`, key)).json.data.length, 1)
+  }
+  assert.deepEqual((await gateway.get(`${PATH}?status=dropped`, key)).json.data, [])
+})
+
+test('200: pages, the newest first', async (t) => {
+  const { accountId, key } = await gateway.tenant()
+  const receiver = await startReceiver(t)
+  const ids: string[] = []
+  for (let index = 0; index < 5; index += 1) {
+    ids.unshift(await announce(gateway.sql, accountId, receiver.url))
+  }
+  const seen: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { json } = await gateway.get(`${PATH}?limit=2&cursor=${cursor}`, key)
+    seen.push(...json.data.map(({ id }: { id: string }) => id))
+    cursor = json.next_cursor
+  }
+  assert.deepEqual(seen, ids)
+  assert.equal((await gateway.get(`${PATH}?cursor=2`, key)).status, 400)
+})
+
+test('200: a redelivery sends the same bytes once more, freshly signed', async (t) => {
+  const { key, id, receiver } = await deliver(t)
+  const again = await gateway.post(`${PATH}/${id}/redeliver`, key, {})
+  assert.deepEqual([again.status, again.json.redelivery_of], [200, id])
+  await whenOver(again.json.id, key)
+  const third = await gateway.post(`${PATH}/${again.json.id}/redeliver`, key, {})
+  assert.equal(third.json.redelivery_of, id, 'always of the first')
+  await whenOver(third.json.id, key)
+  const bodies = receiver.received.map(({ body }) => body.toString())
+  assert.deepEqual(bodies, Array(3).fill('{"a":"水"}'))
+})
+
+test('400 for filters that cannot be', async () => {
+  const { key } = await gateway.tenant()
+  for (const query of ['limit=0', 'limit=x', 'status=lost']) {
+    assert.equal((await gateway.get(`${PATH}?${query}`, key)).status, 400, query)
+  }
+})
+
+test('401, and the same 404 for foreign, unknown and malformed ids', async (t) => {
+  const { id } = await deliver(t)
+  const { key } = await gateway.tenant()
+  assert.equal((await gateway.get(PATH, 'tr-junk')).status, 401)
+  const answers = await Promise.all(
+    [id, 'whd_0000000000000000000000', "'"].flatMap((one) => [
+      gateway.get(`${PATH}/${encodeURIComponent(one)}`, key),
+      gateway.post(`${PATH}/${encodeURIComponent(one)}/redeliver`, key, {}),
+    ]),
+  )
+  assert.deepEqual(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, 1)
+  assert.equal(answers[0]?.status, 404)
+  assert.deepEqual((await gateway.get(`${PATH}?cursor=${id}`, key)).json.data, [])
+})
