@@ -13,7 +13,7 @@ export interface Mutation {
   readonly tests?: readonly string[]
 }
 
-const CHARGE = 'server/pipeline/charge.ts'
+const CHARGE = 'server/pipeline/price/charge.ts'
 const TEXT = 'server/endpoints/text/billing/text-billing.ts'
 const NAMED_FIELDS = "JSON.stringify(value.messages ?? value.input ?? '').length"
 
@@ -56,7 +56,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'An estimate never takes more than the hold',
     mistake: 'charges the whole estimate',
-    file: 'server/pipeline/fit-estimate.ts',
+    file: 'server/pipeline/price/fit-estimate.ts',
     find: 'if (price(at(STEPS)) <= most) return at(STEPS)',
     replace: 'if (most >= 0n) return at(STEPS)',
     tests: ['tests/pipeline/charge.test.ts'],

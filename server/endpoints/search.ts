@@ -1,7 +1,7 @@
 /** POST /v1/search: two product lines, billed per successful call (spec 4.2). */
 import { z } from 'zod'
-import type { Ceiling } from '../pipeline/ceiling.ts'
 import type { RequestParts } from '../pipeline/metering.ts'
+import type { Ceiling } from '../pipeline/price/ceiling.ts'
 import type { MeteredEndpoint } from './endpoint.ts'
 
 const SEARCH_BODY_BYTES_MAX = 256 * 1024

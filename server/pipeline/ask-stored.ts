@@ -15,12 +15,12 @@ import { asString } from '../lib/json.ts'
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import { isDocument } from '../upstreams/read-json.ts'
 import type { StoredRequest, WireResponse } from '../upstreams/upstream.ts'
-import { admit } from './admit.ts'
-import type { Delivered } from './deliver.ts'
-import type { StreamAnswer } from './open-answer.ts'
-import { readAtMost } from './read-at-most.ts'
+import { admit } from './admission/admit.ts'
+import type { Delivered } from './answer/deliver.ts'
+import type { StreamAnswer } from './answer/open-answer.ts'
+import { readAtMost } from './answer/read-at-most.ts'
+import { openWire } from './send/wire.ts'
 import type { Services } from './services.ts'
-import { openWire } from './wire.ts'
 
 /** Where the vendor has the answer. */
 export interface StoredPlace {

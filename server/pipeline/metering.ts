@@ -9,8 +9,8 @@ import type { JsonFields } from '../dialects/json-scan.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
-import type { Ceiling } from './ceiling.ts'
-import type { AskedDimensions } from './dimensions.ts'
+import type { Ceiling } from './price/ceiling.ts'
+import type { AskedDimensions } from './price/dimensions.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
 

@@ -6,12 +6,12 @@ import type { CatalogSnapshot } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
-import type { ChannelHealth } from './channel-health.ts'
+import type { Limiter } from './admission/limiter.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Limiter } from './limiter.ts'
 import type { FormReading } from './metering.ts'
 import type { PipelineMetrics } from './pipeline-metrics.ts'
-import type { RetryBudget } from './retry-budget.ts'
+import type { ChannelHealth } from './send/channel-health.ts'
+import type { RetryBudget } from './send/retry-budget.ts'
 
 /** Time-outs and caps of the data path; config.ts has their defaults and reasons. */
 export interface PipelineLimits {

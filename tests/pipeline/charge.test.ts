@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import type { Model } from '../../server/catalog/catalog.ts'
 import type { RelayReport } from '../../server/dialects/relay.ts'
 import { parseAmount } from '../../server/lib/money.ts'
-import { type ChargeInput, computeCharge } from '../../server/pipeline/charge.ts'
-import type { Held } from '../../server/pipeline/held.ts'
+import { type ChargeInput, computeCharge } from '../../server/pipeline/price/charge.ts'
+import type { Held } from '../../server/pipeline/price/held.ts'
 
 const model: Model = {
   id: 'm',

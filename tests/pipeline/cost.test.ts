@@ -4,8 +4,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { PriceEntry, RouteCost } from '../../server/catalog/catalog.ts'
 import type { Quantities } from '../../server/lib/units.ts'
-import { computeCharge } from '../../server/pipeline/charge.ts'
-import { type CostInput, computeCost, costOfRefusal } from '../../server/pipeline/cost.ts'
+import { computeCharge } from '../../server/pipeline/price/charge.ts'
+import { type CostInput, computeCost, costOfRefusal } from '../../server/pipeline/price/cost.ts'
 
 const input: PriceEntry = { unit: 'input_token', per: 1000, amountNanos: 7n }
 const output: PriceEntry = { unit: 'output_token', per: 1, amountNanos: 50n }

@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { Agent, type Dispatcher } from 'undici'
-import { maskCredentials } from '../../server/pipeline/mask-credentials.ts'
+import { maskCredentials } from '../../server/pipeline/send/mask-credentials.ts'
 
 const KEY = '5f0c1d52-b0de-4c1f-9d3e-0d6f'
 const MASKED = '*'.repeat(KEY.length)

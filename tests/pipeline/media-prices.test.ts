@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
-import { computeCharge } from '../../server/pipeline/charge.ts'
-import { refuseUnsold } from '../../server/pipeline/dimensions.ts'
-import { preferAsked } from '../../server/pipeline/prefer-asked.ts'
+import { computeCharge } from '../../server/pipeline/price/charge.ts'
+import { refuseUnsold } from '../../server/pipeline/price/dimensions.ts'
+import { preferAsked } from '../../server/pipeline/price/prefer-requested.ts'
 
 const SIZES: readonly PriceEntry[] = [
   { unit: 'image', per: 1, amountNanos: 10n, when: { size: '1024x1024' } },

@@ -1,7 +1,7 @@
 /** The WebSocket of a wire: only under an open hold, so many to a host, and in order. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openSocket } from '../../server/pipeline/wire-socket.ts'
+import { openSocket } from '../../server/pipeline/send/wire-socket.ts'
 import type { SocketRequest } from '../../server/upstreams/upstream.ts'
 import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
 import { until } from '../support/processes.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, test } from 'node:test'
 import { Agent } from 'undici'
-import { openReadingWire } from '../../server/pipeline/wire.ts'
+import { openReadingWire } from '../../server/pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../server/upstreams/failure.ts'
 import { readJsonAnswer } from '../../server/upstreams/read-json.ts'
 

@@ -130,7 +130,7 @@ const CLIENT_NAMES = new Set([
   'default',
 ])
 const CLIENT_MODULES = new Set(['node:http', 'node:https', 'node:http2', 'node:tls', 'node:net'])
-const CLIENT_PLACES = ['server/pipeline/wire.ts', 'server/outbound/', 'server/database/']
+const CLIENT_PLACES = ['server/pipeline/send/wire.ts', 'server/outbound/', 'server/database/']
 
 /** Nothing but the wire and the guarded outbound client can open a connection. */
 export function checkClients(sources: readonly SourceFile[]): string[] {

@@ -98,9 +98,9 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   postgres: ['server/database/'],
   s3mini: ['server/assets/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],
-  ws: ['server/pipeline/wire-socket.ts'],
+  ws: ['server/pipeline/send/wire-socket.ts'],
   undici: [
-    ...['server/pipeline/wire.ts', 'server/outbound/'],
+    ...['server/pipeline/send/wire.ts', 'server/outbound/'],
     ...['server/main.ts', 'server/stop.ts'],
   ],
   zod: [

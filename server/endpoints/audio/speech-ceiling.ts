@@ -1,5 +1,5 @@
 /** The ceiling of speech: what its vendor can state for a text of so many bytes. */
-import type { Ceiling } from '../../pipeline/ceiling.ts'
+import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 
 /** Of the vendor's own prompt, and of texts that are read out at length. */
 const HIDDEN_TOKENS = 16_384

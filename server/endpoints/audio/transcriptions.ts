@@ -5,7 +5,7 @@ import {
   SLOWEST_BYTES_PER_SECOND,
 } from '../../dialects/transcription/measure-audio.ts'
 import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
-import type { Ceiling } from '../../pipeline/ceiling.ts'
+import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
 const FILE_BYTES_MAX = 25 * 1024 * 1024

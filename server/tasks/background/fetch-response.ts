@@ -1,7 +1,7 @@
 /** One question to the vendor that makes a response in the background. */
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'
-import { readAtMost } from '../../pipeline/read-at-most.ts'
+import { readAtMost } from '../../pipeline/answer/read-at-most.ts'
 import {
   classifyStatus,
   readErrorBody,

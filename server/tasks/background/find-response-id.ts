@@ -1,5 +1,5 @@
 /** The id of a streamed response, as soon as any of its events tells it. */
-import type { StreamAnswer } from '../../pipeline/open-answer.ts'
+import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 
 /**
  * The same stream, watched for the response's id. `onName` is called once, with the id; `named`

@@ -5,8 +5,8 @@
  */
 import type { Relay } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
-import { type Delivered, deliverStream } from '../../pipeline/deliver.ts'
-import type { StreamAnswer } from '../../pipeline/open-answer.ts'
+import { type Delivered, deliverStream } from '../../pipeline/answer/deliver.ts'
+import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { Engine } from '../engine.ts'
 import { noteOutput } from '../store.ts'
 import { settleNow } from './settle-response.ts'

@@ -1,6 +1,6 @@
 /** The ceiling of a task: what a vendor can plausibly state for an order, in every unit. */
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
-import type { Ceiling } from '../../pipeline/ceiling.ts'
+import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 
 /** Pictures a second, sizes and rounding that an order does not name. */
 const FACTOR = 4

@@ -1,7 +1,8 @@
 /** What a task would freeze, found without creating it. */
-import type { Quote } from '../../pipeline/quote.ts'
-import type { Customer, ResolvedCall } from '../../pipeline/resolve.ts'
-import { type SupposedRequest, suppose } from '../../pipeline/suppose.ts'
+
+import { type SupposedRequest, suppose } from '../../pipeline/hold/dry-run.ts'
+import type { Quote } from '../../pipeline/hold/quote.ts'
+import type { Customer, ResolvedCall } from '../../pipeline/request/resolve.ts'
 import type { Engine } from '../engine.ts'
 import type { TaskSubmission } from '../submission.ts'
 import { canServe, planOrder, readParameters } from './create-task.ts'

@@ -8,9 +8,9 @@ import { chatCompletions } from '../../../server/endpoints/text/chat-completions
 import { embeddings } from '../../../server/endpoints/text/embeddings.ts'
 import { messages } from '../../../server/endpoints/text/messages.ts'
 import { responses } from '../../../server/endpoints/text/responses.ts'
-import { computeCharge } from '../../../server/pipeline/charge.ts'
-import { boundHold, type Held } from '../../../server/pipeline/held.ts'
 import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.ts'
+import { computeCharge } from '../../../server/pipeline/price/charge.ts'
+import { boundHold, type Held } from '../../../server/pipeline/price/held.ts'
 
 const model: Model = {
   id: 'm',

@@ -1,7 +1,7 @@
 /** What a messages request asks for that changes its price, in its body and its beta headers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/dimensions.ts'
+import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 import {
   type Asking,

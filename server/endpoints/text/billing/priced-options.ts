@@ -5,7 +5,7 @@
 import type { Facts } from '../../../catalog/catalog.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/dimensions.ts'
+import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 
 /** Collects what one request asks for. */

@@ -1,6 +1,6 @@
 /** What a router between vendors is asked for: plugins of its own, and models that may stand in. */
 import { type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/dimensions.ts'
+import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Asking } from './priced-options.ts'
 
 export function readRouter(asking: Asking, value: JsonObject): void {

@@ -2,14 +2,14 @@
  * A call that has not come: the same checks and the same model as of one that has, so that what it
  * would freeze can be told before anything is sent.
  */
-import { parseRequestJson } from '../dialects/json-scan.ts'
-import { GatewayError, invalidField } from '../errors.ts'
-import type { Upstream } from '../upstreams/upstream.ts'
-import type { Body, FormReading, Metering, Reading } from './metering.ts'
+import { parseRequestJson } from '../../dialects/json-scan.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { Body, FormReading, Metering, Reading } from '../metering.ts'
+import { asRefusal } from '../request/read-request.ts'
+import { type Customer, findTarget, type ResolvedCall, readModelId } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
 import { type Quote, quote } from './quote.ts'
-import { asRefusal } from './read-request.ts'
-import { type Customer, findTarget, type ResolvedCall, readModelId } from './resolve.ts'
-import type { Services } from './services.ts'
 
 /** A form's file by its ends, which say what it is and how long. */
 export interface SupposedFile {

@@ -7,11 +7,11 @@
  * - What is needed and not stated is estimated, and an estimate never takes more than the hold.
  * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
-import type { Facts, Model } from '../catalog/catalog.ts'
-import { isPriced, type Priced, type PriceLine, priceCharge } from '../catalog/price.ts'
-import type { ModelPass, RelayReport } from '../dialects/relay.ts'
-import type { Nanos } from '../lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
+import type { Facts, Model } from '../../catalog/catalog.ts'
+import { isPriced, type Priced, type PriceLine, priceCharge } from '../../catalog/price.ts'
+import type { ModelPass, RelayReport } from '../../dialects/relay.ts'
+import type { Nanos } from '../../lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import { clampToCeiling, onlyStated } from './ceiling.ts'
 import { fitEstimate } from './fit-estimate.ts'
 import { countOnce, explainHold, type Held } from './held.ts'

@@ -1,14 +1,14 @@
 /** Reads what a caller sent: JSON, or a form with a file. Everything here is still a 4xx. */
 import { createHash } from 'node:crypto'
-import type { Caller } from '../accounts/accounts.ts'
-import { InvalidRequest } from '../dialects/invalid-request.ts'
-import { type JsonFields, parseRequestJson } from '../dialects/json-scan.ts'
-import { GatewayError } from '../errors.ts'
-import { expectUpload } from '../http/arrivals.ts'
-import { expectIdentity, expectJson, readBody } from '../http/body.ts'
-import type { Context } from '../http/context.ts'
-import type { Body, FormReading, Reading } from './metering.ts'
-import type { Services, SpooledFile } from './services.ts'
+import type { Caller } from '../../accounts/accounts.ts'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { type JsonFields, parseRequestJson } from '../../dialects/json-scan.ts'
+import { GatewayError } from '../../errors.ts'
+import { expectUpload } from '../../http/arrivals.ts'
+import { expectIdentity, expectJson, readBody } from '../../http/body.ts'
+import type { Context } from '../../http/context.ts'
+import type { Body, FormReading, Reading } from '../metering.ts'
+import type { Services, SpooledFile } from '../services.ts'
 
 export interface ReceivedRequest {
   readonly body: Buffer

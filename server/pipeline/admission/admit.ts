@@ -1,9 +1,9 @@
 /** Verb 3: may this caller call now? Rates and concurrency, where the operator set any. */
-import type { Caller } from '../accounts/accounts.ts'
-import type { Model } from '../catalog/catalog.ts'
-import { GatewayError } from '../errors.ts'
+import type { Caller } from '../../accounts/accounts.ts'
+import type { Model } from '../../catalog/catalog.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Services } from '../services.ts'
 import type { Leave } from './limiter.ts'
-import type { Services } from './services.ts'
 
 /**
  * Returns what ends the claim. Without a model only the caller's own limits count. Throws 429 with

@@ -1,10 +1,10 @@
 /** Verb 1: who calls? Junk is refused before any look-up. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Caller } from '../accounts/accounts.ts'
-import { GatewayError } from '../errors.ts'
-import { type Context, timed } from '../http/context.ts'
-import { isWellFormedApiKey } from '../lib/api-key.ts'
-import type { Services } from './services.ts'
+import type { Caller } from '../../accounts/accounts.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Context, timed } from '../../http/context.ts'
+import { isWellFormedApiKey } from '../../lib/api-key.ts'
+import type { Services } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
 

@@ -4,11 +4,11 @@
  * last bytes wait until the settlement is committed: what a caller saw completed is in the books.
  */
 
-import type { RelayReport } from '../dialects/relay.ts'
-import type { Context } from '../http/context.ts'
-import { commonHeaders } from '../http/reply.ts'
+import type { RelayReport } from '../../dialects/relay.ts'
+import type { Context } from '../../http/context.ts'
+import { commonHeaders } from '../../http/reply.ts'
+import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
-import type { Services } from './services.ts'
 
 /** What a stream may come to before it is cut. */
 export interface StreamBounds {

@@ -1,13 +1,13 @@
 /** Verb 5: freeze the money, durably, before anything is sent. */
-import type { Caller } from '../accounts/accounts.ts'
-import { GatewayError } from '../errors.ts'
-import { type Context, timed } from '../http/context.ts'
-import type { Hold } from '../ledger/hold.ts'
-import type { HoldResult } from '../ledger/ledger.ts'
-import type { Metering } from './metering.ts'
+import type { Caller } from '../../accounts/accounts.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Context, timed } from '../../http/context.ts'
+import type { Hold } from '../../ledger/hold.ts'
+import type { HoldResult } from '../../ledger/ledger.ts'
+import type { Metering } from '../metering.ts'
+import type { ResolvedCall } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
 import type { Quote } from './quote.ts'
-import type { ResolvedCall } from './resolve.ts'
-import type { Services } from './services.ts'
 
 /** What an earlier request with the same Idempotency-Key was answered with. */
 export interface Replay {

@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
-import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { SocketOpening, SocketRequest, WireSocket } from '../upstreams/upstream.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { SocketOpening, SocketRequest, WireSocket } from '../../upstreams/upstream.ts'
 
 export interface SocketOptions {
   /** For the handshake, and from there to the first message. */

@@ -2,15 +2,15 @@
  * Verb 6: send it, by the first route that takes it. At most three attempts in all, only while
  * nothing has reached the caller, and never after an outcome that is not known.
  */
-import { InvalidRequest } from '../dialects/invalid-request.ts'
-import { GatewayError } from '../errors.ts'
-import { type Context, timed } from '../http/context.ts'
-import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { UpstreamAnswer } from '../upstreams/upstream.ts'
-import { type OpenedAnswer, openAnswer } from './open-answer.ts'
-import type { ResolvedCall, UsableRoute } from './resolve.ts'
-import type { Services } from './services.ts'
-import type { Metered } from './settle.ts'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Context, timed } from '../../http/context.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
+import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
+import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
+import type { Metered } from '../settle.ts'
 import { openWire } from './wire.ts'
 
 const ATTEMPTS_MAX = 3

@@ -4,7 +4,7 @@
  * and reviewed. A ceiling is made of the size of the request and of the model's limits, so that a
  * caller cannot lower it.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, UNITS, type Unit } from '../lib/units.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, UNITS, type Unit } from '../../lib/units.ts'
 
 export interface Ceiling {
   /** Of all units of the prompt together, in each model's part of the work. */

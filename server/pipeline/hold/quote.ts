@@ -1,14 +1,19 @@
 /** Verb 4: what should it come to, and has all that is asked for a price? */
-import type { Facts, Model } from '../catalog/catalog.ts'
-import { clockFacts } from '../catalog/clock.ts'
-import type { Nanos } from '../lib/money.ts'
-import type { Unit } from '../lib/units.ts'
-import { isText } from './charge.ts'
-import { type AskedFeature, NO_DIMENSIONS, refuseUnpriced, refuseUnsold } from './dimensions.ts'
-import { boundHold, countOnce, type Held, type HeldWork } from './held.ts'
-import type { Metering } from './metering.ts'
-import type { ResolvedCall, UsableRoute } from './resolve.ts'
-import type { Services } from './services.ts'
+import type { Facts, Model } from '../../catalog/catalog.ts'
+import { clockFacts } from '../../catalog/clock.ts'
+import type { Nanos } from '../../lib/money.ts'
+import type { Unit } from '../../lib/units.ts'
+import type { Metering } from '../metering.ts'
+import { isText } from '../price/charge.ts'
+import {
+  type AskedFeature,
+  NO_DIMENSIONS,
+  refuseUnpriced,
+  refuseUnsold,
+} from '../price/dimensions.ts'
+import { boundHold, countOnce, type Held, type HeldWork } from '../price/held.ts'
+import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
 
 export interface Quote extends Held {
   readonly amountNanos: Nanos

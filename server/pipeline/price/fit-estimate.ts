@@ -1,6 +1,6 @@
 /** Fits the estimated part of a charge into what is left of the hold beside the stated part. */
-import type { Nanos } from '../lib/money.ts'
-import type { Quantities, Unit } from '../lib/units.ts'
+import type { Nanos } from '../../lib/money.ts'
+import type { Quantities, Unit } from '../../lib/units.ts'
 
 /** How finely an estimate is cut down: 2^20 steps. */
 const STEPS = 1 << 20

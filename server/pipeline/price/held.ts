@@ -1,8 +1,8 @@
 /** What a hold was taken for, what it comes to, and the arithmetic of it. Pure. */
-import type { Facts, Model, PriceEntry } from '../catalog/catalog.ts'
-import { explainUpperBound, type PriceLine, priceUpperBound } from '../catalog/price.ts'
-import type { Nanos } from '../lib/money.ts'
-import type { Quantities, Unit } from '../lib/units.ts'
+import type { Facts, Model, PriceEntry } from '../../catalog/catalog.ts'
+import { explainUpperBound, type PriceLine, priceUpperBound } from '../../catalog/price.ts'
+import type { Nanos } from '../../lib/money.ts'
+import type { Quantities, Unit } from '../../lib/units.ts'
 import type { Ceiling } from './ceiling.ts'
 
 /** What a request should come to, and how it may be served. */

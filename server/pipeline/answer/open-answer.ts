@@ -3,9 +3,9 @@
  * is read up to its first bytes. Until then an error can still become another attempt.
  */
 import type { Readable } from 'node:stream'
-import type { Relay, RelayReport } from '../dialects/relay.ts'
-import { UpstreamFailure } from '../upstreams/failure.ts'
-import type { UpstreamAnswer } from '../upstreams/upstream.ts'
+import type { Relay, RelayReport } from '../../dialects/relay.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
+import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 
 export interface WholeAnswer {
   readonly kind: 'whole'

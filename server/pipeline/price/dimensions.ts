@@ -2,11 +2,11 @@
  * Price dimensions of a request: what a caller can ask for that makes a call dearer or cheaper.
  * What has no price at the model is refused before any money is held.
  */
-import type { Facts, Model } from '../catalog/catalog.ts'
-import { namesValue } from '../catalog/conditions.ts'
-import { isPriced } from '../catalog/price.ts'
-import { GatewayError } from '../errors.ts'
-import type { Quantities, Unit } from '../lib/units.ts'
+import type { Facts, Model } from '../../catalog/catalog.ts'
+import { namesValue } from '../../catalog/conditions.ts'
+import { isPriced } from '../../catalog/price.ts'
+import { GatewayError } from '../../errors.ts'
+import type { Quantities, Unit } from '../../lib/units.ts'
 
 /** What a request asks for, as its dialect reads it. */
 export interface AskedDimensions {

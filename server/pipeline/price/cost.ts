@@ -2,12 +2,12 @@
  * What the upstream takes for a call: by the costs of the route that served it, from the very
  * quantities that the caller is charged for. Null is unknown, which is never the same as nothing.
  */
-import type { Facts, PriceEntry, RouteCost } from '../catalog/catalog.ts'
-import { priceCharge } from '../catalog/price.ts'
-import type { ModelPass, StatedCost } from '../dialects/relay.ts'
-import type { Nanos } from '../lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
-import type { FailureKind } from '../upstreams/failure.ts'
+import type { Facts, PriceEntry, RouteCost } from '../../catalog/catalog.ts'
+import { priceCharge } from '../../catalog/price.ts'
+import type { ModelPass, StatedCost } from '../../dialects/relay.ts'
+import type { Nanos } from '../../lib/money.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import type { FailureKind } from '../../upstreams/failure.ts'
 import type { Charge } from './charge.ts'
 import { countOnce } from './held.ts'
 

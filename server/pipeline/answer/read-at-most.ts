@@ -1,6 +1,6 @@
 /** An upstream's answer read whole, as long as it is not too large to be held in memory. */
 import type { Readable } from 'node:stream'
-import { UpstreamFailure } from '../upstreams/failure.ts'
+import { UpstreamFailure } from '../../upstreams/failure.ts'
 
 /**
  * Resolves with the bytes, or with undefined when there are more than `bytesMax`: then the body is
