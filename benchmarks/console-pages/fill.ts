@@ -1,7 +1,7 @@
 /** A database as it is after three months: seeded, counted, and vacuumed. */
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/client.ts'
-import type { EmbeddedPlace } from '../../server/database/embedded.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { type Amounts, seed, settleDown } from './seed.ts'
 

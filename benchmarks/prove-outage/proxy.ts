@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { EmbeddedPlace } from '../../server/database/embedded.ts'
+import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
 
 export interface FaultyProxy {
   /** DATABASE_URL through this proxy. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { type CreatedKey, createKey } from '../../server/accounts/manage-keys.ts'
-import { connect } from '../../server/database/client.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import {
   applySimulators,
   createTestAccount,

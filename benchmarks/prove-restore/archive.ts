@@ -15,8 +15,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/client.ts'
-import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded/embedded.ts'
 import { until } from '../../tests/support/processes.ts'
 
 const ARCHIVED_WITHIN_MS = 60_000

@@ -5,8 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { changeKey, createKey, rotateKey } from '../../server/accounts/manage-keys.ts'
-import { connect } from '../../server/database/client.ts'
-import type { Place } from '../../server/database/open-client.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import type { Place } from '../../server/database/connection/open-client.ts'
 import type { Random } from '../support/random.ts'
 
 export interface Churn {

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { type CopiedContent, copyContent } from '../../server/assets/copy-content.ts'
 import type { Config } from '../../server/config.ts'
-import { backup } from '../../server/database/backup.ts'
+import { backup } from '../../server/database/backup/backup.ts'
 import {
   describeFiles,
   FILES_FILE,

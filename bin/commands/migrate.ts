@@ -1,6 +1,6 @@
 /** `tributary migrate`: brings the database up to this version. `serve` does so by itself. */
 import type { Command } from 'commander'
-import { migrate } from '../../server/database/migrate.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import { printJson } from '../lib/print.ts'
 import { MIGRATIONS, withDatabase } from '../lib/session.ts'
 

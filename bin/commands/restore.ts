@@ -5,8 +5,8 @@ import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { type CopiedContent, copyContent } from '../../server/assets/copy-content.ts'
 import type { Config } from '../../server/config.ts'
-import { verifyBackup } from '../../server/database/compare.ts'
-import { type Restored, restore } from '../../server/database/restore.ts'
+import { verifyBackup } from '../../server/database/backup/compare.ts'
+import { type Restored, restore } from '../../server/database/backup/restore.ts'
 import { type AuditResult, audit } from '../../server/ledger/audit.ts'
 import {
   describeFiles,

@@ -1,5 +1,9 @@
 /** What a restore compared, in words and figures. */
-import type { ComparedSum, ComparedTable, Comparison } from '../../server/database/compare.ts'
+import type {
+  ComparedSum,
+  ComparedTable,
+  Comparison,
+} from '../../server/database/backup/compare.ts'
 import type { AuditResult } from '../../server/ledger/audit.ts'
 import { formatAmount } from '../../server/lib/money.ts'
 import { printTable } from './print.ts'

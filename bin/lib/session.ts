@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { type Config, loadConfig } from '../../server/config.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')

@@ -13,8 +13,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { backup } from '../../server/database/backup.ts'
-import { restore } from '../../server/database/restore.ts'
+import { backup } from '../../server/database/backup/backup.ts'
+import { restore } from '../../server/database/backup/restore.ts'
 import { audit } from '../../server/ledger/audit.ts'
 import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
 

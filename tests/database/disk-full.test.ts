@@ -5,7 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { leastFreeBytes, refuseWhenFull, walMegabytes } from '../../server/database/disk.ts'
+import {
+  leastFreeBytes,
+  refuseWhenFull,
+  walMegabytes,
+} from '../../server/database/embedded/disk.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
 import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
-import { connect } from '../../server/database/client.ts'
+import { connect } from '../../server/database/connection/client.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
 import { signalServer, startOwnServer } from '../support/own-postgres.ts'
 

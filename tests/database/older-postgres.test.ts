@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import { backup } from '../../server/database/backup.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { backup } from '../../server/database/backup/backup.ts'
+import { restore } from '../../server/database/backup/restore.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
-import { restore } from '../../server/database/restore.ts'
 import { audit } from '../../server/ledger/audit.ts'
 import {
   noOlderPostgres,

@@ -16,7 +16,7 @@ import {
   showKey,
 } from '../../server/accounts/manage-keys.ts'
 import { findUsedKey } from '../../server/admin/stores/keys-store.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import { audit } from '../../server/ledger/audit.ts'
 import { takeHolds } from '../../server/ledger/move-store.ts'
 import { newId } from '../../server/lib/ids.ts'

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/client.ts'
-import { type EmbeddedPlace, startEmbedded } from '../../server/database/embedded.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { type EmbeddedPlace, startEmbedded } from '../../server/database/embedded/embedded.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const TEMPLATE = 'template_tributary'

@@ -7,8 +7,8 @@ import {
   type Manifest,
   readManifest,
   tableFile,
-} from '../../database/backup-manifest.ts'
-import { cutRows } from '../../database/copy-text.ts'
+} from '../../database/backup/backup-manifest.ts'
+import { cutRows } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
 import { readBlocks, readEntries } from './read-rows.ts'
 import type { ChainSource } from './verify-chain.ts'

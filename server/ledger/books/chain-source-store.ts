@@ -1,7 +1,7 @@
 /** The chain and the entries of a database, as one instant has them. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
-import { withSnapshot } from '../../database/backup-store.ts'
-import { cutRows } from '../../database/copy-text.ts'
+import { withSnapshot } from '../../database/backup/backup-store.ts'
+import { cutRows } from '../../database/backup/copy-text.ts'
 import { BLOCK_COLUMNS, ENTRY_COLUMNS, readBlocks, readEntries } from './read-rows.ts'
 import type { ChainSource } from './verify-chain.ts'
 

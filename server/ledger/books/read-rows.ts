@@ -1,5 +1,5 @@
 /** Blocks and entries out of COPY's text, from a database or from the files of a backup. */
-import { readCopyLine } from '../../database/copy-text.ts'
+import { readCopyLine } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
 import type { BlockFields, EntryFields } from './canonical.ts'
 

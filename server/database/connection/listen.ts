@@ -1,8 +1,8 @@
 /** Notifications of the database (LISTEN), over a connection that is renewed until it is ended. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import { listenOn, ping } from '../store.ts'
 import type { ConnectionEvents } from './open-client.ts'
-import { listenOn, ping } from './store.ts'
 
 const RENEW_MS = 250
 /** A listener waits in silence by nature, so it asks now and then whether anybody is there. */

@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
+import { DatabaseProblem } from '../problem.ts'
 import {
   applyMigration,
   type Migration,
   readApplied,
   withMigrationLock,
 } from './migration-store.ts'
-import { DatabaseProblem } from './problem.ts'
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/
 

@@ -14,11 +14,11 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makePrivateFolder } from '../lib/private-files.ts'
-import type { RunAs } from './embedded-binaries.ts'
+import { makePrivateFolder } from '../../lib/private-files.ts'
+import { DatabaseProblem } from '../problem.ts'
+import type { RunAs } from './binaries.ts'
 import { explainWriting } from './explain.ts'
 import type { ServerFolder } from './postmaster.ts'
-import { DatabaseProblem } from './problem.ts'
 
 const PORT = 5432
 /** A Unix socket's path has at most 104 bytes on macOS and 108 on Linux, one of them a zero. */

@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closeToOthers } from '../lib/private-files.ts'
+import { closeToOthers } from '../../lib/private-files.ts'
+import { type Binaries, commandAs, type RunAs } from './binaries.ts'
 import { diskBytes, walMegabytes } from './disk.ts'
-import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
 
 const LOG_BYTES_MAX = 16 * 1024 * 1024
 

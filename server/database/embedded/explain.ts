@@ -1,9 +1,9 @@
 /** Turns what went wrong around an embedded database into one line that says what to do. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseProblem } from '../problem.ts'
+import { readErrorCode } from '../unavailable.ts'
 import { readLog, type ServerFolder } from './postmaster.ts'
-import { DatabaseProblem } from './problem.ts'
-import { readErrorCode } from './unavailable.ts'
 
 /** A write-ahead log segment: with less, PostgreSQL cannot even say what is wrong. */
 const SEGMENT_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
 /** What a backup says about itself: enough to judge it whole before anything is touched. */
-import { DatabaseProblem } from './problem.ts'
+import { DatabaseProblem } from '../problem.ts'
 
 export const FORMAT = 1
 export const MANIFEST_FILE = 'manifest.json'

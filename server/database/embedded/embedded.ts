@@ -4,16 +4,16 @@
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect } from './client.ts'
-import { chooseUser, findBinaries, letPass } from './embedded-binaries.ts'
-import { prepareDataDir, prepareFolders, readPassword } from './embedded-folders.ts'
+import { connect } from '../connection/client.ts'
+import type { Place } from '../connection/open-client.ts'
+import { createDatabaseIfAbsent } from '../store.ts'
+import { readErrorCode } from '../unavailable.ts'
+import { chooseUser, findBinaries, letPass } from './binaries.ts'
 import { ensureRunning } from './ensure-running.ts'
 import { explainWriting } from './explain.ts'
+import { prepareDataDir, prepareFolders, readPassword } from './folders.ts'
 import { initialise } from './initialise.ts'
-import type { Place } from './open-client.ts'
 import { findRunning, findSocketFolder, stopServer } from './postmaster.ts'
-import { createDatabaseIfAbsent } from './store.ts'
-import { readErrorCode } from './unavailable.ts'
 
 export type EmbeddedPlace = Extract<Place, { socketFolder: string }>
 

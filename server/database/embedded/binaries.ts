@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { DatabaseProblem } from './problem.ts'
+import { DatabaseProblem } from '../problem.ts'
 
 export interface Binaries {
   readonly initdb: string

@@ -5,6 +5,16 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
+import { connect } from '../connection/client.ts'
+import type { Place } from '../connection/open-client.ts'
+import { migrate, readMigrations } from '../migrations/migrate.ts'
+import {
+  applyMigration,
+  createMigrationTable,
+  type Migration,
+  withMigrationLock,
+} from '../migrations/migration-store.ts'
+import { DatabaseProblem } from '../problem.ts'
 import { type BackupTable, type Manifest, SECRET_KEY_FILE } from './backup-manifest.ts'
 import {
   countLiveGateways,
@@ -16,7 +26,6 @@ import {
   type TableShape,
   withoutGuards,
 } from './backup-store.ts'
-import { connect } from './client.ts'
 import {
   type Comparison,
   type Content,
@@ -25,15 +34,6 @@ import {
   readRows,
   summariseComparison,
 } from './compare.ts'
-import { migrate, readMigrations } from './migrate.ts'
-import {
-  applyMigration,
-  createMigrationTable,
-  type Migration,
-  withMigrationLock,
-} from './migration-store.ts'
-import type { Place } from './open-client.ts'
-import { DatabaseProblem } from './problem.ts'
 import { readBackup } from './read-backup.ts'
 
 export interface RestoreOptions {

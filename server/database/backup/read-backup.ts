@@ -1,6 +1,7 @@
 /** Opens a backup: nothing of it is believed before every file has been checked. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseProblem } from '../problem.ts'
 import { isSame, measureFile } from './backup-files.ts'
 import {
   type BackupFile,
@@ -10,7 +11,6 @@ import {
   SECRET_KEY_FILE,
   tableFile,
 } from './backup-manifest.ts'
-import { DatabaseProblem } from './problem.ts'
 
 /**
  * Reads the manifest and compares every file that it names with it. Throws DatabaseProblem when

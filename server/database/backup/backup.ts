@@ -14,6 +14,11 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
+import { connect } from '../connection/client.ts'
+import type { Place } from '../connection/open-client.ts'
+import { readApplied } from '../migrations/migration-store.ts'
+import { DatabaseProblem } from '../problem.ts'
+import { readErrorCode } from '../unavailable.ts'
 import { writeMeasured } from './backup-files.ts'
 import {
   type BackupTable,
@@ -31,11 +36,6 @@ import {
   readSequences,
   withSnapshot,
 } from './backup-store.ts'
-import { connect } from './client.ts'
-import { readApplied } from './migration-store.ts'
-import type { Place } from './open-client.ts'
-import { DatabaseProblem } from './problem.ts'
-import { readErrorCode } from './unavailable.ts'
 
 export interface BackupOptions {
   readonly place: Place

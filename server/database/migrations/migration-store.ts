@@ -1,6 +1,6 @@
 /** The statements of the migrator. */
 import type { Sql, TransactionSql } from 'postgres'
-import { withTransaction } from './transaction.ts'
+import { withTransaction } from '../transaction.ts'
 
 export interface Migration {
   readonly name: string

@@ -3,7 +3,7 @@
  * pulled cable. Statements sent to it would wait for ever; the pool that uses this drops them.
  */
 import type { Sql } from 'postgres'
-import { ping } from './store.ts'
+import { ping } from '../store.ts'
 
 const LOOK_MS = 500
 /** Counted in slices, because a busy event loop of our own must not look like a silent server. */

@@ -1,9 +1,12 @@
 /** Gets one server to answer: the one that runs already, or one that is started now. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from './client.ts'
-import type { Binaries, RunAs } from './embedded-binaries.ts'
+import { connect } from '../connection/client.ts'
+import type { Place } from '../connection/open-client.ts'
+import { DatabaseProblem } from '../problem.ts'
+import { ping } from '../store.ts'
+import { readErrorCode } from '../unavailable.ts'
+import type { Binaries, RunAs } from './binaries.ts'
 import { explainFailure } from './explain.ts'
-import type { Place } from './open-client.ts'
 import {
   correctStaleLock,
   findRunning,
@@ -14,9 +17,6 @@ import {
   saysReady,
   startServer,
 } from './postmaster.ts'
-import { DatabaseProblem } from './problem.ts'
-import { ping } from './store.ts'
-import { readErrorCode } from './unavailable.ts'
 
 const START_MS = 60_000
 const LEAVING_MS = 15_000

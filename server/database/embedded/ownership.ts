@@ -3,8 +3,8 @@
  * killed gateway frees it at once; a database that restarts takes it away, so it is taken again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openClient, type Place } from './open-client.ts'
-import { claimOwnership } from './store.ts'
+import { openClient, type Place } from '../connection/open-client.ts'
+import { claimOwnership } from '../store.ts'
 
 /** A gateway that is stopping, or a connection that died just now, may hold it a little longer. */
 const CLAIM_MS = 4_000

@@ -12,10 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Binaries, commandAs, type RunAs } from './embedded-binaries.ts'
+import { DatabaseProblem } from '../problem.ts'
+import { type Binaries, commandAs, type RunAs } from './binaries.ts'
 import { explainInitdb, explainWriting, refuseSmallDisk } from './explain.ts'
 import { isAlive, type ServerFolder } from './postmaster.ts'
-import { DatabaseProblem } from './problem.ts'
 
 export interface Initialisation {
   readonly binaries: Binaries
