@@ -1,7 +1,7 @@
 /** Background workers: they send webhooks, copy results, count calls, seal the books, clear up. */
 import type { Sql } from 'postgres'
 import type { Assets } from './assets/assets.ts'
-import type { Copier } from './assets/copier.ts'
+import type { Copier } from './assets/copies/copier.ts'
 import type { Config } from './config.ts'
 import { type Housekeeping, startHousekeeping } from './housekeeping.ts'
 import { type Sealer, startSealer } from './ledger/books/sealer.ts'

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { type CopiedContent, copyContent } from '../../server/assets/copy-content.ts'
+import { type CopiedContent, copyContent } from '../../server/assets/storage/copy-content.ts'
 import type { Config } from '../../server/config.ts'
 import { backup } from '../../server/database/backup/backup.ts'
 import {

@@ -1,6 +1,6 @@
 /** What `backup` and `restore` share: the database they open, and how they tell of files. */
 import { join } from 'node:path'
-import type { CopiedContent } from '../../server/assets/copy-content.ts'
+import type { CopiedContent } from '../../server/assets/storage/copy-content.ts'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
 

@@ -1,6 +1,6 @@
 /** Public addresses of what is in our storage: a token that nobody can guess, and a name. */
-import type { AssetRow } from './asset-store.ts'
-import type { FileRow } from './file-store.ts'
+import type { AssetRow } from './library/asset-store.ts'
+import type { FileRow } from './uploads/file-store.ts'
 
 export const TOKEN_CHARACTERS = 40
 

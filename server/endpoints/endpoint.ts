@@ -5,8 +5,8 @@
  */
 import type { ZodType } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
-import type { Files } from '../assets/files.ts'
-import type { Library } from '../assets/library.ts'
+import type { Library } from '../assets/library/library.ts'
+import type { Files } from '../assets/uploads/files.ts'
 import type { Context } from '../http/context.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'

@@ -1,6 +1,6 @@
 /** What the task engine needs from parts that it does not know: deliveries and the URL guard. */
 import type { TransactionSql } from 'postgres'
-import type { KeptContent } from '../assets/keep-content.ts'
+import type { KeptContent } from '../assets/library/keep-content.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { TaskRow } from './task.ts'
 

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { createRandom } from '../../benchmarks/support/random.ts'
-import { openWindow, WindowExhausted } from '../../server/assets/length/open-window.ts'
-import { readLength } from '../../server/assets/length/read-length.ts'
+import { openWindow, WindowExhausted } from '../../server/assets/media/open-window.ts'
+import { readLength } from '../../server/assets/media/read-length.ts'
 import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from './recordings.ts'
 
 const BYTES_READ_MAX = 2 * 1024 * 1024

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readPictureSize } from '../../server/assets/read-picture-size.ts'
-import { readVideoFacts } from '../../server/assets/read-video-facts.ts'
+import { readPictureSize } from '../../server/assets/media/read-picture-size.ts'
+import { readVideoFacts } from '../../server/assets/media/read-video-facts.ts'
 import { encodeMp4 } from '../../simulators/media/mp4.ts'
 
 const sample = { data: Buffer.alloc(100), intra: true }

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { createS3Storage } from '../../server/assets/s3-storage.ts'
-import { type Storage, StorageTrouble, TooManyBytes } from '../../server/assets/storage.ts'
+import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
+import { type Storage, StorageTrouble, TooManyBytes } from '../../server/assets/storage/storage.ts'
 import { CREDENTIALS, type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const MB = 1024 * 1024

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sniffType } from '../../server/assets/sniff-type.ts'
+import { sniffType } from '../../server/assets/media/sniff-type.ts'
 
 const CASES: [string, string][] = [
   ['\x89PNG\r\n\x1a\n....', 'image/png'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createUploadSlots } from '../../server/assets/upload-slots.ts'
+import { createUploadSlots } from '../../server/assets/uploads/upload-slots.ts'
 import { GatewayError } from '../../server/errors.ts'
 
 const status = (expected: number) => (error: unknown) =>

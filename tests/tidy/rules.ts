@@ -96,7 +96,7 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],
   postgres: ['server/database/'],
-  s3mini: ['server/assets/s3-storage.ts'],
+  s3mini: ['server/assets/storage/s3-storage.ts'],
   'prom-client': ['server/metrics.ts'],
   ws: ['server/pipeline/send/wire-socket.ts'],
   undici: [

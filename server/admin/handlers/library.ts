@@ -1,9 +1,9 @@
 /** Gallery, asset library and files, over the stores of the public API. */
 
-import type { AssetFilter, AssetRow } from '../../assets/asset-store.ts'
-import type { AssetKind } from '../../assets/collect-assets.ts'
-import type { FileRow } from '../../assets/file-store.ts'
+import type { AssetFilter, AssetRow } from '../../assets/library/asset-store.ts'
+import type { AssetKind } from '../../assets/library/collect-assets.ts'
 import { linkToFile } from '../../assets/links.ts'
+import type { FileRow } from '../../assets/uploads/file-store.ts'
 import { receiveFile } from '../../endpoints/files/files.ts'
 import { describeLibraryEntry } from '../../endpoints/files/library-entry.ts'
 import { formatAmount } from '../../lib/money.ts'

@@ -1,9 +1,9 @@
 /** Files that callers upload, for tasks and for vendors that fetch them by address (design 9.6). */
 import { z } from 'zod'
-import type { FileRow } from '../../assets/file-store.ts'
-import type { Files } from '../../assets/files.ts'
 import { linkToFile } from '../../assets/links.ts'
-import { readUpload } from '../../assets/read-upload.ts'
+import type { FileRow } from '../../assets/uploads/file-store.ts'
+import type { Files } from '../../assets/uploads/files.ts'
+import { readUpload } from '../../assets/uploads/read-upload.ts'
 import { GatewayError, invalidField } from '../../errors.ts'
 import { expectUpload } from '../../http/arrivals.ts'
 import { checkQuery, checkShape } from '../../http/check-shape.ts'

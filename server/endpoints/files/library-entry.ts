@@ -1,7 +1,7 @@
 /** How an entry of the gallery or the asset library looks: shared by everything that shows it. */
 import { z } from 'zod'
-import type { AssetRow } from '../../assets/asset-store.ts'
-import type { Library } from '../../assets/library.ts'
+import type { AssetRow } from '../../assets/library/asset-store.ts'
+import type { Library } from '../../assets/library/library.ts'
 
 const HOUR_MS = 3_600_000
 /** Spec part 8: only videos made less than 23 hours ago can lose their subtitles. */

@@ -3,7 +3,7 @@
  * two shelves of the same kind of entry (spec 3.1, 4.5).
  */
 import { z } from 'zod'
-import type { AssetKind } from '../../assets/collect-assets.ts'
+import type { AssetKind } from '../../assets/library/collect-assets.ts'
 import { GatewayError } from '../../errors.ts'
 import { checkQuery } from '../../http/check-shape.ts'
 import { commonHeaders, sendJson } from '../../http/reply.ts'

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRange, type Slice } from '../../assets/read-range.ts'
-import type { ByteRange } from '../../assets/storage.ts'
+import type { ByteRange } from '../../assets/storage/storage.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Context } from '../../http/context.ts'
 import { commonHeaders, sendBytes } from '../../http/reply.ts'

@@ -3,7 +3,7 @@
  * its announcement and its timeline are one commit. Two workers cannot both pass it.
  */
 import type { TransactionSql } from 'postgres'
-import type { KeptContent } from '../../assets/keep-content.ts'
+import type { KeptContent } from '../../assets/library/keep-content.ts'
 import { withTransaction } from '../../database/transaction.ts'
 import { settleTask } from '../../ledger/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { randomText } from '../lib/ids.ts'
+import { randomText } from '../../lib/ids.ts'
 import { createMeter, type Storage, StorageTrouble } from './storage.ts'
 
 const KEY = /^[A-Za-z0-9]{32}$/

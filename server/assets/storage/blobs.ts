@@ -5,7 +5,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
-import type { Log } from '../lib/log.ts'
+import type { Log } from '../../lib/log.ts'
 import { adoptLoose, forgetLoose, noteLoose, takeLoose } from './blob-store.ts'
 import type { ByteRange, Storage, Written } from './storage.ts'
 

@@ -2,7 +2,7 @@
  * From a task that has succeeded to the media that it made. It runs inside the transaction that
  * ends the task: a result of an odd form makes fewer entries, never an error.
  */
-import { asString, isObject, type JsonObject, member } from '../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 
 export type AssetKind = 'image' | 'video' | 'last_frame' | 'erased'
 

@@ -4,9 +4,12 @@
  */
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { newId, randomText } from '../lib/ids.ts'
-import type { JsonObject } from '../lib/json.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { newId, randomText } from '../../lib/ids.ts'
+import type { JsonObject } from '../../lib/json.ts'
+import { linkTo, TOKEN_CHARACTERS } from '../links.ts'
+import type { Blobs } from '../storage/blobs.ts'
+import type { ByteRange } from '../storage/storage.ts'
 import {
   type AssetFilter,
   type AssetRow,
@@ -18,7 +21,6 @@ import {
   selectAssets,
   selectStoredLinks,
 } from './asset-store.ts'
-import type { Blobs } from './blobs.ts'
 import {
   type AssetKind,
   collectAssets,
@@ -27,8 +29,6 @@ import {
   replaceLinks,
 } from './collect-assets.ts'
 import { readLinkExpiry } from './link-expiry.ts'
-import { linkTo, TOKEN_CHARACTERS } from './links.ts'
-import type { ByteRange } from './storage.ts'
 
 const TOKEN = /^[A-Za-z0-9]{40}$/
 const ID = /^asset_[A-Za-z0-9]{1,64}$/

@@ -6,7 +6,7 @@ import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Sql } from 'postgres'
-import { readErrorCode } from '../database/unavailable.ts'
+import { readErrorCode } from '../../database/unavailable.ts'
 import { selectContentKeys } from './content-store.ts'
 import { isDiskKey, pathOfContent } from './disk-storage.ts'
 

@@ -5,14 +5,14 @@
  */
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError } from '../errors.ts'
-import { newId, randomText } from '../lib/ids.ts'
-import type { Log } from '../lib/log.ts'
-import type { Blob, Blobs } from './blobs.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError } from '../../errors.ts'
+import { newId, randomText } from '../../lib/ids.ts'
+import type { Log } from '../../lib/log.ts'
+import { linkToFile, TOKEN_CHARACTERS } from '../links.ts'
+import { sniffType } from '../media/sniff-type.ts'
+import type { Blob, Blobs } from '../storage/blobs.ts'
 import { deleteFile, type FileRow, insertFile } from './file-store.ts'
-import { linkToFile, TOKEN_CHARACTERS } from './links.ts'
-import { sniffType } from './sniff-type.ts'
 
 /** Longer than any call waits for a vendor. */
 const LIFE_SECONDS = 1800

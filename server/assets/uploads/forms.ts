@@ -1,6 +1,6 @@
 /** Requests that come as a form: their file goes to disk as it arrives, their fields to memory. */
 import type { IncomingMessage } from 'node:http'
-import type { Lend, Loan } from './lend.ts'
+import type { Lend, Loan } from './publish-upload.ts'
 import { readUpload } from './read-upload.ts'
 import { type Inspector, readSpooled, type Spool, type SpooledFile } from './spool.ts'
 

@@ -13,7 +13,7 @@ export interface FileRow {
   readonly created_at: Date
   readonly expires_at: Date
   readonly request_id: string | null
-  /** Of a call, and no file of the account's: see lend.ts. */
+  /** Of a call, and no file of the account's: see publish-upload.ts. */
   readonly lent: boolean
   /** Null for files that are older than the column. */
   readonly sha256: Buffer | null

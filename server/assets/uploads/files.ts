@@ -1,6 +1,8 @@
 /** Files of accounts: bytes first, then the row, so that a row never promises what is not there. */
 import type { Readable } from 'node:stream'
-import { withTransaction } from '../database/transaction.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import type { Stored } from '../quota.ts'
+import type { ByteRange } from '../storage/storage.ts'
 import { type AddParts, addFile, type Upload, type Uploaded } from './add-file.ts'
 import {
   deleteExpiredFiles,
@@ -11,8 +13,6 @@ import {
   findFileByToken,
   listFiles,
 } from './file-store.ts'
-import type { Stored } from './quota.ts'
-import type { ByteRange } from './storage.ts'
 
 const EXPIRED_AT_ONCE = 100
 const TOKEN = /^[A-Za-z0-9]{40}$/

@@ -5,9 +5,9 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { S3mini } from 's3mini'
-import { randomText } from '../lib/ids.ts'
-import { isObject, member } from '../lib/json.ts'
-import { fetchBounded } from '../outbound/fetch-bounded.ts'
+import { randomText } from '../../lib/ids.ts'
+import { isObject, member } from '../../lib/json.ts'
+import { fetchBounded } from '../../outbound/fetch-bounded.ts'
 import { createMeter, type Storage, StorageTrouble } from './storage.ts'
 
 export interface ObjectStore {

@@ -1,15 +1,15 @@
 /** One upload: into storage, into the books of what an account keeps, and once under its key. */
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError } from '../errors.ts'
-import { newId, randomText } from '../lib/ids.ts'
-import type { Blob, Blobs } from './blobs.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError } from '../../errors.ts'
+import { newId, randomText } from '../../lib/ids.ts'
+import { TOKEN_CHARACTERS } from '../links.ts'
+import { sniffType } from '../media/sniff-type.ts'
+import type { Quota } from '../quota.ts'
+import type { Blob, Blobs } from '../storage/blobs.ts'
+import { measure, StorageTrouble, TooManyBytes } from '../storage/storage.ts'
 import { type FileRow, findFileByKey, freeKey, insertFile } from './file-store.ts'
-import { TOKEN_CHARACTERS } from './links.ts'
-import type { Quota } from './quota.ts'
-import { sniffType } from './sniff-type.ts'
-import { measure, StorageTrouble, TooManyBytes } from './storage.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** Spec part 8: smaller than 1 GB. */

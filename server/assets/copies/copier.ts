@@ -3,8 +3,8 @@
  * notification, for a slot or for the next due time, and claims again. Any number of processes may
  * do so side by side. Nobody waits for it: a task is settled and announced before its copy.
  */
-import { createWaker } from '../lib/waker.ts'
-import { NOTIFICATIONS } from './asset-store.ts'
+import { createWaker } from '../../lib/waker.ts'
+import { NOTIFICATIONS } from '../library/asset-store.ts'
 import { type CopyContext, copyOne } from './copy-one.ts'
 import { COPY_LIMITS, type CopyLimits } from './copy-schedule.ts'
 import { claimCopies, nextCopyMs } from './copy-store.ts'

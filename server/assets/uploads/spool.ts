@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { GatewayError } from '../errors.ts'
-import { randomText } from '../lib/ids.ts'
+import { GatewayError } from '../../errors.ts'
+import { randomText } from '../../lib/ids.ts'
 
 /** Of all calls together. */
 const TOTAL_BYTES_MAX = 8 * 1024 ** 3

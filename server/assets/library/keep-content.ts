@@ -4,15 +4,15 @@
  */
 import { Readable } from 'node:stream'
 import type { TransactionSql } from 'postgres'
-import { GatewayError } from '../errors.ts'
-import { randomText } from '../lib/ids.ts'
+import { GatewayError } from '../../errors.ts'
+import { randomText } from '../../lib/ids.ts'
+import { linkTo, TOKEN_CHARACTERS } from '../links.ts'
+import { readPictureSize } from '../media/read-picture-size.ts'
+import { sniffType } from '../media/sniff-type.ts'
+import type { Quota } from '../quota.ts'
+import type { Blobs } from '../storage/blobs.ts'
+import { StorageTrouble, TooManyBytes } from '../storage/storage.ts'
 import { type KeptRow, storeKept } from './asset-store.ts'
-import type { Blobs } from './blobs.ts'
-import { linkTo, TOKEN_CHARACTERS } from './links.ts'
-import type { Quota } from './quota.ts'
-import { readPictureSize } from './read-picture-size.ts'
-import { sniffType } from './sniff-type.ts'
-import { StorageTrouble, TooManyBytes } from './storage.ts'
 
 /** Its `url` is where anybody will find it once the task has ended. */
 export type KeptContent = KeptRow
