@@ -1,4 +1,4 @@
-/** POST /v1/search: two product lines, billed per successful call (spec 4.2). */
+/** POST /v1/search: web search and global search, billed by successful call. */
 import { z } from 'zod'
 import type { RequestParts } from '../pipeline/metering.ts'
 import type { Ceiling } from '../pipeline/price/ceiling.ts'

@@ -1,7 +1,7 @@
 /**
- * The two shapes of an error body. `flat` is the specification's; `nested` is the one shape that
- * every vendor SDK reads, used on the routes those SDKs call. `messages` is nested for callers
- * that name an `anthropic-version` and flat for all others.
+ * The two shapes of an error body. `flat` is the gateway's own; `nested` is the one shape that
+ * every vendor SDK reads, used on the routes those SDKs call. `messages` is nested for callers that
+ * name an `anthropic-version` and flat for all others.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../errors.ts'

@@ -8,7 +8,7 @@ import type { TaskRow } from './task.ts'
 
 export interface TaskSubmission extends Reading {
   readonly kind: TaskKind
-  /** The request with the defaults of the specification filled in. */
+  /** Returns the request with the endpoint's defaults filled in. */
   readonly parameters: (value: Body) => JsonObject
   /** The caller's own task that the order builds on: one that is not theirs is not found. */
   readonly source?: {

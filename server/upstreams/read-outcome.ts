@@ -1,6 +1,7 @@
 /**
- * The services for recordings answer with HTTP 200 and put the outcome into two headers
- * (upstreams.md 2.3, 2.4, 3.2, 3.3); what their gateway refuses has an HTTP status of its own.
+ * Reads answers of the services for recordings, which put the outcome into two headers under HTTP
+ * 200 (docs/protocols/volcengine-speech.md#outcome-in-headers). Refusals of the platform itself
+ * have an HTTP status of their own.
  */
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../lib/json.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'

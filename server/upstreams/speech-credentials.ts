@@ -18,7 +18,7 @@ interface Credentials {
   readonly access_key?: string | undefined
 }
 
-/** Either style alone: both together are refused by the vendor (upstreams.md 0.2). */
+/** True for exactly one style of credentials: the vendor refuses both together. */
 export function haveOneStyle({
   api_key: key,
   app_id: id,

@@ -1,19 +1,23 @@
-/** Counts ended calls every few seconds, for the console's figures. */
+/** Counts ended calls every ten seconds, for the console's figures. */
 import type { Sql } from 'postgres'
 import { countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
-/** How much time of calls one transaction counts: halved when it takes too long. */
+/**
+ * Seconds of calls that one transaction counts, divided by four each time that it takes too long.
+ */
 const STEP_SECONDS_MAX = 6 * 3600
 const STEP_SECONDS_MIN = 1
 
 export interface Rollup {
-  /** Counts now what can be counted. */
+  /** Counts the calls that have ended so far. Rejects where the database fails. */
   count(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A count that fails is repeated at the next turn: nothing depends on it but figures. */
+/**
+ * Starts the counting. A count that fails is repeated at the next turn: only figures depend on it.
+ */
 export function startRollup(options: {
   readonly sql: Sql
   readonly everyMs?: number

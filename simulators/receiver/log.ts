@@ -39,7 +39,10 @@ export class ReceiverLog {
 
 const TOLERANCE_SECONDS = 300
 
-/** The signature of spec 6.1: HMAC-SHA256 over `<timestamp>.<raw body>`, and a fresh timestamp. */
+/**
+ * Judges the signature of a webhook (docs/guides/webhooks.md#verify-it): HMAC-SHA256 over
+ * `<timestamp>.<raw body>`, with a fresh timestamp.
+ */
 export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean {
   const timestamp = String(headers['x-service-timestamp'] ?? '')
   const signature = Buffer.from(String(headers['x-service-signature'] ?? ''))

@@ -5,7 +5,7 @@ import { until } from '../support/processes.ts'
 import { startTaskStage, VIDEO_PATH } from '../tasks/stage.ts'
 import { expectedSignature, startReceiver } from './support.ts'
 
-test('a video is announced with the payload of the specification, signed', async (t) => {
+test('the webhook of a video has the documented payload and a signature', async (t) => {
   const stage = await startTaskStage()
   t.after(() => stage.stop())
   stage.vendor.advance = true

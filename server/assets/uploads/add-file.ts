@@ -12,7 +12,7 @@ import { measure, StorageTrouble, TooManyBytes } from '../storage/storage.ts'
 import { type FileRow, findFileByKey, freeKey, insertFile } from './file-store.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
-/** Spec part 8: smaller than 1 GB. */
+/** The vendors' own limit for a recording: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
 /** What a form may add to the content of its file. */
 const FRAME_BYTES_MAX = 64 * 1024

@@ -1,4 +1,4 @@
-/** A task of images as callers see it: its creation, its record and its webhook (spec 2.5). */
+/** Encodes an image task for callers: its creation, its record and its webhook. */
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface ImageTask {

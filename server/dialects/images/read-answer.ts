@@ -1,6 +1,6 @@
 /**
- * What an answer with images says, whole or as the event that ends a stream. Two vendors' forms
- * differ little (upstreams.md 7): the one counts tokens, the other states how many succeeded.
+ * Reads an answer with images, whole or as the event that ends a stream. OpenAI counts tokens
+ * (docs/protocols/openai.md#images), ARK the images that succeeded (docs/protocols/ark.md#images).
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'

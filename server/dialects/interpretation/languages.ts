@@ -1,6 +1,7 @@
 /**
- * The languages of simultaneous interpretation and which of them go together (upstreams.md 4.4).
- * Here rather than at a vendor: callers are told of them by the endpoint, before any charge.
+ * The languages of simultaneous interpretation and their combinations
+ * (docs/protocols/volcengine-interpretation.md#languages). They are not in the adapter because the
+ * endpoint refuses a wrong combination before anything is held.
  */
 import { InvalidRequest } from '../invalid-request.ts'
 

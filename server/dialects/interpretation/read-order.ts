@@ -1,4 +1,4 @@
-/** The fields of an interpretation with what is meant where they are left out (spec 4.9). */
+/** The fields of an interpretation request with their defaults. */
 import { completeLanguages, type Languages } from './languages.ts'
 
 export type Mode = 's2t' | 's2s'

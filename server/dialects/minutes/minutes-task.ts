@@ -1,4 +1,4 @@
-/** A minutes task as callers see it: its creation, its record and its webhook (spec 2.2, 4.3). */
+/** Encodes a minutes task for callers: its creation, its record and its webhook. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
 export interface MinutesTask {

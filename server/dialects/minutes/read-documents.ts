@@ -1,4 +1,7 @@
-/** The result files of the minutes product, in the neutral form (upstreams.md 2.5). */
+/**
+ * Reads the result files of the minutes product into the neutral form
+ * (docs/protocols/volcengine-minutes.md#result-files).
+ */
 import type { JsonObject } from '../../lib/json.ts'
 import { member } from '../../lib/json.ts'
 import {

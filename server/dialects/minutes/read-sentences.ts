@@ -15,7 +15,7 @@ interface Word {
   readonly end_ms: number
 }
 
-/** Times come as numbers or as numeric strings (upstreams.md 2.5); -1 is unknown. */
+/** Milliseconds as a number or a numeric string, rounded; 0 where the time is unknown (-1). */
 export function readTimeMs(value: unknown): number {
   const ms = typeof value === 'string' ? Number(value) : value
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? Math.round(ms) : 0

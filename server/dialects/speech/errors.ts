@@ -1,6 +1,6 @@
 /**
- * The error codes of Doubao speech V3 as data (upstreams.md 0.2 and 1.5), and what they mean for
- * the caller and for other channels. They arrive inside bodies whose status is 200.
+ * The error codes of Doubao speech V3 as data, with their meaning for the caller and for other
+ * channels (docs/protocols/volcengine-speech.md#synthesis-codes). They arrive under status 200.
  */
 
 /** Same words as the upstream contract's failure kinds. */

@@ -9,8 +9,9 @@ import { spliceJson } from '../splice.ts'
 const OPEN_OBJECT = 0x7b
 
 /**
- * The body for the vendor. `additions` must be a JSON text there (upstreams.md 1.3): an object is
- * written as one, spelled as the caller spelled it. When a name stands twice inside `req_params`,
+ * Returns the body for the vendor, which wants `additions` as a string that holds JSON
+ * (docs/protocols/volcengine-speech.md#synthesis-request): an object is written as one, spelled
+ * as the caller spelled it. When a name stands twice inside `req_params`,
  * the object is written anew from `value`, so that the vendor says the text that was quoted.
  */
 export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {

@@ -1,4 +1,7 @@
-/** An order of POST /v1/audio/speech in the words of Doubao speech V3 (upstreams.md 1.3, 12). */
+/**
+ * Translates POST /v1/audio/speech for Doubao speech V3
+ * (docs/protocols/volcengine-speech.md#synthesis-request).
+ */
 import { asString } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type AudioFormat, readFormat } from '../synthesis/formats.ts'

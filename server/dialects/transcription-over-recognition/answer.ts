@@ -1,4 +1,7 @@
-/** What recognition 2.0 heard, as a transcript (upstreams.md 3.3). */
+/**
+ * Reads an answer of recognition 2.0 into a transcript
+ * (docs/protocols/volcengine-recognition.md#query).
+ */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import {
   joinSentences,

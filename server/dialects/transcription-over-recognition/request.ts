@@ -1,4 +1,7 @@
-/** An order of POST /v1/audio/transcriptions in the words of recognition 2.0 (upstreams.md 3.2). */
+/**
+ * Translates POST /v1/audio/transcriptions for recognition 2.0
+ * (docs/protocols/volcengine-recognition.md#submission).
+ */
 import { asString, type JsonObject } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { nameRecording } from '../transcription/measure-audio.ts'

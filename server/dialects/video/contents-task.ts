@@ -1,11 +1,11 @@
 /**
- * A video task in the form of the native `contents/generations/tasks` API (upstreams.md 6.5), with
- * the upstream's own id: what clients of that API read without knowing of a gateway.
+ * Encodes a video task in the form of ARK's `contents/generations/tasks` API, with the upstream's
+ * own id (docs/protocols/ark.md#video-task-states), for clients written for that API.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import type { VideoTask } from './video-task.ts'
 
-/** The gateway knows one way to fail; the native form tells two of its reasons apart. */
+/** Error codes that the native form shows as states of their own; the gateway has one, failed. */
 export const CODES_OF_STATUS = {
   cancelled: ['cancelled'],
   expired: ['task_expired', 'expired'],
@@ -25,7 +25,7 @@ export function statusOf({ state, error }: VideoTask): string {
   return (error && STATUS_OF_CODE.get(error.code)) ?? state
 }
 
-/** The answer to a creation: nothing but what that API and the specification name. */
+/** Returns the answer to a creation: id, model, status and time, and no further member. */
 export function encodeContentsCreated(task: VideoTask): JsonObject {
   return {
     id: task.nativeId,

@@ -56,8 +56,8 @@ export function encodeVideoTask(task: VideoTask): JsonObject {
 }
 
 /**
- * The webhook of a finished video task, exactly as the specification has it. `taskId` is the id
- * that the creation was answered with.
+ * Returns the webhook body of a finished video task. `taskId` is the id that the answer to the
+ * creation named.
  */
 export function encodeVideoCallback(task: VideoTask, taskId: string): JsonObject {
   const outcome =

@@ -1,4 +1,4 @@
-/** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream (spec 4.1). */
+/** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream. */
 import { z } from 'zod'
 import { countBilledCharacters } from '../../dialects/speech/request.ts'
 import type { RequestParts } from '../../pipeline/metering.ts'
@@ -33,7 +33,7 @@ const speechLine = z.looseObject({
   usage: z.looseObject({ text_words: z.int() }).optional().describe('Billed characters.'),
 })
 
-/** The query names the model; the header is the fallback (spec 4.1). */
+/** The model's name from the query, else from the header. */
 function readModel({ query, headers }: RequestParts): string | undefined {
   const header = headers['x-api-resource-id']
   return query.get('model') || (typeof header === 'string' ? header : undefined)

@@ -1,4 +1,4 @@
-/** POST /v1/audio/translations: simultaneous interpretation of a recording (spec 2.8, 4.9). */
+/** POST /v1/audio/translations: simultaneous interpretation of a recording. */
 import { z } from 'zod'
 import { boundTokens, estimateTokens } from '../../dialects/interpretation/estimate-tokens.ts'
 import {

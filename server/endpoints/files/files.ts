@@ -1,4 +1,4 @@
-/** Files that callers upload, for tasks and for vendors that fetch them by address (design 9.6). */
+/** Files that callers upload, for tasks and for vendors that fetch them by address. */
 import { z } from 'zod'
 import { linkToFile } from '../../assets/links.ts'
 import type { FileRow } from '../../assets/uploads/file-store.ts'

@@ -1,10 +1,13 @@
-/** How an entry of the gallery or the asset library looks: shared by everything that shows it. */
+/** The public form of an entry of the gallery or the asset library. */
 import { z } from 'zod'
 import type { AssetRow } from '../../assets/library/asset-store.ts'
 import type { Library } from '../../assets/library/library.ts'
 
 const HOUR_MS = 3_600_000
-/** Spec part 8: only videos made less than 23 hours ago can lose their subtitles. */
+/**
+ * Age up to which subtitles can be erased from a video: the vendor's link to it lives 24 hours
+ * (docs/protocols/ark.md#video-tasks), and an hour is left for the work.
+ */
 const ERASE_MS = 23 * HOUR_MS
 
 export const libraryEntry = z.object({

@@ -1,6 +1,6 @@
 /**
  * The gallery (images) and the asset library (videos, last frames, erased copies) of an account:
- * two shelves of the same kind of entry (spec 3.1, 4.5).
+ * two lists of the same kind of entry.
  */
 import { z } from 'zod'
 import type { AssetKind } from '../../assets/library/collect-assets.ts'

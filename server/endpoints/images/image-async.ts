@@ -1,4 +1,4 @@
-/** Images as tasks (spec 2.5, 3.1, 4.6): create one, and follow it by its id. */
+/** Image tasks: creates one, and returns its state by its id. */
 import { z } from 'zod'
 import { encodeImageTask } from '../../dialects/images/image-task.ts'
 import { GatewayError } from '../../errors.ts'

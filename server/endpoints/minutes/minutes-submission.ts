@@ -1,6 +1,6 @@
 /**
- * Creating a minutes task: every field with its rule and default (spec 4.3), and what can be known
- * of the recording before anything is frozen (spec part 8).
+ * Reads a minutes submission: each field with its rule and default, and what can be learned of the
+ * recording before the hold.
  */
 import { z } from 'zod'
 import {

@@ -1,4 +1,4 @@
-/** Minutes of a recording (spec 2.2, 3.2, 4.3): create a task and follow it. */
+/** Minutes of a recording: creates a task, and returns its state by its id. */
 import { z } from 'zod'
 import { encodeMinutesTask } from '../../dialects/minutes/minutes-task.ts'
 import { GatewayError } from '../../errors.ts'

@@ -1,4 +1,4 @@
-/** POST /v1/messages: the messages dialect, whichever upstream serves the model (spec 4.8). */
+/** POST /v1/messages: the messages dialect, whichever upstream serves the model. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
@@ -52,8 +52,8 @@ const VERSION = '2023-06-01'
 const DATE = /^\d{4}-\d{2}-\d{2}$/
 
 /**
- * `vendor-version` has the specification's one value; under the name that SDKs send, any
- * well-formed date is taken, because newer SDKs send newer ones.
+ * Requires a version. `vendor-version` has one valid value; `anthropic-version`, which SDKs send,
+ * may be any date, because newer SDKs send newer ones.
  */
 function checkVersion({ headers }: RequestParts): void {
   const { 'vendor-version': ours, 'anthropic-version': theirs } = headers

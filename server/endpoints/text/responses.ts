@@ -1,4 +1,4 @@
-/** POST /v1/responses: the Responses dialect (spec 4.7), and the answer to its WebSocket probe. */
+/** POST /v1/responses: the Responses dialect, and the refusal of its WebSocket upgrade. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { GatewayError } from '../../errors.ts'

@@ -1,6 +1,6 @@
 /**
- * Creating a subtitle-erase task: its source is a video that this account made here, finished, and
- * young enough for the vendor's link to it to work (spec 4.5 and part 8).
+ * Creates a subtitle-erase task. Its source is a finished video of the same account, less than 23
+ * hours old, so that the vendor's link to it still works.
  */
 import { z } from 'zod'
 import {

@@ -1,4 +1,4 @@
-/** Subtitle erase (spec 2.4, 4.5): create a task for a video that was made here, and follow it. */
+/** Subtitle erase: creates a task for a video that was generated here, and returns its state. */
 import { z } from 'zod'
 import { encodeEraseTask } from '../../dialects/video/erase-task.ts'
 import { GatewayError } from '../../errors.ts'

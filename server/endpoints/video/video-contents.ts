@@ -1,6 +1,6 @@
 /**
  * Video tasks in the native form of `contents/generations/tasks`, on all four prefixes: a client
- * of that API only changes its address and key (spec 4.4).
+ * of that API changes its address and key only.
  */
 import { z } from 'zod'
 import {

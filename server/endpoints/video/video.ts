@@ -1,4 +1,4 @@
-/** Video tasks in the gateway's own form: create, get, list, cancel (spec 2.3, 4.4). */
+/** Video tasks in the gateway's own form: create, get, list, cancel. */
 import { z } from 'zod'
 import { encodeCreated, encodeVideoTask } from '../../dialects/video/video-task.ts'
 import { checkQuery } from '../../http/check-shape.ts'

@@ -1,6 +1,7 @@
 /**
- * The only way out to an upstream, and it opens only with an open hold. Nothing else in the
- * gateway imports an HTTP client, so a call that was not paid for cannot be sent.
+ * The only way to an upstream, and it opens only with an open hold: a paid call without a hold
+ * cannot be sent. The HTTP client has one other place, `server/outbound/`, for addresses that
+ * callers name and for traces; it knows no channel.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
@@ -21,7 +22,9 @@ export interface WireOptions {
   readonly stopping?: AbortSignal
 }
 
-/** Each use throws when the hold is not one that the ledger took and nobody has closed. */
+/**
+ * Opens a wire for one hold. Each use throws unless the ledger took the hold and it is still open.
+ */
 export function openWire(hold: Hold, options: WireOptions): Wire {
   const openedAt = performance.now()
   const guard = () => {
@@ -45,8 +48,8 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
 }
 
 /**
- * A wire without a hold, which can only read: whoever asks what a vendor has buys nothing. Throws
- * for anything that is not a GET.
+ * Opens a wire without a hold that can only read, which costs nothing. Rejects any request that is
+ * not a GET.
  */
 export function openReadingWire(options: WireOptions): Wire {
   const refuse = () => Promise.reject(new Error('this wire only reads'))

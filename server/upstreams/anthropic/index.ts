@@ -1,4 +1,4 @@
-/** Vendors that speak the messages format natively (upstreams.md 10). */
+/** Vendors that speak the messages format natively (docs/protocols/anthropic.md). */
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'

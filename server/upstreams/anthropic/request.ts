@@ -1,4 +1,4 @@
-/** Requests to a messages-native vendor and what its refusals mean (upstreams.md 10.4). */
+/** Requests to a messages-native vendor and its errors (docs/protocols/anthropic.md#errors). */
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import {

@@ -1,4 +1,7 @@
-/** What each generation of the vendor's video models takes, as data (upstreams.md 6.2 to 6.4). */
+/**
+ * The rules of each generation of the vendor's video models, as data
+ * (docs/protocols/ark.md#video-request-fields and the sections after it).
+ */
 import type { VideoRules } from '../../dialects/video/content.ts'
 
 export interface Family extends VideoRules {

@@ -1,6 +1,6 @@
 /**
- * Images in the vendor's form of OpenAI's dialect (upstreams.md 7.1). Two fields differ: it knows
- * no `n`, for which a sequence of so many stands, and no size `auto`, which is its default.
+ * Images in the vendor's form of OpenAI's dialect (docs/protocols/ark.md#images). Two fields
+ * differ: a sequence of images stands for `n`, and the size `auto` is left out as the default.
  */
 
 import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'

@@ -1,6 +1,7 @@
 /**
- * What the vendor's image models are known to refuse (upstreams.md 7.1), so that a task need not
- * wait for it. What is not known for certain is left to the vendor.
+ * Refuses requests that the vendor's image models are known to refuse
+ * (docs/protocols/ark.md#images), so that a task does not wait for it. Doubtful cases are left to
+ * the vendor.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'

@@ -1,4 +1,4 @@
-/** From an error answer of the vendor to what it means for a task (upstreams.md 6.8). */
+/** Classifies the vendor's error answers for a task (docs/protocols/ark.md#errors). */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,

@@ -1,6 +1,7 @@
 /**
- * Tokens of a video (upstreams.md 6.7): 24 frames a second and one more, times the picture, by
- * 1024. With input video its seconds count too, at least two thirds of the output's.
+ * Counts the tokens of a video (docs/protocols/ark.md#video-tokens): 24 frames a second and one
+ * more, times the pixels, by 1024. Input video adds its seconds, at least two thirds of the
+ * output's.
  */
 import type { Family } from './families.ts'
 

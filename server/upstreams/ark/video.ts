@@ -1,4 +1,4 @@
-/** Video tasks in the vendor's native protocol (upstreams.md 6). */
+/** Video tasks in the vendor's native protocol (docs/protocols/ark.md#video-tasks). */
 import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
@@ -26,9 +26,9 @@ import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 const PATH = '/contents/generations/tasks'
 const PAGE_SIZE = 500
 const PAGES_MAX = 20
-/** Sent whatever the generation is; the vendor's defaults are the specification's. */
+/** Fields that every generation takes, with the vendor's defaults. */
 const COMMON = ['return_last_frame', 'watermark', 'safety_identifier', 'execution_expires_after']
-/** Not of the specification, passed to the generations that know them, and decide the price. */
+/** The vendor's own fields that decide the price: refused where a generation does not take them. */
 const DECISIVE = ['frames', 'draft']
 
 function prepare(asked: TaskOrder<ArkSettings>): PreparedTask {

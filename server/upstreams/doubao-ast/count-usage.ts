@@ -1,6 +1,6 @@
 /**
- * Adds up what the vendor bills. Its reference does not say whether successive statements are
- * increments or running totals; the audio that was sent decides (upstreams.md 4.5).
+ * Adds up what the vendor bills. Whether its successive statements are increments or running totals
+ * is not documented; the audio sent decides (docs/protocols/volcengine-interpretation.md#usage).
  */
 import type { Quantities } from '../../lib/units.ts'
 import type { Billing } from './decode-response.ts'

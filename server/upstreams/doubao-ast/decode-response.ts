@@ -1,6 +1,6 @@
 /**
- * Reads the vendor's side of AST 2.0: TranslateResponse and what it holds (upstreams.md 4.2).
- * Fields that are not known, or not of the expected kind, are skipped, as protobuf readers do.
+ * Decodes the server's messages of AST 2.0 (docs/protocols/volcengine-interpretation.md#messages).
+ * Fields that are unknown, or not of the expected wire type, are skipped, as protobuf readers do.
  */
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 

@@ -1,6 +1,7 @@
 /**
- * What the gateway says in AST 2.0: each WebSocket message is one bare protobuf (upstreams.md 4.2).
- * The schema is small and fixed, so its field numbers stand here, beside what is written.
+ * Encodes the client's messages of AST 2.0, one bare protobuf to a WebSocket message
+ * (docs/protocols/volcengine-interpretation.md#messages). The schema is small and fixed, so its
+ * field numbers are written out here.
  */
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { EVENTS } from './events.ts'

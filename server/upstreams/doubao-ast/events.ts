@@ -1,4 +1,7 @@
-/** The numbers of AST 2.0's events (upstreams.md 4.3), those that the gateway sends or heeds. */
+/**
+ * The numbers of those events of AST 2.0 that the gateway sends or reads
+ * (docs/protocols/volcengine-interpretation.md#events).
+ */
 export const EVENTS = {
   startSession: 100,
   finishSession: 102,

@@ -1,4 +1,7 @@
-/** Doubao AST 2.0, simultaneous interpretation over WebSocket (upstreams.md 4). */
+/**
+ * Doubao AST 2.0, simultaneous interpretation over WebSocket
+ * (docs/protocols/volcengine-interpretation.md).
+ */
 import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'
 import { interpretation } from './interpretation.ts'

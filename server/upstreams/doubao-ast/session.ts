@@ -1,6 +1,6 @@
 /**
- * One session of AST 2.0 as its events tell it (upstreams.md 4.4): what comes for the caller, what
- * was billed, how it ended. It knows no socket; the adapter feeds it messages.
+ * Reads one session of AST 2.0 (docs/protocols/volcengine-interpretation.md#session): the caller's
+ * output, the billed usage and the ending. It has no socket; the adapter hands it messages.
  */
 import type { RelayReport } from '../../dialects/relay.ts'
 import { UpstreamFailure } from '../failure.ts'

@@ -1,4 +1,4 @@
-/** Doubao's minutes of a recording (upstreams.md 2). */
+/** Doubao's minutes of a recording (docs/protocols/volcengine-minutes.md). */
 import { recordingSettings } from '../recording-settings.ts'
 import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'

@@ -1,8 +1,8 @@
 /**
  * The minutes product: transcription and at least one more ability, delivered as files whose links
- * live for a day (upstreams.md 2). There is no list, no cancel and no question by an id of ours: a
- * submission whose answer is lost stays lost. The answer has no duration: the recording is as long
- * as where its last sentence ends.
+ * live for a day (docs/protocols/volcengine-minutes.md). There is no list, no cancellation and no
+ * query by an id of the gateway's: a submission whose response is lost stays lost. The answer has
+ * no duration: the end of the last sentence stands for it.
  */
 import { type MinutesDocuments, readDocuments } from '../../dialects/minutes/read-documents.ts'
 import { uuidOf } from '../../lib/ids.ts'

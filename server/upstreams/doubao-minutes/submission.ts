@@ -1,4 +1,4 @@
-/** A minutes order in the vendor's words (upstreams.md 2.2). */
+/** Encodes a minutes submission (docs/protocols/volcengine-minutes.md#submission). */
 import { readHotWords } from '../../dialects/minutes/hot-words.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'

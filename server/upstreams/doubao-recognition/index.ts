@@ -1,4 +1,4 @@
-/** Doubao's recognition of recordings, generation 2.0 (upstreams.md 3). */
+/** Doubao's recognition of recordings 2.0 (docs/protocols/volcengine-recognition.md). */
 import { recordingSettings } from '../recording-settings.ts'
 import { SPEECH_SECRETS } from '../speech-credentials.ts'
 import { defineUpstream } from '../upstream.ts'

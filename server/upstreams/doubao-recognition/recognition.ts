@@ -1,7 +1,7 @@
 /**
- * Recognition of a recording (upstreams.md 3): the id of a task is the id that its submission
- * chose, here the attempt's, so that one whose answer was lost can be asked after. Speakers are
- * always told apart; the summary is made of the text afterwards, by a model.
+ * Recognition of a recording (docs/protocols/volcengine-recognition.md#submission). The client
+ * chooses the id of a task, here the attempt's, so that a submission whose response was lost can
+ * be queried. Speakers are always told apart; a model writes the summary from the text afterwards.
  */
 import { readHotWords } from '../../dialects/minutes/hot-words.ts'
 import {

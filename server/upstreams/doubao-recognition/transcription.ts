@@ -1,6 +1,7 @@
 /**
- * Transcription by recognition 2.0 (upstreams.md 3). The product proper fetches the recording from
- * a public address and is asked after; the one that answers in one request is sent the recording.
+ * Transcription by recognition 2.0 (docs/protocols/volcengine-recognition.md#submission). The
+ * standard product fetches the recording from a public address and is polled; the one that answers
+ * in one request is sent the recording.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'

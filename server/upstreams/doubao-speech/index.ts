@@ -1,6 +1,6 @@
 /**
- * Doubao speech synthesis V3 over HTTP (upstreams.md 0.2 and 1): as a native pass-through, and as
- * what answers POST /v1/audio/speech.
+ * Doubao speech synthesis V3 over HTTP (docs/protocols/volcengine-speech.md#synthesis-request), as
+ * a native pass-through and as a translation of POST /v1/audio/speech.
  */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'

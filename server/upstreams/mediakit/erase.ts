@@ -1,7 +1,7 @@
 /**
- * Subtitles erased from a video (upstreams.md 11): horizontal ones in the lower half of the frame,
- * between 1 % and 10 % of its height. The upstream's model is the tool's name. There is no list
- * and no cancel, but a token by which the vendor knows a submission that it is sent again.
+ * Erases subtitles from a video (docs/protocols/mediakit.md#subtitle-erase): horizontal ones in the
+ * lower half of the frame, between 1 % and 10 % of its height. The upstream's model is the tool's
+ * name. There is no list and no cancellation, but an idempotency key for a repeated submission.
  */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 import { readErrorBody, UpstreamFailure } from '../failure.ts'

@@ -1,4 +1,7 @@
-/** The vendor's answers: `success` is part of each, whatever its status (upstreams.md 11). */
+/**
+ * Reads the vendor's answers: `success` is part of each, whatever its status
+ * (docs/protocols/mediakit.md#errors).
+ */
 import { asString, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,

@@ -1,4 +1,4 @@
-/** What the vendor's video models take, as data (upstreams.md 6B). */
+/** The rules of the vendor's video models, as data (docs/protocols/minimax.md). */
 import type { VideoRules } from '../../dialects/video/content.ts'
 
 const H3: VideoRules = {

@@ -11,7 +11,7 @@ import { readJsonAnswer } from '../read-json.ts'
 import type { TaskLook } from '../task-driver.ts'
 import type { WireResponse } from '../upstream.ts'
 
-/** upstreams.md 6B.2; what is not listed may have happened after the vendor took the task. */
+/** docs/protocols/minimax.md#errors; any other code may come after the vendor took the task. */
 const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
   1002: 'busy',
   1004: 'channel_fault',

@@ -1,6 +1,6 @@
 /**
- * Video tasks in the vendor's first protocol (upstreams.md 6B.2): six or ten seconds, the film is a
- * file that is asked for by an id of its own, and the answer states no usage. No list, no cancel.
+ * Video tasks in the vendor's first protocol (docs/protocols/minimax.md#first-protocol): six or ten
+ * seconds; the film is a file with an id of its own; no usage, no list and no cancellation.
  */
 import {
   type ContentProblem,

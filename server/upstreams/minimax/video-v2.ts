@@ -1,4 +1,7 @@
-/** Video tasks in the vendor's second protocol (upstreams.md 6B.1): no list and no cancel. */
+/**
+ * Video tasks in the vendor's second protocol (docs/protocols/minimax.md#second-protocol), which
+ * has no list and no cancellation.
+ */
 import { correctRules, judgeVideo, nameRoles, sortContent } from '../../dialects/video/content.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'

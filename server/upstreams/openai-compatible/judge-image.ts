@@ -1,6 +1,7 @@
 /**
- * What OpenAI's models of fixed sizes are known to refuse (upstreams.md 7.2). Whatever else is
- * served by this dialect has rules of its own, which are the vendor's to state.
+ * Refuses sizes and counts that dall-e models are known to refuse
+ * (docs/protocols/openai.md#images). All other models of this dialect have rules of their own,
+ * which are left to the vendor.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import type { JsonObject } from '../../lib/json.ts'

@@ -9,7 +9,10 @@ import {
 } from '../failure.ts'
 import type { WireResponse } from '../upstream.ts'
 
-/** Codes that speak of the channel's account, whatever their status (upstreams.md 6.8, 9.3). */
+/**
+ * Codes about the channel's account, whatever their status
+ * (docs/protocols/openai.md#errors-in-answers).
+ */
 const CHANNEL_CODES = new RegExp(
   [
     'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',

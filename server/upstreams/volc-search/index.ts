@@ -1,4 +1,7 @@
-/** Volcengine's two search products (upstreams.md 5). The business result passes unchanged. */
+/**
+ * Volcengine's two search products (docs/protocols/volcengine-search.md). The result passes
+ * unchanged.
+ */
 import { z } from 'zod'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'
@@ -71,7 +74,7 @@ const REJECTED = new Set([10400, 10402])
 const BUSY = new Set([700429])
 const FAILED = new Set([10500])
 
-/** upstreams.md 5.5. What is not listed there speaks of the channel: key, quota, permission. */
+/** Codes that are not listed are about the channel: its key, quota or permission. */
 function kindOf(code: number): FailureKind {
   if (REJECTED.has(code)) return 'rejected'
   if (BUSY.has(code)) return 'busy'

@@ -3,7 +3,7 @@ import type { BodyReading } from '../../dialects/tap.ts'
 import { asString, isObject, member } from '../../lib/json.ts'
 
 export interface SearchError {
-  /** The vendor's number (upstreams.md 5.5); 0 when it gave none. */
+  /** The vendor's code (docs/protocols/volcengine-search.md#errors); 0 where it states none. */
   readonly code: number
   readonly message: string
 }

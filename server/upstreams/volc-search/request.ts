@@ -6,10 +6,13 @@ import type { CallRequest } from '../upstream.ts'
 
 const GLOBAL_COUNT_MAX = 20
 const COUNT_DEFAULT = 10
-/** What global search knows (upstreams.md 5.4); web-only fields would be refused there. */
+/**
+ * Fields that global search takes; it refuses those of web search
+ * (docs/protocols/volcengine-search.md#global-search).
+ */
 const GLOBAL_FIELDS = ['Query', 'SearchType', 'MaxSnippetLength', 'MaxImageCountPerDoc'] as const
 
-/** `Type` and `model` only route: the vendor never sees them (spec 4.2). */
+/** Builds the vendor's body without `Type` and `model`, which only choose the route. */
 export function buildSearchBody(product: string, request: CallRequest): Buffer {
   if (product !== 'global_search') {
     return spliceJson(request.body, request.fields, { remove: ['Type', 'model'] })

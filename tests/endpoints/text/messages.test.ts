@@ -131,7 +131,7 @@ test('400: model, max_tokens and messages are required and named', async () => {
   }
 })
 
-test('errors are flat for the specification’s callers and nested for SDKs', async () => {
+test('errors are nested for callers that send anthropic-version and flat for others', async () => {
   const { key } = await gateway.tenant({ balance: '0' })
   const flat = await gateway.post(PATH, key, ask('x'), VERSION)
   assert.equal(flat.json.type, 'billing_error')

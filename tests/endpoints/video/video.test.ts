@@ -32,7 +32,7 @@ describe(VIDEO_PATH, () => {
     })
   }
 
-  test('400 without a model, in the words of the specification', async () => {
+  test('400 without a model, with the documented message', async () => {
     const tenant = await stage.gateway.tenant()
     const answer = await stage.create(tenant, { content: TEXT })
     assert.equal(answer.status, 400)
