@@ -2,8 +2,8 @@
 import type { Sql } from 'postgres'
 import { type Config, localUrl } from './config.ts'
 import type { SecretBox } from './lib/secrets.ts'
-import { openSetUp } from './sign-in/links.ts'
-import type { Sessions } from './sign-in/session.ts'
+import { openSetUp } from './sign-in/people/links.ts'
+import type { Sessions } from './sign-in/sessions/session.ts'
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
 
 export interface Door {

@@ -4,14 +4,14 @@ import type { Sql } from 'postgres'
 import { showAccount } from '../../server/accounts/manage-accounts.ts'
 import { openSignIn } from '../../server/open-sign-in.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'
-import { writeAudit } from '../../server/sign-in/audit-log.ts'
-import { invite, type MadeLink, offerReset } from '../../server/sign-in/links.ts'
+import { writeAudit } from '../../server/sign-in/audit-log/audit-log.ts'
+import { invite, type MadeLink, offerReset } from '../../server/sign-in/people/links.ts'
 import {
   createPerson,
   dropFactors,
   requirePerson,
   setDisabled,
-} from '../../server/sign-in/people.ts'
+} from '../../server/sign-in/people/people.ts'
 import {
   type Language,
   type MemberRole,

@@ -1,6 +1,6 @@
 /** Who may do what: the one place that compares a session with a route's role. */
 import { GatewayError } from '../errors.ts'
-import type { Session, TokenUse } from '../sign-in/session.ts'
+import type { Session, TokenUse } from '../sign-in/sessions/session.ts'
 import type { RouteDeclaration } from './contract/route.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** What stands behind a route of the contract. */
 import type { Context } from '../http/context.ts'
-import type { Session } from '../sign-in/session.ts'
+import type { Session } from '../sign-in/sessions/session.ts'
 import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './contract/route.ts'
 import type { AdminServices } from './services.ts'
 

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets.ts'
-import type { Addresses } from './client-address.ts'
-import type { Passwords } from './password.ts'
+import type { Passwords } from './passwords/password.ts'
 import type { Place } from './place.ts'
-import type { Throttle } from './throttle.ts'
+import type { Addresses } from './rates/client-address.ts'
+import type { Throttle } from './rates/throttle.ts'
 
 export interface Parts {
   readonly sql: Sql

@@ -5,15 +5,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets.ts'
-import { identifyToken, readBearer } from './access-tokens.ts'
-import { writeAudit } from './audit-log.ts'
-import { createAddresses } from './client-address.ts'
+import { writeAudit } from './audit-log/audit-log.ts'
 import type { Parts } from './parts.ts'
-import { createPasswords, type Derive } from './password.ts'
+import { createPasswords, type Derive } from './passwords/password.ts'
 import { createPlace, requireCsrf } from './place.ts'
-import type { AuditRow, Session, Sessions } from './session.ts'
-import { identifySession } from './sessions.ts'
-import { createThrottle } from './throttle.ts'
+import { createAddresses } from './rates/client-address.ts'
+import { createThrottle } from './rates/throttle.ts'
+import type { AuditRow, Session, Sessions } from './sessions/session.ts'
+import { identifySession } from './sessions/sessions.ts'
+import { identifyToken, readBearer } from './tokens/access-tokens.ts'
 
 export interface SignInOptions {
   readonly sql: Sql

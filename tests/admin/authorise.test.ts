@@ -5,7 +5,7 @@ import { authorise } from '../../server/admin/authorise.ts'
 import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
 import type { Contract, Role } from '../../server/admin/contract/route.ts'
 import { GatewayError } from '../../server/errors.ts'
-import type { Session } from '../../server/sign-in/session.ts'
+import type { Session } from '../../server/sign-in/sessions/session.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const LATER = new Date('2026-11-21T12:05:00Z')

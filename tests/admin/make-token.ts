@@ -1,11 +1,11 @@
 /** Access tokens for tests of the admin API: of somebody new each, and real ones. */
 import { newId } from '../../server/lib/ids.ts'
 import { createSecretBox } from '../../server/lib/secrets.ts'
-import { createAccessToken } from '../../server/sign-in/access-tokens.ts'
-import { createPasswords } from '../../server/sign-in/password.ts'
-import { createPerson } from '../../server/sign-in/people.ts'
+import { createPasswords } from '../../server/sign-in/passwords/password.ts'
+import { createPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import { createSignIn, type SignIn } from '../../server/sign-in/sign-in.ts'
+import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import type { TestGateway } from '../support/in-process.ts'
 
 export interface TokenWanted {

@@ -4,7 +4,7 @@
  */
 import type { AdminAnswer, AdminKey } from '../../server/admin/contract/index.ts'
 import { GatewayError } from '../../server/errors.ts'
-import type { AuditRow, Session, Sessions } from '../../server/sign-in/session.ts'
+import type { AuditRow, Session, Sessions } from '../../server/sign-in/sessions/session.ts'
 import type { SignIn } from '../../server/sign-in/sign-in.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { makeToken, openTokens, type TokenWanted } from './make-token.ts'

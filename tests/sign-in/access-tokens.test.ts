@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createTokenText } from '../../server/lib/access-token.ts'
 import { createApiKey } from '../../server/lib/api-key.ts'
-import { createAccessToken } from '../../server/sign-in/access-tokens.ts'
-import { changeMember, setDisabled } from '../../server/sign-in/people.ts'
+import { changeMember, setDisabled } from '../../server/sign-in/people/people.ts'
+import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import { type Answer, type Browser, type ConsoleUnderTest, startConsole } from './support.ts'
 
 interface Person {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { stepOf, totpCode } from '../../server/sign-in/totp.ts'
+import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
 import { type Browser, type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 describe('codes as second factor', () => {

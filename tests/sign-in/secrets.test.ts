@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSecretBox } from '../../server/lib/secrets.ts'
-import { createAccessToken } from '../../server/sign-in/access-tokens.ts'
-import { rekeyTotp } from '../../server/sign-in/factors.ts'
-import { invite } from '../../server/sign-in/links.ts'
-import { createPasswords } from '../../server/sign-in/password.ts'
-import { stepOf, totpCode } from '../../server/sign-in/totp.ts'
+import { rekeyTotp } from '../../server/sign-in/factors/factors.ts'
+import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
+import { createPasswords } from '../../server/sign-in/passwords/password.ts'
+import { invite } from '../../server/sign-in/people/links.ts'
+import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 describe('what proves a person', () => {

@@ -6,7 +6,7 @@ import {
   stepOf,
   totpCode,
   totpUri,
-} from '../../server/sign-in/totp.ts'
+} from '../../server/sign-in/factors/totp.ts'
 
 /** RFC 6238, appendix B: the ASCII secret 12345678901234567890, here in base 32. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'

@@ -2,9 +2,13 @@
 import type { Sql } from 'postgres'
 import { accountExists } from '../../accounts/key-store.ts'
 import { GatewayError } from '../../errors.ts'
-import { deleteInvitation, type LinkRow, selectInvitations } from '../../sign-in/link-store.ts'
-import { invite, type MadeLink, offerReset } from '../../sign-in/links.ts'
-import { changeMember, findManaged, setDisabled } from '../../sign-in/people.ts'
+import {
+  deleteInvitation,
+  type LinkRow,
+  selectInvitations,
+} from '../../sign-in/people/link-store.ts'
+import { invite, type MadeLink, offerReset } from '../../sign-in/people/links.ts'
+import { changeMember, findManaged, setDisabled } from '../../sign-in/people/people.ts'
 import { type PersonRow, selectMembers, selectPeople } from '../../sign-in/person-store.ts'
 import type { membersContract } from '../contract/members.ts'
 import type { HandlersOf } from '../handler.ts'

@@ -1,8 +1,8 @@
 /** People's own sign-in over HTTP: what they changed stands in the audit log, never its value. */
 
-import { selectPasskeys } from '../../sign-in/passkey-store.ts'
-import { addPasskey, beginPasskey, removePasskey } from '../../sign-in/passkeys.ts'
-import { changePassword } from '../../sign-in/password-sign-in.ts'
+import { selectPasskeys } from '../../sign-in/passkeys/passkey-store.ts'
+import { addPasskey, beginPasskey, removePasskey } from '../../sign-in/passkeys/passkeys.ts'
+import { changePassword } from '../../sign-in/passwords/password-sign-in.ts'
 import {
   changeProfile,
   confirmTotp,
@@ -12,7 +12,7 @@ import {
   listSessions,
   replaceCodes,
   startTotp,
-} from '../../sign-in/profile.ts'
+} from '../../sign-in/people/profile.ts'
 import type { profileContract } from '../contract/profile.ts'
 import type { HandlersOf } from '../handler.ts'
 

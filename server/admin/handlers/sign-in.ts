@@ -1,18 +1,24 @@
 /** Signing in and out over HTTP. */
-import { acceptInvitation, resetPassword, setUp, viewInvitation } from '../../sign-in/links.ts'
+
 import {
   beginPasskeySignIn,
   beginPasskeyStepUp,
   finishPasskeySignIn,
   finishPasskeyStepUp,
-} from '../../sign-in/passkeys.ts'
+} from '../../sign-in/passkeys/passkeys.ts'
 import {
   finishWithCode,
   signInWithPassword,
   stepUpWithPassword,
-} from '../../sign-in/password-sign-in.ts'
-import { describeFactors } from '../../sign-in/profile.ts'
-import { signOut } from '../../sign-in/sessions.ts'
+} from '../../sign-in/passwords/password-sign-in.ts'
+import {
+  acceptInvitation,
+  resetPassword,
+  setUp,
+  viewInvitation,
+} from '../../sign-in/people/links.ts'
+import { describeFactors } from '../../sign-in/people/profile.ts'
+import { signOut } from '../../sign-in/sessions/sessions.ts'
 import type { signInContract } from '../contract/sign-in.ts'
 import type { HandlersOf } from '../handler.ts'
 

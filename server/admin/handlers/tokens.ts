@@ -1,6 +1,6 @@
 /** Access tokens over HTTP: a token's text leaves here once, when it is made. */
-import { selectTokens, type TokenRow } from '../../sign-in/access-token-store.ts'
-import { createAccessToken, endToken } from '../../sign-in/access-tokens.ts'
+import { selectTokens, type TokenRow } from '../../sign-in/tokens/access-token-store.ts'
+import { createAccessToken, endToken } from '../../sign-in/tokens/access-tokens.ts'
 import type { tokensContract } from '../contract/tokens.ts'
 import type { HandlersOf } from '../handler.ts'
 import { asRefusal } from '../operator-failure.ts'

@@ -4,16 +4,19 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../../errors.ts'
 import {
   createTokenText,
   displayAccessToken,
   hashAccessToken,
   isWellFormedAccessToken,
-} from '../lib/access-token.ts'
-import { isWellFormedApiKey } from '../lib/api-key.ts'
-import { newId } from '../lib/ids.ts'
-import { OperatorError } from '../lib/operator-error.ts'
+} from '../../lib/access-token.ts'
+import { isWellFormedApiKey } from '../../lib/api-key.ts'
+import { newId } from '../../lib/ids.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import type { Parts } from '../parts.ts'
+import type { Session } from '../sessions/session.ts'
+import { describePerson } from '../sessions/sessions.ts'
 import {
   countLiveTokens,
   type FoundToken,
@@ -25,9 +28,6 @@ import {
   type TokenScope,
   touchToken,
 } from './access-token-store.ts'
-import type { Parts } from './parts.ts'
-import type { Session } from './session.ts'
-import { describePerson } from './sessions.ts'
 
 const TOKEN_DAYS_DEFAULT = 90
 const DAY_MS = 86_400_000

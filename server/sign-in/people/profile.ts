@@ -1,12 +1,12 @@
 /** What people see and change of their own sign-in, beside passwords and factors themselves. */
-import { GatewayError } from '../errors.ts'
-import { countRecoveryCodes } from './factor-store.ts'
-import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from './factors.ts'
-import type { Exchange, Parts } from './parts.ts'
-import { findPerson, updateProfile } from './person-store.ts'
-import type { Session } from './session.ts'
-import { deleteSession, deleteSessions, selectSessions } from './session-store.ts'
-import { renewSession } from './sessions.ts'
+import { GatewayError } from '../../errors.ts'
+import { countRecoveryCodes } from '../factors/factor-store.ts'
+import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from '../factors/factors.ts'
+import type { Exchange, Parts } from '../parts.ts'
+import { findPerson, updateProfile } from '../person-store.ts'
+import type { Session } from '../sessions/session.ts'
+import { deleteSession, deleteSessions, selectSessions } from '../sessions/session-store.ts'
+import { renewSession } from '../sessions/sessions.ts'
 
 export async function describeFactors({ sql }: Parts, personId: string) {
   const [person, left] = await Promise.all([

@@ -1,16 +1,16 @@
 /** Passwords: signing in with one, proving it again, and changing it. */
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError, invalidField } from '../errors.ts'
-import { writeAudit } from './audit-log.ts'
-import { type Factor, type GivenCode, listFactors, proveCode } from './factors.ts'
-import type { Exchange, Parts } from './parts.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import { writeAudit } from '../audit-log/audit-log.ts'
+import { type Factor, type GivenCode, listFactors, proveCode } from '../factors/factors.ts'
+import type { Exchange, Parts } from '../parts.ts'
+import { findByEmail, findPerson, type PersonRow, rehash, updatePassword } from '../person-store.ts'
+import type { Subject } from '../rates/throttle.ts'
+import { noStep, wrongCode, wrongPassword } from '../refusals.ts'
+import type { Session } from '../sessions/session.ts'
+import { markSteppedUp, openSession, renewSession } from '../sessions/sessions.ts'
+import { beginStep, endStep, readStep } from '../sessions/steps.ts'
 import { checkPassword } from './password-rules.ts'
-import { findByEmail, findPerson, type PersonRow, rehash, updatePassword } from './person-store.ts'
-import { noStep, wrongCode, wrongPassword } from './refusals.ts'
-import type { Session } from './session.ts'
-import { markSteppedUp, openSession, renewSession } from './sessions.ts'
-import { beginStep, endStep, readStep } from './steps.ts'
-import type { Subject } from './throttle.ts'
 
 /** What came of one step of a sign-in. */
 export interface Outcome {

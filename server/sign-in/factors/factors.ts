@@ -1,10 +1,13 @@
 /** Codes as second factors: of an authenticator app, or of the list for the day it is lost. */
 import { hash } from 'node:crypto'
 import type { Sql, TransactionSql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError, invalidField } from '../errors.ts'
-import { randomText } from '../lib/ids.ts'
-import { type SecretBox, sealedWith } from '../lib/secrets.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import { randomText } from '../../lib/ids.ts'
+import { type SecretBox, sealedWith } from '../../lib/secrets.ts'
+import type { Parts } from '../parts.ts'
+import { findPerson, type PersonRow } from '../person-store.ts'
+import { wrongCode } from '../refusals.ts'
 import {
   confirmTotp,
   countRecoveryCodes,
@@ -16,9 +19,6 @@ import {
   spendRecoveryCode,
   spendTotpStep,
 } from './factor-store.ts'
-import type { Parts } from './parts.ts'
-import { findPerson, type PersonRow } from './person-store.ts'
-import { wrongCode } from './refusals.ts'
 import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
 
 export type Factor = 'totp' | 'passkey' | 'recovery_code'

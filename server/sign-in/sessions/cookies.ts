@@ -1,6 +1,6 @@
 /** The two cookies: the session's, and that of a sign-in under way. No script can read them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Place } from './place.ts'
+import type { Place } from '../place.ts'
 
 export type CookieName = 'session' | 'step'
 

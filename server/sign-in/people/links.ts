@@ -1,13 +1,12 @@
 /** Links that work once: the first set-up, invitations, a new password. */
 import type { TransactionSql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError, invalidField } from '../errors.ts'
-import { newId } from '../lib/ids.ts'
-import { writeAudit } from './audit-log.ts'
-import { deleteUnused, findLink, insertLink, type LinkRow, spendLink } from './link-store.ts'
-import type { Exchange, Parts } from './parts.ts'
-import { checkPassword } from './password-rules.ts'
-import { type Outcome, SIGNED_IN } from './password-sign-in.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError, invalidField } from '../../errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { writeAudit } from '../audit-log/audit-log.ts'
+import type { Exchange, Parts } from '../parts.ts'
+import { checkPassword } from '../passwords/password-rules.ts'
+import { type Outcome, SIGNED_IN } from '../passwords/password-sign-in.ts'
 import {
   anyoneExists,
   findByEmail,
@@ -18,11 +17,12 @@ import {
   makeOperator,
   putMembership,
   updatePassword,
-} from './person-store.ts'
-import { noLink } from './refusals.ts'
-import { deleteSessions } from './session-store.ts'
-import { identifySession, openSession, renewSession } from './sessions.ts'
-import { createToken, hashToken } from './token.ts'
+} from '../person-store.ts'
+import { noLink } from '../refusals.ts'
+import { deleteSessions } from '../sessions/session-store.ts'
+import { identifySession, openSession, renewSession } from '../sessions/sessions.ts'
+import { createToken, hashToken } from '../sessions/token.ts'
+import { deleteUnused, findLink, insertLink, type LinkRow, spendLink } from './link-store.ts'
 
 /** A link to hand on, and how long it works. */
 export interface MadeLink {

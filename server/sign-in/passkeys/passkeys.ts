@@ -1,11 +1,19 @@
 /** Passkeys: to sign in without a password, as a second factor, and to prove a session again. */
 import { randomBytes } from 'node:crypto'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../lib/ids.ts'
-import { writeAudit } from './audit-log.ts'
-import { dropUnneededCodes, putRecoveryCodes } from './factors.ts'
-import type { Exchange, Parts } from './parts.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError } from '../../errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { writeAudit } from '../audit-log/audit-log.ts'
+import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'
+import type { Exchange, Parts } from '../parts.ts'
+import { type Outcome, SIGNED_IN } from '../passwords/password-sign-in.ts'
+import { findPerson } from '../person-store.ts'
+import { noStep, wrongPasskey } from '../refusals.ts'
+import type { Session } from '../sessions/session.ts'
+import { putChallenge, takeChallenge } from '../sessions/session-store.ts'
+import { markSteppedUp, openSession, renewSession } from '../sessions/sessions.ts'
+import { putStepChallenge, takeStepChallenge } from '../sessions/step-store.ts'
+import { beginStep, endStep, readStep } from '../sessions/steps.ts'
 import {
   deletePasskey,
   findPasskey,
@@ -14,14 +22,6 @@ import {
   type PasskeyRow,
   selectPasskeys,
 } from './passkey-store.ts'
-import { type Outcome, SIGNED_IN } from './password-sign-in.ts'
-import { findPerson } from './person-store.ts'
-import { noStep, wrongPasskey } from './refusals.ts'
-import type { Session } from './session.ts'
-import { putChallenge, takeChallenge } from './session-store.ts'
-import { markSteppedUp, openSession, renewSession } from './sessions.ts'
-import { putStepChallenge, takeStepChallenge } from './step-store.ts'
-import { beginStep, endStep, readStep } from './steps.ts'
 import {
   ALGORITHMS,
   type CreatedCredential,

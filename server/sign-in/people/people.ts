@@ -1,14 +1,13 @@
 /** Who may sign in and who belongs to which account, as owners and operators manage it. */
 import type { Sql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { GatewayError } from '../errors.ts'
-import { newId } from '../lib/ids.ts'
-import { OperatorError } from '../lib/operator-error.ts'
-import { revokeTokensOf } from './access-token-store.ts'
-import { deleteTotp, replaceRecoveryCodes } from './factor-store.ts'
-import type { Parts } from './parts.ts'
-import { deletePasskeys } from './passkey-store.ts'
-import { checkPassword } from './password-rules.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { GatewayError } from '../../errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { deleteTotp, replaceRecoveryCodes } from '../factors/factor-store.ts'
+import type { Parts } from '../parts.ts'
+import { deletePasskeys } from '../passkeys/passkey-store.ts'
+import { checkPassword } from '../passwords/password-rules.ts'
 import {
   deleteMembership,
   findByEmail,
@@ -21,8 +20,9 @@ import {
   putMembership,
   selectMembers,
   updateDisabled,
-} from './person-store.ts'
-import { deleteSessions } from './session-store.ts'
+} from '../person-store.ts'
+import { deleteSessions } from '../sessions/session-store.ts'
+import { revokeTokensOf } from '../tokens/access-token-store.ts'
 
 /** Throws 404 for somebody who is no member, 409 when nobody would own the account any more. */
 export async function changeMember(

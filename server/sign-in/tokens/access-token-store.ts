@@ -1,6 +1,6 @@
 /** Access tokens as rows. What each may reach follows from its person, every time it is asked. */
 import type { Sql, TransactionSql } from 'postgres'
-import { hasFactor, type PersonPart, selectMemberships } from './session-store.ts'
+import { hasFactor, type PersonPart, selectMemberships } from '../sessions/session-store.ts'
 
 export type TokenScope = 'read' | 'write'
 

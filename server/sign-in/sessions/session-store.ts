@@ -1,6 +1,6 @@
 /** Sessions as rows. Which of them still live, PostgreSQL's clock decides. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
-import type { Language, MemberRole } from './person-store.ts'
+import type { Language, MemberRole } from '../person-store.ts'
 
 /** What ends a session: half an hour without a request, and twelve hours in any case. */
 const lives = (sql: Sql | TransactionSql) => sql`

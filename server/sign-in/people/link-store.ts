@@ -1,6 +1,6 @@
 /** One-use links as rows. */
 import type { Sql, TransactionSql } from 'postgres'
-import type { MemberRole } from './person-store.ts'
+import type { MemberRole } from '../person-store.ts'
 
 export interface LinkRow {
   readonly id: string

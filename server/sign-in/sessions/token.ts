@@ -1,6 +1,6 @@
 /** Tokens of sessions, links and steps: 256 random bits as text, at rest only as their SHA-256. */
 import { hash } from 'node:crypto'
-import { randomText } from '../lib/ids.ts'
+import { randomText } from '../../lib/ids.ts'
 
 const LENGTH = 43
 const SHAPE = /^[0-9A-Za-z]{43}$/

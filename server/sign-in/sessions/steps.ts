@@ -1,6 +1,7 @@
 /** A sign-in under way: the cookie of its own that leads from one request to the next. */
+
+import type { Exchange, Parts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import type { Exchange, Parts } from './parts.ts'
 import { deleteStep, findStep, insertStep, type StepRow } from './step-store.ts'
 import { createToken, hashToken } from './token.ts'
 

@@ -1,9 +1,9 @@
 /** Sessions: opened with a new token by whatever proved a person, and ended from many sides. */
 import type { IncomingMessage } from 'node:http'
-import { newId } from '../lib/ids.ts'
-import { writeAudit } from './audit-log.ts'
+import { newId } from '../../lib/ids.ts'
+import { writeAudit } from '../audit-log/audit-log.ts'
+import type { Exchange, Parts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
-import type { Exchange, Parts } from './parts.ts'
 import type { Session } from './session.ts'
 import {
   deleteSession,
