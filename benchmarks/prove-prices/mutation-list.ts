@@ -86,7 +86,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A price that names no tier is the price of the standard one only',
     mistake: 'sells every tier at the base price',
-    file: 'server/catalog/strict-facts.ts',
+    file: 'server/catalog/price/strict-facts.ts',
     find: "if (name === 'model') return true",
     replace: "if (name !== 'model') return false\n    if (name === 'model') return true",
   },
@@ -100,7 +100,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A write for an hour has a price of its own',
     mistake: 'sells it at the price of five minutes',
-    file: 'server/catalog/price.ts',
+    file: 'server/catalog/price/price.ts',
     find: "  cached_audio_input_token: 'audio_input_token',\n",
     replace: "  cache_write_1h_token: 'cache_write_5m_token',\n",
   },

@@ -1,7 +1,7 @@
 /** The ways of the orphans' proof: which model a call names, and by what its task can be found. */
 import type { Sql } from 'postgres'
-import { applyCatalog } from '../../server/catalog/apply.ts'
-import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { applyCatalog } from '../../server/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import { createSecretBox } from '../../server/lib/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 

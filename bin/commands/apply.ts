@@ -1,14 +1,14 @@
 /** `tributary apply`: makes the catalog what the files say. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { applyCatalog, type CatalogDiff } from '../../server/catalog/apply.ts'
-import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
+import { applyCatalog, type CatalogDiff } from '../../server/catalog/apply/apply.ts'
 import {
   CatalogError,
   type Mistake,
   type NamedCatalogFile,
   parseCatalogFile,
-} from '../../server/catalog/file.ts'
+} from '../../server/catalog/apply/file.ts'
+import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'
 import { printJson } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'

@@ -1,7 +1,7 @@
 /** `tributary task unknown`: what vendors made, and bill, that a restored database knows not of. */
 import type { Command } from 'commander'
 import { Agent } from 'undici'
-import { createCatalog } from '../../server/catalog/snapshot.ts'
+import { createCatalog } from '../../server/catalog/load/snapshot.ts'
 import { createLog } from '../../server/log.ts'
 import { openReadingWire } from '../../server/pipeline/send/wire.ts'
 import { openSecretBox } from '../../server/secret-key-file.ts'

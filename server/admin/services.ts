@@ -1,6 +1,6 @@
 /** What the handlers of the admin API can reach. */
 import type { Sql } from 'postgres'
-import type { Catalog } from '../catalog/snapshot.ts'
+import type { Catalog } from '../catalog/load/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
 import type { SecretBox } from '../lib/secrets.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'

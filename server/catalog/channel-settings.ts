@@ -5,8 +5,8 @@
 import type { ZodType } from 'zod'
 import { sayProblem } from '../lib/say-problem.ts'
 import type { SecretBox } from '../lib/secrets.ts'
+import { explain, type Mistake } from './apply/file.ts'
 import { dereference, type Environment, formatPath, type Path, referenceOf } from './environment.ts'
-import { explain, type Mistake } from './file.ts'
 
 /** What the catalog must know of an upstream: a view of its definition. */
 export interface KnownUpstream {

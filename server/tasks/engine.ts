@@ -1,7 +1,7 @@
 /** The parts that every step of the engine works with; put together in tasks.ts. */
 import type { Sql } from 'postgres'
 import type { Channel } from '../catalog/catalog.ts'
-import type { ChannelVersions } from '../catalog/channel-versions.ts'
+import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
 import { admitTaskHold } from '../ledger/task-holds.ts'
 import { asString } from '../lib/json.ts'
 import { openWire } from '../pipeline/send/wire.ts'

@@ -1,6 +1,6 @@
 /** The task engine's public face: what endpoints may ask of it, and its worker. */
 import type { Sql } from 'postgres'
-import type { ChannelVersions } from '../catalog/channel-versions.ts'
+import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
 import type { Context } from '../http/context.ts'
 import type { JsonObject } from '../lib/json.ts'
 import type { SupposedRequest } from '../pipeline/hold/dry-run.ts'

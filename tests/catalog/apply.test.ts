@@ -1,7 +1,7 @@
 /** `apply` on real PostgreSQL: declarative, idempotent, one transaction, safe in a crowd. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError } from '../../server/catalog/file.ts'
+import { CatalogError } from '../../server/catalog/apply/file.ts'
 import { readRevision } from '../../server/catalog/store.ts'
 import { apply, changes, channel, model, openDatabase, simple } from './support.ts'
 

@@ -1,7 +1,7 @@
 /** Catalog files: every mistake is named with its file and path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError, parseCatalogFile } from '../../server/catalog/file.ts'
+import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import { channel, model } from './support.ts'
 
 /** What is wrong with a file of these models. */

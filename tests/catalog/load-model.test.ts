@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelType } from '../../server/catalog/catalog.ts'
-import { readPrices } from '../../server/catalog/load-model.ts'
-import { isPriced, priceCharge } from '../../server/catalog/price.ts'
+import { readPrices } from '../../server/catalog/load/load-model.ts'
+import { isPriced, priceCharge } from '../../server/catalog/price/price.ts'
 import type { StoredPrice } from '../../server/catalog/store.ts'
 
 const stored: StoredPrice[] = [

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { createDatabaseClock } from '../../server/catalog/database-clock.ts'
-import { createCatalog } from '../../server/catalog/snapshot.ts'
+import { createDatabaseClock } from '../../server/catalog/load/database-clock.ts'
+import { createCatalog } from '../../server/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
 import {
   apply,

@@ -1,9 +1,9 @@
 /** Lists of prices that would sell something at the wrong price are refused with their path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CatalogError, parseCatalogFile } from '../../server/catalog/file.ts'
-import { planOf } from '../../server/catalog/file-schema.ts'
-import { priceCharge } from '../../server/catalog/price.ts'
+import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
+import { planOf } from '../../server/catalog/apply/file-schema.ts'
+import { priceCharge } from '../../server/catalog/price/price.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS } from '../../server/lib/units.ts'
 import { model } from './support.ts'

@@ -11,7 +11,7 @@ import {
   isPriced,
   priceCharge,
   priceUpperBound,
-} from '../../server/catalog/price.ts'
+} from '../../server/catalog/price/price.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { type Quantities, UNITS, type Unit } from '../../server/lib/units.ts'
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { priceCharge, priceUpperBound } from '../../server/catalog/price.ts'
+import { priceCharge, priceUpperBound } from '../../server/catalog/price/price.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { findSold, PRICE_VECTORS } from '../support/price-vectors.ts'
 

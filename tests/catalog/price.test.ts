@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
-import { isPriced, priceCharge, priceUpperBound } from '../../server/catalog/price.ts'
+import { isPriced, priceCharge, priceUpperBound } from '../../server/catalog/price/price.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import type { Quantities, Unit } from '../../server/lib/units.ts'
 

@@ -13,8 +13,8 @@ import {
   type NewAccount,
 } from '../../server/accounts/manage-accounts.ts'
 import { type CreatedKey, createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
-import { applyCatalog } from '../../server/catalog/apply.ts'
-import { parseCatalogFile } from '../../server/catalog/file.ts'
+import { applyCatalog } from '../../server/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { createSecretBox } from '../../server/lib/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'

@@ -1,6 +1,6 @@
 /** The catalog as customers see it: what there is and what it costs, not where it comes from. */
 import type { Model } from '../../catalog/catalog.ts'
-import { readPrices } from '../../catalog/load-model.ts'
+import { readPrices } from '../../catalog/load/load-model.ts'
 import { describeModel, describePrices } from '../../endpoints/account/models.ts'
 import type { modelsContract } from '../contract/models.ts'
 import type { HandlersOf } from '../handler.ts'

@@ -1,6 +1,7 @@
 /** Channels as operators configure them; secrets go in and never come out. */
+
+import { editChannel, retireChannel } from '../../catalog/apply/edit.ts'
 import { describeChannel, listChannelSummaries } from '../../catalog/describe.ts'
-import { editChannel, retireChannel } from '../../catalog/edit.ts'
 import { GatewayError } from '../../errors.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { testChannel } from '../../outbound/test-channel.ts'

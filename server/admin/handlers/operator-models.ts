@@ -1,8 +1,9 @@
 /** Models, their routes and versioned prices. */
-import { compareCosts, findPriceProblems } from '../../catalog/compare-costs.ts'
+
+import { editModel, retireModel } from '../../catalog/apply/edit.ts'
+import { planPrices, withdrawPlan } from '../../catalog/apply/plan-prices.ts'
 import { describeModel, listModelSummaries, type ModelSummary } from '../../catalog/describe.ts'
-import { editModel, retireModel } from '../../catalog/edit.ts'
-import { planPrices, withdrawPlan } from '../../catalog/plan-prices.ts'
+import { compareCosts, findPriceProblems } from '../../catalog/price/compare-costs.ts'
 import type { PlannedRow, StoredPrice } from '../../catalog/store.ts'
 import { GatewayError } from '../../errors.ts'
 import { OperatorError } from '../../lib/operator-error.ts'

@@ -1,6 +1,6 @@
 /** Verb 4: what should it come to, and has all that is asked for a price? */
 import type { Facts, Model } from '../../catalog/catalog.ts'
-import { clockFacts } from '../../catalog/clock.ts'
+import { clockFacts } from '../../catalog/price/clock.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
 import type { Metering } from '../metering.ts'

@@ -8,7 +8,7 @@
  * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
 import type { Facts, Model } from '../../catalog/catalog.ts'
-import { isPriced, type Priced, type PriceLine, priceCharge } from '../../catalog/price.ts'
+import { isPriced, type Priced, type PriceLine, priceCharge } from '../../catalog/price/price.ts'
 import type { ModelPass, RelayReport } from '../../dialects/relay.ts'
 import type { Nanos } from '../../lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'

@@ -3,7 +3,7 @@
  * quantities that the caller is charged for. Null is unknown, which is never the same as nothing.
  */
 import type { Facts, PriceEntry, RouteCost } from '../../catalog/catalog.ts'
-import { priceCharge } from '../../catalog/price.ts'
+import { priceCharge } from '../../catalog/price/price.ts'
 import type { ModelPass, StatedCost } from '../../dialects/relay.ts'
 import type { Nanos } from '../../lib/money.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'

@@ -3,8 +3,8 @@
  * What has no price at the model is refused before any money is held.
  */
 import type { Facts, Model } from '../../catalog/catalog.ts'
-import { namesValue } from '../../catalog/conditions.ts'
-import { isPriced } from '../../catalog/price.ts'
+import { namesValue } from '../../catalog/price/conditions.ts'
+import { isPriced } from '../../catalog/price/price.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 

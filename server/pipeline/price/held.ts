@@ -1,6 +1,6 @@
 /** What a hold was taken for, what it comes to, and the arithmetic of it. Pure. */
 import type { Facts, Model, PriceEntry } from '../../catalog/catalog.ts'
-import { explainUpperBound, type PriceLine, priceUpperBound } from '../../catalog/price.ts'
+import { explainUpperBound, type PriceLine, priceUpperBound } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 import type { Ceiling } from './ceiling.ts'

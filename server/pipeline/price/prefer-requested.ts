@@ -1,6 +1,6 @@
 /** Facts of media: what the request asked for, and what the answer says was made. */
 import type { Facts, PriceEntry } from '../../catalog/catalog.ts'
-import { namesValue } from '../../catalog/conditions.ts'
+import { namesValue } from '../../catalog/price/conditions.ts'
 
 /**
  * A request's own words decide where a price names them: the hold was taken by them, and vendors

@@ -3,7 +3,7 @@
  * polls, a caller's GET, or the stream that a caller follows. The charge is that of a call, by the
  * metering and the quote under which the hold was taken.
  */
-import { readPrices } from '../../catalog/load-model.ts'
+import { readPrices } from '../../catalog/load/load-model.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
 import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
 import { hideInside } from '../../lib/hide-inside.ts'

@@ -1,7 +1,7 @@
 /** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
 import type { KeptContent } from '../../assets/library/keep-content.ts'
 import type { PriceEntry } from '../../catalog/catalog.ts'
-import { readPrices } from '../../catalog/load-model.ts'
+import { readPrices } from '../../catalog/load/load-model.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { WholeAnswer } from '../../pipeline/answer/open-answer.ts'

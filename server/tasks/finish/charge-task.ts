@@ -1,7 +1,7 @@
 /** What a finished task owes: at the price version of its hold, on what is known of its usage. */
 import type { Facts, ModelType } from '../../catalog/catalog.ts'
-import { readPrices } from '../../catalog/load-model.ts'
-import { priceCharge } from '../../catalog/price.ts'
+import { readPrices } from '../../catalog/load/load-model.ts'
+import { priceCharge } from '../../catalog/price/price.ts'
 import type { StoredPrice } from '../../catalog/store.ts'
 import { type Quantities, UNITS, type Unit } from '../../lib/units.ts'
 import { onlyStated } from '../../pipeline/price/ceiling.ts'

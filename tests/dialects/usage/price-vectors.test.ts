@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { priceCharge } from '../../../server/catalog/price.ts'
+import { priceCharge } from '../../../server/catalog/price/price.ts'
 import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
 import { readMessagesUsage } from '../../../server/dialects/messages/read-usage.ts'
 import { createMessagesTap } from '../../../server/dialects/messages/tap.ts'

@@ -5,7 +5,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { type PlannedRow, type StoredPrice, savePrice, withdrawPrice } from './store.ts'
+import { type PlannedRow, type StoredPrice, savePrice, withdrawPrice } from '../store.ts'
 
 /** Prices that are wanted from a moment on. */
 export interface WantedPlan {

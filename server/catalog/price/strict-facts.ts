@@ -2,8 +2,8 @@
  * Strict facts say how a call was served. A price that does not name such a fact is the price of
  * the default way only: a call that was served another way is never sold at it.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
-import type { Facts } from './catalog.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
+import type { Facts } from '../catalog.ts'
 
 /** What a strict fact is where nobody states it. `model` has no default: it is another model. */
 const DEFAULTS: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 /** The shape of a catalog file. Nothing unknown is let through: a typing error must not be free. */
 import { z } from 'zod'
-import { parseAmount } from '../lib/money.ts'
-import { UNITS } from '../lib/units.ts'
-import { MODEL_TYPES, type ModelType } from './catalog.ts'
-import { peakHours } from './clock.ts'
+import { parseAmount } from '../../lib/money.ts'
+import { UNITS } from '../../lib/units.ts'
+import { MODEL_TYPES, type ModelType } from '../catalog.ts'
+import { peakHours } from '../price/clock.ts'
 import { checkPrices, type Refuse } from './price-checks.ts'
 
 const name = (pattern: RegExp, what: string) => z.string().regex(pattern, what)

@@ -1,7 +1,7 @@
 /** What upstreams take, as a file says it: a new version only where a route's costs changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { type StoredRoute, saveCost } from './store.ts'
+import { type StoredRoute, saveCost } from '../store.ts'
 
 /** The routes as they are to be stored: each one's costs with their version. */
 export async function versionCosts(

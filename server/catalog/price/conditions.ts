@@ -2,8 +2,8 @@
  * Whether a price's conditions hold. A request's own facts are exact; `input_tokens` (cached ones
  * included) and `output_tokens` come from the quantities, so that a price can have tiers.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../lib/units.ts'
-import type { Condition, Facts, PriceEntry } from './catalog.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import type { Condition, Facts, PriceEntry } from '../catalog.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
 

@@ -1,7 +1,7 @@
 /** Mistakes of a list of prices that its shape does not show. */
-import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
-import type { ModelType } from './catalog.ts'
-import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from './strict-facts.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
+import type { ModelType } from '../catalog.ts'
+import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from '../price/strict-facts.ts'
 
 export type Refuse = (path: PropertyKey[], message: string) => void
 type Path = readonly [...PropertyKey[], string]

@@ -4,14 +4,14 @@
  * Planned prices are in it, and whoever asks after their moment gets them: nothing has to run then.
  */
 import type { Sql } from 'postgres'
-import type { Log } from '../lib/log.ts'
-import { type SecretBox, SecretError } from '../lib/secrets.ts'
-import type { CatalogSnapshot, Channel, Model } from './catalog.ts'
-import { type KnownUpstreams, openSettings, resolveSettings } from './channel-settings.ts'
+import type { Log } from '../../lib/log.ts'
+import { type SecretBox, SecretError } from '../../lib/secrets.ts'
+import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
+import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
+import type { Environment } from '../environment.ts'
+import { type ChannelRow, readCatalog, readMoment } from '../store.ts'
 import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
-import type { Environment } from './environment.ts'
 import { loadModel, modelAt } from './load-model.ts'
-import { type ChannelRow, readCatalog, readMoment } from './store.ts'
 
 export interface CatalogOptions {
   readonly sql: Sql

@@ -1,6 +1,6 @@
 /** What a file's shape cannot tell: mistakes across its entries, and things worth a warning. */
-import { checkSettings, type KnownUpstreams } from './channel-settings.ts'
-import type { Environment } from './environment.ts'
+import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
+import type { Environment } from '../environment.ts'
 import type { Mistake, NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 

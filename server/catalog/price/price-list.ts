@@ -2,8 +2,8 @@
  * A list of prices, arranged once for the many calls that it prices: entries by unit, conditions
  * taken apart. Lists are immutable, so the arrangement lives as long as the list.
  */
-import type { Unit } from '../lib/units.ts'
-import type { Condition, PriceEntry } from './catalog.ts'
+import type { Unit } from '../../lib/units.ts'
+import type { Condition, PriceEntry } from '../catalog.ts'
 
 export interface Rule {
   readonly entry: PriceEntry

@@ -1,11 +1,11 @@
 /** The channels' part of `apply`: a new version only when settings really changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { SecretError } from '../lib/secrets.ts'
+import { SecretError } from '../../lib/secrets.ts'
+import { openSettings, type Settings, sealSettings, splitSecrets } from '../channel-settings.ts'
+import { type ChannelRow, saveChannel } from '../store.ts'
 import type { ApplyOptions, CatalogChange } from './apply.ts'
-import { openSettings, type Settings, sealSettings, splitSecrets } from './channel-settings.ts'
 import type { FileChannel } from './file-schema.ts'
-import { type ChannelRow, saveChannel } from './store.ts'
 
 export async function applyChannels(
   sql: TransactionSql,

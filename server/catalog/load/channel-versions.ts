@@ -3,10 +3,10 @@
  * the operator has changed, rotated or retired since.
  */
 import type { Sql } from 'postgres'
-import type { SecretBox } from '../lib/secrets.ts'
-import type { Channel } from './catalog.ts'
-import { type KnownUpstreams, openSettings, resolveSettings } from './channel-settings.ts'
-import { readChannelVersion } from './store.ts'
+import type { SecretBox } from '../../lib/secrets.ts'
+import type { Channel } from '../catalog.ts'
+import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
+import { readChannelVersion } from '../store.ts'
 
 /** Versions kept in memory; more than a deployment has in use. */
 const KEPT_MAX = 500

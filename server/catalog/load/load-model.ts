@@ -1,8 +1,8 @@
 /** From stored rows to the models that the pipeline works with, at any moment of their prices. */
-import { parseAmount } from '../lib/money.ts'
-import type { Unit } from '../lib/units.ts'
-import type { Model, ModelType, PlannedPrice, PriceEntry, Route } from './catalog.ts'
-import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from './store.ts'
+import { parseAmount } from '../../lib/money.ts'
+import type { Unit } from '../../lib/units.ts'
+import type { Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
+import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from '../store.ts'
 
 /** `planned`: of this model, in the order of their moments. */
 export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model {

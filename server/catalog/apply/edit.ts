@@ -3,12 +3,10 @@
  * transaction as `apply`, for one channel or one model.
  */
 import type { Sql } from 'postgres'
-import { OperatorError } from '../lib/operator-error.ts'
-import { type SecretBox, SecretError } from '../lib/secrets.ts'
-import { applyCatalog, type CatalogDiff } from './apply.ts'
-import { type KnownUpstreams, openSettings, type Settings } from './channel-settings.ts'
-import type { Environment } from './environment.ts'
-import { type NamedCatalogFile, parseCatalogFile } from './file.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { type SecretBox, SecretError } from '../../lib/secrets.ts'
+import { type KnownUpstreams, openSettings, type Settings } from '../channel-settings.ts'
+import type { Environment } from '../environment.ts'
 import {
   bumpRevision,
   listChannels,
@@ -16,7 +14,9 @@ import {
   lockCatalog,
   retireChannels,
   retireModels,
-} from './store.ts'
+} from '../store.ts'
+import { applyCatalog, type CatalogDiff } from './apply.ts'
+import { type NamedCatalogFile, parseCatalogFile } from './file.ts'
 
 /** The source under which the console's changes are kept. */
 const SOURCE = 'console'

@@ -5,13 +5,9 @@
  * taken over: the file applied last owns it.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { SecretBox } from '../lib/secrets.ts'
-import { applyChannels } from './apply-channels.ts'
-import { applyModels } from './apply-models.ts'
-import type { KnownUpstreams } from './channel-settings.ts'
-import type { Environment } from './environment.ts'
-import { CatalogError, type Mistake, type NamedCatalogFile } from './file.ts'
-import { findMistakes, findWarnings } from './file-checks.ts'
+import type { SecretBox } from '../../lib/secrets.ts'
+import type { KnownUpstreams } from '../channel-settings.ts'
+import type { Environment } from '../environment.ts'
 import {
   bumpRevision,
   listChannels,
@@ -20,7 +16,11 @@ import {
   readRevision,
   retireChannels,
   retireModels,
-} from './store.ts'
+} from '../store.ts'
+import { applyChannels } from './apply-channels.ts'
+import { applyModels } from './apply-models.ts'
+import { CatalogError, type Mistake, type NamedCatalogFile } from './file.ts'
+import { findMistakes, findWarnings } from './file-checks.ts'
 
 export interface CatalogChange {
   readonly kind: 'channel' | 'model'

@@ -1,10 +1,7 @@
 /** Planned prices as operators make and withdraw them one by one; see apply-plans.ts for files. */
 import type { Sql, TransactionSql } from 'postgres'
-import { formatAmount, parseAmount } from '../lib/money.ts'
-import { OperatorError } from '../lib/operator-error.ts'
-import { applyPlans } from './apply-plans.ts'
-import { CatalogError, explain } from './file.ts'
-import { type FilePlan, planOf } from './file-schema.ts'
+import { formatAmount, parseAmount } from '../../lib/money.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import {
   bumpRevision,
   listModels,
@@ -14,7 +11,10 @@ import {
   readMoment,
   type StoredPrice,
   withdrawPrice,
-} from './store.ts'
+} from '../store.ts'
+import { applyPlans } from './apply-plans.ts'
+import { CatalogError, explain } from './file.ts'
+import { type FilePlan, planOf } from './file-schema.ts'
 
 /** The source of what is planned outside of any file. */
 const SOURCE = 'console'

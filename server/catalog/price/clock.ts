@@ -3,7 +3,7 @@
  * follows the gateway's clock at the moment a call arrives; vendors do not say which moment counts.
  */
 import { z } from 'zod'
-import type { Facts, Model } from './catalog.ts'
+import type { Facts, Model } from '../catalog.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60

@@ -2,9 +2,9 @@
  * What a call costs: quantities times prices. Pure and exact: bigint only, and one rounding, up,
  * on each line, so that the lines of a record add up to its charge.
  */
-import { divideUp, formatAmount, type Nanos } from '../lib/money.ts'
-import { type Quantities, UNITS, type Unit } from '../lib/units.ts'
-import type { Facts, PriceEntry } from './catalog.ts'
+import { divideUp, formatAmount, type Nanos } from '../../lib/money.ts'
+import { type Quantities, UNITS, type Unit } from '../../lib/units.ts'
+import type { Facts, PriceEntry } from '../catalog.ts'
 import { type Judge, judgeFinished, judgeUpcoming } from './conditions.ts'
 import { arrange, type PriceList } from './price-list.ts'
 

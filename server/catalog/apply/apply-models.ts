@@ -1,11 +1,7 @@
 /** The models' part of `apply`: a new price version only when prices really changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { formatAmount, parseAmount } from '../lib/money.ts'
-import type { ApplyOptions, CatalogChange } from './apply.ts'
-import { costTheSame, isSameRouting, versionCosts } from './apply-costs.ts'
-import { applyPlans, type WantedPlan } from './apply-plans.ts'
-import type { FileModel } from './file-schema.ts'
+import { formatAmount, parseAmount } from '../../lib/money.ts'
 import {
   listPlanned,
   type ModelRow,
@@ -14,7 +10,11 @@ import {
   type StoredPrice,
   saveModel,
   savePrice,
-} from './store.ts'
+} from '../store.ts'
+import type { ApplyOptions, CatalogChange } from './apply.ts'
+import { costTheSame, isSameRouting, versionCosts } from './apply-costs.ts'
+import { applyPlans, type WantedPlan } from './apply-plans.ts'
+import type { FileModel } from './file-schema.ts'
 
 export async function applyModels(
   sql: TransactionSql,
