@@ -6,7 +6,7 @@
 import { connect } from 'node:net'
 import { parseArgs } from 'node:util'
 import type { CreatedKey } from '../server/accounts/manage-keys.ts'
-import { audit } from '../server/ledger/audit.ts'
+import { audit } from '../server/ledger/audit/audit.ts'
 import { formatAmount } from '../server/lib/money.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from './support/books.ts'

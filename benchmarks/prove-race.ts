@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
 import { createKey } from '../server/accounts/manage-keys.ts'
-import { audit } from '../server/ledger/audit.ts'
+import { audit } from '../server/ledger/audit/audit.ts'
 import { formatAmount } from '../server/lib/money.ts'
 import { createTestAccount } from '../tests/support/gateway.ts'
 import { type Laboratory, openLaboratory } from './support/laboratory.ts'

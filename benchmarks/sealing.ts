@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { isUnavailable } from '../server/database/unavailable.ts'
-import { audit } from '../server/ledger/audit.ts'
+import { audit } from '../server/ledger/audit/audit.ts'
 import { sealEverything, startSealer } from '../server/ledger/books/sealer.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'

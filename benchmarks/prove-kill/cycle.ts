@@ -1,6 +1,6 @@
 /** One cycle: load, kill -9, come back, and then every book is compared. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
 import { until } from '../../tests/support/processes.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from '../support/books.ts'

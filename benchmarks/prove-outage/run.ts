@@ -1,5 +1,5 @@
 /** Load and faults for a while, then quiet, and then the books are compared. */
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { until } from '../../tests/support/processes.ts'
 import type { FinishedCall } from '../support/calls.ts'
 import { createRandom } from '../support/random.ts'

@@ -1,6 +1,6 @@
 /** Runs cases against a stage in batches, judges each, and sums up by kind. */
 import { Agent } from 'undici'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { readBalances, readRecords } from './books.ts'
 import { driveCases, type Seen } from './drive.ts'
 import { generateCases } from './generate.ts'

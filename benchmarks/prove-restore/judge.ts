@@ -1,6 +1,6 @@
 /** What a restored database must know: all that was answered before, nothing that began after. */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import type { BookEntry } from '../../simulators/index.ts'
 import { priceOf } from '../support/prices.ts'
 import type { TimedCall } from './fleet.ts'

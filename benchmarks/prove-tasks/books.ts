@@ -1,6 +1,6 @@
 /** The three books of the task proofs: what callers were told, the ledger, the vendor's own. */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import type { TakenTask } from './vendor.ts'
 
 export interface Comparison {

@@ -1,6 +1,6 @@
 /** The books of the orphans' proof, call by call: each call has an account of its own. */
 import type { Sql } from 'postgres'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Call, isFindable, LANES, type Lane } from './lanes.ts'
 import type { Taken } from './orphan-vendor.ts'
 

@@ -1,6 +1,6 @@
 /** `tributary audit`: recomputes the books and fails when anything does not add up. */
 import type { Command } from 'commander'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { printJson, printTable } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'
 

@@ -1,6 +1,6 @@
 /** `tributary reconcile`: a vendor's export beside our records, and what explains differences. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { withFrozenView } from '../../server/ledger/audit-store.ts'
+import { withFrozenView } from '../../server/ledger/audit/audit-store.ts'
 import { formatAmount, parseAmount } from '../../server/lib/money.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 import { UNITS } from '../../server/lib/units.ts'

@@ -7,7 +7,7 @@ import { type CopiedContent, copyContent } from '../../server/assets/storage/cop
 import type { Config } from '../../server/config.ts'
 import { verifyBackup } from '../../server/database/backup/compare.ts'
 import { type Restored, restore } from '../../server/database/backup/restore.ts'
-import { type AuditResult, audit } from '../../server/ledger/audit.ts'
+import { type AuditResult, audit } from '../../server/ledger/audit/audit.ts'
 import {
   describeFiles,
   FILES_FILE,

@@ -4,7 +4,7 @@ import type {
   ComparedTable,
   Comparison,
 } from '../../server/database/backup/compare.ts'
-import type { AuditResult } from '../../server/ledger/audit.ts'
+import type { AuditResult } from '../../server/ledger/audit/audit.ts'
 import { formatAmount } from '../../server/lib/money.ts'
 import { printTable } from './print.ts'
 

@@ -1,6 +1,6 @@
 /** Redeeming, at a rate at which nobody can look for codes. */
 import type { Context } from '../http/context.ts'
-import { type Redeemed, redeemCode, UnknownCode } from '../ledger/redeem-codes.ts'
+import { type Redeemed, redeemCode, UnknownCode } from '../ledger/redeem/redeem-codes.ts'
 import type { Subject } from '../sign-in/rates/throttle.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
 import type { AdminServices } from './services.ts'

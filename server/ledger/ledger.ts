@@ -7,15 +7,16 @@ import { GatewayError } from '../errors.ts'
 import { QueueFull } from '../lib/batcher.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
-import { type Checkpoint, createCheckpoints } from './checkpoints.ts'
-import type { Continuity } from './continuity.ts'
-import { createCorrections } from './corrections.ts'
-import type { DatabaseClock } from './database-clock.ts'
-import { createEndings, type LedgerSurprise } from './endings.ts'
-import { admitHold, type Hold, retireHold } from './hold.ts'
-import { createMoves } from './moves.ts'
-import { toHoldRow } from './rows.ts'
-import { createSettlements, type SettlementLog } from './settlements.ts'
+import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
+import { createCorrections } from './holds/corrections.ts'
+import { createEndings, type LedgerSurprise } from './holds/endings.ts'
+import { admitHold, type Hold, retireHold } from './holds/hold.ts'
+import { startStrays } from './holds/strays.ts'
+import type { Continuity } from './leases/continuity.ts'
+import type { DatabaseClock } from './leases/lease-clock.ts'
+import { createMoves } from './posting/moves.ts'
+import { toHoldRow } from './posting/rows.ts'
+import { createSettlements, type SettlementLog } from './posting/settlements.ts'
 import {
   type BalanceRow,
   findAnswer,
@@ -24,7 +25,6 @@ import {
   type SettleVerdict,
   type StoredAnswer,
 } from './store.ts'
-import { startStrays } from './strays.ts'
 
 const HOLD_QUEUE_MAX = 20_000
 const SETTLE_QUEUE_MAX = 200_000

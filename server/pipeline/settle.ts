@@ -2,7 +2,7 @@
 
 import type { Facts } from '../catalog/catalog.ts'
 import { type Context, timed } from '../http/context.ts'
-import type { Hold } from '../ledger/hold.ts'
+import type { Hold } from '../ledger/holds/hold.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { hideInside } from '../lib/hide-inside.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { Channel } from '../catalog/catalog.ts'
 import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
-import { admitTaskHold } from '../ledger/task-holds.ts'
+import { admitTaskHold } from '../ledger/holds/task-holds.ts'
 import { asString } from '../lib/json.ts'
 import { openWire } from '../pipeline/send/wire.ts'
 import type { Services } from '../pipeline/services.ts'

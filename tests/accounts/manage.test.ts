@@ -16,7 +16,7 @@ import {
   setKeyDisabled,
   showKey,
 } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 import { createCaller, openDatabase, spend } from './support.ts'
 

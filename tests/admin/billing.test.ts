@@ -6,7 +6,7 @@ import {
   createRedeemCodes,
   listRedeemCodes,
   voidRedeemCode,
-} from '../../server/ledger/redeem-codes.ts'
+} from '../../server/ledger/redeem/redeem-codes.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'

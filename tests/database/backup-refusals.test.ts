@@ -15,7 +15,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { backup } from '../../server/database/backup/backup.ts'
 import { restore } from '../../server/database/backup/restore.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
 
 async function makeBackup(t: TestContext) {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { backup } from '../../server/database/backup/backup.ts'
 import { restore } from '../../server/database/backup/restore.ts'
-import { audit } from '../../server/ledger/audit.ts'
-import { takeHolds } from '../../server/ledger/move-store.ts'
-import { startSweeper } from '../../server/ledger/sweeper.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { startSweeper } from '../../server/ledger/leases/sweeper.ts'
+import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import {
   digestTables,
   holdRow,

@@ -6,7 +6,7 @@ import { backup } from '../../server/database/backup/backup.ts'
 import { restore } from '../../server/database/backup/restore.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import {
   noOlderPostgres,
   type OlderPostgres,

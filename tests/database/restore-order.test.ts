@@ -12,7 +12,7 @@ import { backup } from '../../server/database/backup/backup.ts'
 import { type Comparison, compareWithBackup } from '../../server/database/backup/compare.ts'
 import { restore } from '../../server/database/backup/restore.ts'
 import { createRowSetMeter } from '../../server/database/backup/row-set.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { digestTables, MIGRATIONS, makeEmpty, makeFolder, makeSource } from './backup-support.ts'
 
 /** The order in which a scan meets the rows of a table. */

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../support/gateway.ts'
 import { until } from '../support/processes.ts'
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
 import {
   applySimulators,

@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { changeKey, rotateKey, showKey } from '../../server/accounts/manage-keys.ts'
-import { closeHolds, correctLost, takeHolds } from '../../server/ledger/move-store.ts'
-import { endLease, renewLease, sweepHolds } from '../../server/ledger/owner-store.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
+import { closeHolds, correctLost, takeHolds } from '../../server/ledger/posting/move-store.ts'
 import {
   findAnswer,
   type HoldRow,

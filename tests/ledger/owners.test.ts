@@ -1,8 +1,8 @@
 /** Who is taken for dead, and by whom: leases through outages of the database. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { takeHolds } from '../../server/ledger/move-store.ts'
-import { endLease, renewLease, sweepHolds } from '../../server/ledger/owner-store.ts'
+import { endLease, renewLease, sweepHolds } from '../../server/ledger/leases/owner-store.ts'
+import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import { readBalance, writeCheckpoints } from '../../server/ledger/store.ts'
 import { newId } from '../../server/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'

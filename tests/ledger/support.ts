@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey } from '../../server/accounts/manage-keys.ts'
-import { audit } from '../../server/ledger/audit.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
 import type { HoldRow, SettleRow } from '../../server/ledger/store.ts'
 import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
 

@@ -1,6 +1,10 @@
 /** Redeem codes as operators make and take them back. */
 import { GatewayError, invalidField } from '../../errors.ts'
-import { createRedeemCodes, listRedeemCodes, voidRedeemCode } from '../../ledger/redeem-codes.ts'
+import {
+  createRedeemCodes,
+  listRedeemCodes,
+  voidRedeemCode,
+} from '../../ledger/redeem/redeem-codes.ts'
 import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import type { operatorCodesContract } from '../contract/operator-codes.ts'

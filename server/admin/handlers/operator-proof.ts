@@ -1,6 +1,6 @@
 /** The proof that the books agree: figures at once, the whole audit on demand. */
 import { GatewayError } from '../../errors.ts'
-import { audit } from '../../ledger/audit.ts'
+import { audit } from '../../ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../ledger/books/summary.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { operatorProofContract } from '../contract/operator-proof.ts'

@@ -2,7 +2,7 @@
 import type { Caller } from '../../accounts/accounts.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
-import type { Hold } from '../../ledger/hold.ts'
+import type { Hold } from '../../ledger/holds/hold.ts'
 import type { HoldResult } from '../../ledger/ledger.ts'
 import type { Metering } from '../metering.ts'
 import type { ResolvedCall } from '../request/resolve.ts'

@@ -3,7 +3,7 @@
  * before its first byte; after an outcome that nobody knows there is no other try.
  */
 
-import { admitTaskHold } from '../../ledger/task-holds.ts'
+import { admitTaskHold } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/resolve.ts'

@@ -5,7 +5,7 @@
 import type { TransactionSql } from 'postgres'
 import type { KeptContent } from '../../assets/library/keep-content.ts'
 import { withTransaction } from '../../database/transaction.ts'
-import { settleTask } from '../../ledger/task-holds.ts'
+import { settleTask } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'

@@ -1,7 +1,7 @@
 /** The moment from which nobody knows what became of a submission, and what its owner is told. */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { keepAnswer } from '../../ledger/task-holds.ts'
+import { keepAnswer } from '../../ledger/holds/task-holds.ts'
 import { wakeTold } from '../callbacks/callback-store.ts'
 import type { Engine } from '../engine.ts'
 import type { Means } from '../recover/find-lost.ts'

@@ -3,15 +3,15 @@
  * was closed meanwhile is put right, one that may or may not have been taken is given back, and
  * every verdict that should not be is logged with its amount and counted.
  */
-import { formatAmount, type Nanos } from '../lib/money.ts'
-import type { Continuity } from './continuity.ts'
+import { formatAmount, type Nanos } from '../../lib/money.ts'
+import type { Continuity } from '../leases/continuity.ts'
+import type { HoldRequest, Settlement } from '../ledger.ts'
+import type { Moves } from '../posting/moves.ts'
+import { toReleaseRow, toSettleRow } from '../posting/rows.ts'
+import type { SettlementLog, Settlements } from '../posting/settlements.ts'
+import type { SettleRow, SettleVerdict } from '../store.ts'
 import type { Corrections } from './corrections.ts'
 import type { Hold } from './hold.ts'
-import type { HoldRequest, Settlement } from './ledger.ts'
-import type { Moves } from './moves.ts'
-import { toReleaseRow, toSettleRow } from './rows.ts'
-import type { SettlementLog, Settlements } from './settlements.ts'
-import type { SettleRow, SettleVerdict } from './store.ts'
 
 /** After this no statement of ours can still be running on the server, and its deadline is over. */
 const ABANDONED_AFTER_MS = 10_000

@@ -4,10 +4,10 @@
  * repeated until it is in, and no account waits for another one.
  */
 import type { Sql } from 'postgres'
-import { createLanes } from '../lib/lanes.ts'
-import { correctLost } from './move-store.ts'
-import type { SettlementLog } from './settlements.ts'
-import type { SettleRow, SettleVerdict } from './store.ts'
+import { createLanes } from '../../lib/lanes.ts'
+import { correctLost } from '../posting/move-store.ts'
+import type { SettlementLog } from '../posting/settlements.ts'
+import type { SettleRow, SettleVerdict } from '../store.ts'
 
 const AT_ONCE = 2
 

@@ -3,10 +3,10 @@
  * them, nobody will ever settle them, so they are given back.
  */
 import type { Sql } from 'postgres'
-import { findOwnHolds } from './owner-store.ts'
-import { toReleaseRow } from './rows.ts'
-import type { SettlementLog } from './settlements.ts'
-import { freeKey, type SettleRow, type SettleVerdict } from './store.ts'
+import { findOwnHolds } from '../leases/owner-store.ts'
+import { toReleaseRow } from '../posting/rows.ts'
+import type { SettlementLog } from '../posting/settlements.ts'
+import { freeKey, type SettleRow, type SettleVerdict } from '../store.ts'
 
 const EVERY_MS = 30_000
 /** Whatever is older was answered long ago, one way or the other. */

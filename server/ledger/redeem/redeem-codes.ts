@@ -4,10 +4,11 @@
  */
 import { hash } from 'node:crypto'
 import type { Sql } from 'postgres'
-import { withTransaction } from '../database/transaction.ts'
-import { newId, randomText } from '../lib/ids.ts'
-import type { Nanos } from '../lib/money.ts'
-import { OperatorError } from '../lib/operator-error.ts'
+import { withTransaction } from '../../database/transaction.ts'
+import { newId, randomText } from '../../lib/ids.ts'
+import type { Nanos } from '../../lib/money.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
+import { postCredit, readBalance } from '../store.ts'
 import {
   insertCodes,
   lockCode,
@@ -16,7 +17,6 @@ import {
   useCode,
   voidCode,
 } from './redeem-store.ts'
-import { postCredit, readBalance } from './store.ts'
 
 /** Without letters that look like digits. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'

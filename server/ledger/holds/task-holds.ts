@@ -3,12 +3,12 @@
  * belong to no process: whoever holds the task's lease may send for it.
  */
 import type { TransactionSql } from 'postgres'
-import { holdIdOf } from '../lib/ids.ts'
+import { holdIdOf } from '../../lib/ids.ts'
+import type { HoldRequest, Settlement } from '../ledger.ts'
+import { closeHolds, takeHolds } from '../posting/move-store.ts'
+import { toHoldRow, toSettleRow } from '../posting/rows.ts'
+import { freeKey, type HoldVerdict, keepAnswer, keepKey } from '../store.ts'
 import { admitHold, type Hold } from './hold.ts'
-import type { HoldRequest, Settlement } from './ledger.ts'
-import { closeHolds, takeHolds } from './move-store.ts'
-import { toHoldRow, toSettleRow } from './rows.ts'
-import { freeKey, type HoldVerdict, keepAnswer, keepKey } from './store.ts'
 
 export { keepAnswer }
 

@@ -5,9 +5,9 @@
  * word of a process that could not reach the database either.
  */
 import type { Sql } from 'postgres'
-import { formatAmount } from '../lib/money.ts'
+import { formatAmount } from '../../lib/money.ts'
 import type { Continuity } from './continuity.ts'
-import type { DatabaseClock } from './database-clock.ts'
+import type { DatabaseClock } from './lease-clock.ts'
 import {
   countLiveOwners,
   dropExpired,

@@ -5,12 +5,12 @@
  * somebody has locked leaves the batch for a lane of its own, so that it delays nobody else.
  */
 import type { Sql } from 'postgres'
-import { isLocked } from '../database/unavailable.ts'
-import { GatewayError } from '../errors.ts'
-import { type Batches, createBatches, QueueFull } from '../lib/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../lib/lanes.ts'
+import { isLocked } from '../../database/unavailable.ts'
+import { GatewayError } from '../../errors.ts'
+import { type Batches, createBatches, QueueFull } from '../../lib/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../../lib/lanes.ts'
+import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
-import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from './store.ts'
 
 const NONE_CLOSED: Promise<Verdicts<SettleVerdict>> = Promise.resolve(new Map())
 const NONE_TAKEN: Promise<Verdicts<HoldVerdict>> = Promise.resolve(new Map())

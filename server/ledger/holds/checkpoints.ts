@@ -3,8 +3,8 @@
  * process dies, the sweeper charges that instead of guessing.
  */
 import type { Sql } from 'postgres'
-import type { Nanos } from '../lib/money.ts'
-import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from './store.ts'
+import type { Nanos } from '../../lib/money.ts'
+import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
 const INTERVAL_MS = 1_000
 /** A short call is over before its first checkpoint: noting it would only cost. */

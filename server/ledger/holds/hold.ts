@@ -2,7 +2,7 @@
  * A hold: money frozen for one call. It comes only out of the ledger, and a wire to an upstream
  * opens only with one, so a call that bypasses billing neither compiles nor runs.
  */
-import type { Nanos } from '../lib/money.ts'
+import type { Nanos } from '../../lib/money.ts'
 
 declare const genuine: unique symbol
 

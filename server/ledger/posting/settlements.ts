@@ -6,11 +6,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { isLocked } from '../database/unavailable.ts'
-import { type Batches, createBatches } from '../lib/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../lib/lanes.ts'
+import { isLocked } from '../../database/unavailable.ts'
+import { type Batches, createBatches } from '../../lib/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../../lib/lanes.ts'
+import type { SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked } from './move-store.ts'
-import type { SettleRow, SettleVerdict } from './store.ts'
 
 const BATCH_LIMIT = 500
 const RETRY_MS_MIN = 100
