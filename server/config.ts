@@ -6,8 +6,8 @@ import { resolve } from 'node:path'
 import { z } from 'zod'
 import { SECRET_VARIABLES, VARIABLES } from './config-variables.ts'
 import { OperatorError } from './lib/operator-error.ts'
-import { sayProblem } from './lib/say-problem.ts'
-import { maskSecret } from './lib/secrets.ts'
+import { maskSecret } from './lib/secrets/secrets.ts'
+import { sayProblem } from './lib/text/say-problem.ts'
 
 const environmentSchema = z.object(VARIABLES)
 type Values = z.output<typeof environmentSchema>

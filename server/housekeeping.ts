@@ -3,7 +3,7 @@
  * pauses between them, so that nobody notices. Several processes may do so side by side.
  */
 import type { Log } from './lib/log.ts'
-import { createWaker } from './lib/waker.ts'
+import { createWaker } from './lib/queues/waker.ts'
 
 export interface Chore {
   readonly name: string

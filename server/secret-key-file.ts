@@ -2,8 +2,8 @@
 import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from './lib/operator-error.ts'
-import { makePrivateFolder } from './lib/private-files.ts'
-import { createSecretBox, createSecretKey, type SecretBox } from './lib/secrets.ts'
+import { makePrivateFolder } from './lib/secrets/private-files.ts'
+import { createSecretBox, createSecretKey, type SecretBox } from './lib/secrets/secrets.ts'
 
 const FILE = 'secret-key'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, describeConfig, listVariables, loadConfig } from '../server/config.ts'
-import { createSecretKey } from '../server/lib/secrets.ts'
+import { createSecretKey } from '../server/lib/secrets/secrets.ts'
 import { openSecretBox } from '../server/secret-key-file.ts'
 
 const key = createSecretKey()

@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { applyCatalog } from '../../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import {
   createTestAccount,

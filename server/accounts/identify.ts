@@ -5,8 +5,8 @@
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { hashApiKey } from '../lib/api-key.ts'
 import type { Log } from '../lib/log.ts'
+import { hashApiKey } from '../lib/secrets/api-key.ts'
 import type { Identified } from './accounts.ts'
 import { type CachedKey, createKeyCache } from './key-cache.ts'
 import { createLookUps } from './look-ups.ts'

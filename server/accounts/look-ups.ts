@@ -3,7 +3,7 @@
  * are asked for at the same moment share a query.
  */
 import type { Sql } from 'postgres'
-import { createBatcher } from '../lib/batcher.ts'
+import { createBatcher } from '../lib/queues/batcher.ts'
 import type { Identified } from './accounts.ts'
 import type { CachedKey } from './key-cache.ts'
 import { findKeys, type KeyRow } from './store.ts'

@@ -1,9 +1,9 @@
 /** What operators do with API keys. Every refusal is an OperatorError. */
 import type { Sql, TransactionSql } from 'postgres'
-import { createApiKey, displayApiKey, hashApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { OperatorError } from '../lib/operator-error.ts'
+import { createApiKey, displayApiKey, hashApiKey } from '../lib/secrets/api-key.ts'
 import type { CallLimits } from './accounts.ts'
 import {
   type ApiKeyRow,

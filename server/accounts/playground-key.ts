@@ -1,7 +1,7 @@
 /** The key with which the console calls the public API for whoever tries things out there. */
 import type { Sql } from 'postgres'
-import { createApiKey, displayApiKey, hashApiKey } from '../lib/api-key.ts'
 import { newId } from '../lib/ids.ts'
+import { createApiKey, displayApiKey, hashApiKey } from '../lib/secrets/api-key.ts'
 import { type PlaygroundKey, renewPlaygroundKey } from './playground-store.ts'
 
 const LIFE_SECONDS = 3600

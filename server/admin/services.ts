@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { Catalog } from '../catalog/load/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
 import type { Live } from './live/live.ts'
 

@@ -3,8 +3,8 @@
  * sealed apart from the rest, and the upstream's own schema judges the whole.
  */
 import type { ZodType } from 'zod'
-import { sayProblem } from '../lib/say-problem.ts'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import { sayProblem } from '../lib/text/say-problem.ts'
 import { explain, type Mistake } from './apply/file.ts'
 import { dereference, type Environment, formatPath, type Path, referenceOf } from './environment.ts'
 

@@ -1,7 +1,7 @@
 /** The catalog as operators look at it: what is stored, secrets masked. */
 import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
-import { maskSecret, type SecretBox, SecretError } from '../lib/secrets.ts'
+import { maskSecret, type SecretBox, SecretError } from '../lib/secrets/secrets.ts'
 import { openSettings, type Settings } from './channel-settings.ts'
 import {
   type ChannelRow,

@@ -1,6 +1,6 @@
 /** After a new SECRET_KEY: seals every stored secret of the catalog again, with the newest key. */
 import type { Sql } from 'postgres'
-import { type SecretBox, sealedWith } from '../lib/secrets.ts'
+import { type SecretBox, sealedWith } from '../lib/secrets/secrets.ts'
 import { placeOf } from './channel-settings.ts'
 import { listSealedSettings, lockCatalog, replaceSecrets } from './store.ts'
 

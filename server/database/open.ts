@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { closeToOthers } from '../lib/private-files.ts'
+import { closeToOthers } from '../lib/secrets/private-files.ts'
 import { connect } from './connection/client.ts'
 import type { Place } from './connection/open-client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'

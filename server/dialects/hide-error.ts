@@ -1,6 +1,7 @@
 /** Errors inside of answers that otherwise pass as they came: what callers may read of them. */
-import { hideInStrings, type Known } from '../lib/hide-inside.ts'
+
 import { isObject, tryParseJson } from '../lib/json.ts'
+import { hideInStrings, type Known } from '../lib/text/hide-inside.ts'
 import { encodeSseEvent, readSseFrame } from './sse.ts'
 
 /**

@@ -1,8 +1,8 @@
 /** Checks what a caller sent against a schema; the refusal names the field as the caller would. */
 import type { ZodType, z } from 'zod'
 import { invalidField } from '../errors.ts'
-import { locateProblem, sayProblem } from '../lib/say-problem.ts'
-import { findUnstorable } from '../lib/well-formed.ts'
+import { locateProblem, sayProblem } from '../lib/text/say-problem.ts'
+import { findUnstorable } from '../lib/text/well-formed.ts'
 
 export type Checked<Value> =
   | { readonly value: Value }

@@ -4,9 +4,9 @@
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
-import { QueueFull } from '../lib/batcher.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
+import { QueueFull } from '../lib/queues/batcher.ts'
 import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
 import { createCorrections } from './holds/corrections.ts'
 import { createEndings, type LedgerSurprise } from './holds/endings.ts'

@@ -1,7 +1,7 @@
 /** The ledger's SQL. Each function is one statement, or one transaction that says so. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Nanos } from '../lib/money.ts'
-import { stringifyStorable } from '../lib/well-formed.ts'
+import { stringifyStorable } from '../lib/text/well-formed.ts'
 
 export interface HoldRow {
   readonly id: string

@@ -1,7 +1,7 @@
 /** What the caller is told when no upstream did the work. */
 import { GatewayError } from '../errors.ts'
-import { hideInStrings, hideInside, type Known } from '../lib/hide-inside.ts'
 import { tryParseJson } from '../lib/json.ts'
+import { hideInStrings, hideInside, type Known } from '../lib/text/hide-inside.ts'
 import type { FailureKind, UpstreamFailure } from '../upstreams/failure.ts'
 import type { Metering } from './metering.ts'
 

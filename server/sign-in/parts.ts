@@ -1,7 +1,7 @@
 /** What the parts of signing in share. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Passwords } from './passwords/password.ts'
 import type { Place } from './place.ts'
 import type { Addresses } from './rates/client-address.ts'

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
 import type { Parts } from './parts.ts'
 import { createPasswords, type Derive } from './passwords/password.ts'

@@ -4,8 +4,8 @@
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
+import { stringifyStorable } from '../lib/text/well-formed.ts'
 import type { Quantities } from '../lib/units.ts'
-import { stringifyStorable } from '../lib/well-formed.ts'
 import type { PreparedTask, TaskKind } from '../upstreams/task-driver.ts'
 import type { ClaimedTask, TaskRow, TaskState } from './task.ts'
 

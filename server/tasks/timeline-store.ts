@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
 import type { Nanos } from '../lib/money.ts'
-import { stringifyStorable } from '../lib/well-formed.ts'
+import { stringifyStorable } from '../lib/text/well-formed.ts'
 import type { AttemptState } from './task.ts'
 
 type AnySql = Sql | TransactionSql

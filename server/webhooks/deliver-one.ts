@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { type Accepted, judge, prepare, type Refused, send } from './attempt.ts'
 import { type AttemptResult, type ClaimedRow, recordAttempt } from './queue-store.ts'

@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import { randomText } from '../lib/ids.ts'
 import { OperatorError } from '../lib/operator-error.ts'
-import { type SecretBox, sealedWith } from '../lib/secrets.ts'
+import { type SecretBox, sealedWith } from '../lib/secrets/secrets.ts'
 import {
   createSecret,
   lockSealed,

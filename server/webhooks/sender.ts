@@ -4,8 +4,8 @@
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
-import type { SecretBox } from '../lib/secrets.ts'
-import { createWaker } from '../lib/waker.ts'
+import { createWaker } from '../lib/queues/waker.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deliverOne } from './deliver-one.ts'
 import { claimDue, nextDueMs } from './queue-store.ts'

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
 import { newId } from '../lib/ids.ts'
-import type { SecretBox } from '../lib/secrets.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { hostOf } from './enqueue.ts'
 import { rotateSecret, viewSecret, type WebhookSecret } from './secrets.ts'
 import {

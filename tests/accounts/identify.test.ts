@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setAccountLimits, setAccountStatus } from '../../server/accounts/manage-accounts.ts'
 import { changeKey, createKey, setKeyDisabled } from '../../server/accounts/manage-keys.ts'
 import { GatewayError } from '../../server/errors.ts'
-import { createApiKey } from '../../server/lib/api-key.ts'
+import { createApiKey } from '../../server/lib/secrets/api-key.ts'
 import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
 
 test('a key stands for its caller, with everything the pipeline needs', async (t) => {

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { ADMIN_CONTRACT, type AdminKey } from '../../server/admin/contract/index.ts'
 import type { Contract } from '../../server/admin/contract/route.ts'
-import { findUnstorable } from '../../server/lib/well-formed.ts'
+import { findUnstorable } from '../../server/lib/text/well-formed.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { viewSecret } from '../../server/webhooks/secrets.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { at, fill, type Ids, OF_ACCOUNTS, probe, ROUTES } from './matrix-stage.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const AS = { as: 'boss' }

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { type CatalogOptions, createCatalog } from '../../server/catalog/load/snapshot.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { deaf } from '../accounts/support.ts'
 import {
   apply,

@@ -6,7 +6,7 @@ import { type ApplyOptions, applyCatalog } from '../../server/catalog/apply/appl
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
 import type { Log } from '../../server/lib/log.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 export const upstreams: KnownUpstreams = {

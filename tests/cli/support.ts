@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
-import { createSecretKey } from '../../server/lib/secrets.ts'
+import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')

@@ -15,7 +15,7 @@ import { verifyChain } from '../../server/ledger/books/verify-chain.ts'
 import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
 import { postCredit } from '../../server/ledger/store.ts'
 import { newId } from '../../server/lib/ids.ts'
-import { createSecretBox, createSecretKey } from '../../server/lib/secrets.ts'
+import { createSecretBox, createSecretKey } from '../../server/lib/secrets/secrets.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 
 const SECRET_KEY = createSecretKey()

@@ -6,9 +6,9 @@ import {
   displayAccessToken,
   hashAccessToken,
   isWellFormedAccessToken,
-} from '../../server/lib/access-token.ts'
-import { createApiKey, isWellFormedApiKey } from '../../server/lib/api-key.ts'
-import { createSecretForm } from '../../server/lib/secret-form.ts'
+} from '../../server/lib/secrets/access-token.ts'
+import { createApiKey, isWellFormedApiKey } from '../../server/lib/secrets/api-key.ts'
+import { createSecretForm } from '../../server/lib/secrets/secret-form.ts'
 
 const PUBLISHED = /\btra-[0-9A-Za-z]{49}\b/
 

@@ -8,7 +8,7 @@ import {
   displayApiKey,
   hashApiKey,
   isWellFormedApiKey,
-} from '../../server/lib/api-key.ts'
+} from '../../server/lib/secrets/api-key.ts'
 
 test('a key has the published shape and 256 bits', () => {
   const keys = new Set(Array.from({ length: 1000 }, createApiKey))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { estimateTokens, estimateTokensOfBytes } from '../../server/lib/estimate-tokens.ts'
+import { estimateTokens, estimateTokensOfBytes } from '../../server/lib/text/estimate-tokens.ts'
 
 test('four ASCII characters make a token, any other character makes one', () => {
   assert.equal(estimateTokens(''), 0)

@@ -1,7 +1,7 @@
 /** A vendor's inside stays inside: addresses, paths and keys, and nothing else is hidden. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { hideInStrings, hideInside } from '../../server/lib/hide-inside.ts'
+import { hideInStrings, hideInside } from '../../server/lib/text/hide-inside.ts'
 
 const INSIDE: readonly (readonly [text: string, secret: RegExp])[] = [
   ['connect ECONNREFUSED 10.0.0.5:8000', /10\.0|8000/],

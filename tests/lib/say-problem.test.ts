@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { z } from 'zod'
-import { locateProblem, sayProblem } from '../../server/lib/say-problem.ts'
+import { locateProblem, sayProblem } from '../../server/lib/text/say-problem.ts'
 
 const blocks = z.array(z.looseObject({ type: z.string() }))
 

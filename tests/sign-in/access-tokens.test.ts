@@ -1,8 +1,8 @@
 /** Access tokens over real sockets: what makes one, what ends one, and what it never may. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createTokenText } from '../../server/lib/access-token.ts'
-import { createApiKey } from '../../server/lib/api-key.ts'
+import { createTokenText } from '../../server/lib/secrets/access-token.ts'
+import { createApiKey } from '../../server/lib/secrets/api-key.ts'
 import { changeMember, setDisabled } from '../../server/sign-in/people/people.ts'
 import { createAccessToken } from '../../server/sign-in/tokens/access-tokens.ts'
 import { type Answer, type Browser, type ConsoleUnderTest, startConsole } from './support.ts'

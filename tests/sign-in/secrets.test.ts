@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { rekeyTotp } from '../../server/sign-in/factors/factors.ts'
 import { stepOf, totpCode } from '../../server/sign-in/factors/totp.ts'
 import { createPasswords } from '../../server/sign-in/passwords/password.ts'

@@ -16,7 +16,7 @@ import { type CreatedKey, createKey, type NewKey } from '../../server/accounts/m
 import { applyCatalog } from '../../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import { parseAmount } from '../../server/lib/money.ts'
-import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type SimulatorOptions, type Simulators, startSimulators } from '../../simulators/index.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import { createSecretBox } from '../../server/lib/secrets.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { createHooks } from '../../server/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/processes.ts'

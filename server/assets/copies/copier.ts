@@ -3,7 +3,7 @@
  * notification, for a slot or for the next due time, and claims again. Any number of processes may
  * do so side by side. Nobody waits for it: a task is settled and announced before its copy.
  */
-import { createWaker } from '../../lib/waker.ts'
+import { createWaker } from '../../lib/queues/waker.ts'
 import { NOTIFICATIONS } from '../library/asset-store.ts'
 import { type CopyContext, copyOne } from './copy-one.ts'
 import { COPY_LIMITS, type CopyLimits } from './copy-schedule.ts'

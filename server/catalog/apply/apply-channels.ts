@@ -1,7 +1,7 @@
 /** The channels' part of `apply`: a new version only when settings really changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
-import { SecretError } from '../../lib/secrets.ts'
+import { SecretError } from '../../lib/secrets/secrets.ts'
 import { openSettings, type Settings, sealSettings, splitSecrets } from '../channel-settings.ts'
 import { type ChannelRow, saveChannel } from '../store.ts'
 import type { ApplyOptions, CatalogChange } from './apply.ts'

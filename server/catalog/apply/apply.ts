@@ -5,7 +5,7 @@
  * taken over: the file applied last owns it.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import type { SecretBox } from '../../lib/secrets.ts'
+import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import type { KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import {

@@ -4,7 +4,7 @@
  */
 import type { Sql } from 'postgres'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { type SecretBox, SecretError } from '../../lib/secrets.ts'
+import { type SecretBox, SecretError } from '../../lib/secrets/secrets.ts'
 import { type KnownUpstreams, openSettings, type Settings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import {

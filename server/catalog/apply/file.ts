@@ -1,8 +1,8 @@
 /** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
 import type { ZodError } from 'zod'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { locateProblem, sayProblem } from '../../lib/say-problem.ts'
-import { findUnstorable } from '../../lib/well-formed.ts'
+import { locateProblem, sayProblem } from '../../lib/text/say-problem.ts'
+import { findUnstorable } from '../../lib/text/well-formed.ts'
 import { type Environment, formatPath, substitute } from '../environment.ts'
 import { type CatalogFile, catalogFile } from './file-schema.ts'
 

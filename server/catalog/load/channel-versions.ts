@@ -3,7 +3,7 @@
  * the operator has changed, rotated or retired since.
  */
 import type { Sql } from 'postgres'
-import type { SecretBox } from '../../lib/secrets.ts'
+import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import type { Channel } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import { readChannelVersion } from '../store.ts'

@@ -5,7 +5,7 @@
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
-import { type SecretBox, SecretError } from '../../lib/secrets.ts'
+import { type SecretBox, SecretError } from '../../lib/secrets/secrets.ts'
 import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'

@@ -2,7 +2,7 @@
  * How arrays travel. The client would otherwise ask every new connection for the array types, and
  * losing the connection during that question ends the process with an unhandled rejection.
  */
-import { storableText, stringifyStorable } from '../../lib/well-formed.ts'
+import { storableText, stringifyStorable } from '../../lib/text/well-formed.ts'
 
 interface ElementType {
   /** Object identifiers of PostgreSQL's catalog (pg_type.dat), fixed since they were given. */

@@ -1,6 +1,6 @@
 /** The PostgreSQL client's settings: how values and time-outs are, for every connection alike. */
 import postgres, { type Options, type Sql } from 'postgres'
-import { storableText } from '../../lib/well-formed.ts'
+import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { readSocketUrl } from './read-socket-url.ts'
 

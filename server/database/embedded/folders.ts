@@ -14,7 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { makePrivateFolder } from '../../lib/private-files.ts'
+import { makePrivateFolder } from '../../lib/secrets/private-files.ts'
 import { DatabaseProblem } from '../problem.ts'
 import type { RunAs } from './binaries.ts'
 import { explainWriting } from './explain.ts'

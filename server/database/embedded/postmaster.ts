@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { closeToOthers } from '../../lib/private-files.ts'
+import { closeToOthers } from '../../lib/secrets/private-files.ts'
 import { type Binaries, commandAs, type RunAs } from './binaries.ts'
 import { diskBytes, walMegabytes } from './disk.ts'
 

@@ -1,6 +1,7 @@
 /** A whole message as a chat completion. */
-import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { buildChatError } from '../chat/error.ts'
 import { readMessagesBody } from '../messages/read-body.ts'
 import type { Relay } from '../relay.ts'

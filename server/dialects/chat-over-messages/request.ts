@@ -1,6 +1,6 @@
 /** A chat request for an upstream that speaks the messages format. */
 import { type JsonObject, member } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import { translateChatMessages } from './translate-conversation.ts'

@@ -3,8 +3,9 @@
  * calls, one chunk with the finish reason, usage if asked for, `[DONE]`. A body that breaks off
  * becomes an error chunk.
  */
-import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { encodeChatError } from '../chat/error.ts'
 import { readMessagesError } from '../messages/read-error.ts'
 import { readDeltaText } from '../messages/read-event.ts'

@@ -1,6 +1,6 @@
 /** Errors as the chat format has them, whole and as the last event of a stream. */
 
-import { hideInStrings } from '../../lib/hide-inside.ts'
+import { hideInStrings } from '../../lib/text/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 

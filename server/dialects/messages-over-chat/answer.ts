@@ -1,6 +1,7 @@
 /** What a message answer says besides its content: usage, why it stopped, who asked. */
-import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+
 import type { JsonObject } from '../../lib/json.ts'
+import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { toMessagesTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
 import type { AnswerContext } from './request.ts'

@@ -4,7 +4,7 @@
  * `metadata`, billing lines) and fields a strict vendor refuses cannot slip through.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { ChatMessage } from './chat-request.ts'

@@ -3,7 +3,7 @@
  * takes longer ones, and MCP servers use them. A name that does not fit gets an alias on the way
  * out and its own name back on the way in.
  */
-import { pseudonym } from '../../lib/pseudonym.ts'
+import { pseudonym } from '../../lib/text/pseudonym.ts'
 
 export interface ToolNames {
   readonly toChat: (name: string) => string

@@ -1,6 +1,6 @@
 /** `system` and `messages` of the messages format as the messages of a chat. */
 import { asString, isObject, type JsonObject } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {

@@ -1,6 +1,7 @@
 /** An estimate for `count_tokens` where the upstream cannot count. */
-import { estimateTokens, IMAGE_TOKENS } from '../../lib/estimate-tokens.ts'
+
 import { isObject, type JsonObject } from '../../lib/json.ts'
+import { estimateTokens, IMAGE_TOKENS } from '../../lib/text/estimate-tokens.ts'
 
 /** What the format itself adds to a message and to a tool. */
 const TOKENS_PER_ITEM = 4

@@ -4,7 +4,7 @@
  * Nearly every conversation needs neither and goes out as the bytes it came in.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { JsonEdits } from '../splice.ts'
 import { fitToolId } from './tool-id.ts'
 

@@ -1,5 +1,5 @@
 /** Errors as the messages format has them, whole and as the last event of a stream. */
-import { hideInStrings } from '../../lib/hide-inside.ts'
+import { hideInStrings } from '../../lib/text/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 

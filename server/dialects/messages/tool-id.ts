@@ -1,5 +1,5 @@
 /** Tool ids in the one alphabet that messages-native vendors take. */
-import { pseudonym } from '../../lib/pseudonym.ts'
+import { pseudonym } from '../../lib/text/pseudonym.ts'
 
 const FITTING = /^[A-Za-z0-9_-]+$/
 const MARK_LENGTH = 8

@@ -1,6 +1,7 @@
 /** What a response says besides its output: who asked, what it cost, why it ended. */
-import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+
 import { type JsonObject, member } from '../../lib/json.ts'
+import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { readReasoning } from '../chat/split-tokens.ts'
 import { toChatTier } from '../usage/service-tier.ts'

@@ -4,7 +4,7 @@
  * whatever comes next cannot slip through to a third party.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { createToolMap, type ToolMap } from './tool-map.ts'

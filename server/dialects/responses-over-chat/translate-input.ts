@@ -4,7 +4,7 @@
  * message, because models that see their turns split stop early.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { stringifyWellFormed } from '../../lib/well-formed.ts'
+import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import {

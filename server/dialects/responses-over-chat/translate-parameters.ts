@@ -1,6 +1,6 @@
 /** Limits, sampling, reasoning and answer format: all that is neither input nor tool. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
-import { pseudonym } from '../../lib/pseudonym.ts'
+import { pseudonym } from '../../lib/text/pseudonym.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 

@@ -2,9 +2,10 @@
  * The ending of a Responses stream that failed. Codex believes nothing else: it ignores `error`
  * events, and repeats a request whose stream just stops.
  */
-import { hideInside } from '../../lib/hide-inside.ts'
+
 import { randomText } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
+import { hideInside } from '../../lib/text/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 

@@ -1,6 +1,7 @@
 /** What an order of speech will come to, in every unit that its model may be priced by. */
-import { estimateTokens } from '../../lib/estimate-tokens.ts'
+
 import { asString } from '../../lib/json.ts'
+import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../lib/units.ts'
 
 /** A letter takes a fourteenth of a second, a character that is a syllable a quarter. */

@@ -4,7 +4,7 @@ import {
   createAudioMeter,
   SLOWEST_BYTES_PER_SECOND,
 } from '../../dialects/transcription/measure-audio.ts'
-import { estimateTokensOfBytes } from '../../lib/estimate-tokens.ts'
+import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { OperatorError } from '../../lib/operator-error.ts'
-import { createWaker } from '../../lib/waker.ts'
+import { createWaker } from '../../lib/queues/waker.ts'
 import { type Observation, observeWriters, sealBlock } from './seal-store.ts'
 
 /** Ids in a block at most: it keeps 16 bytes for each, and takes some 30 ms to make. */

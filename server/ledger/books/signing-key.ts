@@ -1,7 +1,7 @@
 /** The key pair that signs checkpoints: made when it is first needed, sealed at rest. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Sql } from 'postgres'
-import { type SecretBox, sealedWith } from '../../lib/secrets.ts'
+import { type SecretBox, sealedWith } from '../../lib/secrets/secrets.ts'
 import { encodeKey, keyIdOf } from './statement.ts'
 import {
   insertKeyOnce,

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { formatAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
-import type { SecretBox } from '../../lib/secrets.ts'
+import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import { type HeadRow, selectHashes, selectHead } from './seal-store.ts'
 import { sealEverything } from './sealer.ts'
 import { openSigningKey } from './signing-key.ts'

@@ -4,7 +4,7 @@
  * repeated until it is in, and no account waits for another one.
  */
 import type { Sql } from 'postgres'
-import { createLanes } from '../../lib/lanes.ts'
+import { createLanes } from '../../lib/queues/serial-queues.ts'
 import { correctLost } from '../posting/move-store.ts'
 import type { SettlementLog } from '../posting/settlements.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'

@@ -3,7 +3,7 @@
  * database answers only with what did not go as asked.
  */
 import type { Sql, TransactionSql } from 'postgres'
-import { stringifyStorable } from '../../lib/well-formed.ts'
+import { stringifyStorable } from '../../lib/text/well-formed.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 
 type Client = Sql | TransactionSql

@@ -7,8 +7,8 @@
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
 import { GatewayError } from '../../errors.ts'
-import { type Batches, createBatches, QueueFull } from '../../lib/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../../lib/lanes.ts'
+import { type Batches, createBatches, QueueFull } from '../../lib/queues/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../../lib/queues/serial-queues.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
 

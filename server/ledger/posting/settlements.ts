@@ -7,8 +7,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
-import { type Batches, createBatches } from '../../lib/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../../lib/lanes.ts'
+import { type Batches, createBatches } from '../../lib/queues/batcher.ts'
+import { createLanes, type Lanes, type Ran } from '../../lib/queues/serial-queues.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked } from './move-store.ts'
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Caller } from '../../accounts/accounts.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
-import { isWellFormedApiKey } from '../../lib/api-key.ts'
+import { isWellFormedApiKey } from '../../lib/secrets/api-key.ts'
 import type { Services } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i

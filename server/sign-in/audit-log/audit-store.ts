@@ -1,6 +1,6 @@
 /** The audit log as rows: they are only ever added. */
 import type { Sql, TransactionSql } from 'postgres'
-import { stringifyStorable } from '../../lib/well-formed.ts'
+import { stringifyStorable } from '../../lib/text/well-formed.ts'
 
 export async function insertAudit(
   sql: Sql | TransactionSql,

@@ -5,15 +5,15 @@
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
 import { GatewayError } from '../../errors.ts'
+import { newId } from '../../lib/ids.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import {
   createTokenText,
   displayAccessToken,
   hashAccessToken,
   isWellFormedAccessToken,
-} from '../../lib/access-token.ts'
-import { isWellFormedApiKey } from '../../lib/api-key.ts'
-import { newId } from '../../lib/ids.ts'
-import { OperatorError } from '../../lib/operator-error.ts'
+} from '../../lib/secrets/access-token.ts'
+import { isWellFormedApiKey } from '../../lib/secrets/api-key.ts'
 import type { Parts } from '../parts.ts'
 import type { Session } from '../sessions/session.ts'
 import { describePerson } from '../sessions/sessions.ts'

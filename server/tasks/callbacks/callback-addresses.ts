@@ -3,7 +3,7 @@
  * this gateway can make. Nothing is stored for them: what is forged is refused without a look into
  * the database, and a copy of the database has no address to give away.
  */
-import type { SecretBox } from '../../lib/secrets.ts'
+import type { SecretBox } from '../../lib/secrets/secrets.ts'
 
 export const HOOK_PATH = '/v1/hooks/upstream'
 

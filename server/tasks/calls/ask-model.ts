@@ -4,10 +4,10 @@
  * made at most three times over all processes: the caller pays the one that was delivered.
  */
 import { scanJson } from '../../dialects/json-scan.ts'
-import { estimateTokens } from '../../lib/estimate-tokens.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import { asString } from '../../lib/json.ts'
+import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import { openAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/resolve.ts'

@@ -1,5 +1,5 @@
 /** What a caller reads of a task that failed at a vendor. */
-import { hideInside } from '../../lib/hide-inside.ts'
+import { hideInside } from '../../lib/text/hide-inside.ts'
 import { knownIn } from '../../pipeline/refusal.ts'
 import type { Ending } from './charge-task.ts'
 

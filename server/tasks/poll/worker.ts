@@ -2,7 +2,7 @@
  * The loop that looks at due tasks: so many at once on each channel, none on a channel that asked
  * for rest, woken by notifications and by its own timer.
  */
-import { createWaker } from '../../lib/waker.ts'
+import { createWaker } from '../../lib/queues/waker.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
 import { claimDue, claimInTurn, dueLanes, nextDueMs } from '../queue-store.ts'

@@ -5,7 +5,7 @@
  */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
-import { randomText } from './ids.ts'
+import { randomText } from '../ids.ts'
 
 export interface SecretForm {
   /** A fresh one; 43 base-62 characters carry 256.03 bits. */

@@ -11,7 +11,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { OperatorError } from './operator-error.ts'
+import { OperatorError } from '../operator-error.ts'
 
 export interface SecretBox {
   /** The id of the key that seals now: 8 hexadecimal digits. */

@@ -3,6 +3,7 @@
  * Callers are told what is wrong with their request and nothing of that.
  */
 import { isIPv6 } from 'node:net'
+import { isObject } from '../json.ts'
 import {
   ALWAYS_SECRET,
   BEARER,
@@ -25,7 +26,6 @@ import {
   REQUEST_ID,
   URL_TEXT,
 } from './inside-patterns.ts'
-import { isObject } from './json.ts'
 
 /** Whether the caller wrote this themselves. */
 export type Known = (words: string) => boolean
