@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { checkCitations, checkForeign, readPassages } from './tidy/check-citations.ts'
 import {
   checkForbiddenText,
   checkHabits,
@@ -24,6 +25,7 @@ import { PRODUCTION_PACKAGES_GOAL } from './tidy/rules.ts'
 const paths = listFiles()
 const sources = readSources(paths)
 const pages = paths.filter((path) => path.endsWith('.md'))
+const passages = readPassages(sources, paths)
 
 function expectNone(offences: readonly string[], rule: string): void {
   assert.ok(offences.length === 0, `${rule}\n  ${offences.join('\n  ')}`)
@@ -95,6 +97,12 @@ describe('nothing dead', { skip: notWired }, () => {
 describe('documentation', () => {
   test('links lead somewhere', () => {
     expectNone(checkLinks(pages), 'Dead links:')
+  })
+  test('files, folders and headings that comments and pages name exist', () => {
+    expectNone(checkCitations(passages, paths), 'Name what is here, by its path:')
+  })
+  test('nothing cites papers, lists and tickets outside of the repository', () => {
+    expectNone(checkForeign(passages), 'State the fact, or cite docs/protocols/:')
   })
   test('folder READMEs are short', () => {
     expectNone(checkFolderReadmes(pages), 'A folder README fits on a screen:')

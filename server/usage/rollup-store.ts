@@ -1,4 +1,4 @@
-/** Counting ended calls into the figures by hour; see migrations/0065 and 0068. */
+/** Counts ended calls into the figures by hour, with the database's `count_ended_calls`. */
 import type { Sql } from 'postgres'
 
 /**

@@ -27,7 +27,7 @@ function judgeLink(page: string, link: string): string | undefined {
 }
 
 /** Headings as the anchors that code hosts make of them. */
-function headingsOf(page: string): Set<string> {
+export function headingsOf(page: string): Set<string> {
   const headings = readText(page).matchAll(/^#{1,6} +(.+)$/gm)
   return new Set(
     [...headings].map(({ 1: title = '' }) =>

@@ -158,3 +158,46 @@ export const FORBIDDEN_TEXT: readonly { readonly pattern: RegExp; readonly why: 
   { pattern: /\b(?:10|192\.168)\.\d+\.\d+\.\d+:\d+\/(?:npm|simple)/, why: 'a private registry' },
   { pattern: /^<{7} |^>{7} |^={7}$/m, why: 'a left-over of a merge' },
 ]
+
+/** Folders at the top: a name that begins with one of them is a place in this repository. */
+export const TOP_FOLDERS: readonly string[] = [
+  'benchmarks',
+  'bin',
+  'catalog',
+  'console',
+  'docs',
+  'examples',
+  'migrations',
+  'scripts',
+  'server',
+  'simulators',
+  'tests',
+]
+
+/** Citations of papers that are not in the repository. */
+export const FOREIGN_CITATIONS: readonly { readonly pattern: RegExp; readonly why: string }[] = [
+  { pattern: /§/g, why: 'a section without its page' },
+  { pattern: /\b(?:spec|design|part|brief)\s+\d[\d.]*/gi, why: 'a part of another paper' },
+  { pattern: /\bthe (?:spec|specification|brief)\b/gi, why: 'a paper that is not here' },
+  { pattern: /\bissue #?\d+|(?<![\w/&])#\d{1,5}\b/gi, why: 'a ticket: say what it says' },
+]
+
+/** Terms of the field that look like codes. */
+export const KNOWN_TERMS: ReadonlySet<string> = new Set([
+  'AES-256',
+  'CRC-32',
+  'ES256',
+  'H3',
+  'ID3',
+  'MP3',
+  'MP4',
+  'RS256',
+  'S3',
+  'SHA-1',
+  'SHA-256',
+  'SHA256',
+  'UTF-16',
+  'UTF-8',
+  'UTF8',
+  'V3',
+])
