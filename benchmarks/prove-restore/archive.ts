@@ -1,6 +1,7 @@
 /**
- * Point in time as the guide describes it: a base backup and an archive of the write-ahead log,
- * with nothing but PostgreSQL's server and `cp`.
+ * Recovery to a point in time
+ * (docs/guides/backup-and-restore.md#to-the-second-your-own-postgresql): a base backup and an
+ * archive of the write-ahead log, with PostgreSQL's server and `cp` alone.
  */
 import { spawnSync } from 'node:child_process'
 import {

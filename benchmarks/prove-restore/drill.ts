@@ -1,6 +1,7 @@
 /**
- * The drill of the guide: a busy database of three gateways, of which one dies in every round, is
- * backed up again and again, and each backup is restored elsewhere and judged.
+ * The drill of docs/guides/backup-and-restore.md#how-we-know: a busy database of three gateways, of
+ * which one is killed in each round, is backed up again and again, and each backup is restored
+ * elsewhere and checked.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

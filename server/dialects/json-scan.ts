@@ -244,7 +244,9 @@ function decodeKey(bytes: Buffer, start: number, end: number): string | undefine
   }
 }
 
-/** Moves over one value of the object that is read. False: refused, see the cursor. */
+/**
+ * Skips one value of the object. Returns false where it is malformed; the cursor has the reason.
+ */
 function skipValue(cursor: Cursor): boolean {
   const { bytes, position } = cursor
   switch (ACTIONS[bytes[position] ?? 0]) {

@@ -237,7 +237,7 @@ export interface Upstream<Settings = unknown> {
     settings: Settings,
     request: StoredRequest,
   ) => Promise<WireResponse>
-  /** How work that lasts is submitted and looked at; see task-driver.ts. */
+  /** Submits and polls tasks; see task-driver.ts. */
   readonly tasks?: TaskDrivers<Settings>
 }
 

@@ -6,7 +6,7 @@ export interface SpeechOptions {
   /** Legacy console: app id and access key. */
   apps: { appId: string; accessKey: string }[]
   resources: string[]
-  /** PROPOSED: the real limit is not documented. */
+  /** An assumption: the vendor does not document its limit. */
   maxCharacters: number
 }
 

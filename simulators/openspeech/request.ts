@@ -43,8 +43,8 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
 }
 
 /**
- * The vendor's reference calls them required and names no error without them; callers who know
- * only the gateway's specification leave them out, or write them beside `req_params`.
+ * Reads the audio parameters. The vendor documents them as required and names no error without
+ * them; callers of the gateway may leave them out, or write them beside `req_params`.
  */
 function readAudio(json: unknown, parameters: Json): Json {
   const beside = isObject(json) ? json.audio_params : undefined

@@ -1,6 +1,7 @@
 /**
- * The drill of the guide in short: three gateways, rows of mixed widths, deletes, kill -9, and
- * every copy comes back. `npm run prove:restore` is the long form.
+ * A short drill of docs/guides/backup-and-restore.md#how-we-know: three gateways, rows of mixed
+ * widths, deletes, kill -9, and each backup can be restored. `npm run prove:restore` is the long
+ * one.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What is owed for every way a call can end: the charge table of the design, row by row. */
+/** The charge for each ending of a call: the table in ARCHITECTURE.md, row by row. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Model } from '../../server/catalog/catalog.ts'

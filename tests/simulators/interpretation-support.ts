@@ -1,6 +1,6 @@
-// A client of the interpretation service for its simulator's tests. It writes messages from the
-// reference vectors and reads answers with a library, so that the simulator's own encoder is not
-// judged by itself.
+// A client of the interpretation service for its simulator's tests. It sends messages that were
+// encoded by hand (docs/protocols/volcengine-interpretation.md#messages) and decodes answers with a
+// library, so that the simulator's own encoder does not judge itself.
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { WebSocket } from 'ws'
 

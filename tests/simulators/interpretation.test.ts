@@ -31,7 +31,7 @@ const sum = (received: Received[], unit: string) =>
 
 const lastEntry = () => sim.running.book.entries({ operation: 'interpretation' }).at(-1)
 
-test('what was spoken comes back in both languages, in the order of the reference', async () => {
+test('each sentence comes back in both languages, in the documented order of events', async () => {
   const pcm = speech('All rivers run. Into the sea!')
   const received = await interpret(sim.url, pcm, { source: 'en', target: 'zh' })
   assert.deepEqual(texts(received, 652), ['All rivers run.', 'Into the sea!'])
@@ -183,14 +183,14 @@ test('usage can be missing, and messages back to front', async () => {
   assert.ok((lastEntry()?.units.input_token ?? 0) > 0)
 })
 
-test('the reference vectors are answered in the reference’s own bytes', async () => {
+test('a session start that was encoded by hand is answered with the expected bytes', async () => {
   const client = await connectTo(sim.url)
   const start =
     '0a053203732d311064221122037761762a0372617738807d40104801320d0a0373327412027a681a02656e'
   client.socket.send(Buffer.from(start, 'hex'))
   const bytes = await new Promise<Buffer>((resolve) => client.socket.once('message', resolve))
   assert.equal(readReceived(bytes).message, 'OK')
-  // The reference leaves out the sequence (10 01), which the simulator counts.
+  // Beside the least answer it has the sequence (10 01), which the simulator counts.
   assert.equal(bytes.toString('hex'), '0a100a03732d3110011880dac40922024f4b109601')
   client.socket.terminate()
 })

@@ -1,4 +1,4 @@
-/** A video task in the gateway's own form (design: the record of GET /v1/videos/generations). */
+/** Encodes a video task in the gateway's own form, as GET /v1/videos/generations answers it. */
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface VideoTask {

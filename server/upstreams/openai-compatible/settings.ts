@@ -52,7 +52,10 @@ export const openaiCompatibleSettings = z.strictObject({
    * vendor does not have, it refuses itself, and that refusal is passed on.
    */
   responses: z.enum(['pass', 'translate']).default('pass'),
-  /** In what the vendor differs from the protocol's usual form; see docs/guides. */
+  /**
+   * The vendor's deviations from the usual form of the protocol; see
+   * docs/guides/catalog.md#channel.
+   */
   quirks: chatQuirks.default({}),
 })
 

@@ -1,4 +1,4 @@
-/** Orders and answers of recognition 2.0, by the facts of its reference. */
+/** Requests and answers of recognition 2.0 (docs/protocols/volcengine-recognition.md). */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readTranscript } from '../../../server/dialects/transcription-over-recognition/answer.ts'

@@ -1,4 +1,7 @@
-/** The vectors of the wire reference, byte by byte: what is said and what is understood. */
+/**
+ * Messages of docs/protocols/volcengine-interpretation.md#messages, encoded by hand, against the
+ * encoder and the decoder, byte by byte.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeResponse } from '../../../server/upstreams/doubao-ast/decode-response.ts'
@@ -20,7 +23,7 @@ const START: SessionStart = {
   speakerId: '',
 }
 
-test('StartSession, TaskRequest and FinishSession are the reference’s bytes', () => {
+test('StartSession, TaskRequest and FinishSession have the bytes encoded by hand', () => {
   assert.equal(
     hex(encodeStart(START)),
     '0a053203732d311064221122037761762a0372617738807d40104801320d0a0373327412027a681a02656e',
@@ -32,7 +35,7 @@ test('StartSession, TaskRequest and FinishSession are the reference’s bytes', 
   assert.equal(hex(encodeFinish('s-1')), '0a053203732d311066')
 })
 
-test('a session of speech names its target; a voice is named only when there is one', () => {
+test('a spoken session states its target format, and its voice where there is one', () => {
   // target_audio: format "ogg_opus", rate 48000
   const target = '2a0e22086f67675f6f7075733880f702'
   const cloned = hex(encodeStart({ ...START, mode: 's2s' }))
@@ -68,7 +71,7 @@ test('SessionStarted, a sentence and usage are read', () => {
   })
 })
 
-test('what is not known is skipped, what is no protobuf throws', () => {
+test('unknown fields are skipped, and bytes that are no protobuf throw', () => {
   const later = decode('109601' + '3801' + '4a026162' + 'a51f01020304' + 'a11f0102030405060708')
   assert.equal(later.event, 150)
   const otherKind = decode('1202414210' + '9601' + '2001')
