@@ -63,7 +63,7 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
       amount: formatAmount(amountNanos),
       covered: available >= amountNanos,
       price_version: model.priceVersion?.toString() ?? null,
-      lines: lines.map(({ unitPrice, ...line }) => ({ ...line, unit_price: unitPrice })),
+      lines: [...lines],
     }
   },
 }
