@@ -1,4 +1,4 @@
-/** How vendors of images answer: one document, or events where they can stream. */
+/** Describes an answer with images: one document, or events where the vendor streams. */
 import { createImagesBody } from '../dialects/images/body.ts'
 import { countImagesMost } from '../dialects/images/read-request.ts'
 import { createImagesTap } from '../dialects/images/tap.ts'
@@ -7,7 +7,7 @@ import { asString } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { CallRequest, UpstreamAnswer, WireResponse } from './upstream.ts'
 
-/** A model that cannot stream answers with its document, whatever was asked for. */
+/** The answer's content type decides: a model that cannot stream answers with a document. */
 export function answerImages(
   response: WireResponse,
   { value, stream: wanted }: CallRequest,
@@ -26,7 +26,7 @@ export function answerImages(
   }
 }
 
-/** An error in place of the first image: the vendor failed under status 200. */
+/** Returns the failure for an error in place of the first image, under status 200. */
 function refusal(report: RelayReport): UpstreamFailure | undefined {
   if (!report.error) return undefined
   const { message, code } = report.error

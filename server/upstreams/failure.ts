@@ -1,4 +1,4 @@
-/** What an upstream's failure means for money and for other routes. */
+/** Kinds of upstream failures, which decide about the hold and about other routes. */
 import type { Readable } from 'node:stream'
 
 /**
@@ -14,7 +14,7 @@ export type FailureKind = 'not_sent' | 'busy' | 'failed' | 'channel_fault' | 're
 export interface FailureDetails {
   /** The vendor's HTTP status, when there was an answer. */
   readonly status?: number | undefined
-  /** The vendor's own words, for the operator's log; public only for `rejected`. */
+  /** The vendor's message, for the operator's log; public only for `rejected`. */
   readonly message?: string | undefined
   readonly code?: string | undefined
   readonly param?: string | undefined
@@ -38,11 +38,11 @@ export class UpstreamFailure extends Error {
 
 const REJECTIONS = new Set([400, 409, 413, 415, 422])
 const BUSY = new Set([429, 503, 529])
-/** A proxy's time-out: the vendor behind it may still be at work. */
+/** A time-out of a proxy: the vendor behind it may still be working. */
 const UNKNOWN = new Set([408, 502, 504])
 const CHANNEL_FAULTS = new Set([401, 402, 403, 404, 405])
 
-/** The usual meaning of an HTTP status; vendors refine it by their own codes. */
+/** Returns the usual kind for an HTTP status; adapters refine it by the vendor's codes. */
 export function classifyStatus(status: number): FailureKind {
   if (REJECTIONS.has(status)) return 'rejected'
   if (BUSY.has(status)) return 'busy'
@@ -51,7 +51,7 @@ export function classifyStatus(status: number): FailureKind {
   return 'failed'
 }
 
-/** Seconds of a Retry-After header; dates and nonsense count as absent. */
+/** Returns the seconds of a Retry-After header; undefined for dates and invalid values. */
 export function readRetryAfter(value: string | undefined): number | undefined {
   const seconds = Number(value)
   return value !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
@@ -74,7 +74,7 @@ async function readAtMost(body: Readable, limit: number): Promise<Buffer> {
       if (size >= limit) break
     }
   } catch {
-    // The status is what counts; a broken error body only loses its text.
+    // The status is enough; a broken error body only loses its message.
   }
   body.destroy()
   return Buffer.concat(chunks).subarray(0, limit)

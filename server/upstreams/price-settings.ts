@@ -1,14 +1,14 @@
-/** Settings of a channel that say how its calls are served, in the words of price conditions. */
+/** Settings for how a channel's calls are served, in the terms of price conditions. */
 import { z } from 'zod'
 
-/** To be spread into the shape of a channel's settings. */
+/** Members for the schema of a channel's settings. */
 export const priceSettings = {
-  /** Where the channel's host or workspace serves, for example `us`. Absent: anywhere. */
+  /** The region of the channel's host or workspace, for example `us`. Absent: any. */
   region: z
     .string()
     .regex(/^[a-z][a-z0-9_-]{0,39}$/)
     .optional(),
-  /** The tier that serves requests which name none, where the vendor's project sets one. */
+  /** The tier for requests that name none, where the vendor's project sets one. */
   default_service_tier: z
     .enum(['standard', 'flex', 'batch', 'fast', 'ultrafast', 'prepaid'])
     .optional(),

@@ -1,16 +1,18 @@
-/** A vendor's JSON answer, read whole. */
+/** Reads a vendor's JSON answer whole. */
 import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
 import type { WireResponse } from './upstream.ts'
 
-/** Whether an answer says that it is a JSON document: where none is wanted, it holds an error. */
+/** True for a JSON content type: where a stream is expected, such an answer holds an error. */
 export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
-/** Throws `unknown` when the body breaks off, is too large or is no JSON object. */
+/**
+ * Returns the object. Throws `unknown` for a body that breaks off, is too large or is no object.
+ */
 export async function readJsonAnswer(response: WireResponse): Promise<JsonObject> {
   const document = await readJsonDocument(response, ANSWER_BYTES_MAX)
   if (isObject(document)) return document
@@ -21,7 +23,7 @@ export async function readJsonAnswer(response: WireResponse): Promise<JsonObject
   })
 }
 
-/** Any JSON, undefined for what is none. Throws `unknown` for a body that is cut or too large. */
+/** Returns any JSON; undefined for other text. Throws `unknown` for a body cut or too large. */
 export async function readJsonDocument(response: WireResponse, bytesMax: number): Promise<unknown> {
   const chunks: Buffer[] = []
   let size = 0

@@ -17,7 +17,7 @@ const NOT_GRANTED = 45000030
 const BUSY = 55000031
 const SERVER_FAULTS = 50000000
 
-/** Fit for the caller, in place of the vendor's own words where those say too little. */
+/** Public messages in place of the vendor's, where those say too little. */
 const MESSAGES: Readonly<Record<number, string>> = {
   [SILENT]: 'no speech was found in the recording',
   45000002: 'the recording is empty',
@@ -27,10 +27,12 @@ const MESSAGES: Readonly<Record<number, string>> = {
 export type Outcome =
   | { readonly state: 'queued' | 'processing'; readonly document: JsonObject }
   | { readonly state: 'done'; readonly document: JsonObject }
-  /** The recording itself is at fault: asking again is useless. */
+  /** The recording itself is at fault: a repeated query is useless. */
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
 
-/** Reads an answer of either service. Throws UpstreamFailure for what is no outcome of the task. */
+/**
+ * Reads an answer of either service. Throws UpstreamFailure where it has no outcome of the task.
+ */
 export async function readOutcome(response: WireResponse): Promise<Outcome> {
   if (response.status >= 400) throw await readRefusal(response)
   const body = await readJsonDocument(response, ANSWER_BYTES_MAX)
@@ -52,8 +54,8 @@ export async function readOutcome(response: WireResponse): Promise<Outcome> {
 }
 
 /**
- * The same for a submission. Throws UpstreamFailure; an inner error may have come after the task
- * was taken, so it leaves the outcome unknown.
+ * Reads the answer to a submission. Throws UpstreamFailure; an inner error may have come after the
+ * task was taken, so it is `unknown`.
  */
 export async function readSubmission(response: WireResponse): Promise<Outcome> {
   try {
@@ -69,7 +71,7 @@ function kindOf(code: number): FailureKind {
   return code === BUSY ? 'busy' : 'failed'
 }
 
-/** A refusal before the product is reached: `{"header": {"code", "message"}}`. */
+/** Reads a refusal before the product, whose body is `{"header": {"code", "message"}}`. */
 async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
   const header = member(tryParseJson(await readErrorBody(response)), 'header')
   const message = asString(member(header, 'message'))
@@ -81,7 +83,7 @@ async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
   })
 }
 
-/** A recording that a submission refuses is the caller's: a 400 in the vendor's words. */
+/** Returns the failure for a refused recording: a 400 with the vendor's message. */
 export function refuseRecording(outcome: Extract<Outcome, { state: 'failed' }>): UpstreamFailure {
   const { code, message } = outcome
   return new UpstreamFailure('rejected', { status: 200, code, message })

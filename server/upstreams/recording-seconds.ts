@@ -1,10 +1,10 @@
-/** How long a recording is at most: what the hold must cover, whoever transcribes it. */
+/** The length of a recording that the hold must cover, for each vendor alike. */
 import type { JsonObject } from '../lib/json.ts'
 
-/** The longest that the products take. */
+/** Seconds of the longest recording that the products take. */
 const SECONDS_MAX = 7200
 
-/** As it was measured before the order, else the longest. */
+/** Returns the measured length in seconds, rounded up, else the longest. */
 export function readSeconds({ recording_seconds: measured }: JsonObject): number {
   return typeof measured === 'number' && measured > 0 ? Math.ceil(measured) : SECONDS_MAX
 }

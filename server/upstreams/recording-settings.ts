@@ -12,7 +12,7 @@ export const recordingSettings = (vendorUrl: string) =>
 
 export type RecordingSettings = z.infer<ReturnType<typeof recordingSettings>>
 
-/** The head of every request: credentials in one style, the product, the request's id. */
+/** Returns the headers of a request: credentials in one style, the product, the request's id. */
 export function recordingHeaders(
   channel: RecordingSettings,
   resource: string,

@@ -1,13 +1,13 @@
-/** One request to a vendor that speaks JSON and knows a channel by a bearer's key. */
+/** Sends requests to vendors that take JSON and a bearer key. */
 import type { Wire, WireRequest, WireResponse } from './upstream.ts'
 
-/** Of a channel's settings. */
+/** The part of a channel's settings that is needed here. */
 interface KeyedChannel {
   readonly base_url: string
   readonly api_key: string
 }
 
-/** `path` follows the channel's own address; `body` is JSON. */
+/** Sends one request. `path` follows the channel's base URL; `body` is JSON. */
 export function sendWithKey(
   wire: Wire,
   { base_url: baseUrl, api_key: apiKey }: KeyedChannel,

@@ -1,15 +1,17 @@
-/** How a channel proves itself to the services for speech: by the newer one key, or by a pair. */
+/**
+ * A channel's credentials at the speech services (docs/protocols/volcengine-speech.md#credentials).
+ */
 import { z } from 'zod'
 
 /** Members of a channel's settings. */
 export const speechCredentials = {
-  /** The newer console's one key; or else the older pair below. */
+  /** The single key of the newer console, in place of the older pair below. */
   api_key: z.string().min(1).optional(),
   app_id: z.string().min(1).optional(),
   access_key: z.string().min(1).optional(),
 }
 
-/** Those that are encrypted. */
+/** The settings that are encrypted at rest. */
 export const SPEECH_SECRETS = ['api_key', 'access_key']
 
 interface Credentials {
@@ -29,7 +31,7 @@ export function haveOneStyle({
 
 export const ONE_STYLE = { error: 'give api_key, or app_id with access_key' }
 
-/** Headers for the products that want the older id under both of its names. */
+/** Returns the headers, the older style's id under both of its names. */
 export function credentialHeaders({
   api_key: key,
   app_id: id = '',

@@ -1,9 +1,9 @@
-/** What a vendor's answer to a submission comes to. */
+/** Reads the id from a vendor's answer to a submission. */
 import { UpstreamFailure } from './failure.ts'
 import type { SubmittedTask } from './task-driver.ts'
 import type { WireResponse } from './upstream.ts'
 
-/** Throws `unknown` without an id: the vendor has taken it, and nobody can ask after it. */
+/** Throws `unknown` without an id: the vendor has taken the task, and it cannot be polled. */
 export function submittedAs(id: unknown, { status }: WireResponse): SubmittedTask {
   if (typeof id === 'string' && id !== '') return { upstreamId: id }
   throw new UpstreamFailure('unknown', { status, message: 'no id in the answer' })

@@ -62,13 +62,11 @@ export function readVendorTools(document: unknown, usage: unknown): ToolReading 
     read(usage, 'connectors', NAMED_TOOLS),
     searches(member(usage, 'num_search_queries')),
   ]
-  return { calls: readings.reduce(largerOfEach), unknown }
+  return { calls: readings.reduce(largerOfEach, {}), unknown }
 }
 
-const NO_CALLS: Quantities = {}
-
 function readTools(tools: unknown, names: Names, path: string, unknown: string[]): Quantities {
-  if (!isObject(tools)) return NO_CALLS
+  if (!isObject(tools)) return {}
   const calls: Tally = {}
   for (const [name, value] of Object.entries(tools)) {
     const count = readToolCount(value)
@@ -94,7 +92,6 @@ function readServerSideTools(usage: unknown, details: Quantities): Quantities {
 }
 
 function searches(value: unknown): Quantities {
-  if (value === undefined) return NO_CALLS
   const calls: Tally = {}
   tally(calls, 'web_search_call', readCount(value) ?? 0)
   return calls

@@ -53,7 +53,7 @@ export async function suppose(
       createdAtSeconds: 0,
       model: modelId,
       stream: reading.streams(value),
-      estimateInputTokens: () => reading.inputTokens(value, body.length),
+      inputTokensEstimate: reading.inputTokens(value, body.length),
     },
   }
 }

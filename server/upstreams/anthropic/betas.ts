@@ -25,13 +25,13 @@ const SAFE = /^[\w.-]{1,100}$/
 const IGNORED_MAX = 20
 
 export interface Betas {
-  /** The header for the vendor; undefined when nothing of it is left. */
+  /** The header for the vendor; undefined when no value of it is left. */
   readonly forwarded: string | undefined
-  /** Values that the vendor does not get. */
+  /** Values that are not forwarded. */
   readonly ignored: readonly string[]
 }
 
-/** `allowed`: values that the operator lets pass beside the known ones, as they are written. */
+/** Sorts the values of the header. `allowed` are further values that the operator lets pass. */
 export function readBetas(header: unknown, allowed: readonly string[]): Betas {
   if (typeof header !== 'string') return { forwarded: undefined, ignored: [] }
   const values = header.split(',').map((value) => value.trim())
@@ -45,7 +45,7 @@ export function readBetas(header: unknown, allowed: readonly string[]): Betas {
   }
 }
 
-/** Tells the caller what was left out of its request; nothing where all was forwarded. */
+/** Returns a header that names the values left out; no header where all were forwarded. */
 export function tellIgnored({ ignored }: Betas): Readonly<Record<string, string>> {
   if (ignored.length === 0) return {}
   const told = ignored.slice(0, IGNORED_MAX).map((value) => (SAFE.test(value) ? value : '?'))

@@ -48,7 +48,7 @@ export function answerHeaders(stream: boolean): Record<string, string> {
   return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 }
 
-/** An error in place of a first event: the vendor failed under status 200. */
+/** Returns the failure for an error in place of the first event, under status 200. */
 export function refusal(report: RelayReport): UpstreamFailure | undefined {
   if (!report.error) return undefined
   const kind = report.error.type === 'overloaded_error' ? 'busy' : 'failed'

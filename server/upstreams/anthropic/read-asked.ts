@@ -1,12 +1,12 @@
-/** What a messages request says of how its answer's usage is read. Pure. */
+/** Reads from a messages request how the usage of its answer is to be read. Pure. */
 import type { MessagesUsageOptions } from '../../dialects/messages/read-usage.ts'
 import { asString, isObject, member } from '../../lib/json.ts'
 
-/** Containers cost nothing beside these tools, from these versions on. */
+/** Tools beside which a container is free (docs/protocols/anthropic.md#tools-with-a-fee). */
 const FREE_BESIDE = /^(?:web_search|web_fetch)_(\d{8})$/
 const FREE_FROM = '20260209'
 
-/** Nothing is looked for unless an answer leaves it open. */
+/** Both are functions, so that the request is searched only where an answer leaves it open. */
 export function readUsageOptions(value: Readonly<Record<string, unknown>>): MessagesUsageOptions {
   return {
     writeLifetime: () => (asksForHour(value) ? '1h' : '5m'),
@@ -14,7 +14,7 @@ export function readUsageOptions(value: Readonly<Record<string, unknown>>): Mess
   }
 }
 
-/** Where several lifetimes are asked for, the dearest. */
+/** True where any block wants a lifetime of one hour, the dearer one. */
 function asksForHour(value: Readonly<Record<string, unknown>>): boolean {
   const { system, tools, messages } = value
   return isForHour(value) || [system, tools, messages].some((list) => toList(list).some(holdsHour))

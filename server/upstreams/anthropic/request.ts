@@ -11,7 +11,7 @@ import {
 import type { CallRequest, WireRequest, WireResponse } from '../upstream.ts'
 import type { AnthropicSettings } from './settings.ts'
 
-/** What a native vendor may know of the caller's client. */
+/** Headers of the caller's client that are forwarded to a native vendor. */
 const FORWARDED = /^(user-agent|x-stainless-[a-z-]+)$/
 
 export function buildRequest(
@@ -57,7 +57,7 @@ export async function readFailure(response: WireResponse): Promise<UpstreamFailu
   })
 }
 
-/** A `billing_error` speaks of the channel's account whatever its status. */
+/** A `billing_error` is about the channel's account, whatever its status. */
 function kindOf(status: number, type: string | undefined): FailureKind {
   if (type === 'billing_error') return 'channel_fault'
   if (type === 'overloaded_error' || type === 'rate_limit_error') return 'busy'

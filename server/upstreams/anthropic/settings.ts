@@ -7,7 +7,7 @@ export const anthropicSettings = z.strictObject({
   /** Without the version path. */
   base_url: z.url({ protocol: /^https?$/ }).default('https://api.anthropic.com'),
   api_key: z.string().min(1),
-  /** What the vendor is told; callers may name newer ones of their SDKs. */
+  /** The version sent to the vendor, whichever one the caller's SDK names. */
   anthropic_version: z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/)

@@ -7,7 +7,7 @@ import type { VideoRules } from '../../dialects/video/content.ts'
 export interface Family extends VideoRules {
   readonly name: string
   readonly matches: RegExp
-  /** Request fields of the gateway that this generation knows; others are left out. */
+  /** Request fields that this generation takes; others are left out. */
   readonly fields: readonly string[]
   /** Width times height of the largest picture by resolution and ratio; 9:16 is 16:9 turned. */
   readonly pixels: Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -110,7 +110,7 @@ const FAMILIES: readonly Family[] = [
   },
 ]
 
-/** For endpoint ids and models that are newer than this list: the widest of everything. */
+/** The widest rules, for endpoint ids and for models that are newer than this list. */
 const UNKNOWN: Family = {
   ...TWO,
   name: 'unknown',

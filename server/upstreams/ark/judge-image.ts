@@ -6,9 +6,9 @@
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 
-/** The generation that makes one image a call, from words alone. */
+/** The generation that makes one image for each call, from text alone. */
 const SINGLE = /seedream-3/
-/** Those that make large pictures only. */
+/** Models that make large images only. */
 const LARGE = /seedream-4-5/
 const SIZE = /^(\d{1,5})x(\d{1,5})$/
 const SIZE_NAMES: readonly unknown[] = ['1K', '2K', '3K', '4K', 'auto', 'adaptive']

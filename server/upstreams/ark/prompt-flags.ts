@@ -1,7 +1,8 @@
 /**
- * Parameters at the end of a prompt, such as `--rs 1080p --dur 12`: the older way to order a video,
- * which the vendor still reads. What they order is judged, held for and sent as parameters; a flag
- * that contradicts the request's own parameter is refused, because only one of them can be priced.
+ * Reads parameters at the end of a prompt, such as `--rs 1080p --dur 12`, an older form that the
+ * vendor still obeys (docs/protocols/ark.md#video-request-fields). They are checked, held for and
+ * sent as parameters. A flag that contradicts the request's own parameter is refused, because only
+ * one of the two can be priced.
  */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 
@@ -17,7 +18,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 }
 const FLAG = /(?:^|\s)--([a-z]{2,10})[\s=]+([^\s]{1,40})/gi
 const NUMERIC: ReadonlySet<string> = new Set(['duration', 'frames'])
-/** Two ways to say how long a video is. */
+/** The two parameters for the length of a video, each with the other. */
 const LENGTHS: Readonly<Record<string, string>> = { duration: 'frames', frames: 'duration' }
 
 export interface FlagProblem {
@@ -30,7 +31,7 @@ interface Ordered {
   readonly given: ReadonlySet<string>
 }
 
-/** The order with its flags as parameters, or what is wrong with them. */
+/** Returns the order with its flags as parameters, or the first problem with them. */
 export function readPromptFlags({ parameters, given }: Ordered): Ordered | FlagProblem {
   const read = new Map<string, string | number>()
   for (const [flag, name, text] of listFlags(parameters.content)) {

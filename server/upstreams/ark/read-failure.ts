@@ -23,7 +23,7 @@ function anyOf(...words: readonly string[]): RegExp {
   return new RegExp(words.join('|'), 'i')
 }
 
-/** `creating`: an inner error of the vendor may have happened after it took the task. */
+/** `creating`: an inner error may have come after the vendor took the task, and is `unknown`. */
 export async function readFailure(
   response: WireResponse,
   creating: boolean,
@@ -53,7 +53,7 @@ function kindOf(status: number, code: string | undefined): FailureKind {
   return classifyStatus(status)
 }
 
-/** The vendor's own request id means nothing to our callers. */
+/** Removes the vendor's request id, which is of no use to callers. */
 function withoutRequestId(message: string): string {
   return message.replace(/\s*Request id: ?\S+\.?$/i, '')
 }

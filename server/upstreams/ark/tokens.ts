@@ -9,7 +9,7 @@ const FRAMES_PER_SECOND = 24
 
 export interface VideoMeasure {
   readonly resolution: string
-  /** `adaptive` stands for any: the largest counts. */
+  /** For `adaptive` the ratio with the most pixels counts. */
   readonly ratio: string
   readonly seconds: number
   readonly inputSeconds: number
@@ -21,7 +21,7 @@ export function countVideoTokens(family: Family, measure: VideoMeasure): number 
   return Math.floor(((FRAMES_PER_SECOND * seconds + 1) * pixels) / 1024)
 }
 
-/** The least input seconds that are billed once there is input video. */
+/** Returns the fewest input seconds that are billed for a request with input video. */
 export function leastInputSeconds(seconds: number): number {
   return Math.ceil((5 * seconds) / 3) - seconds
 }
@@ -32,7 +32,7 @@ function pixelsOf(family: Family, resolution: string, ratio: string): number {
   return sizes[turned] ?? Math.max(...Object.values(sizes))
 }
 
-/** A resolution that is not in the table is taken for the largest that is. */
+/** Returns the sizes of the largest resolution, for a resolution that is not in the table. */
 function largest(
   sizes: readonly Readonly<Record<string, number>>[],
 ): Readonly<Record<string, number>> {

@@ -60,7 +60,7 @@ function refuse({ param, problem }: FlagProblem): UpstreamFailure {
   return new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
 }
 
-/** Leaving these out would make, and charge, another video than the one that was asked for. */
+/** Refuses decisive fields that the model does not take: without them the video would differ. */
 function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family) {
   const param = DECISIVE.find((name) => Boolean(parameters[name]) && !fields.includes(name))
   if (param) return { param, problem: 'this model does not take it' }
@@ -97,7 +97,7 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
   return Array.isArray(content) ? content : []
 }
 
-/** The caller's fields that this generation knows: defaults it would refuse are left out. */
+/** Keeps the fields that this generation takes, without defaults that it would refuse. */
 function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
   const { parameters, given, upstreamModel } = order
   const family = familyOf(upstreamModel)
@@ -197,12 +197,12 @@ function readSuccess(task: JsonObject, upstreamModel: string): TaskLook {
   }
 }
 
-/** `completion_tokens` is the vendor's last word; the seconds are the video's own. */
+/** Reads the billed tokens (`completion_tokens`) and the seconds of the video. */
 function readUsage(task: JsonObject): Quantities | undefined {
   const tokens = member(task.usage, 'completion_tokens') ?? member(task.usage, 'total_tokens')
   const seconds = secondsOf(task)
   const quantities = {
-    // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
+    // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
     ...(tokens === undefined ? {} : { output_token: typeof tokens === 'number' ? tokens : -1 }),
     ...(seconds === undefined ? {} : { second: seconds }),
   }
@@ -263,7 +263,7 @@ async function list(
     const isOlder = listed.some(({ createdAt }) => createdAt < query.since)
     if (listed.length < PAGE_SIZE || isOlder) return found
   }
-  // What was not read may hold the task that is looked for: that is not the same as its absence.
+  // The pages not read may hold the task, so its absence is not known.
   throw new UpstreamFailure('failed', { message: 'the list is longer than it is read' })
 }
 

@@ -5,12 +5,12 @@
 import type { Quantities } from '../../lib/units.ts'
 import type { Billing } from './decode-response.ts'
 
-/** What rounding and silence at the ends may add to the length of the audio. */
+/** Milliseconds that rounding and silence at the ends may add to the length of the audio. */
 const SLACK_MS = 1_000
 
 export interface UsageCounter {
   add(billing: Billing): void
-  /** Undefined until something was stated. `sentMs` is the length of the audio sent so far. */
+  /** Returns undefined before the first statement. `sentMs` is the length of audio sent so far. */
   read(sentMs: number): Quantities | undefined
 }
 
@@ -35,7 +35,7 @@ export function createUsageCounter(): UsageCounter {
     },
     read(sentMs) {
       if (!last) return undefined
-      // Increments cannot tell of more audio than there was; totals, added up, do.
+      // Increments never add up to more than the audio sent; running totals do.
       const isTotal = isRising && sum.durationMs > sentMs + SLACK_MS
       const { input, output } = isTotal ? last : sum
       return { input_token: wholeTokens(input), output_token: wholeTokens(output) }
@@ -43,7 +43,7 @@ export function createUsageCounter(): UsageCounter {
   }
 }
 
-/** `input_audio_tokens`, `output_text_tokens` and `output_audio_tokens`. */
+/** Sums `input_audio_tokens`, `output_text_tokens` and `output_audio_tokens` by side. */
 function readBilling({ items, durationMs }: Billing): Sum {
   const sum: Sum = { input: 0, output: 0, durationMs }
   for (const { unit, quantity } of items) {
@@ -54,7 +54,7 @@ function readBilling({ items, durationMs }: Billing): Sum {
   return sum
 }
 
-/** The vendor's figures are floats. What is negative or no number stays it, and is not believed. */
+/** Rounds up the vendor's floats. A negative figure or NaN stays as it is and states nothing. */
 function wholeTokens(quantity: number): number {
   return Math.ceil(quantity)
 }

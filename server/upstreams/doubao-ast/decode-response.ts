@@ -20,14 +20,14 @@ export interface AstResponse {
   message: string
   billing: Billing | undefined
   event: number
-  /** Shares the memory of the message. */
+  /** A view of the message's memory. */
   data: Uint8Array | undefined
   text: string
   startMs: number
   endMs: number
 }
 
-/** Reads one field; false leaves it to be skipped. */
+/** Reads one field; returns false for a field to be skipped. */
 type FieldReader = (reader: BinaryReader, field: number, wireType: WireType) => boolean
 
 /** Throws RangeError or Error when the bytes are no protobuf. */

@@ -6,9 +6,9 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { EVENTS } from './events.ts'
 
-/** The only input that there is: 16 kHz, 16 bits, one channel, without a header. */
+/** The only input format: 16 kHz, 16 bits, one channel, without a header. */
 const SOURCE = { format: 'wav', codec: 'raw', rate: 16_000, bits: 16, channel: 1 } as const
-/** Opus in Ogg is always at 48 kHz, whatever is asked for. */
+/** Ogg Opus is always at 48 kHz. */
 const TARGET = { format: 'ogg_opus', rate: 48_000 } as const
 
 export interface SessionStart {
@@ -16,7 +16,7 @@ export interface SessionStart {
   readonly mode: 's2t' | 's2s'
   readonly sourceLanguage: string
   readonly targetLanguage: string
-  /** Empty: the source's voice is cloned. */
+  /** Empty to clone the source's voice. */
   readonly speakerId: string
 }
 
@@ -67,12 +67,12 @@ function begin(sessionId: string, event: number): BinaryWriter {
   return writer
 }
 
-/** What is written until `join` belongs to the field. */
+/** Opens a nested message, which `join` closes. */
 function openMessage(writer: BinaryWriter, field: number): void {
   writer.tag(field, WireType.LengthDelimited).fork()
 }
 
-/** As in proto3, what is empty is not written. */
+/** Writes a string field; an empty string is left out, as in proto3. */
 function text(writer: BinaryWriter, field: number, value: string): void {
   if (value !== '') writer.tag(field, WireType.LengthDelimited).string(value)
 }

@@ -1,4 +1,4 @@
-/** What the vendor's refusals mean: HTTP answers to the upgrade, and codes of a session. */
+/** Classifies the vendor's refusals: HTTP answers to the upgrade, and codes of a session. */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
 import type { WireResponse } from '../upstream.ts'
@@ -15,8 +15,8 @@ const KINDS: ReadonlyMap<number, FailureKind> = new Map([
 const CALLERS_FAMILY = 45
 
 /**
- * Of event SessionFailed. Once usage was stated the work is paid for, so that nobody else is asked
- * to do it again.
+ * Classifies SessionFailed. Once usage was stated the work is paid for, so that no other route
+ * repeats it.
  */
 export function classifyFailure(code: number, message: string, isBilled: boolean): UpstreamFailure {
   const family = Math.trunc(code / 1_000_000)
@@ -27,13 +27,13 @@ export function classifyFailure(code: number, message: string, isBilled: boolean
   })
 }
 
-/** The upgrade was refused, with a nested body: `{"header": {"code", "message"}}`. */
+/** Reads a refused upgrade, whose body is `{"header": {"code", "message"}}`. */
 export async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
   const header = member(tryParseJson(await readErrorBody(response)), 'header')
   const message = asString(member(header, 'message'))
   const { status } = response
   const kind = classifyStatus(status)
-  // Nothing of the caller's is in an upgrade: what is wrong with it is the channel's.
+  // An upgrade carries nothing of the caller's, so a fault in it is the channel's.
   return new UpstreamFailure(kind === 'rejected' ? 'channel_fault' : kind, {
     status,
     message,

@@ -1,4 +1,4 @@
-/** The samples of a recording in messages of 80 ms, read from the disk a little ahead. */
+/** Reads a recording from the disk, a little ahead, as messages of 80 ms of samples. */
 import { BYTES_PER_SECOND } from '../../dialects/interpretation/read-wav.ts'
 import type { RequestFile } from '../upstream.ts'
 import { encodeAudio } from './encode-request.ts'
@@ -9,8 +9,8 @@ const CHUNKS_AHEAD = 3
 
 export interface Feed {
   /**
-   * The next message, valid until the one after it; undefined after the last sample, or once it
-   * was stopped.
+   * Returns the next message, valid until the following call; undefined after the last sample and
+   * after `stop`.
    */
   readonly next: () => Promise<Uint8Array | undefined>
   readonly sentBytes: () => number
@@ -18,8 +18,8 @@ export interface Feed {
 }
 
 /**
- * Samples stand at the end of their message, so that one message serves for all whole chunks: the
- * next is asked for when the last has been handed over.
+ * Returns an encoder that reuses one message for all whole chunks: the samples are its last bytes,
+ * and the next chunk is requested only after the message was sent.
  */
 function createEncoder(sessionId: string): (samples: Uint8Array) => Uint8Array {
   const message = encodeAudio(sessionId, new Uint8Array(CHUNK_BYTES))

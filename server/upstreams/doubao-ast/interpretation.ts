@@ -1,6 +1,6 @@
 /**
- * Interprets a recording over AST 2.0: opens a session, feeds it the samples at the pace of speech
- * and hands on what comes back, as one JSON text or as Ogg audio while it is spoken.
+ * Interprets a recording over AST 2.0: opens a session, sends the samples at the pace of speech and
+ * returns the output as one JSON text, or as Ogg audio while it is spoken.
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -14,7 +14,7 @@ import { createFeed, type Feed } from './feed.ts'
 import { createSession, type Session } from './session.ts'
 import { type Settings, socketHeaders, socketUrl } from './settings.ts'
 
-/** Of audio that the caller has not taken yet. */
+/** Bytes of audio buffered for a slow caller. */
 const BUFFER_BYTES = 16 * 1024
 
 export async function interpretation(
@@ -63,14 +63,14 @@ export async function interpretation(
   }
 }
 
-/** Until the session has started no audio was sent: whoever else can do it may be asked. */
+/** Before the session has started no audio was sent, so another route may be tried. */
 function notStarted(cause: unknown): UpstreamFailure {
   if (cause instanceof UpstreamFailure && cause.kind !== 'unknown') return cause
   const message = cause instanceof Error ? cause.message : 'the session did not start'
   return new UpstreamFailure('failed', { cause, message })
 }
 
-/** The vendor answers the end of the audio with the last sentences, the usage and its own end. */
+/** Sends all audio and then the end, which the vendor answers with the rest and its own end. */
 async function pump(socket: WireSocket, feed: Feed, channel: Settings, sessionId: string) {
   await socket.sendPaced(channel.pace_ms, feed.next)
   await socket.send(encodeFinish(sessionId))
@@ -86,7 +86,9 @@ interface AnswerBody {
   readonly report: Session['report']
 }
 
-/** What the caller gets, as a stream that holds its sender back and ends its socket. */
+/**
+ * Builds the caller's stream, which pauses the socket while it is full and closes it at the end.
+ */
 function createAnswerBody(session: Session, mode: 's2t' | 's2s'): AnswerBody {
   let socket: WireSocket | undefined
   const start = Promise.withResolvers<void>()
@@ -99,7 +101,7 @@ function createAnswerBody(session: Session, mode: 's2t' | 's2s'): AnswerBody {
       done(error)
     },
   })
-  // Whoever reads it learns of it; nobody may be reading yet.
+  // A reader gets the error by itself; there may be no reader yet.
   body.on('error', () => undefined)
   const breakOff = (failure: UpstreamFailure) => {
     start.reject(failure)

@@ -11,7 +11,7 @@ import { classifyFailure } from './failures.ts'
 import { createTranscript, type Transcript } from './transcript.ts'
 
 export type Step =
-  /** Nothing for the caller. */
+  /** No output for the caller. */
   | { readonly kind: 'none' }
   | { readonly kind: 'started' }
   | { readonly kind: 'audio'; readonly bytes: Uint8Array }
@@ -21,16 +21,16 @@ export type Step =
 const NONE: Step = { kind: 'none' }
 
 export interface Session {
-  /** Takes one message. Throws when it is no message of this protocol. */
+  /** Takes one message. Throws when it is not a message of this protocol. */
   take(message: Uint8Array): Step
   readonly texts: Transcript['texts']
   report(): RelayReport
 }
 
 export interface SessionOptions {
-  /** Texts are kept only where they are the answer: of `s2t`. */
+  /** Texts are kept for `s2t` alone, where they are the answer. */
   readonly mode: 's2t' | 's2s'
-  /** How much audio was sent so far. */
+  /** Returns the milliseconds of audio sent so far. */
   readonly sentMs: () => number
 }
 

@@ -1,4 +1,4 @@
-/** What a channel at Doubao AST is configured with, and the headers that come of it. */
+/** A channel's settings at Doubao AST, and the address and headers that follow from them. */
 import { z } from 'zod'
 import {
   credentialHeaders,
@@ -11,7 +11,7 @@ export const settings = z
   .strictObject({
     base_url: z.url({ protocol: /^(wss?|https?)$/ }).default('wss://openspeech.bytedance.com'),
     ...speechCredentials,
-    /** From one chunk of 80 ms to the next; less only where the vendor is a test's own. */
+    /** Milliseconds from one chunk of 80 ms to the next; less is for tests only. */
     pace_ms: z.int().min(0).max(80).default(80),
     stops_on_cancel: z.boolean().default(false),
   })

@@ -1,14 +1,14 @@
-/** The sentences of one session: what was heard and what became of it. */
+/** Keeps the sentences of one session: the source and its translation. */
 
-/** Hours of speech are a fraction of it. */
+/** Characters; hours of speech are a fraction of them. */
 const LENGTH_MAX = 1024 * 1024
 
-/** Scripts and marks after and before which no space is written. */
+/** Scripts and punctuation beside which no space is written. */
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef]/u
 
 export interface Transcript {
-  /** False for more text than anybody can say. */
+  /** Adds a source sentence; returns false beyond the limit of text. */
   hear(text: string): boolean
   translate(text: string): boolean
   texts(): { readonly text: string; readonly source_text: string }
@@ -34,7 +34,7 @@ export function createTranscript(): Transcript {
   }
 }
 
-/** Between sentences of scripts with spaces there must be one; nothing else is changed. */
+/** Joins sentences, with a space between those of scripts that use spaces. */
 function join(sentences: readonly string[]): string {
   return sentences.reduce((text, sentence) => text + gapBetween(text, sentence) + sentence, '')
 }

@@ -26,7 +26,10 @@ import type { Wire } from '../upstream.ts'
 import { encodeSubmission, requireAbility } from './submission.ts'
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024
-/** Says that the task's recording is at fault, in the body instead of the header. */
+/**
+ * Messages for `ErrCode`, which names a faulty recording
+ * (docs/protocols/volcengine-minutes.md#query).
+ */
 const MESSAGES: Readonly<Record<number, string>> = {
   4004: 'the file is too large',
   4801: 'the recording is empty',
@@ -78,7 +81,7 @@ async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
   return await readTask(wire, outcome.document.Data)
 }
 
-/** A status that is missing is one of a task that still runs. */
+/** Reads the state of a task; a missing status means that it still runs. */
 async function readTask(wire: Wire, data: unknown): Promise<TaskLook> {
   switch (member(data, 'Status') ?? 'running') {
     case 'running':
@@ -108,7 +111,7 @@ async function readSuccess(wire: Wire, files: unknown): Promise<TaskLook> {
   }
   const result: JsonObject = readDocuments(documents)
   const second = Math.ceil(Number(result.duration))
-  // Without a word there is no length either: two hours, the hold, would be a charge for nothing.
+  // Without a sentence no length is known. Zero is charged, not the hold of two hours.
   return {
     state: 'succeeded',
     result,
@@ -116,7 +119,7 @@ async function readSuccess(wire: Wire, files: unknown): Promise<TaskLook> {
   }
 }
 
-/** A signed link of the vendor's storage: no credentials are sent there. */
+/** Fetches a signed link of the vendor's storage, without credentials. */
 async function readFile(wire: Wire, url: string | undefined): Promise<unknown> {
   if (url === undefined || url === '') return undefined
   const response = await wire.send({ method: 'GET', url, headers: {} })

@@ -5,7 +5,7 @@ import { UpstreamFailure } from '../failure.ts'
 
 const ABILITIES = ['summary', 'chapters', 'todos', 'questions', 'translate']
 
-/** The product refuses a transcription without anything more: that is said before it is asked. */
+/** Refuses a transcription without a further ability, as the product itself would. */
 export function requireAbility({ all_activate: all, features }: JsonObject): void {
   const isOn = isObject(features) && ABILITIES.some((name) => features[name] === true)
   if (all === true || isOn) return
@@ -18,7 +18,7 @@ export function requireAbility({ all_activate: all, features }: JsonObject): voi
 export function encodeSubmission(parameters: JsonObject): JsonObject {
   const all = parameters.all_activate === true
   const features = isObject(parameters.features) ? parameters.features : {}
-  // The vendor's flag is one of billing: each ability must be named beside it.
+  // AllActivate selects a billing package only: each ability is turned on beside it.
   const isOn = (name: string) => all || features[name] === true
   const types = [
     ...(isOn('todos') ? ['todo_list'] : []),
@@ -58,7 +58,7 @@ function encodeTranscription(parameters: JsonObject): JsonObject {
   }
 }
 
-/** The other one of the two languages, unless the caller says which. */
+/** Returns the caller's target language, else the other one of the two. */
 function targetOf(features: JsonObject, source: unknown): unknown {
   return features.target_lang ?? (source === 'zh_cn' ? 'en_us' : 'zh_cn')
 }

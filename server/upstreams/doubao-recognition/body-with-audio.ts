@@ -1,18 +1,18 @@
-/** A body with a recording as base64, made while it is sent: it is never whole in memory. */
+/** Streams a body with a recording in base64, which is never whole in memory. */
 import { Readable } from 'node:stream'
 import type { JsonObject } from '../../lib/json.ts'
 import type { RequestFile } from '../upstream.ts'
 
-/** Three bytes are four characters: pieces of this length need no padding between them. */
+/** A multiple of three bytes, so that pieces need no padding between them. */
 const PIECE_BYTES = 3 * 16 * 1024
 
-/** `bytes` is the Content-Length. */
+/** Returns the body as a stream, with its Content-Length in `bytes`. */
 export function openBody(
   { audio, request }: { readonly audio: JsonObject; readonly request: JsonObject },
   file: RequestFile,
 ): { readonly bytes: number; readonly content: Readable } {
   const document = JSON.stringify({ request, audio: { ...audio, data: '' } })
-  // The data stand last: what follows them is the quote and the two braces.
+  // `data` is the last member: the quote and two braces follow it.
   const head = Buffer.from(document.slice(0, -3))
   const tail = Buffer.from(document.slice(-3))
   const content = Readable.from(pieces(head, file, tail), { objectMode: false })
@@ -30,7 +30,7 @@ async function* pieces(head: Buffer, file: RequestFile, tail: Buffer): AsyncGene
   yield tail
 }
 
-/** A short read would put padding into the middle. */
+/** Fills the piece by repeated reads: after a short read padding would stand in the middle. */
 async function fill(piece: Buffer, file: RequestFile, position: number): Promise<number> {
   const wanted = Math.min(piece.length, file.bytes - position)
   for (let had = 0; had < wanted; ) {

@@ -1,6 +1,6 @@
 /**
- * Waits for a recognition that was submitted, inside the call that wants it. Once it may have been
- * accepted nothing is submitted again: its id is asked after until there is an end.
+ * Waits within a call for a recognition that was submitted. Once it may have been accepted it is
+ * not submitted again: its id is polled until it ends.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
@@ -14,17 +14,19 @@ const WAIT_GROWTH = 1.5
 const TROUBLES_MAX = 6
 
 const SILENT = '20000003'
-/** An unknown id, for one: a task that has just been submitted may not be known everywhere yet. */
+/** Also the answer to an unknown id: a new task may not be known to every server yet. */
 const INVALID = '45000001'
-/** The vendor could not fetch what we published. */
+/** The vendor could not fetch the published upload. */
 const UNREACHABLE = '45000006'
 
-/** A recognition that has ended; without a document, nothing was said. */
+/** A recognition that has ended; without a document the recording had no speech. */
 export interface Recognised {
   readonly document?: JsonObject
 }
 
-/** Throws UpstreamFailure: `rejected` for a recording at fault, else `unknown`. */
+/**
+ * Polls until the end. Throws UpstreamFailure: `rejected` for a faulty recording, else `unknown`.
+ */
 export async function followTask(
   wire: Wire,
   look: () => Promise<Outcome>,
@@ -48,7 +50,7 @@ export async function followTask(
   }
 }
 
-/** Undefined for an answer that says nothing of the task itself. */
+/** Returns the end that an answer states; undefined where it is not about the task. */
 export function conclude(outcome: Outcome): Recognised | undefined {
   if (outcome.state === 'done') return { document: outcome.document }
   if (outcome.state !== 'failed' || outcome.code === INVALID) return undefined

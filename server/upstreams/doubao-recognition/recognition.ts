@@ -27,15 +27,15 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 
-/** Fast speech is six Chinese characters a second; a character is at most two tokens. */
+/** Fast speech has six Chinese characters a second, of at most two tokens each. */
 const TOKENS_PER_SECOND = 12
 const PROMPT_TOKENS = 2_000
-/** A summary with its chapters, and room for a model that thinks first. */
+/** Room for a summary with chapters, and for the reasoning of a model before it. */
 const OUTPUT_TOKENS = 16_000
 /** An invalid parameter; of a query, whose only one is the id: there is no such task. */
 const UNKNOWN_ID = '45000001'
 
-/** By the suffix of the address; the vendor finds the codec of any other container by itself. */
+/** Formats by the suffix of the address; the vendor detects the codec of other containers. */
 const FORMATS: Readonly<Record<string, string>> = {
   wav: 'wav',
   mp3: 'mp3',
@@ -76,7 +76,7 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
     audio: {
       url: parameters.file_url,
       format: FORMATS[suffix?.toLowerCase() ?? ''] ?? 'mp3',
-      // Without a language it knows Chinese, its dialects and English.
+      // Without a language the vendor recognises Chinese, its dialects and English.
       ...(parameters.source_lang === 'en_us' ? { language: 'en-US' } : {}),
     },
     request: {
@@ -90,7 +90,7 @@ function encodeSubmission(parameters: JsonObject): JsonObject {
   }
 }
 
-/** What an answer says of a task, good or bad, it says because there is one. */
+/** Finds the task by its id: any answer but "unknown id" proves that it exists. */
 async function recover(
   wire: Wire,
   { settings, upstreamModel, attempt }: LostSubmission<RecordingSettings>,
@@ -133,7 +133,7 @@ function readSuccess(document: JsonObject): TaskLook {
       sentences,
     },
     ...(stated === undefined ? {} : { usage: { second: Math.ceil(Number(stated) / 1000) } }),
-    // Zero where nothing was said: the hold of two hours would be a charge for nothing.
+    // Zero without speech, where else the hold of two hours would be charged.
     measured: { second: Math.ceil(endMs / 1000) },
   }
 }

@@ -31,9 +31,11 @@ import { conclude, followTask, type Recognised } from './follow-task.ts'
 type Call = UpstreamCall<RecordingSettings>
 type Order = ReturnType<typeof translateTranscriptionRequest>
 
-/** Resources that answer in one request. */
+/** Resources that answer in one request (docs/protocols/volcengine-recognition.md#submission). */
 const AT_ONCE = /_turbo$/
-/** Recognition takes a tenth of the length or less; nobody waits for longer than ten minutes. */
+/**
+ * Recognition takes a tenth of the recording's length or less; a call waits ten minutes at most.
+ */
 const DEADLINE = { leastMs: 60_000, perSecondMs: 250, mostMs: 600_000 }
 
 export async function transcription(wire: Wire, call: Call): Promise<UpstreamAnswer> {
@@ -71,7 +73,7 @@ async function recogniseByAddress(
   return followTask(wire, () => ask('/api/v3/auc/bigmodel/query', {}), deadlineOf(file))
 }
 
-/** A submission whose answer was lost may have been accepted: its id will tell. */
+/** A submission whose response was lost may have been accepted, so its id is polled. */
 function passUnknown(error: unknown): undefined {
   if (!(error instanceof UpstreamFailure) || error.kind !== 'unknown') throw error
 }
@@ -116,7 +118,7 @@ function answer({ request }: Call, transcript: Transcript): UpstreamAnswer {
     status: 200,
     headers: { 'content-type': transcriptType(order) },
     body: Readable.from([writeTranscript(transcript, order)]),
-    // Everything is known before the first byte leaves.
+    // The report is complete before the first byte is sent.
     relay: {
       push: (chunk) => chunk,
       end: () => undefined,

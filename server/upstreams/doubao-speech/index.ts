@@ -71,7 +71,7 @@ async function synthesis(wire: Wire, call: UpstreamCall<Settings>): Promise<Upst
   }
 }
 
-/** What the vendor does not make is the caller's to change. */
+/** Translates the request; a format that the vendor does not make is refused. */
 function translateRequest(value: UpstreamCall<Settings>['request']['value']): Buffer {
   try {
     return translateSynthesisRequest(value)
@@ -93,7 +93,7 @@ async function send(
       ...credentialHeaders(channel),
       'x-api-resource-id': upstreamModel,
       'x-api-request-id': request.requestId,
-      // Without it the vendor states no usage and nothing but an estimate could be charged.
+      // Without it the vendor states no usage, and only an estimate could be charged.
       'x-control-require-usage-tokens-return': '*',
       'content-type': 'application/json',
     },
@@ -103,7 +103,7 @@ async function send(
   return response
 }
 
-/** HTTP is 200 even when synthesis fails: a caller's own mistake goes through as it is. */
+/** Returns the failure of a body under HTTP 200; the caller's own mistakes pass unchanged. */
 function refusal(report: RelayReport): UpstreamFailure | undefined {
   const failure = readError(report)
   return failure?.kind === 'rejected' ? undefined : failure
@@ -117,7 +117,10 @@ function readError({ error }: RelayReport): UpstreamFailure | undefined {
   })
 }
 
-/** A refusal before the product is reached: a nested body, `{"header": {"code", "message"}}`. */
+/**
+ * Reads a refusal before the product
+ * (docs/protocols/volcengine-speech.md#refusals-before-the-product).
+ */
 async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const header = member(tryParseJson(body), 'header')

@@ -21,7 +21,7 @@ import { readAnswer } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 
 const TOOLS: readonly string[] = ['erase-video-subtitle', 'erase-video-subtitle-pro']
-/** The longest video that any of the gateway's vendors makes. */
+/** Seconds of the longest video that any vendor in the gateway makes. */
 const SECONDS_MAX = 30
 
 type Order = TaskOrder<MediakitSettings>
@@ -95,9 +95,9 @@ function readSuccess(result: unknown): TaskLook {
   }
 }
 
-/** A video of five seconds has 121 frames, which are 5.04 s: it is sold as five. */
+/** Rounds the seconds: a film of five seconds has 121 frames and is stated as 5.04. */
 function countSeconds(duration: unknown): number {
-  // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
+  // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
   if (typeof duration !== 'number' || duration < 0) return -1
   return Math.max(1, Math.round(duration))
 }

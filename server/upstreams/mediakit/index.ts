@@ -1,4 +1,4 @@
-/** Volcengine's AI MediaKit, of which the erasure of subtitles is used. */
+/** Volcengine's AI MediaKit: subtitle erase. */
 import { defineUpstream } from '../upstream.ts'
 import { mediakitErase } from './erase.ts'
 import { mediakitSettings } from './settings.ts'

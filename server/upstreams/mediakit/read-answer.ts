@@ -17,7 +17,7 @@ const BUSY = /RateLimit|QuotaExceeded|Overload|TooManyRequests/i
 const CHANNEL = /Authentication|AccessDenied|Overdue|Unauthorized|NotOpen/i
 const REJECTED = /InvalidParameter|MissingParameter|ContentRejected|Unsupported/i
 
-/** The document of a good answer. `creating`: what may have been carried out stays unknown. */
+/** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
 export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
   if (response.status >= 400) {
     const document = tryParseJson(await readErrorBody(response))

@@ -1,4 +1,4 @@
-/** MiniMax's video protocol, which offers 768P and 2K. */
+/** MiniMax's video protocols. */
 import { defineUpstream } from '../upstream.ts'
 import { minimaxSettings } from './settings.ts'
 import { minimaxVideo } from './video.ts'

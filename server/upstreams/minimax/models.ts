@@ -17,7 +17,7 @@ const H3: VideoRules = {
 }
 
 export function rulesOf(upstreamModel: string): VideoRules {
-  // The vendor's own name has a "max" in it too.
+  // The word boundary keeps "MiniMax" from matching.
   const isMax = /-max\b/i.test(upstreamModel)
   return isMax ? { ...H3, seconds: { min: 5, max: 15 } } : H3
 }
@@ -42,7 +42,7 @@ const OLDEST: VideoRules = {
   resolution: '720p',
 }
 
-/** By the model's name; of the first protocol. */
+/** Rules of the first protocol by the model's name. */
 const FIRST: readonly (readonly [RegExp, VideoRules])[] = [
   [/hailuo-02/i, { ...HAILUO, frames: 2 }],
   [/hailuo-.*fast/i, { ...HAILUO, text: false }],

@@ -1,4 +1,4 @@
-/** The vendor's answers: a rejection has a status of its own, or hides under 200 in base_resp. */
+/** Reads the vendor's answers, whose errors have an HTTP status or stand in base_resp under 200. */
 import { asString, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,
@@ -22,23 +22,23 @@ const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
   2049: 'channel_fault',
 }
 
-/** Of a task that has failed for what it was asked to make, or made. */
+/** Codes of tasks whose prompt or result was refused. */
 const VERDICTS: ReadonlySet<string> = new Set(['1026', '1027'])
 
-/** The document of a good answer. `creating`: what may have been carried out stays unknown. */
+/** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
 export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
   const document = await readDocument(response, creating)
   refuseBase(document, response.status, creating)
   return document
 }
 
-/** The same, whatever base_resp says: an answer about a task may state its failure there. */
+/** Returns the document whatever base_resp states, which may be the failure of the task itself. */
 export async function readDocument(response: WireResponse, creating: boolean): Promise<JsonObject> {
   if (response.status >= 400) throw await readFailure(response, creating)
   return await readJsonAnswer(response)
 }
 
-/** Throws what base_resp says under HTTP 200, unless it says that all is well. */
+/** Throws the error that base_resp states under HTTP 200; code 0 is none. */
 export function refuseBase(document: JsonObject, status: number, creating: boolean): void {
   const { code, message } = readBase(document)
   if (code === undefined || code === '0') return
@@ -48,7 +48,7 @@ export function refuseBase(document: JsonObject, status: number, creating: boole
   })
 }
 
-/** The end of a task whose content was refused, as far as base_resp tells it. */
+/** Returns the end of a task whose content was refused, where base_resp states it. */
 export function readVerdict(document: JsonObject): TaskLook | undefined {
   const { code, message } = readBase(document)
   if (code === undefined || !VERDICTS.has(code)) return undefined

@@ -12,7 +12,7 @@ import type { Wire } from '../upstream.ts'
 import { readAnswer } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
 
-/** Longer texts are nobody's challenge. */
+/** Longer texts are not echoed. */
 const CHALLENGE_LENGTH_MAX = 1_000
 
 export async function submitVideo(
@@ -40,7 +40,7 @@ async function submitOnce(
   return submittedAs((await readAnswer(response, true)).task_id, response)
 }
 
-/** Only of a clear refusal: whatever may have been taken is not sent again. */
+/** True for a clear refusal of the callback's address: a task that may exist is not sent again. */
 function isAboutAddress(error: unknown): boolean {
   if (!(error instanceof UpstreamFailure) || error.kind !== 'rejected') return false
   return /callback/i.test(error.details.message ?? '')

@@ -29,9 +29,9 @@ import { submitVideo } from './submit.ts'
 const TEXT_LENGTH_MAX = 2_000
 const LENGTHS: readonly number[] = [6, 10]
 const LENGTH_DEFAULT = 6
-/** The largest picture is made in the shorter length only. */
+/** The largest resolution, which exists in the shorter length only. */
 const LONG_RESOLUTION = '1080p'
-/** Of the vendor alone: passed when the caller knows of them. */
+/** The vendor's own fields, forwarded where the caller sends them. */
 const OWN_FIELDS = ['prompt_optimizer', 'fast_pretreatment']
 
 type Order = TaskOrder<MinimaxSettings>
@@ -61,7 +61,7 @@ function resolutionOf(order: Order): string {
   return given.has('resolution') ? String(parameters.resolution) : rulesFor(order).resolution
 }
 
-/** What no other protocol refuses. */
+/** Checks the rules of this protocol alone. */
 function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
   const { parameters, given } = order
   const { texts } = sortContent(contentOf(parameters))

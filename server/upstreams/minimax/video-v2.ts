@@ -23,9 +23,9 @@ import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
 const TEXT_LENGTH_MAX = 7_000
-/** More images than these cost extra. */
+/** Reference images without a fee. */
 const FREE_IMAGES = 5
-/** The longest input video that is taken, billed like output. */
+/** Seconds of the longest input video, which are billed like output. */
 const INPUT_SECONDS_MAX = 15
 
 type Order = TaskOrder<MinimaxSettings>
@@ -70,7 +70,7 @@ function buildBody(order: Order): JsonObject {
   const { parameters, given, upstreamModel } = order
   const content = contentOf(parameters)
   const textOnly = content.every((item) => member(item, 'type') === 'text')
-  // Without a picture there is nothing to adapt to.
+  // The vendor refuses `adaptive` for text alone (docs/protocols/minimax.md#second-protocol).
   const ratio = textOnly && parameters.ratio === 'adaptive' ? '16:9' : parameters.ratio
   return {
     model: upstreamModel,
@@ -121,7 +121,7 @@ function readTask(task: JsonObject): TaskLook {
   }
 }
 
-/** Its codes are sometimes numbers. */
+/** Reads `error`, whose code may be a number. */
 function readError({ error }: JsonObject, code: string, message: string) {
   const given = member(error, 'code')
   return {
@@ -151,13 +151,13 @@ function readSuccess(task: JsonObject): TaskLook {
   }
 }
 
-/** Input and output seconds are billed alike. */
+/** Reads the billed seconds, input and output together, and the images with a fee. */
 function readUsage(usage: unknown): Quantities | undefined {
   const seconds = member(usage, 'total_seconds') ?? member(usage, 'output_seconds')
   if (seconds === undefined) return undefined
   const images = member(usage, 'input_image_count')
   return {
-    // A figure that is no number is kept as one that nobody believes: it is clamped and reviewed.
+    // A figure that is not a number becomes -1, which states nothing: an estimate is charged.
     second: typeof seconds === 'number' ? seconds : -1,
     image: typeof images === 'number' ? Math.max(0, images - FREE_IMAGES) : 0,
   }

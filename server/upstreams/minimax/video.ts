@@ -1,4 +1,4 @@
-/** Video tasks of the vendor: the model says which of its two protocols it is sold by. */
+/** Video tasks of the vendor; the model decides between its two protocols. */
 import type { TaskDriver } from '../task-driver.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { callbacks } from './submit.ts'

@@ -41,7 +41,7 @@ export async function chat(
   }
 }
 
-/** A stream always asks for usage: without it nothing but an estimate could be charged. */
+/** Requests usage for each stream: without it only an estimate could be charged. */
 function prepareBody(request: CallRequest, upstreamModel: string): Buffer {
   const set = { model: JSON.stringify(upstreamModel) }
   if (!request.stream) return spliceJson(request.body, request.fields, { set })
@@ -58,7 +58,7 @@ export function answerHeaders(stream: boolean): Record<string, string> {
   return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 }
 
-/** An error in place of a first chunk or of a whole answer: the vendor failed under status 200. */
+/** Returns the failure for an error in place of a first chunk or of an answer, under status 200. */
 export function refusal(report: RelayReport): UpstreamFailure | undefined {
   if (!report.error) return undefined
   const { message, code } = report.error

@@ -1,4 +1,4 @@
-/** Embeddings: the model is spliced, all else passes; usage is in the one answer. */
+/** Embeddings: the model is replaced, all else passes; the answer states the usage. */
 import { readChatUsage } from '../../dialects/chat/read-usage.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
@@ -27,7 +27,7 @@ export async function embedding(
   }
 }
 
-/** The prompt is all that an embedding costs. */
+/** Reads the prompt tokens, which are all that an embedding is billed by. */
 function readEmbeddingBody(document: unknown): BodyReading {
   const error = member(document, 'error')
   if (!isObject(document) || error) {
@@ -38,7 +38,7 @@ function readEmbeddingBody(document: unknown): BodyReading {
   return { ...readChatUsage(withPrompt(document)), outputBytes }
 }
 
-/** Some vendors state the total alone, which is the prompt. */
+/** Takes the total for the prompt where a vendor states the total alone. */
 function withPrompt(document: JsonObject): JsonObject {
   const { usage } = document
   if (!isObject(usage) || usage.prompt_tokens !== undefined) return document

@@ -1,4 +1,4 @@
-/** Images: the model is spliced and all else passes; what a model cannot do, the vendor refuses. */
+/** Images: the model is replaced and all else passes; the vendor refuses what a model cannot do. */
 import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'

@@ -19,8 +19,7 @@ export async function messages(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
 ): Promise<UpstreamAnswer> {
-  const { stream, model } = request
-  const inputTokensEstimate = request.estimateInputTokens()
+  const { stream, model, inputTokensEstimate } = request
   const quirks = readQuirks(settings)
   const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
@@ -38,7 +37,9 @@ export async function messages(
   }
 }
 
-/** A caller shortens its conversation by itself when it is told in the words it knows. */
+/**
+ * Rewords a context-length error: agents shorten a conversation when they recognise the message.
+ */
 function reword(failure: UpstreamFailure): UpstreamFailure {
   const message = failure.kind === 'rejected' && rewordContextLength(failure.details)
   return message ? new UpstreamFailure('rejected', { ...failure.details, message }) : failure

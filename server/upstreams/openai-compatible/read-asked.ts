@@ -1,8 +1,8 @@
-/** What a request of OpenAI's API says of how its answer's usage is read. Pure. */
+/** Reads from a request of OpenAI's API how the usage of its answer is to be read. Pure. */
 import type { ChatUsageOptions } from '../../dialects/chat/read-usage.ts'
 import { asString, member } from '../../lib/json.ts'
 
-/** The vendor's own default for images made within a response. */
+/** The vendor's default for images within a response (docs/protocols/openai.md#hosted-tools). */
 const IMAGE_MODEL = 'gpt-image-1'
 
 /** `upstreamModel` is the vendor's name of the model called, where other models may stand in. */
@@ -19,14 +19,14 @@ export function readUsageOptions(
   }
 }
 
-/** Of a router: the models that may serve a request in place of the one called. */
+/** Reads the models with which a router may serve the request in place of the one called. */
 function readStandIns(models: unknown, called: string): Pick<ChatUsageOptions, 'served'> {
   const named: readonly unknown[] = Array.isArray(models) ? models : []
   const standIns = named.filter((one) => typeof one === 'string')
   return standIns.length > 0 ? { served: { called, standIns } } : {}
 }
 
-/** Undefined for tools of several models: the answer does not say which of them it used. */
+/** Returns undefined for tools of several models: the answer does not name the one it used. */
 function readImageModel(tools: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : []
   const makers = list.filter((one) => member(one, 'type') === 'image_generation')

@@ -1,4 +1,4 @@
-/** From an error answer in OpenAI's or ARK's form to what it means for the call. */
+/** Classifies error answers in OpenAI's and ARK's form. */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import {
   classifyStatus,
@@ -17,12 +17,12 @@ const CHANNEL_CODES = new RegExp(
   [
     'insufficient_quota|billing|overdue|quotaexceeded|servicenotopen|modelnotopen',
     'invalid_api_key|account_?deactivated|accessdenied|closedendpoint',
-    // Of the model, not of what a request names: an earlier response, a file.
+    // About the model, not about a response or a file that the request names.
     '(model|endpoint\\w*)[._]?not_?found',
   ].join('|'),
   'i',
 )
-/** Codes of passing load under statuses that do not say so. */
+/** Codes of overload, under statuses that do not show it. */
 const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i
 

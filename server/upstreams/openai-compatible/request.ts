@@ -1,8 +1,8 @@
-/** The head of every request to such a vendor: the channel's identity and nobody else's. */
+/** Builds requests to such a vendor, with the credentials of the channel alone. */
 import type { WireRequest } from '../upstream.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
-/** What every request tells the vendor about the channel. */
+/** Returns the headers that identify the channel. */
 export function identityHeaders(settings: OpenaiCompatibleSettings): Record<string, string> {
   return {
     ...settings.headers,

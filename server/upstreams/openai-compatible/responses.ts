@@ -1,4 +1,4 @@
-/** The Responses API: passed through as bytes, or served by chat completions where so set. */
+/** The Responses API: passed through as bytes, or translated to chat where the channel says so. */
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
@@ -49,8 +49,8 @@ async function pass(
 }
 
 /**
- * A response that nobody asked to be made in the background, but is, has no id for us: what it will
- * cost is not known, so it cannot be read again.
+ * Drops the id of a response that goes on in the background without being requested so: its cost is
+ * not known, so it must not be readable again.
  */
 function readEnded(reading: BodyReading, document: unknown, goesOn: boolean): BodyReading {
   const status = readResponseStatus(document)
@@ -59,7 +59,7 @@ function readEnded(reading: BodyReading, document: unknown, goesOn: boolean): Bo
   return rest
 }
 
-/** A vendor without this API says so with a 404, 405 or 501: the caller is told as it is. */
+/** A vendor without this API answers 404, 405 or 501, which is passed on as a refusal. */
 async function readMissingApi(response: WireResponse): Promise<UpstreamFailure> {
   const failure = await readFailure(response)
   const isMissing = [404, 405, 501].includes(response.status)
@@ -70,8 +70,7 @@ async function translate(
   wire: Wire,
   { settings, upstreamModel, request }: Call,
 ): Promise<UpstreamAnswer> {
-  const { stream, model, createdAtSeconds } = request
-  const inputTokensEstimate = request.estimateInputTokens()
+  const { stream, model, inputTokensEstimate, createdAtSeconds } = request
   const quirks = readQuirks(settings)
   const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))

@@ -1,9 +1,9 @@
-/** A channel's settings at an upstream that speaks OpenAI's API, under whatever name. */
+/** A channel's settings at an upstream that speaks OpenAI's API. */
 import { z } from 'zod'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../dialects/chat/quirks.ts'
 import { priceSettings } from '../price-settings.ts'
 
-/** The settings' names for the quirks, all optional; the dialect has the defaults. */
+/** The quirks by their names in the settings, all optional; the dialect has the defaults. */
 const chatQuirks = z.strictObject({
   max_tokens_field: z.enum(['max_tokens', 'max_completion_tokens']).optional(),
   max_tokens_limit: z.int().positive().optional(),
@@ -25,7 +25,7 @@ const chatQuirks = z.strictObject({
   user_length: z.int().positive().optional(),
 })
 
-/** A channel's quirks in the dialect's own words. */
+/** Returns a channel's quirks by their names in the dialect. */
 export function readQuirks({ quirks }: OpenaiCompatibleSettings): ChatQuirks {
   const given = Object.entries(quirks).filter(([, value]) => value !== undefined)
   const named = given.map(([name, value]) => [toCamelCase(name), value])
@@ -42,14 +42,14 @@ export const openaiCompatibleSettings = z.strictObject({
   api_key: z.string().min(1),
   organization: z.string().optional(),
   project: z.string().optional(),
-  /** Further headers that the vendor wants on every request. */
+  /** Further headers for every request. */
   headers: z.record(z.string(), z.string()).default({}),
   /** True when the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
   /**
-   * `pass`: the vendor has the Responses API. `translate`: chat completions serve it. What the
-   * vendor does not have, it refuses itself, and that refusal is passed on.
+   * `pass`: the vendor has the Responses API; its refusal is passed on where it has not.
+   * `translate`: chat completions serve it.
    */
   responses: z.enum(['pass', 'translate']).default('pass'),
   /**

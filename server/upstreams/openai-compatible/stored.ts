@@ -1,4 +1,4 @@
-/** Responses that the vendor keeps or makes: read, listed, cancelled, deleted. */
+/** Reads, lists, cancels and deletes responses that the vendor stores or still generates. */
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import type {
@@ -40,7 +40,7 @@ export function stored(
   })
 }
 
-/** Chat completions, which serve a channel of the other setting, have no background. */
+/** Offered by `pass` alone: chat completions, which serve `translate`, have no background. */
 export const background: Background<OpenaiCompatibleSettings> = {
   offeredBy: ({ responses }) => responses === 'pass',
   read: (document, value) => readResponseBody(document, readUsageOptions(value)),

@@ -1,4 +1,6 @@
-/** POST /audio/speech: the model is spliced, all else passes, and so do the bytes of the answer. */
+/**
+ * POST /audio/speech: the model is replaced, all else passes, and so do the bytes of the answer.
+ */
 import { spliceJson } from '../../dialects/splice.ts'
 import { contentTypeOf, wantsEvents } from '../../dialects/synthesis/formats.ts'
 import { createAudioEventTap, createAudioTap } from '../../dialects/synthesis/tap.ts'

@@ -1,4 +1,4 @@
-/** POST /audio/transcriptions: the caller's form, made anew around the file, which passes. */
+/** POST /audio/transcriptions: the caller's form is written anew around the file, which passes. */
 import { Readable } from 'node:stream'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { nameRecording, RECORDING_HEAD_BYTES } from '../../dialects/transcription/measure-audio.ts'
@@ -63,7 +63,7 @@ async function openForm(
   await file.read(start, 0)
   const fields = Object.entries(value).flatMap(([name, text]) => {
     if (typeof text !== 'string') return []
-    // A list came as one text.
+    // A list arrives as one text, separated by commas.
     const texts = name.endsWith('[]') ? text.split(',') : [text]
     return texts.map((one) => part(boundary, name, '') + one)
   })

@@ -1,4 +1,7 @@
-/** An answer is a success only when none of the three places of an error is filled. */
+/**
+ * Reads an answer, a success only without an error in any of three places
+ * (docs/protocols/volcengine-search.md#errors).
+ */
 import type { BodyReading } from '../../dialects/tap.ts'
 import { asString, isObject, member } from '../../lib/json.ts'
 

@@ -1,4 +1,4 @@
-/** The request body of either product, from the gateway's one search request. */
+/** Builds the request body of either product from the gateway's search request. */
 
 import { spliceJson } from '../../dialects/splice.ts'
 import { isObject } from '../../lib/json.ts'
