@@ -1,5 +1,5 @@
 /** What the pages of the console ask, with the filters that people set, common and rare. */
-import type { AdminKey } from '../../server/admin/contract/index.ts'
+import type { AdminKey } from '../../server/admin/contract.ts'
 
 export interface Question {
   readonly name: string

@@ -6,7 +6,7 @@
 import type { Sql } from 'postgres'
 import { GatewayError } from '../errors.ts'
 import type { Log } from '../lib/log.ts'
-import { hashApiKey } from '../lib/secrets/api-key.ts'
+import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { Identified } from './accounts.ts'
 import { type CachedKey, createKeyCache } from './key-cache.ts'
 import { createLookUps } from './look-ups.ts'
@@ -23,7 +23,7 @@ export interface Accounts {
    * The caller behind a key, or why it is refused. Throws GatewayError `unavailable` when the
    * database does not answer and what is known is older than five seconds.
    */
-  identify(key: string): Promise<Identified>
+  identify(key: PresentedKey): Promise<Identified>
   stop(): Promise<void>
 }
 
@@ -80,9 +80,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
     .catch((error) => void log.warn({ error }, 'no notifications of account changes: polling only'))
 
   return {
-    async identify(key) {
-      const hash = hashApiKey(key)
-      const name = hash.toString('base64')
+    async identify({ hash, name }) {
       const cached = cache.get(name)
       const ageMs = cached ? nowMs() - cached.readAtMs : Number.POSITIVE_INFINITY
       if (!cached || ageMs > TRUSTED_MS) return judge(await readOrStale(hash, name), nowMs())

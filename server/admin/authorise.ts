@@ -1,7 +1,7 @@
 /** Who may do what: the one place that compares a session with a route's role. */
 import { GatewayError } from '../errors.ts'
 import type { Session, TokenUse } from '../sign-in/sessions/session.ts'
-import type { RouteDeclaration } from './contract/route.ts'
+import type { RouteDeclaration } from './route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one

@@ -1,7 +1,7 @@
 /** What stands behind a route of the contract. */
 import type { Context } from '../http/context.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
-import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './contract/route.ts'
+import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './route.ts'
 import type { AdminServices } from './services.ts'
 
 export interface AdminInput<Key extends string, Declared> {

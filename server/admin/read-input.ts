@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import { expectJson, readBody } from '../http/body.ts'
 import { checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
-import type { RouteDeclaration } from './contract/route.ts'
+import type { RouteDeclaration } from './route.ts'
 
 /** Prices, catalogs and settings are small; media go through the public API. */
 const BODY_BYTES_MAX = 1 << 20

@@ -5,6 +5,7 @@
 export type Nanos = bigint
 
 const NANOS_PER_UNIT = 1_000_000_000n
+const FRACTION_DIGITS = 9
 const DECIMAL = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
 
 /**
@@ -23,8 +24,21 @@ export function parseAmount(text: string): Nanos | undefined {
 export function formatAmount(nanos: Nanos): string {
   const magnitude = nanos < 0n ? -nanos : nanos
   const whole = magnitude / NANOS_PER_UNIT
-  const fraction = (magnitude % NANOS_PER_UNIT).toString().padStart(9, '0').replace(/0+$/, '')
-  return `${nanos < 0n ? '-' : ''}${whole}${fraction ? `.${fraction}` : ''}`
+  // Below one unit, and a multiple of it is taken off: exact as a number, and faster.
+  const rest = Number(magnitude - whole * NANOS_PER_UNIT)
+  const text = rest === 0 ? whole.toString() : `${whole}.${formatFraction(rest)}`
+  return nanos < 0n ? `-${text}` : text
+}
+
+/** Writes 1 to 999,999,999 nano-units as the digits behind the point, without trailing zeros. */
+function formatFraction(rest: number): string {
+  let digits = rest
+  let width = FRACTION_DIGITS
+  while (digits % 10 === 0) {
+    digits /= 10
+    width -= 1
+  }
+  return digits.toString().padStart(width, '0')
 }
 
 /** Division that rounds up: the one rounding of a charge line. Both arguments are positive. */

@@ -47,6 +47,23 @@ export type Unit = (typeof UNITS)[number]
 /** Amounts per unit as an upstream reported them: whole numbers when the upstream is sane. */
 export type Quantities = Readonly<Partial<Record<Unit, number>>>
 
+const ORDER: ReadonlyMap<string, number> = new Map(UNITS.map((unit, index) => [unit, index]))
+
+/** Returns the units that `quantities` has, in the order of `UNITS`; other members are left out. */
+export function unitsOf(quantities: Quantities): readonly Unit[] {
+  const units: Unit[] = []
+  let last = -1
+  let isSorted = true
+  for (const name in quantities) {
+    const index = ORDER.get(name)
+    if (index === undefined) continue
+    isSorted &&= index > last
+    last = index
+    units.push(name as Unit)
+  }
+  return isSorted ? units : units.sort((a, b) => (ORDER.get(a) ?? 0) - (ORDER.get(b) ?? 0))
+}
+
 /** Units of the prompt: together they are the `input_tokens` that price tiers compare. */
 export const INPUT_UNITS: readonly Unit[] = [
   'input_token',
@@ -67,3 +84,22 @@ export const OUTPUT_UNITS: readonly Unit[] = [
   'audio_output_token',
   'image_output_token',
 ]
+
+/**
+ * Returns the side of a call, prompt or answer, that a unit counts a part of: one part that is
+ * stated is enough to know the side. A unit that is no token is a side of its own.
+ */
+export function sideOf(unit: Unit): readonly Unit[] {
+  return SIDES.get(unit) ?? [unit]
+}
+
+const SIDES: ReadonlyMap<Unit, readonly Unit[]> = new Map(
+  [INPUT_UNITS, OUTPUT_UNITS].flatMap((side) => side.map((unit) => [unit, side] as const)),
+)
+
+/** Adds up the quantities of some units. */
+export function sumOf(quantities: Quantities, units: readonly Unit[]): number {
+  let total = 0
+  for (const unit of units) total += quantities[unit] ?? 0
+  return total
+}

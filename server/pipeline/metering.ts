@@ -93,7 +93,7 @@ export interface QuotedRequest {
   readonly fields: JsonFields
   readonly headers: IncomingHttpHeaders
   /** The earlier answers that the request builds on, which are input again. */
-  readonly chain?: Chain
+  readonly chain?: Chain | undefined
   /** Of a form’s file, the part that counts; absent without one. */
   readonly fileBytes?: number
   /** Of a recording. */

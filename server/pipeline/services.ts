@@ -5,6 +5,7 @@ import type { Identified } from '../accounts/accounts.ts'
 import type { CatalogSnapshot } from '../catalog/catalog.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
+import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
 import type { Limiter } from './admission/limiter.ts'
 import type { InFlight } from './in-flight.ts'
@@ -77,7 +78,7 @@ export interface StoredAnswers {
 
 export interface Services {
   readonly limits: PipelineLimits
-  readonly accounts: { identify(key: string): Promise<Identified> }
+  readonly accounts: { identify(key: PresentedKey): Promise<Identified> }
   readonly catalog: { snapshot(): CatalogSnapshot }
   readonly ledger: Ledger
   readonly storedAnswers: StoredAnswers

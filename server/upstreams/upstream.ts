@@ -128,7 +128,7 @@ export interface CallRequest {
   /** The parsed body, already valid by the endpoint's schema. Not to be changed. */
   readonly value: Readonly<Record<string, unknown>>
   /** Of a request that came as a form; `value` has its fields. */
-  readonly file?: RequestFile
+  readonly file?: RequestFile | undefined
   /** The caller's headers. An adapter copies only those it names. */
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
@@ -138,8 +138,8 @@ export interface CallRequest {
   readonly model: string
   /** Whether the caller wants a stream. */
   readonly stream: boolean
-  /** The estimated input tokens of the quote, for dialects that must state them early. */
-  readonly inputTokensEstimate: number
+  /** Returns the estimated input tokens, for dialects that must state them early. */
+  readonly estimateInputTokens: () => number
 }
 
 export interface UpstreamCall<Settings> {

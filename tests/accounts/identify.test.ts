@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setAccountLimits, setAccountStatus } from '../../server/accounts/manage-accounts.ts'
 import { changeKey, createKey, setKeyDisabled } from '../../server/accounts/manage-keys.ts'
 import { GatewayError } from '../../server/errors.ts'
-import { createApiKey } from '../../server/lib/secrets/api-key.ts'
+import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
 import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
 
 test('a key stands for its caller, with everything the pipeline needs', async (t) => {
@@ -17,7 +17,7 @@ test('a key stands for its caller, with everything the pipeline needs', async (t
   })
   await setAccountLimits(sql, account.id, { requests_per_minute: 60 })
   const accounts = startInstance(t, sql)
-  assert.deepEqual(await accounts.identify(key.key), {
+  assert.deepEqual(await accounts.identify(presentKey(key.key)), {
     caller: {
       accountId: account.id,
       accountLimits: { requests_per_minute: 60 },
@@ -39,20 +39,20 @@ test('unknown, disabled, expired and suspended are told apart', async (t) => {
   })
   let now = 0
   const accounts = startInstance(t, sql, () => now)
-  assert.deepEqual(await accounts.identify(createApiKey()), { refused: 'unknown' })
-  assert.ok('caller' in (await accounts.identify(soon.key)))
+  assert.deepEqual(await accounts.identify(presentKey(createApiKey())), { refused: 'unknown' })
+  assert.ok('caller' in (await accounts.identify(presentKey(soon.key))))
   now = 3_000
   await sql`update api_key set expires_at = now() + interval '50 ms' where id = ${soon.id}`
   await sleep(60)
   now = 10_000
-  assert.deepEqual(await accounts.identify(soon.key), { refused: 'expired' })
+  assert.deepEqual(await accounts.identify(presentKey(soon.key)), { refused: 'expired' })
   await setKeyDisabled(sql, key.id, true)
   now = 20_000
-  assert.deepEqual(await accounts.identify(key.key), { refused: 'disabled' })
+  assert.deepEqual(await accounts.identify(presentKey(key.key)), { refused: 'disabled' })
   await setKeyDisabled(sql, key.id, false)
   await setAccountStatus(sql, account.id, 'suspended')
   now = 30_000
-  assert.deepEqual(await accounts.identify(key.key), { refused: 'suspended' })
+  assert.deepEqual(await accounts.identify(presentKey(key.key)), { refused: 'suspended' })
 })
 
 test('a key expires on time even while it is served from the cache', async (t) => {
@@ -60,9 +60,9 @@ test('a key expires on time even while it is served from the cache', async (t) =
   const { key } = await createCaller(sql, { expiresAt: new Date(Date.now() + 1_500) })
   let now = 0
   const accounts = startInstance(t, sql, () => now)
-  assert.ok('caller' in (await accounts.identify(key.key)))
+  assert.ok('caller' in (await accounts.identify(presentKey(key.key))))
   now = 1_501
-  assert.deepEqual(await accounts.identify(key.key), { refused: 'expired' })
+  assert.deepEqual(await accounts.identify(presentKey(key.key)), { refused: 'expired' })
 })
 
 test('callers of one key share one look-up, and later ones need none', async (t) => {
@@ -71,9 +71,11 @@ test('callers of one key share one look-up, and later ones need none', async (t)
   // Beginning to listen empties the cache, at any moment, and so does an age of four seconds.
   const { sql: watched, state } = counted(deaf(sql))
   const accounts = startInstance(t, watched, () => 0)
-  const all = await Promise.all(Array.from({ length: 500 }, () => accounts.identify(key.key)))
+  const all = await Promise.all(
+    Array.from({ length: 500 }, () => accounts.identify(presentKey(key.key))),
+  )
   assert.ok(all.every((found) => 'caller' in found))
-  await accounts.identify(key.key)
+  await accounts.identify(presentKey(key.key))
   assert.equal(state.queries, 1)
 })
 
@@ -83,7 +85,7 @@ test('many keys at once are read in a few queries, and guesses are not read agai
   const accounts = startInstance(t, watched, () => 0)
   const guesses = Array.from({ length: 300 }, createApiKey)
   for (let round = 0; round < 2; round += 1) {
-    const all = await Promise.all(guesses.map((guess) => accounts.identify(guess)))
+    const all = await Promise.all(guesses.map((guess) => accounts.identify(presentKey(guess))))
     assert.ok(all.every((found) => 'refused' in found && found.refused === 'unknown'))
   }
   assert.ok(state.queries <= 2, `${state.queries} queries`)
@@ -97,7 +99,7 @@ for (const hearing of ['hearing', 'deaf'] as const) {
     const view = hearing === 'deaf' ? deaf(sql) : sql
     const instances = [startInstance(t, view), startInstance(t, view)]
     const seen = async (text: string) =>
-      (await Promise.all(instances.map((one) => one.identify(text)))).map((found) =>
+      (await Promise.all(instances.map((one) => one.identify(presentKey(text))))).map((found) =>
         'refused' in found ? found.refused : String(found.caller.spendLimitNanos),
       )
     const becomes = async (text: string, wanted: string) => {
@@ -131,31 +133,31 @@ test('a look-up that a change overtook is not kept, nor shared with later caller
   await sql`select 1`
   const { promise, resolve: open } = Promise.withResolvers<void>()
   state.gate = promise
-  const early = accounts.identify(key.key)
+  const early = accounts.identify(presentKey(key.key))
   while (state.queries === 0) await sleep(5)
   state.gate = undefined
   await sleep(50)
   await setKeyDisabled(sql, key.id, true)
   assert.equal(await heard, account.id)
   const refused = { refused: 'disabled' }
-  const late = accounts.identify(key.key)
+  const late = accounts.identify(presentKey(key.key))
   open()
   assert.ok('caller' in (await early))
   assert.deepEqual(await late, refused)
-  assert.deepEqual(await accounts.identify(key.key), refused)
+  assert.deepEqual(await accounts.identify(presentKey(key.key)), refused)
 })
 
 test('an instance whose listening connection was cut hears again', async (t) => {
   const sql = await openDatabase(t)
   const { key } = await createCaller(sql)
   const accounts = startInstance(t, sql, () => 0)
-  assert.ok('caller' in (await accounts.identify(key.key)))
+  assert.ok('caller' in (await accounts.identify(presentKey(key.key))))
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and query ilike 'listen%'`
   await setKeyDisabled(sql, key.id, true)
   // The clock stands still: only the renewed subscription can forget the key.
   for (let wait = 0; wait < 200; wait += 1) {
-    if ('refused' in (await accounts.identify(key.key))) return
+    if ('refused' in (await accounts.identify(presentKey(key.key)))) return
     await sleep(20)
   }
   assert.fail('the revoked key is still served')
@@ -167,19 +169,19 @@ test('without a database a known caller is served for five seconds, then 503', a
   const { sql: watched, state } = counted(deaf(sql))
   let now = 0
   const accounts = startInstance(t, watched, () => now)
-  await accounts.identify(key.key)
+  await accounts.identify(presentKey(key.key))
   state.failing = true
   now = 5_000
-  assert.ok('caller' in (await accounts.identify(key.key)))
+  assert.ok('caller' in (await accounts.identify(presentKey(key.key))))
   now = 5_001
   const unavailable = (error: unknown) =>
     error instanceof GatewayError &&
     error.row === 'unavailable' &&
     error.details.retryAfterSeconds === 2
-  await assert.rejects(accounts.identify(key.key), unavailable)
-  await assert.rejects(accounts.identify(createApiKey()), unavailable)
+  await assert.rejects(accounts.identify(presentKey(key.key)), unavailable)
+  await assert.rejects(accounts.identify(presentKey(createApiKey())), unavailable)
   state.failing = false
-  assert.ok('caller' in (await accounts.identify(key.key)))
+  assert.ok('caller' in (await accounts.identify(presentKey(key.key))))
   state.hanging = true
-  await assert.rejects(accounts.identify(createApiKey()), unavailable)
+  await assert.rejects(accounts.identify(presentKey(createApiKey())), unavailable)
 })

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { authorise } from '../../server/admin/authorise.ts'
-import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
-import type { Contract, Role } from '../../server/admin/contract/route.ts'
+import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
+import type { Contract, Role } from '../../server/admin/route.ts'
 import { GatewayError } from '../../server/errors.ts'
 import type { Session } from '../../server/sign-in/sessions/session.ts'
 

@@ -1,8 +1,8 @@
 /** Costs and planned prices over the admin API: operators see them, customers never. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
-import type { Contract } from '../../server/admin/contract/route.ts'
+import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
+import type { Contract } from '../../server/admin/route.ts'
 import { ENDPOINTS } from '../../server/endpoints/index.ts'
 import { describeAnswer } from '../../server/reference/json-schema.ts'
 import type { Tenant } from '../support/in-process.ts'

@@ -2,7 +2,7 @@
  * A gateway whose sessions a test makes up: who a request comes from stands in its `session`
  * cookie. Access tokens, and everything behind both, are real.
  */
-import type { AdminAnswer, AdminKey } from '../../server/admin/contract/index.ts'
+import type { AdminAnswer, AdminKey } from '../../server/admin/contract.ts'
 import { GatewayError } from '../../server/errors.ts'
 import type { AuditRow, Session, Sessions } from '../../server/sign-in/sessions/session.ts'
 import type { SignIn } from '../../server/sign-in/sign-in.ts'

@@ -26,7 +26,7 @@ for (const vector of PRICE_VECTORS) {
       }),
     )
     for (const [index, { amount, per }] of vector.lines.entries()) {
-      const { unitPrice = '', per: sold = 0 } = found[index] ?? {}
+      const { unit_price: unitPrice = '', per: sold = 0 } = found[index] ?? {}
       assert.equal(nanosOf(amount) * BigInt(sold), nanosOf(unitPrice) * BigInt(per))
     }
     if (vector.lines.some(({ unit }) => unit === 'vendor_cost')) return

@@ -17,8 +17,8 @@ test('each line multiplies, divides and rounds up once', () => {
   assert.deepEqual(priceCharge(prices, { input_token: 7, output_token: 1 }, {}), {
     totalNanos: 1650n,
     lines: [
-      { unit: 'input_token', quantity: 7, unitPrice: '0.15', per: million, amount: '0.00000105' },
-      { unit: 'output_token', quantity: 1, unitPrice: '0.6', per: million, amount: '0.0000006' },
+      { unit: 'input_token', quantity: 7, unit_price: '0.15', per: million, amount: '0.00000105' },
+      { unit: 'output_token', quantity: 1, unit_price: '0.6', per: million, amount: '0.0000006' },
     ],
     unpriced: [],
   })
@@ -38,7 +38,7 @@ test('a unit without a price has a line of zero, a quantity of zero has none', (
   const { totalNanos, lines, unpriced } = priceCharge([], { call: 2, output_token: 0 }, {})
   assert.deepEqual(unpriced, ['call'])
   assert.equal(totalNanos, 0n)
-  assert.deepEqual(lines, [{ unit: 'call', quantity: 2, unitPrice: '0', per: 1, amount: '0' }])
+  assert.deepEqual(lines, [{ unit: 'call', quantity: 2, unit_price: '0', per: 1, amount: '0' }])
 })
 
 test('the first entry whose conditions hold is the price', () => {

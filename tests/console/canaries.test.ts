@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
-import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
+import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import { findFreePort, until } from '../support/processes.ts'
 import { noBrowser } from './support/browser.ts'
 import { type Canaries, type Planted, PROVIDER_KEY, plant } from './support/canaries.ts'

@@ -15,7 +15,7 @@ import {
   setKeyDisabled,
   showKey,
 } from '../../server/accounts/manage-keys.ts'
-import { findUsedKey } from '../../server/admin/stores/keys-store.ts'
+import { findUsedKey } from '../../server/admin/account/keys/store.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { takeHolds } from '../../server/ledger/posting/move-store.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { ADMIN_CONTRACT } from '../../server/admin/contract/index.ts'
-import type { Contract } from '../../server/admin/contract/route.ts'
+import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
+import type { Contract } from '../../server/admin/route.ts'
 import { createPlace, requireCsrf } from '../../server/sign-in/place.ts'
 import { type ConsoleUnderTest, startConsole } from './support.ts'
 

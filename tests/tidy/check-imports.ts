@@ -53,12 +53,14 @@ function judgeImport(path: string, target: string): string | undefined {
   return undefined
 }
 
+const CONTRACT = /^server\/admin\/(?:.+\/)?contract\.ts$/
+
 /**
  * The console: features know the shared parts and never each other nor the app around them; the
  * server is known by the types of its contract alone.
  */
 function judgeConsoleImport(path: string, target: string, typeOnly: boolean): string | undefined {
-  if (target.startsWith('server/admin/contract/')) return typeOnly ? undefined : 'its types only'
+  if (CONTRACT.test(target)) return typeOnly ? undefined : 'its types only'
   const [top = '', , to = '', toFeature = ''] = target.split('/')
   if (top !== 'console') return 'the console imports nothing but itself and the contract’s types'
   const [, , from = '', feature = ''] = path.split('/')

@@ -2,10 +2,10 @@
  * The one client of the admin API. Types come from the server's own contract and cost nothing in
  * the bundle: a route is named by its key, `'GET /accounts/:account_id/balance'`.
  */
-import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract/index.ts'
+import type { AdminAnswer, AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
 import { askForStepUp } from './step-up.ts'
 
-export type { AdminAnswer, AdminKey } from '../../../server/admin/contract/index.ts'
+export type { AdminAnswer, AdminKey } from '../../../server/admin/contract.ts'
 
 const BASE = '/admin/v1'
 

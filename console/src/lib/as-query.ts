@@ -1,5 +1,5 @@
 /** From the address to a request: empty filters are left out, and the server judges the rest. */
-import type { AdminKey, AdminRequest } from '../../../server/admin/contract/index.ts'
+import type { AdminKey, AdminRequest } from '../../../server/admin/contract.ts'
 
 /** The members must be named as the route's query names them; a bad value is answered 400. */
 export function asQuery<Key extends AdminKey>(

@@ -2,7 +2,7 @@
  * Whether a price's conditions hold. A request's own facts are exact; `input_tokens` (cached ones
  * included) and `output_tokens` come from the quantities, so that a price can have tiers.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, sumOf, type Unit } from '../../lib/units.ts'
 import type { Condition, Facts, PriceEntry } from '../catalog.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
@@ -42,6 +42,9 @@ export function judgeUpcoming(list: PriceList, quantities: Quantities, served: S
   })
 }
 
+/** Nothing is special about the call, and no price has a condition. */
+const ALWAYS: Judge = () => 'yes'
+
 type JudgeCondition = (name: string, condition: Condition) => Verdict
 
 function judgeEach(
@@ -51,6 +54,7 @@ function judgeEach(
   judge: JudgeCondition,
 ): Judge {
   const toName = factsToName(facts, channelFacts, list.named)
+  if (toName.length === 0 && list.named.size === 0) return ALWAYS
   return ({ entry, conditions }) => {
     if (toName.length > 0 && !namesAll(toName, entry.unit, conditions)) return 'no'
     let verdict: Verdict = 'yes'
@@ -86,15 +90,9 @@ const NO_TOTALS: Readonly<Record<string, number>> = {}
 function totalsOf({ named }: PriceList, quantities: Quantities): Readonly<Record<string, number>> {
   if (!named.has('input_tokens') && !named.has('output_tokens')) return NO_TOTALS
   return {
-    input_tokens: sum(quantities, INPUT_UNITS),
-    output_tokens: sum(quantities, OUTPUT_UNITS),
+    input_tokens: sumOf(quantities, INPUT_UNITS),
+    output_tokens: sumOf(quantities, OUTPUT_UNITS),
   }
-}
-
-function sum(quantities: Quantities, units: readonly Unit[]): number {
-  let total = 0
-  for (const unit of units) total += quantities[unit] ?? 0
-  return total
 }
 
 /**

@@ -3,16 +3,16 @@
  * on each line, so that the lines of a record add up to its charge.
  */
 import { divideUp, formatAmount, type Nanos } from '../../lib/money.ts'
-import { type Quantities, UNITS, type Unit } from '../../lib/units.ts'
+import { type Quantities, type Unit, unitsOf } from '../../lib/units.ts'
 import type { Facts, PriceEntry } from '../catalog.ts'
 import { type Judge, judgeFinished, judgeUpcoming } from './conditions.ts'
-import { arrange, type PriceList } from './price-list.ts'
+import { arrange, type PriceList, type Rule } from './price-list.ts'
 
-/** One line of a consumption record. `unitPrice` buys `per` units; amounts are decimal strings. */
+/** One line of a consumption record. `unit_price` buys `per` units; amounts are decimal strings. */
 export interface PriceLine {
   readonly unit: Unit
   readonly quantity: number
-  readonly unitPrice: string
+  readonly unit_price: string
   readonly per: number
   readonly amount: string
   /** The vendor's id of another model that did this part of the work, and what it did. */
@@ -74,6 +74,16 @@ const MAY_BECOME: Partial<Record<Unit, readonly Unit[]>> = {
 }
 
 /**
+ * Adds what every call and task is one of, where that has a price and no quantity yet: no upstream
+ * counts it.
+ */
+export function countOnce(prices: readonly PriceEntry[], quantities: Quantities): Quantities {
+  const { once } = arrange(prices)
+  for (const _ in once) return { ...once, ...quantities }
+  return quantities
+}
+
+/**
  * Prices quantities under known facts. The first entry of a unit whose conditions hold is its
  * price; strict-facts.ts says when an entry must name a fact to be one. A unit without a price is
  * in `unpriced` and still has its line (unit price 0), so that a record shows everything the
@@ -93,12 +103,13 @@ export function priceCharge(
   passes: readonly PricedPass[] = [],
 ): PricedCharge {
   const list = arrange(prices)
-  const sum = { totalNanos: 0n, lines: [] as PriceLine[], unpriced: [] as Unit[] }
-  const cost = vendorCostOf(list, quantities, { facts, channelFacts })
-  addLines(sum, quantities, cost ?? judgeFinished(list, quantities, { facts, channelFacts }), list)
+  const sum: Sum = { totalNanos: 0n, lines: [], unpriced: [] }
+  const served = { facts, channelFacts }
+  const cost = vendorCostOf(list, quantities, served)
+  addLines(sum, quantities, cost ?? judgeFinished(list, quantities, served), list)
   for (const { model, role, usage } of passes) {
-    const served = { facts: { ...facts, model }, channelFacts }
-    addLines(sum, usage, cost ? NEVER : judgeFinished(list, usage, served), list, { model, role })
+    const other = { facts: { ...facts, model }, channelFacts }
+    addLines(sum, usage, cost ? NEVER : judgeFinished(list, usage, other), list, { model, role })
   }
   return cost ? { ...sum, unpriced: [] } : sum
 }
@@ -113,7 +124,7 @@ function vendorCostOf(
 ): Judge | undefined {
   if (quantities.vendor_cost === undefined || !list.rules.has('vendor_cost')) return undefined
   const judge = judgeFinished(list, quantities, served)
-  if (!entryFor(list, 'vendor_cost', judge)) return undefined
+  if (!ruleFor(list, 'vendor_cost', judge)) return undefined
   return (rule) => (rule.entry.unit === 'vendor_cost' ? judge(rule) : 'no')
 }
 
@@ -130,31 +141,26 @@ function addLines(
   list: PriceList,
   pass?: Pick<PriceLine, 'model' | 'role'>,
 ): void {
-  for (const unit of UNITS) {
+  for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
-    const entry = entryFor(list, unit, judge)
+    const rule = ruleFor(list, unit, judge)
     // A cost that nobody sells by is the operator's business and no quantity of the call.
-    if (!entry && unit === 'vendor_cost') continue
-    if (!entry && !sum.unpriced.includes(unit)) sum.unpriced.push(unit)
-    const amount = entry ? amountOf(entry, quantity) : 0n
+    if (!rule && unit === 'vendor_cost') continue
+    if (!rule && !sum.unpriced.includes(unit)) sum.unpriced.push(unit)
+    const amount = rule ? amountOf(rule.entry, quantity) : 0n
     sum.totalNanos += amount
-    const line = lineOf(unit, quantity, entry, amount)
+    const line = lineOf(unit, quantity, rule, amount)
     sum.lines.push(pass ? { ...line, ...pass } : line)
   }
 }
 
-function lineOf(
-  unit: Unit,
-  quantity: bigint,
-  entry: PriceEntry | undefined,
-  amount: Nanos,
-): PriceLine {
+function lineOf(unit: Unit, quantity: bigint, rule: Rule | undefined, amount: Nanos): PriceLine {
   return {
     unit,
     quantity: Number(quantity),
-    unitPrice: formatAmount(entry?.amountNanos ?? 0n),
-    per: entry?.per ?? 1,
+    unit_price: rule?.unitPrice ?? '0',
+    per: rule?.entry.per ?? 1,
     amount: formatAmount(amount),
   }
 }
@@ -171,7 +177,7 @@ export function isPriced(
 ): boolean {
   const list = arrange(prices)
   const judge = judgeUpcoming(list, ENDLESS, { facts, channelFacts })
-  return entriesFor(list, unit, judge).length > 0
+  return rulesFor(list, unit, judge).length > 0
 }
 
 /** Lengths of which nothing is known: every tier may apply. */
@@ -209,7 +215,7 @@ export function priceUpperBound(
 
 function boundUnder(list: PriceList, quantities: Quantities, judge: Judge): Nanos {
   let total = 0n
-  for (const unit of UNITS) {
+  for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
     if (quantity > 0n) total += dearestFor(list, unit, quantity, judge).amount
   }
@@ -238,40 +244,40 @@ export function explainUpperBound(
 function explainUnder(list: PriceList, quantities: Quantities, judge: Judge): Priced {
   const lines: PriceLine[] = []
   let totalNanos = 0n
-  for (const unit of UNITS) {
+  for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
-    const { entry, amount } = dearestFor(list, unit, quantity, judge)
+    const { rule, amount } = dearestFor(list, unit, quantity, judge)
     totalNanos += amount
-    if (entry) lines.push(lineOf(unit, quantity, entry, amount))
+    if (rule) lines.push(lineOf(unit, quantity, rule, amount))
   }
   return { totalNanos, lines }
 }
 
 interface Dearest {
-  readonly entry: PriceEntry | undefined
+  readonly rule: Rule | undefined
   readonly amount: Nanos
 }
 
 function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: Judge): Dearest {
   const units = MAY_BECOME[unit] ?? [unit]
-  let dearest: Dearest = { entry: undefined, amount: 0n }
+  let dearest: Dearest = { rule: undefined, amount: 0n }
   for (const possible of units) {
-    for (const entry of entriesFor(list, possible, judge)) {
-      const amount = boundOf(entry, quantity, units.length)
-      if (!dearest.entry || amount > dearest.amount) dearest = { entry, amount }
+    for (const rule of rulesFor(list, possible, judge)) {
+      const amount = boundOf(rule.entry, quantity, units.length)
+      if (!dearest.rule || amount > dearest.amount) dearest = { rule, amount }
     }
   }
   return dearest
 }
 
-/** The entries that can be the price of a unit: none after the first one that surely is. */
-function entriesFor(list: PriceList, unit: Unit, judge: Judge): readonly PriceEntry[] {
-  const possible: PriceEntry[] = []
+/** The rules that can be the price of a unit: none after the first one that surely is. */
+function rulesFor(list: PriceList, unit: Unit, judge: Judge): readonly Rule[] {
+  const possible: Rule[] = []
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
     for (const rule of list.rules.get(of) ?? []) {
       const verdict = judge(rule)
-      if (verdict !== 'no') possible.push(rule.entry)
+      if (verdict !== 'no') possible.push(rule)
       if (verdict === 'yes') return possible
     }
   }
@@ -279,10 +285,11 @@ function entriesFor(list: PriceList, unit: Unit, judge: Judge): readonly PriceEn
 }
 
 /** The price of a unit where every condition is decided. */
-function entryFor(list: PriceList, unit: Unit, judge: Judge): PriceEntry | undefined {
+function ruleFor(list: PriceList, unit: Unit, judge: Judge): Rule | undefined {
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
-    const rule = list.rules.get(of)?.find((one) => judge(one) === 'yes')
-    if (rule) return rule.entry
+    for (const rule of list.rules.get(of) ?? []) {
+      if (judge(rule) === 'yes') return rule
+    }
   }
   return undefined
 }

@@ -42,13 +42,18 @@ export function factsToName(
   channelFacts: Facts,
   named: ReadonlySet<string>,
 ): readonly StrictFact[] {
-  return STRICT_FACTS.filter((name) => {
+  let toName: readonly StrictFact[] = NONE
+  for (const name of STRICT_FACTS) {
+    if (!Object.hasOwn(facts, name)) continue
     const fact = readFact(facts, name)
-    if (fact === undefined || fact === defaultFact(name)) return false
-    if (name === 'model') return true
-    return named.has(name) || !Object.hasOwn(channelFacts, name) || channelFacts[name] !== fact
-  })
+    if (fact === undefined || fact === defaultFact(name)) continue
+    const isChannels = Object.hasOwn(channelFacts, name) && channelFacts[name] === fact
+    if (name === 'model' || named.has(name) || !isChannels) toName = [...toName, name]
+  }
+  return toName
 }
+
+const NONE: readonly StrictFact[] = []
 
 /** The values that a condition names; undefined for a range. */
 export function valuesOf(condition: unknown): unknown[] | undefined {

@@ -7,7 +7,7 @@ import type { Quantities } from '../../lib/units.ts'
 import { mergeUsage, readCount } from '../usage/read-count.ts'
 import { isNeutralTier, readServedTier } from '../usage/service-tier.ts'
 import { readStatedCost } from '../usage/stated-cost.ts'
-import { largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
+import { isEmpty, largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readVendorTools } from '../usage/vendor-tools.ts'
 import { showsSearch } from './count-searches.ts'
 import { readCacheType, readReasoning, splitTokens, type WriteLifetime } from './split-tokens.ts'
@@ -121,20 +121,31 @@ function interpret(stated: Stated, options: ChatUsageOptions): UsageReading {
   const usage: JsonObject = isObject(stated.usage) ? stated.usage : {}
   const tools = readVendorTools({ tool_usage: stated.toolUsage }, usage)
   const tokens = splitTokens(addCitations(usage), writeLifetime)
-  const quantities = { ...tokens, ...largerOfEach(tools.calls, stated.calls) }
-  const tier = readServedTier(stated.tier ?? usage.service_tier ?? stated.tier)
+  const calls = largerOfEach(tools.calls, stated.calls)
+  const quantities = isEmpty(calls) ? tokens : { ...tokens, ...calls }
+  const tier = readTier(stated.tier, usage.service_tier)
   const unknown = [...tools.unknown]
   if (tier !== undefined && !isNeutralTier(tier)) unknown.push('service_tier')
   const model = findServed(stated.model, options)
   if (model === null) unknown.push('model')
-  const facts = { ...readFacts(usage, tier), ...(model ? { model } : {}) }
+  const facts = readFacts(usage, tier, model ?? undefined)
   const statedCost = readStatedCost(usage)
-  return {
-    ...(Object.keys(quantities).length > 0 ? { usage: quantities } : {}),
-    ...(Object.keys(facts).length > 0 ? { facts } : {}),
-    ...(statedCost ? { statedCost } : {}),
-    ...(unknown.length > 0 ? { unknownUsage: unknown } : {}),
-  }
+  const reading: { -readonly [Name in keyof UsageReading]: UsageReading[Name] } = {}
+  if (!isEmpty(quantities)) reading.usage = quantities
+  if (!isEmpty(facts)) reading.facts = facts
+  if (statedCost) reading.statedCost = statedCost
+  if (unknown.length > 0) reading.unknownUsage = unknown
+  return reading
+}
+
+/** The answer's own member counts before the one that some vendors put into its usage. */
+function readTier(answers: unknown, usages: unknown): string | undefined {
+  const isInUsage = isNothing(answers) && !isNothing(usages)
+  return readServedTier(isInUsage ? usages : answers)
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null
 }
 
 /**
@@ -159,10 +170,15 @@ function addCitations(usage: JsonObject): JsonObject {
   return { ...usage, prompt_tokens: prompt + cited }
 }
 
-function readFacts(usage: JsonObject, tier: string | undefined): Record<string, string> {
-  return {
-    ...(tier === undefined ? {} : { service_tier: tier }),
-    ...(readCacheType(usage) === undefined ? {} : { cache_mode: 'explicit' }),
-    ...((readReasoning(usage) ?? 0) > 0 ? { thinking: 'on' } : {}),
-  }
+function readFacts(
+  usage: JsonObject,
+  tier: string | undefined,
+  model: string | undefined,
+): Record<string, string> {
+  const facts: Record<string, string> = {}
+  if (tier !== undefined) facts.service_tier = tier
+  if (readCacheType(usage) !== undefined) facts.cache_mode = 'explicit'
+  if ((readReasoning(usage) ?? 0) > 0) facts.thinking = 'on'
+  if (model !== undefined) facts.model = model
+  return facts
 }

@@ -21,10 +21,9 @@ interface Input {
  */
 export function splitTokens(usage: JsonObject, lifetime: WriteLifetime | undefined): Quantities {
   const input = readInput(usage)
-  return {
-    ...(input ? splitInput(usage, input, lifetime) : {}),
-    ...splitOutput(usage, input),
-  }
+  const quantities: Tally = input ? splitInput(usage, input, lifetime) : {}
+  addOutput(quantities, usage, input)
+  return quantities
 }
 
 /** The details of a side, in the plural and the singular that vendors write. */
@@ -125,8 +124,9 @@ function splitInput(
   usage: JsonObject,
   { total, cached, written }: Input,
   lifetime: WriteLifetime | undefined,
-): Quantities {
+): Tally {
   const details = detailsOf(usage, 'input')
+  if (details.length === 0 && cached === 0 && written === 0) return { input_token: total }
   const room = new Room(total)
   const audio = room.take(readDetail(details, 'audio_tokens'))
   const image = room.take(readDetail(details, 'image_tokens'))
@@ -191,18 +191,16 @@ export function readCacheType(usage: JsonObject): string | undefined {
  * Reasoning belongs to the output. Where `total_tokens` is more than both sides, it was told
  * beside the output: the difference counts, up to the reasoning that the details state.
  */
-function splitOutput(usage: JsonObject, input: Input | undefined): Quantities {
+function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefined): void {
   const named = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
-  if (named === undefined) return {}
+  if (named === undefined) return
   const details = detailsOf(usage, 'output')
   const room = new Room(named)
   const audio = room.take(readDetail(details, 'audio_tokens'))
   const image = room.take(readDetail(details, 'image_tokens'))
-  const text = addCounts(room.left, readOutside(usage, input, named)) ?? room.left
-  const quantities: Tally = { output_token: text }
+  quantities.output_token = addCounts(room.left, readOutside(usage, input, named)) ?? room.left
   tally(quantities, 'audio_output_token', audio)
   tally(quantities, 'image_output_token', image)
-  return quantities
 }
 
 function readOutside(usage: JsonObject, input: Input | undefined, output: number): number {

@@ -18,11 +18,10 @@ const NEUTRAL: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The neutral word of a vendor's tier. Null is the standard tier. A tier without a neutral word
- * stays the vendor's own text in lower case, and so has no price.
+ * Returns the neutral word of a vendor's tier. A tier without one stays the vendor's own text in
+ * lower case, and so has no price.
  */
-function toNeutralTier(tier: string | null): string {
-  if (tier === null) return 'standard'
+export function toNeutralTier(tier: string): string {
   const named = tier.toLowerCase()
   return NEUTRAL.get(named) ?? named
 }

@@ -20,11 +20,19 @@ export function tally(quantities: Tally, unit: Unit, count: number): void {
 
 /** The larger count of each unit: one call is often told in two places, and never twice. */
 export function largerOfEach(left: Quantities, right: Quantities): Quantities {
+  if (isEmpty(right)) return left
+  if (isEmpty(left)) return right
   const larger: Tally = { ...left }
   for (const [unit, count] of Object.entries(right) as [Unit, number][]) {
     larger[unit] = Math.max(larger[unit] ?? 0, count)
   }
   return larger
+}
+
+/** True for an object without members. */
+export function isEmpty(members: object): boolean {
+  for (const _ in members) return false
+  return true
 }
 
 /** The tokens of a model of images: output that its details do not call text is images. */

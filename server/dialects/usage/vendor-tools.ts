@@ -62,11 +62,13 @@ export function readVendorTools(document: unknown, usage: unknown): ToolReading 
     read(usage, 'connectors', NAMED_TOOLS),
     searches(member(usage, 'num_search_queries')),
   ]
-  return { calls: readings.reduce(largerOfEach, {}), unknown }
+  return { calls: readings.reduce(largerOfEach), unknown }
 }
 
+const NO_CALLS: Quantities = {}
+
 function readTools(tools: unknown, names: Names, path: string, unknown: string[]): Quantities {
-  if (!isObject(tools)) return {}
+  if (!isObject(tools)) return NO_CALLS
   const calls: Tally = {}
   for (const [name, value] of Object.entries(tools)) {
     const count = readToolCount(value)
@@ -92,6 +94,7 @@ function readServerSideTools(usage: unknown, details: Quantities): Quantities {
 }
 
 function searches(value: unknown): Quantities {
+  if (value === undefined) return NO_CALLS
   const calls: Tally = {}
   tally(calls, 'web_search_call', readCount(value) ?? 0)
   return calls

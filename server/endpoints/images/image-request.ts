@@ -88,7 +88,7 @@ function estimate(request: CallRequest, { usage }: RelayReport, complete: boolea
   const image = usage?.image ?? (complete ? countImagesMost(request.value) : 0)
   return {
     image,
-    input_token: request.inputTokensEstimate,
+    input_token: request.estimateInputTokens(),
     image_output_token: image * countTokensMost(request.value),
   }
 }

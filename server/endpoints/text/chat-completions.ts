@@ -75,7 +75,7 @@ export const chatCompletions: MeteredEndpoint = {
     inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureChat(value)),
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
-    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,
   },

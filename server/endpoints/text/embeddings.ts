@@ -85,7 +85,7 @@ export const embeddings: MeteredEndpoint = {
     inputTokens: estimateInput,
     quote,
     needs: ['input_token'],
-    fallback: (request) => ({ input_token: request.inputTokensEstimate }),
+    fallback: (request) => ({ input_token: request.estimateInputTokens() }),
     billsBroken: false,
     passesRefusals: false,
   },

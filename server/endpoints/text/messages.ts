@@ -96,7 +96,7 @@ export const messages: MeteredEndpoint = {
     inputTokens: estimateInput,
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
-    fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+    fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
     billsBroken: true,
     passesRefusals: false,
   },

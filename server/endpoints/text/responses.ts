@@ -74,7 +74,7 @@ const metering: Metering = {
   inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
   quote: (request) => quoteText(request, dialect),
   needs: TEXT_NEEDS,
-  fallback: (request, report) => estimateText(request.inputTokensEstimate, report),
+  fallback: (request, report) => estimateText(request.estimateInputTokens(), report),
   billsBroken: true,
   passesRefusals: true,
 }

@@ -11,3 +11,16 @@ export const createApiKey = FORM.create
 export const isWellFormedApiKey = FORM.isWellFormed
 export const displayApiKey = FORM.display
 export const hashApiKey = hashSecret
+
+/** A key that a caller sent, as it is looked up: the key itself goes no further. */
+export interface PresentedKey {
+  /** SHA-256 of the key. */
+  readonly hash: Buffer
+  /** The hash in base64, for maps. */
+  readonly name: string
+}
+
+export function presentKey(text: string): PresentedKey {
+  const hash = hashApiKey(text)
+  return { hash, name: hash.toString('base64') }
+}

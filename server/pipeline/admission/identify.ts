@@ -1,12 +1,32 @@
 /** Verb 1: who calls? Junk is refused before any look-up. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Caller } from '../../accounts/accounts.ts'
 import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
-import { isWellFormedApiKey } from '../../lib/secrets/api-key.ts'
+import { isWellFormedApiKey, type PresentedKey, presentKey } from '../../lib/secrets/api-key.ts'
 import type { Services } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
+
+/** What the last request of a connection presented. */
+interface Presented {
+  readonly authorization: string | undefined
+  readonly apiKey: string | string[] | undefined
+  readonly key: PresentedKey
+}
+
+/** SDKs keep their connections: the same headers on one of them need no second hash. */
+const lastOn = new WeakMap<Socket, Presented>()
+
+function readKey({ headers, socket }: IncomingMessage): PresentedKey {
+  const { authorization, 'x-api-key': apiKey } = headers
+  const last = lastOn.get(socket)
+  if (last && last.authorization === authorization && last.apiKey === apiKey) return last.key
+  const key = presentKey(readCredential(headers))
+  lastOn.set(socket, { authorization, apiKey, key })
+  return key
+}
 
 /**
  * The key in `Authorization: Bearer` or `x-api-key`. Throws 401 when there is none, when the two
@@ -33,7 +53,7 @@ export async function identify(
   context: Context,
   services: Pick<Services, 'accounts'>,
 ): Promise<Caller> {
-  const key = readCredential(context.request.headers)
+  const key = readKey(context.request)
   const found = await timed(context, 'auth', () => services.accounts.identify(key))
   if ('refused' in found) {
     if (found.refused !== 'suspended') throw new GatewayError('unauthenticated')

@@ -97,7 +97,7 @@ function readWhole(
     if (withinMs !== undefined) {
       const late = () =>
         fail(new UpstreamFailure('unknown', { message: 'no whole answer in time' }))
-      timer = setTimeout(late, Math.max(0, withinMs))
+      timer = setTimeout(late, toTimerMs(withinMs))
     }
     body.on('end', () => {
       clearTimeout(timer)
@@ -167,7 +167,7 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
         onError(new UpstreamFailure('unknown', { message: 'no first event in time' }))
         body.destroy()
       }
-      timer = setTimeout(late, Math.max(0, withinMs))
+      timer = setTimeout(late, toTimerMs(withinMs))
     }
     body.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
@@ -178,6 +178,16 @@ function brokenOff(cause: unknown, message: string): UpstreamFailure {
   return cause instanceof UpstreamFailure
     ? cause
     : new UpstreamFailure('unknown', { cause, message })
+}
+
+const TIMER_STEP_MS = 100
+
+/**
+ * Rounds a wait up to a tenth of a second: timers of one length share a list, and a list for each
+ * call costs more than the timer.
+ */
+function toTimerMs(withinMs: number): number {
+  return Math.max(0, Math.ceil(withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
 }
 
 function ignore(): void {}

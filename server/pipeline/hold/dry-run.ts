@@ -53,7 +53,7 @@ export async function suppose(
       createdAtSeconds: 0,
       model: modelId,
       stream: reading.streams(value),
-      inputTokensEstimate: reading.inputTokens(value, body.length),
+      estimateInputTokens: () => reading.inputTokens(value, body.length),
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Verb 4: what should it come to, and has all that is asked for a price? */
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { clockFacts } from '../../catalog/price/clock.ts'
+import { countOnce } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
 import type { Metering } from '../metering.ts'
@@ -11,7 +12,7 @@ import {
   refuseUnpriced,
   refuseUnsold,
 } from '../price/dimensions.ts'
-import { boundHold, countOnce, type Held, type HeldWork } from '../price/held.ts'
+import { boundHold, type Held, type HeldWork } from '../price/held.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 
@@ -19,7 +20,7 @@ export interface Quote extends Held {
   readonly amountNanos: Nanos
   /** What the caller asked for, which counts where the answer does not say how it was served. */
   readonly facts: Facts
-  readonly streamTokens?: number
+  readonly streamTokens?: number | undefined
 }
 
 /** Throws a 400 that names a field which asks for what the model has no price for. */
@@ -30,8 +31,12 @@ export function quote(
 ): Quote {
   const { value, body, fields, headers, file } = request
   const estimate = metering.quote({
-    ...{ value, body, fields, headers, model },
-    ...(chain ? { chain } : {}),
+    value,
+    body,
+    fields,
+    headers,
+    model,
+    chain,
     fileBytes: file?.bytes ?? 0,
     fileSeconds: file?.seconds ?? 0,
   })
@@ -40,23 +45,19 @@ export function quote(
   refuseUnpriced(model, sent, metering.needs ?? [])
   if (!isText(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
   const held: Held = {
-    quantities: addFees({ ...countOnce(model.prices), ...estimate.quantities }, sent),
+    quantities: addFees(countOnce(model.prices, estimate.quantities), sent),
     alternatives: atAnyHour(alternatives, model),
     channels: routes.map((route) => channelFactsOf(route, services)),
     works: sent.flatMap(workOf),
     ceiling: estimate.ceiling,
   }
-  const { streamTokens } = estimate
-  return {
-    ...held,
-    ...(streamTokens === undefined ? {} : { streamTokens }),
-    facts: held.alternatives[0],
-    amountNanos: boundHold(model, held),
-  }
+  const amountNanos = boundHold(model, held)
+  return { ...held, streamTokens: estimate.streamTokens, facts: held.alternatives[0], amountNanos }
 }
 
 /** The same by the clock of arrival, and by the other hours too where a border is near. */
 function atAnyHour(alternatives: Held['alternatives'], model: Model): Held['alternatives'] {
+  if (model.details.peak_hours === undefined) return alternatives
   const hours = clockFacts(model, new Date()).alternatives
   const [first = NO_FACTS, ...others] = hours
   if (hours.length <= 1 && Object.keys(first).length === 0) return alternatives

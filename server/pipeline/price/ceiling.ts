@@ -4,7 +4,14 @@
  * and reviewed. A ceiling is made of the size of the request and of the model's limits, so that a
  * caller cannot lower it.
  */
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, UNITS, type Unit } from '../../lib/units.ts'
+import {
+  INPUT_UNITS,
+  OUTPUT_UNITS,
+  type Quantities,
+  sumOf,
+  type Unit,
+  unitsOf,
+} from '../../lib/units.ts'
 
 export interface Ceiling {
   /** Of all units of the prompt together, in each model's part of the work. */
@@ -26,43 +33,41 @@ const TOKEN_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS]
 
 /** Cuts stated quantities down to a ceiling; what lies within it is returned as it is. */
 export function clampToCeiling(stated: Quantities, ceiling: Ceiling): Clamped {
-  const { inputTokens, outputTokens, units, others } = ceiling
-  const isWithin =
-    sum(stated, INPUT_UNITS) <= inputTokens &&
-    sum(stated, OUTPUT_UNITS) <= outputTokens &&
-    UNITS.every((unit) => TOKEN_UNITS.has(unit) || (stated[unit] ?? 0) <= most(unit))
-  if (isWithin) return { quantities: stated, isClamped: false }
+  if (isWithin(stated, ceiling)) return { quantities: stated, isClamped: false }
   const clamped = {
-    ...fill(stated, INPUT_UNITS, inputTokens),
-    ...fill(stated, OUTPUT_UNITS, outputTokens),
+    ...fill(stated, INPUT_UNITS, ceiling.inputTokens),
+    ...fill(stated, OUTPUT_UNITS, ceiling.outputTokens),
   }
-  for (const unit of UNITS) {
-    const quantity = stated[unit]
-    if (quantity === undefined || TOKEN_UNITS.has(unit)) continue
-    clamped[unit] = Math.min(quantity, most(unit))
+  for (const unit of unitsOf(stated)) {
+    if (!TOKEN_UNITS.has(unit)) clamped[unit] = Math.min(stated[unit] ?? 0, mostOf(unit, ceiling))
   }
   return { quantities: clamped, isClamped: true }
+}
 
-  function most(unit: Unit): number {
-    // What a vendor says that a call cost is money, and bounded as such.
-    return unit === 'vendor_cost' ? Number.MAX_SAFE_INTEGER : (units?.[unit] ?? others)
+function isWithin(stated: Quantities, ceiling: Ceiling): boolean {
+  if (sumOf(stated, INPUT_UNITS) > ceiling.inputTokens) return false
+  if (sumOf(stated, OUTPUT_UNITS) > ceiling.outputTokens) return false
+  for (const unit of unitsOf(stated)) {
+    if (!TOKEN_UNITS.has(unit) && (stated[unit] ?? 0) > mostOf(unit, ceiling)) return false
   }
+  return true
+}
+
+/** What a vendor says that a call cost is money, and bounded as such. */
+function mostOf(unit: Unit, { units, others }: Ceiling): number {
+  return unit === 'vendor_cost' ? Number.MAX_SAFE_INTEGER : (units?.[unit] ?? others)
 }
 
 /** Without what was not stated: a quantity is a whole number from 0 on, or none. */
 export function onlyStated(usage: Quantities): Quantities {
-  if (Object.values(usage).every(isStated)) return usage
+  let isWhole = true
+  for (const unit in usage) isWhole &&= isStated(usage[unit as Unit])
+  if (isWhole) return usage
   return Object.fromEntries(Object.entries(usage).filter(([, quantity]) => isStated(quantity)))
 }
 
 function isStated(quantity: unknown): boolean {
   return typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0
-}
-
-function sum(quantities: Quantities, units: readonly Unit[]): number {
-  let total = 0
-  for (const unit of units) total += quantities[unit] ?? 0
-  return total
 }
 
 /** Keeps the proportions of the units, so that each price weighs as it would have. */
@@ -71,7 +76,7 @@ function fill(
   units: readonly Unit[],
   most: number,
 ): { -readonly [U in Unit]?: number } {
-  const total = sum(stated, units)
+  const total = sumOf(stated, units)
   const kept: { -readonly [U in Unit]?: number } = {}
   for (const unit of units) {
     const quantity = stated[unit]

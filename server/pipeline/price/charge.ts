@@ -8,24 +8,23 @@
  * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
  */
 import type { Facts, Model } from '../../catalog/catalog.ts'
-import { isPriced, type Priced, type PriceLine, priceCharge } from '../../catalog/price/price.ts'
+import {
+  countOnce,
+  isPriced,
+  type Priced,
+  type PriceLine,
+  priceCharge,
+} from '../../catalog/price/price.ts'
 import type { ModelPass, RelayReport } from '../../dialects/relay.ts'
 import type { Nanos } from '../../lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import { type Quantities, sideOf, type Unit } from '../../lib/units.ts'
 import { clampToCeiling, onlyStated } from './ceiling.ts'
 import { fitEstimate } from './fit-estimate.ts'
-import { countOnce, explainHold, type Held } from './held.ts'
+import { explainHold, type Held } from './held.ts'
 
 /** One line of a consumption record, as it is stored and shown. */
-export interface ChargeLine {
+export interface ChargeLine extends Omit<PriceLine, 'unit'> {
   readonly unit: string
-  readonly quantity: number
-  readonly unit_price: string
-  readonly per: number
-  readonly amount: string
-  /** Of work by another model than the one called: the vendor's id, and what it did. */
-  readonly model?: string
-  readonly role?: string
 }
 
 export interface Charge {
@@ -74,11 +73,11 @@ export function computeCharge(input: ChargeInput): Charge {
 }
 
 function readStated({ model, held, report }: ChargeInput): Stated {
-  const { usage = {}, passes = [], statedCost } = report
-  const sells = model.prices.some(({ unit }) => unit === 'vendor_cost')
-  const isKnown = sells && statedCost?.currency === model.currency && statedCost.nanos >= 0n
-  const cost = isKnown ? { vendor_cost: Number(statedCost.nanos) } : {}
-  const main = clampToCeiling(onlyStated({ ...usage, ...cost }), held.ceiling)
+  const { usage = NO_QUANTITIES, passes = NO_PASSES } = report
+  const cost = soldCost(model, report.statedCost)
+  const stated = onlyStated(cost === undefined ? usage : { ...usage, vendor_cost: cost })
+  const main = clampToCeiling(stated, held.ceiling)
+  if (passes.length === 0) return { ...main, passes: NO_PASSES }
   const others = passes.map((pass) => ({
     ...pass,
     ...clampToCeiling(onlyStated(pass.usage), held.ceiling),
@@ -94,6 +93,20 @@ function readStated({ model, held, report }: ChargeInput): Stated {
   }
 }
 
+const NO_QUANTITIES: Quantities = {}
+const NO_PASSES: readonly ModelPass[] = []
+const NO_FACTS: Facts = {}
+const NO_PRICES: ChargeInput['model']['prices'] = []
+
+/** The vendor's own cost, where the model is sold by it and in its currency. */
+function soldCost(
+  { prices, currency }: ChargeInput['model'],
+  stated: RelayReport['statedCost'],
+): number | undefined {
+  if (!stated || stated.currency !== currency || stated.nanos < 0n) return undefined
+  return prices.some(({ unit }) => unit === 'vendor_cost') ? Number(stated.nanos) : undefined
+}
+
 function isAnything({ quantities, passes }: Stated): boolean {
   return passes.length > 0 || Object.keys(quantities).length > 0
 }
@@ -105,8 +118,8 @@ function hasCost({ vendor_cost: cost }: Quantities): boolean {
 /** A side of which any unit was stated is stated: a whole prompt may have come from a cache. */
 function findMissing({ needs = [], model }: ChargeInput, stated: Quantities): readonly Unit[] {
   return needs.filter((unit) => {
-    const side = [INPUT_UNITS, OUTPUT_UNITS].find((units) => units.includes(unit)) ?? [unit]
-    return side.every((one) => stated[one] === undefined) && isPriced(model.prices, unit)
+    const isStated = sideOf(unit).some((one) => stated[one] !== undefined)
+    return !isStated && isPriced(model.prices, unit)
   })
 }
 
@@ -128,14 +141,14 @@ function chargeStated(
   estimated: Quantities,
   basis: Charge['basis'],
 ): Charge {
-  const { model, facts, channelFacts = {}, holdNanos, report } = input
-  const prices = model.free ? [] : model.prices
-  const once = countOnce(prices)
+  const { model, facts, channelFacts = NO_FACTS, holdNanos, report } = input
+  const prices = model.free ? NO_PRICES : model.prices
   const price = (some: Quantities, served = facts) =>
-    priceCharge(prices, { ...once, ...some }, served, channelFacts, passes)
+    priceCharge(prices, countOnce(prices, some), served, channelFacts, passes)
   const all = fitEstimate(quantities, estimated, holdNanos, (some) => price(some).totalNanos)
   const priced = price(all)
-  const isUnknown = !model.free && (report.unknownUsage ?? []).length > 0
+  const isUnknown =
+    !model.free && report.unknownUsage !== undefined && report.unknownUsage.length > 0
   const isUnpriced = !model.free && priced.unpriced.some((unit) => isSold(unit, model))
   const review = isClamped || isUnknown || isUnpriced
   if (!isUnknown && !isUnpriced) return chargeOf(priced, basis, review)
@@ -148,7 +161,7 @@ function chargeStated(
 }
 
 function chargeOf({ totalNanos, lines }: Priced, basis: Charge['basis'], review: boolean): Charge {
-  return { nanos: totalNanos, basis, review, lines: lines.map(printLine) }
+  return { nanos: totalNanos, basis, review, lines }
 }
 
 /** Facts of the call as if it had been served the way that its request named. */
@@ -183,11 +196,7 @@ function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
   return !isPlain || prices.some((price) => price.unit === base)
 }
 
-function printLine({ unitPrice, ...line }: PriceLine): ChargeLine {
-  return { ...line, unit_price: unitPrice }
-}
-
 /** The record says what the hold was for. */
 function chargeHold({ model, holdNanos, held }: ChargeInput, basis: Charge['basis']): Charge {
-  return { nanos: holdNanos, basis, review: true, lines: explainHold(model, held).map(printLine) }
+  return { nanos: holdNanos, basis, review: true, lines: explainHold(model, held) }
 }

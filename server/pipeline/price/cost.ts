@@ -3,13 +3,12 @@
  * quantities that the caller is charged for. Null is unknown, which is never the same as nothing.
  */
 import type { Facts, PriceEntry, RouteCost } from '../../catalog/catalog.ts'
-import { priceCharge } from '../../catalog/price/price.ts'
+import { countOnce, priceCharge } from '../../catalog/price/price.ts'
 import type { ModelPass, StatedCost } from '../../dialects/relay.ts'
 import type { Nanos } from '../../lib/money.ts'
-import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
+import { type Quantities, sideOf, type Unit } from '../../lib/units.ts'
 import type { FailureKind } from '../../upstreams/failure.ts'
 import type { Charge } from './charge.ts'
-import { countOnce } from './held.ts'
 
 /** No call costs a million; such a figure comes of absurd usage or of a wrong catalog. */
 const BELIEVED_NANOS_MAX = 10n ** 15n
@@ -19,7 +18,6 @@ const NEVER_ABSENT: ReadonlySet<Unit> = new Set([
   ...(['input_token', 'output_token', 'audio_input_token', 'image_output_token'] as const),
   ...(['character', 'second', 'image', 'call', 'task'] as const),
 ])
-const SIDES: readonly (readonly Unit[])[] = [INPUT_UNITS, OUTPUT_UNITS]
 
 /** The version of a cost that the vendor stated where no costs of the route are known. */
 const STATED_VERSION = 0n
@@ -71,7 +69,7 @@ function computeByUsage(cost: RouteCost | undefined, input: CostInput): CallCost
   if (!cost || input.charge.review || input.charge.nanos === null) return null
   const { facts, channelFacts = facts, passes } = input
   const { entries, version } = cost
-  const stated = { ...countOnce(entries), ...input.usage }
+  const stated = countOnce(entries, input.usage ?? {})
   const quantities = isWhole(entries, stated) ? stated : complete(stated, input.fallback())
   if (!isWhole(entries, quantities)) return null
   return believe(priceCharge(entries, quantities, facts, channelFacts, passes).totalNanos, version)
@@ -101,6 +99,5 @@ function isWhole(entries: readonly PriceEntry[], quantities: Quantities): boolea
 
 /** A prompt may have come from a cache as a whole, and output be images alone. */
 function isTold(quantities: Quantities, unit: Unit): boolean {
-  const side = SIDES.find((units) => units.includes(unit)) ?? [unit]
-  return side.some((one) => quantities[one] !== undefined)
+  return sideOf(unit).some((one) => quantities[one] !== undefined)
 }

@@ -1,8 +1,8 @@
 /** What a hold was taken for, what it comes to, and the arithmetic of it. Pure. */
-import type { Facts, Model, PriceEntry } from '../../catalog/catalog.ts'
+import type { Facts, Model } from '../../catalog/catalog.ts'
 import { explainUpperBound, type PriceLine, priceUpperBound } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
-import type { Quantities, Unit } from '../../lib/units.ts'
+import type { Quantities } from '../../lib/units.ts'
 import type { Ceiling } from './ceiling.ts'
 
 /** What a request should come to, and how it may be served. */
@@ -20,12 +20,6 @@ export interface Held {
 export interface HeldWork {
   readonly facts: Facts
   readonly quantities: Quantities
-}
-
-/** What every call and task is one of, where that has a price: no upstream counts it. */
-export function countOnce(prices: readonly PriceEntry[]): Quantities {
-  const isSoldBy = (unit: Unit) => prices.some((price) => price.unit === unit)
-  return { ...(isSoldBy('call') ? { call: 1 } : {}), ...(isSoldBy('task') ? { task: 1 } : {}) }
 }
 
 /** The amount to hold: the dearest of all ways in which the request may be served. */

@@ -28,7 +28,7 @@ export interface ResolvedCall {
   readonly routes: readonly UsableRoute[]
   readonly idempotency: IdempotencyClaim | null
   /** The earlier answers that the request builds on; absent when it builds on none. */
-  readonly chain?: Chain
+  readonly chain?: Chain | undefined
   /** Gives back what the request has on disk. */
   readonly discard: () => Promise<void>
 }
@@ -66,23 +66,32 @@ async function match(
   const { headers } = context.request
   const modelId = await readModelId(metering, { value, query: context.query, headers })
   context.facts.model = modelId
-  const target = await findTarget(modelId, metering, value, caller, services, speaks)
-  // Counted when somebody asks: most calls never need it.
+  const { model, routes, chain } = await findTarget(
+    modelId,
+    metering,
+    value,
+    caller,
+    services,
+    speaks,
+  )
+  // Counted on first use: most calls never need it.
   let inputTokens: number | undefined
   return {
-    ...target,
+    model,
+    routes,
+    chain,
     idempotency: readIdempotency(context, digest),
     request: {
       body,
       fields,
       value,
-      ...(file ? { file } : {}),
+      file,
       headers,
       requestId: context.requestId,
       createdAtSeconds: Math.floor(Date.now() / 1000),
       model: modelId,
       stream: metering.streams(value),
-      get inputTokensEstimate() {
+      estimateInputTokens() {
         inputTokens ??= metering.inputTokens(value, body.length)
         return inputTokens
       },
@@ -201,11 +210,32 @@ export function findRoutes(
   snapshot: CatalogSnapshot,
   { upstreams }: Pick<Services, 'upstreams'>,
 ): UsableRoute[] {
-  return model.routes.flatMap((route) => {
-    const target = snapshot.channels.get(route.channel)
-    const upstream = target && upstreams.get(target.upstream)
-    return target && upstream && speaks(upstream) ? [{ ...route, target }] : []
-  })
+  const usable: UsableRoute[] = []
+  for (const route of targetsOf(model, snapshot)) {
+    const upstream = upstreams.get(route.target.upstream)
+    if (upstream && speaks(upstream)) usable.push(route)
+  }
+  return usable
+}
+
+/** Snapshots never change, so that the routes of a model are joined to their channels once. */
+const targets = new WeakMap<CatalogSnapshot, Map<Model, readonly UsableRoute[]>>()
+
+function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRoute[] {
+  let known = targets.get(snapshot)
+  if (!known) {
+    known = new Map()
+    targets.set(snapshot, known)
+  }
+  let routes = known.get(model)
+  if (!routes) {
+    routes = model.routes.flatMap((route) => {
+      const target = snapshot.channels.get(route.channel)
+      return target ? [{ ...route, target }] : []
+    })
+    known.set(model, routes)
+  }
+  return routes
 }
 
 /** What builds on an earlier answer goes where that lies; another account's does not exist. */

@@ -145,7 +145,7 @@ async function send(
       ...{ body, value, fields: scan.fields, headers: {}, model, stream: false },
       requestId: task.request_id,
       createdAtSeconds: Math.floor(Date.now() / 1000),
-      inputTokensEstimate: Math.ceil(body.length / 3),
+      estimateInputTokens: () => Math.ceil(body.length / 3),
     },
   })
   const opened = await openAnswer({ ...answer, stream: false }, ANSWER_BYTES_MAX)

@@ -34,7 +34,7 @@ export function rebuildRequest(task: ClaimedTask, metering: Metering, body: Buff
     createdAtSeconds: Math.floor(task.created_at.getTime() / 1000),
     model: task.model,
     stream: false,
-    inputTokensEstimate: metering.inputTokens(value, body.length),
+    estimateInputTokens: () => metering.inputTokens(value, body.length),
   }
 }
 

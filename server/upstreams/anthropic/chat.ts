@@ -14,7 +14,7 @@ export async function chat(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
-  const { stream, model, value, inputTokensEstimate } = request
+  const { stream, model, value } = request
   const quirks = readMessagesQuirks(settings)
   const body = translateChatRequest(value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, { ...request, headers: {} }, body))
@@ -26,7 +26,7 @@ export async function chat(
     model,
     created: request.createdAtSeconds,
     includeUsage: member(value.stream_options, 'include_usage') === true,
-    inputTokensEstimate,
+    inputTokensEstimate: request.estimateInputTokens(),
   }
   return {
     status: 200,

@@ -19,7 +19,8 @@ export async function messages(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
 ): Promise<UpstreamAnswer> {
-  const { stream, model, inputTokensEstimate } = request
+  const { stream, model } = request
+  const inputTokensEstimate = request.estimateInputTokens()
   const quirks = readQuirks(settings)
   const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))

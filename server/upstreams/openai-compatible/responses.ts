@@ -70,7 +70,8 @@ async function translate(
   wire: Wire,
   { settings, upstreamModel, request }: Call,
 ): Promise<UpstreamAnswer> {
-  const { stream, model, inputTokensEstimate, createdAtSeconds } = request
+  const { stream, model, createdAtSeconds } = request
+  const inputTokensEstimate = request.estimateInputTokens()
   const quirks = readQuirks(settings)
   const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
   const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))

@@ -145,7 +145,7 @@ test('stated within the ceiling: charged to the token. Not stated: never more th
         const { needs, fallback } = DIALECTS[dialect]
         const held = heldOf(quote(dialect, write(dialect, text, extra)))
         const holdNanos = boundHold(model, held)
-        const input = { inputTokensEstimate: inputOf(held as Estimate) } as never
+        const input = { estimateInputTokens: () => inputOf(held as Estimate) } as never
         const charge = (stated: typeof usage) => {
           const report = { outputBytes, finished: complete, usage: stated }
           return computeCharge({

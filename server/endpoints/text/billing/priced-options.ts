@@ -4,6 +4,7 @@
  */
 import type { Facts } from '../../../catalog/catalog.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
+import { toNeutralTier } from '../../../dialects/usage/service-tier.ts'
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
@@ -23,20 +24,6 @@ export interface Asking {
 export function createAsking(): Asking {
   return { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
 }
-
-/** Names of one tier, as vendors and their answers write them. */
-const TIERS: ReadonlyMap<string, string> = new Map([
-  ['default', 'standard'],
-  ['standard', 'standard'],
-  ['standard_only', 'standard'],
-  ['on_demand', 'standard'],
-  ['priority', 'fast'],
-  ['performance', 'fast'],
-  ['fast', 'fast'],
-  ['scale', 'prepaid'],
-  ['provisioned', 'prepaid'],
-  ['reserved', 'prepaid'],
-])
 
 /** Tier, speed, region, thinking and caches. `value` may hold any of them in any dialect. */
 export function readCommon(asking: Asking, value: JsonObject, measure: Measure): void {
@@ -63,7 +50,7 @@ function readTier(asking: Asking, tier: unknown): void {
   if (isAbsent(tier)) return
   const word = wordOf(tier)
   if (word === 'auto') return
-  addStrict(asking, 'service_tier', 'service_tier', String(tier), TIERS.get(word) ?? word)
+  addStrict(asking, 'service_tier', 'service_tier', String(tier), toNeutralTier(word))
 }
 
 function readWord(asking: Asking, field: string, fact: string, value: unknown): void {
@@ -95,6 +82,7 @@ export function isAbsent(value: unknown): value is undefined | null {
 
 /** The audio of an answer has prices of its own. */
 export function readModalities(asking: Asking, { modalities, audio }: JsonObject): void {
+  if (isAbsent(modalities) && isAbsent(audio)) return
   const named: readonly unknown[] = Array.isArray(modalities) ? modalities : [modalities]
   const wanted = named.map((one) => (isAbsent(one) ? '' : wordOf(one)))
   if (wanted.includes('audio') || isObject(audio)) {
@@ -157,7 +145,13 @@ export function readTools(
 
 /** Members of a tool that decide what it costs. */
 const DECISIVE: ReadonlySet<string> = new Set([
-  ...['type', 'model', 'max_uses', 'container', 'environment', 'partial_images', 'tools'],
+  'type',
+  'model',
+  'max_uses',
+  'container',
+  'environment',
+  'partial_images',
+  'tools',
 ])
 
 /** Some vendors match names whatever their letter case, and would read what is not priced. */

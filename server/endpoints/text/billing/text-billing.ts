@@ -38,13 +38,23 @@ const MOST = 2 ** 50
 
 /** All limits of the output that any dialect knows, and names of servers of open models. */
 const LIMITS = [
-  ...['max_completion_tokens', 'max_tokens', 'max_output_tokens'],
-  ...['max_new_tokens', 'max_gen_tokens', 'num_predict'],
+  'max_completion_tokens',
+  'max_tokens',
+  'max_output_tokens',
+  'max_new_tokens',
+  'max_gen_tokens',
+  'num_predict',
 ]
 /** Names of the number of answers, of which the first is the dialect's own. */
 const CHOICES = [
-  ...['n', 'best_of', 'candidate_count', 'num_choices', 'num_completions'],
-  ...['num_generations', 'num_return_sequences', 'num_samples'],
+  'n',
+  'best_of',
+  'candidate_count',
+  'num_choices',
+  'num_completions',
+  'num_generations',
+  'num_return_sequences',
+  'num_samples',
 ]
 
 export interface TextDialect {
@@ -63,14 +73,39 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const measure = dialect.measure(value)
   const inputTokens = countInput(body.length, measure)
   const asking = dialect.asking(request, measure, inputTokens)
+  const limits = readLimits(request, dialect)
   const held = inputTokens + (chain?.tokens ?? 0)
-  const ceiling = boundText(request, dialect, measure, asking)
+  const ceiling = boundText(request, limits, measure, asking)
   const inputUnit: Unit = measure.longCache ? 'cache_write_1h_token' : 'input_token'
   return {
-    quantities: { [inputUnit]: held, [outputUnitOf(asking)]: countOutput(request, dialect) },
+    quantities: { [inputUnit]: held, [outputUnitOf(asking)]: countOutput(request, limits) },
     ceiling,
-    streamTokens: boundStream(request, dialect, ceiling, asking),
+    streamTokens: boundStream(limits, ceiling, asking),
     dimensions: { alternatives: alternativesOf(asking), features: asking.features },
+  }
+}
+
+/** What a request says of the size of its answer. */
+interface OutputLimits {
+  /** The largest limit under a name that the dialect knows; undefined where there is none. */
+  readonly named: number | undefined
+  /** The largest limit under any name; 0 where there is none. */
+  readonly largest: number
+  /** Each answer is billed, those too that the vendor makes and does not show. */
+  readonly choices: number
+  /** Tokens of a predicted answer, of which the rejected ones are billed; as bytes. */
+  readonly predictionBytes: number
+  /** True when every member is one whose whole meaning is in the body. */
+  readonly isPlain: boolean
+}
+
+function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): OutputLimits {
+  return {
+    named: largest(value, dialect.limits),
+    largest: largest(value, LIMITS) ?? 0,
+    choices: Math.max(1, largest(value, CHOICES) ?? 1),
+    predictionBytes: bytesOf(fields, 'prediction'),
+    isPlain: hasOnly(value, dialect.plain),
   }
 }
 
@@ -86,11 +121,11 @@ export function countInput(bodyBytes: number, { mediaBytes, mediaTokens }: Measu
 }
 
 /** The most that the caller allows, over all answers; null is no limit. */
-function countOutput({ value, model, fields }: QuotedRequest, { limits }: TextDialect): number {
+function countOutput({ model }: QuotedRequest, limits: OutputLimits): number {
   const limit = model.limits.max_output_tokens ?? OUTPUT_TOKENS_DEFAULT
-  const most = Math.max(largest(value, limits) ?? limit, largest(value, LIMITS) ?? 0)
-  const rejected = Math.ceil(bytesOf(fields, 'prediction') / BYTES_PER_TOKEN)
-  return Math.min(most * countChoices(value) + rejected, MOST)
+  const most = Math.max(limits.named ?? limit, limits.largest)
+  const rejected = Math.ceil(limits.predictionBytes / BYTES_PER_TOKEN)
+  return Math.min(most * limits.choices + rejected, MOST)
 }
 
 function largest(value: Body, names: readonly string[]): number | undefined {
@@ -102,11 +137,6 @@ function largest(value: Body, names: readonly string[]): number | undefined {
   return most
 }
 
-/** Each answer is billed, those too that the vendor makes and does not show. */
-function countChoices(value: Body): number {
-  return Math.max(1, largest(value, CHOICES) ?? 1)
-}
-
 /** Of a top-level member as it was sent. */
 function bytesOf(fields: QuotedRequest['fields'], name: string): number {
   const member = fields.get(name)
@@ -115,20 +145,20 @@ function bytesOf(fields: QuotedRequest['fields'], name: string): number {
 
 /** Text is at most a token for each byte; what is not in the body is bounded by the model. */
 function boundText(
-  { value, body, model, chain, fields }: QuotedRequest,
-  { plain }: TextDialect,
+  { body, model, chain }: QuotedRequest,
+  limits: OutputLimits,
   measure: Measure,
   { isHosted, calls }: Asking,
 ): Ceiling {
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
-  const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && hasOnly(value, plain)
+  const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && limits.isPlain
   const elsewhere = isWhole ? 0 : (inputMax ?? INPUT_TOKENS_MAX)
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
   const input = body.length + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
-  const each = Math.max(largest(value, LIMITS) ?? 0, outputMax ?? OUTPUT_TOKENS_MAX)
-  // A member that nobody knows may be a vendor's own name for the number of answers.
-  const answers = Math.max(countChoices(value), hasOnly(value, plain) ? 1 : CHOICES_MAX)
-  const output = each * answers + bytesOf(fields, 'prediction')
+  const each = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
+  // An unknown member may be a vendor's own name for the number of answers.
+  const answers = Math.max(limits.choices, limits.isPlain ? 1 : CHOICES_MAX)
+  const output = each * answers + limits.predictionBytes
   return {
     inputTokens: Math.min(input * passes, MOST),
     outputTokens: Math.min(output * passes, MOST),
@@ -142,14 +172,12 @@ const STREAM_TOKENS_LEAST = 65_536
 
 /** What a stream may bring: far above the limit that the caller named, where one was named. */
 function boundStream(
-  { value }: QuotedRequest,
-  { limits }: TextDialect,
+  { named, choices }: OutputLimits,
   { outputTokens }: Ceiling,
   { isHosted }: Asking,
 ): number {
-  const named = largest(value, limits)
   if (named === undefined || isHosted) return outputTokens
-  const most = named * countChoices(value) * STREAM_FACTOR
+  const most = named * choices * STREAM_FACTOR
   return Math.min(Math.max(most, STREAM_TOKENS_LEAST), outputTokens)
 }
 

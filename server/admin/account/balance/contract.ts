@@ -1,0 +1,18 @@
+/** What an account has, what is frozen, what it owes. */
+import { z } from 'zod'
+import { amount } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+export const balanceContract = {
+  'GET /accounts/:account_id/balance': {
+    role: 'member',
+    tag: 'Console: money',
+    summary: 'Get the balance of an account',
+    answer: z.object({
+      currency: z.string(),
+      available: amount,
+      held: amount.describe('Frozen for calls and tasks under way.'),
+      debt: amount.describe('Owed: paid calls are refused until it is paid.'),
+    }),
+  },
+} as const satisfies Contract

@@ -1,0 +1,77 @@
+/** The money of an account: every movement with the balance after it, and ways to add to it. */
+import { z } from 'zod'
+import { amount, page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: money'
+
+const creditKind = z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness'])
+
+const movement = z.object({
+  id: z.string().describe('A request id or a credit’s id.'),
+  at: time.describe('When the call began or the credit was posted.'),
+  kind: z.enum(['charge', ...creditKind.options]),
+  amount: amount.describe('Negative for a charge.'),
+  balance_after: amount.describe('Available and frozen, less what is owed.'),
+  model: z.string().nullable(),
+  endpoint: z.string().nullable(),
+  task_id: z.string().nullable(),
+  reason: z.string().nullable().describe('Of a credit.'),
+})
+
+const credit = z.object({
+  id: z.string(),
+  kind: creditKind,
+  amount,
+  reason: z.string(),
+  created_at: time,
+})
+
+export const billingContract = {
+  'GET /accounts/:account_id/ledger': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List an account’s movements of money',
+    description:
+      'Newest first: the charge of every finished call, and every credit. The pages that follow ' +
+      'a first one show the books as they were when that was read.',
+    query: z.object(paging),
+    answer: page(movement).extend({ currency: z.string() }),
+    errors: [400],
+  },
+  'GET /accounts/:account_id/credits': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List an account’s credits',
+    query: z.object(paging),
+    answer: page(credit),
+  },
+  'POST /accounts/:account_id/redeem': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Redeem a code',
+    body: z.strictObject({ code: text(100).min(1) }),
+    answer: z.object({
+      credit_id: z.string(),
+      kind: creditKind,
+      amount,
+      currency: z.string(),
+      available: amount.describe('Now.'),
+    }),
+  },
+  'POST /top-ups': {
+    role: 'public',
+    isSigned: true,
+    tag: TAG,
+    summary: 'Post a payment',
+    description:
+      'For the payment provider of an operator who has set TOP_UP_SECRET; else 404. The body is ' +
+      'JSON {event_id, account_id, amount, currency, reason?} of at most 64 KB, signed in the ' +
+      'header X-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">. The same ' +
+      'event credits once.',
+    answer: z.object({
+      posted: z.boolean().describe('False: this event was credited before.'),
+    }),
+    errors: [400, 401, 404, 413, 415],
+  },
+} as const satisfies Contract

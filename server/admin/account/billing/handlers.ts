@@ -1,0 +1,81 @@
+/** Movements, credits, codes and payments. */
+import { catchUp } from '../../../endpoints/account/usage.ts'
+import { invalidField } from '../../../errors.ts'
+import { postCredit } from '../../../ledger/store.ts'
+import { newId } from '../../../lib/ids.ts'
+import { formatAmount } from '../../../lib/money.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { selectCredits } from '../../operator/accounts/store.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import { toPage } from '../../page.ts'
+import { found, noSuch } from '../../refusal.ts'
+import { readCurrency } from '../account-store.ts'
+import type { billingContract } from './contract.ts'
+import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
+import { redeemSlowly } from './redeem-slowly.ts'
+import { listMovements, type MovementRow } from './store.ts'
+import { readPayment } from './top-up.ts'
+
+function describeMovement(row: MovementRow) {
+  return {
+    id: row.id,
+    at: row.at.toISOString(),
+    kind: row.kind,
+    amount: formatAmount(row.amount),
+    balance_after: formatAmount(row.balance_after),
+    model: row.model,
+    endpoint: row.endpoint,
+    task_id: row.task_id,
+    reason: row.reason,
+  }
+}
+
+export const billingHandlers: HandlersOf<typeof billingContract> = {
+  async 'GET /accounts/:account_id/ledger'({ params, query }, services) {
+    await catchUp(services)
+    const accountId = params.account_id
+    const { limit, cursor } = query
+    const after = cursor === undefined ? {} : { after: decodeLedgerCursor(cursor) }
+    const rows = await listMovements(services.sql, { accountId, limit: limit + 1, ...after })
+    const currency = rows[0]?.currency ?? (await readCurrency(services.sql, accountId))
+    const page = toPage(rows, limit, encodeLedgerCursor, describeMovement)
+    return { ...page, currency: found(currency, 'account') }
+  },
+  async 'GET /accounts/:account_id/credits'({ params, query }, { sql }) {
+    const { limit, cursor: after } = query
+    const wanted = { accountId: params.account_id, limit: limit + 1, after }
+    return toPage(
+      await selectCredits(sql, wanted),
+      limit,
+      ({ id }) => id,
+      ({ id, kind, amount, reason, created_at: at }) => ({
+        ...{ id, kind, reason, amount: formatAmount(amount), created_at: at.toISOString() },
+      }),
+    )
+  },
+  async 'POST /accounts/:account_id/redeem'(input, services) {
+    const { params, body, note } = input
+    const use = { accountId: params.account_id, code: body.code }
+    const { creditId, kind, amountNanos } = await asRefusal(redeemSlowly(services, input, use))
+    note({ credit_id: creditId })
+    const balance = await services.ledger.balance(params.account_id)
+    const { currency, available } = found(balance, 'account')
+    return {
+      ...{ credit_id: creditId, kind, currency, amount: formatAmount(amountNanos) },
+      available: formatAmount(available),
+    }
+  },
+  async 'POST /top-ups'({ context }, { sql, system }) {
+    const { topUpSecret } = system
+    if (topUpSecret === undefined) throw noSuch('path')
+    const { eventId, accountId, amountNanos, currency, reason } = await readPayment(
+      context,
+      topUpSecret,
+    )
+    const known = found(await readCurrency(sql, accountId), 'account')
+    if (known !== currency) throw invalidField('currency', `this account is in ${known}`)
+    const credit = { kind: 'top_up', amountNanos, reason, actor: 'payment', eventId } as const
+    const posted = await postCredit(sql, { id: newId('cred'), accountId, ...credit })
+    return { posted }
+  },
+}

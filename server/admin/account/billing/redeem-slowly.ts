@@ -1,0 +1,34 @@
+/** Redeeming, at a rate at which nobody can look for codes. */
+import type { Context } from '../../../http/context.ts'
+import { type Redeemed, redeemCode, UnknownCode } from '../../../ledger/redeem/redeem-codes.ts'
+import type { Subject } from '../../../sign-in/rates/throttle.ts'
+import type { Session } from '../../../sign-in/sessions/session.ts'
+import type { AdminServices } from '../../services.ts'
+
+/**
+ * Redeems a code. Each attempt costs one of the person's, the account's and the network address's
+ * rate, and all of them are given back unless there is no such code. Throws 429 with the time to
+ * wait, or what `redeemCode` throws.
+ */
+export async function redeemSlowly(
+  { sql, signIn }: AdminServices,
+  { context, session }: { readonly context: Context; readonly session: Session },
+  { accountId, code }: { readonly accountId: string; readonly code: string },
+): Promise<Redeemed> {
+  const { throttle, addresses } = signIn.parts
+  const rates: readonly (readonly [Subject, string])[] = [
+    ['code', session.user.id],
+    ['code', accountId],
+    ['codeAddress', addresses.lineOf(context.request)],
+  ]
+  for (const [subject, name] of rates) await throttle.take(subject, name)
+  let isKnown = true
+  try {
+    return await redeemCode(sql, { code, accountId, actor: session.user.email })
+  } catch (error) {
+    isKnown = !(error instanceof UnknownCode)
+    throw error
+  } finally {
+    if (isKnown) for (const [subject, name] of rates) await throttle.giveBack(subject, name)
+  }
+}

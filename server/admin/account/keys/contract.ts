@@ -1,0 +1,108 @@
+/** The API keys of an account: a key is shown once, when it is made. */
+import { z } from 'zod'
+import { amount, decimal, page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: API keys'
+const DAY_SECONDS = 86_400
+const OVERLAP_SECONDS_MAX = 30 * DAY_SECONDS
+const MODELS_MAX = 200
+const PER_MINUTE_MAX = 10_000_000
+const AT_ONCE_MAX = 1_000_000
+
+const limits = z.strictObject({
+  requests_per_minute: z.int().min(1).max(PER_MINUTE_MAX).nullable().exactOptional(),
+  concurrent_calls: z.int().min(1).max(AT_ONCE_MAX).nullable().exactOptional(),
+})
+
+const key = z.object({
+  id: z.string(),
+  name: z.string(),
+  display: z.string().describe('First and last characters; the key itself is never shown again.'),
+  state: z.enum(['active', 'disabled', 'expired']),
+  models: z.array(z.string()).nullable().describe('Null: every model.'),
+  limits,
+  spend_limit: amount.nullable(),
+  spent: amount.describe(
+    'By finished calls. With a spend limit: to the last call, and by the keys it was rotated ' +
+      'from and to as well, which share the limit.',
+  ),
+  held: amount.nullable().describe('Frozen for calls under way; known with a spend limit.'),
+  calls: z.int().describe('Up to half a minute late, as `last_used_at` and `spent` may be.'),
+  last_used_at: time.nullable(),
+  expires_at: time.nullable(),
+  replaced_by: z.string().nullable().describe('The key of a rotation.'),
+  created_at: time,
+})
+
+const created = key.extend({ key: z.string().describe('Shown this once.') })
+
+const content = {
+  name: text(200),
+  models: z.array(text(200).min(1)).max(MODELS_MAX).nullable(),
+  limits,
+  spend_limit: decimal.nullable(),
+  expires_at: time.nullable(),
+}
+
+export const keysContract = {
+  'GET /accounts/:account_id/keys': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the keys of an account',
+    query: z.object(paging),
+    answer: page(key),
+  },
+  'POST /accounts/:account_id/keys': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Create a key',
+    body: z.strictObject({
+      name: content.name.default(''),
+      models: content.models.default(null),
+      limits: content.limits.default({}),
+      spend_limit: content.spend_limit.default(null),
+      expires_at: content.expires_at.default(null),
+    }),
+    answer: created,
+  },
+  'GET /accounts/:account_id/keys/:key_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get a key',
+    answer: key,
+  },
+  'PATCH /accounts/:account_id/keys/:key_id': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Change a key',
+    description: 'Members that are left out stay as they are; null lifts a limit.',
+    body: z.strictObject(content).partial(),
+    answer: key,
+  },
+  'POST /accounts/:account_id/keys/:key_id/disable': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Disable a key',
+    description: 'It is refused within five seconds.',
+    answer: key,
+  },
+  'POST /accounts/:account_id/keys/:key_id/enable': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Enable a key',
+    answer: key,
+  },
+  'POST /accounts/:account_id/keys/:key_id/rotate': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Replace a key',
+    description:
+      'The old one works on for the overlap. Both share one spend limit and what is spent of it.',
+    body: z.strictObject({
+      overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
+    }),
+    answer: created,
+    errors: [400],
+  },
+} as const satisfies Contract

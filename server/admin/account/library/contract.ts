@@ -1,0 +1,89 @@
+/** What an account’s tasks made, and the files it uploaded. */
+import { z } from 'zod'
+import { libraryEntry } from '../../../endpoints/files/library-entry.ts'
+import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: library'
+
+const entry = libraryEntry.extend({
+  charged: amount.nullable().describe('What its task cost; null while that is not known.'),
+})
+
+const asset = entry.extend({
+  erasing: z
+    .object({ task_id: z.string(), since: time })
+    .nullable()
+    .describe('The task that is making a copy without subtitles of this video, while it runs.'),
+})
+
+const file = z.object({
+  id: z.string(),
+  filename: z.string(),
+  purpose: z.string(),
+  bytes: z.int(),
+  content_type: z.string(),
+  url: z.string().describe('Public to everybody who knows it, until the file expires.'),
+  created_at: time,
+  expires_at: time,
+})
+
+const filters = {
+  ...paging,
+  ...span,
+  model: text(200).optional(),
+  task_id: text(200).optional(),
+}
+
+export const libraryContract = {
+  'GET /accounts/:account_id/gallery': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the images of an account',
+    query: z.object(filters),
+    answer: page(entry),
+  },
+  'DELETE /accounts/:account_id/gallery/:asset_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Delete an image',
+  },
+  'GET /accounts/:account_id/assets': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the videos, last frames and erased copies of an account',
+    query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
+    answer: page(asset),
+  },
+  'GET /accounts/:account_id/assets/:asset_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Show an asset',
+    answer: asset,
+  },
+  'DELETE /accounts/:account_id/assets/:asset_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Delete an asset',
+  },
+  'GET /accounts/:account_id/files': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the files of an account',
+    query: z.object({ ...paging, purpose: text(64).optional() }),
+    answer: page(file),
+  },
+  'POST /accounts/:account_id/files': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Upload a file',
+    description: 'multipart/form-data as POST /v1/files takes it. Below 1 GB; free of charge.',
+    answer: file,
+    errors: [400, 408, 413, 415, 422],
+  },
+  'DELETE /accounts/:account_id/files/:file_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Delete a file',
+  },
+} as const satisfies Contract

@@ -1,0 +1,53 @@
+/** The models that an account can call, and what they cost. */
+import { z } from 'zod'
+import { MODEL_TYPES } from '../../../catalog/catalog.ts'
+import { modelPrice } from '../../../endpoints/account/models.ts'
+import { page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: models'
+
+const model = z.object({
+  id: z.string(),
+  type: z.enum(MODEL_TYPES),
+  display_name: z.string(),
+  owned_by: z.string(),
+  description: z.string().nullable(),
+  free: z.boolean(),
+  currency: z.string(),
+  prices: z.array(modelPrice),
+  price_version: z.string().nullable(),
+  limits: z.record(z.string(), z.number()),
+  endpoints: z.array(z.string()).describe('Paths that take this model.'),
+  updated_at: time,
+})
+
+export const modelsContract = {
+  'GET /accounts/:account_id/models': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the models with their prices',
+    query: z.object({
+      ...paging,
+      type: z.enum(MODEL_TYPES).optional(),
+      search: text(200).optional().describe('A part of the id or name.'),
+    }),
+    answer: page(model),
+  },
+  'GET /accounts/:account_id/models/:model_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get a model with the history of its prices',
+    description: 'A call is settled by the prices that held when its money was frozen.',
+    answer: model.extend({
+      price_history: z.array(
+        z.object({
+          version: z.string(),
+          effective_from: time,
+          currency: z.string(),
+          prices: z.array(modelPrice),
+        }),
+      ),
+    }),
+  },
+} as const satisfies Contract

@@ -1,0 +1,73 @@
+/** The catalog as customers see it: what there is and what it costs, not where it comes from. */
+import type { Model } from '../../../catalog/catalog.ts'
+import { readPrices } from '../../../catalog/load/load-model.ts'
+import { describeModel, describePrices } from '../../../endpoints/account/models.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { type PriceVersionRow, selectPriceHistory } from '../../operator/models/store.ts'
+import { toPage } from '../../page.ts'
+import { found } from '../../refusal.ts'
+import type { AdminServices } from '../../services.ts'
+import type { modelsContract } from './contract.ts'
+
+/** Limits that a caller can run into; how long we wait for upstreams is not one. */
+const SHOWN_LIMITS = [
+  ...(['requests_per_minute', 'concurrent_calls', 'max_output_tokens'] as const),
+  'max_input_tokens' as const,
+]
+
+function describe(model: Model, services: AdminServices) {
+  const { id, owned_by, display_name, prices, free, endpoints } = describeModel(model, services)
+  const { description } = model.details
+  const limits = SHOWN_LIMITS.flatMap((name) => {
+    const limit = model.limits[name]
+    return limit === undefined ? [] : [[name, limit] as const]
+  })
+  return {
+    ...{ id, type: model.type, display_name, owned_by },
+    description: typeof description === 'string' ? description : null,
+    ...{ free, currency: model.currency, prices },
+    price_version: model.priceVersion?.toString() ?? null,
+    limits: Object.fromEntries(limits),
+    endpoints,
+    updated_at: model.updatedAt.toISOString(),
+  }
+}
+
+function names(model: Model, search: string): boolean {
+  const wanted = search.toLowerCase()
+  const { display_name: name } = model.details
+  const texts = [model.id, typeof name === 'string' ? name : '']
+  return texts.some((text) => text.toLowerCase().includes(wanted))
+}
+
+const hasHeld = ({ withdrawn, is_planned }: PriceVersionRow) => !withdrawn && !is_planned
+
+export const modelsHandlers: HandlersOf<typeof modelsContract> = {
+  async 'GET /accounts/:account_id/models'({ query }, services) {
+    const { type, search = '', limit, cursor = '' } = query
+    const models = [...services.catalog.snapshot().models.values()]
+      .filter((model) => (!type || model.type === type) && names(model, search))
+      .sort((a, b) => (a.id < b.id ? -1 : 1))
+    const rest = models.filter(({ id }) => id > cursor)
+    return toPage(
+      rest,
+      limit,
+      ({ id }) => id,
+      (model) => describe(model, services),
+    )
+  },
+  async 'GET /accounts/:account_id/models/:model_id'({ params }, services) {
+    const model = found(services.catalog.snapshot().models.get(params.model_id), 'model')
+    const history = await selectPriceHistory(services.sql, model.id)
+    return {
+      ...describe(model, services),
+      // What is planned, and what was never charged, is nobody's business yet.
+      price_history: history.filter(hasHeld).map((row) => ({
+        version: row.version.toString(),
+        effective_from: row.effective_from.toISOString(),
+        currency: row.currency,
+        prices: describePrices(readPrices(row.prices)),
+      })),
+    }
+  },
+}

@@ -1,0 +1,92 @@
+/** The overview, put together from the counted hours and a few small questions. */
+import { catchUp } from '../../../endpoints/account/usage.ts'
+import { describeUsage } from '../../../endpoints/account/usage-schemas.ts'
+import { formatAmount } from '../../../lib/money.ts'
+import { type BucketFigures, readLatency, readSeries } from '../../../usage/figures-store.ts'
+import { describeLatency } from '../../../usage/latency.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { found } from '../../refusal.ts'
+import { addUp, describeFigures, describeSeries } from '../usage/usage-summary.ts'
+import type { overviewContract } from './contract.ts'
+import { type OverviewRow, readOverview } from './store.ts'
+
+const DAY_MS = 86_400_000
+const RECENT = 8
+/** Without a threshold of the account's own, a balance for fewer days than this is low. */
+const LOW_DAYS = 3
+
+/** Hours that began within the last `days` days, or the `days` before those. */
+function within(series: readonly BucketFigures[], from: number, to: number): BucketFigures[] {
+  return series.filter(({ at }) => at.getTime() >= from && at.getTime() < to)
+}
+
+function describeSpend(series: readonly BucketFigures[], from: number, to: number) {
+  const { calls, charged } = addUp(within(series, from, to))
+  return { calls: Number(calls), charged: formatAmount(charged) }
+}
+
+function describeSpans(series: readonly BucketFigures[], row: OverviewRow) {
+  const now = row.now.getTime()
+  const back = (days: number) => now - days * DAY_MS
+  return {
+    today: describeSpend(series, row.midnight.getTime(), now),
+    yesterday_by_now: describeSpend(series, row.yesterday.getTime(), back(1)),
+    last_7_days: describeSpend(series, back(7), now),
+    previous_7_days: describeSpend(series, back(14), back(7)),
+    last_30_days: describeSpend(series, back(30), now),
+    previous_30_days: describeSpend(series, back(60), back(30)),
+  }
+}
+
+function judgeBalance(series: readonly BucketFigures[], row: OverviewRow) {
+  const now = row.now.getTime()
+  const { charged } = addUp(within(series, now - 7 * DAY_MS, now))
+  const daysLeft = charged > 0n ? Number((row.available * 70n) / charged) / 10 : null
+  const threshold = row.low_balance_at
+  const isLow =
+    threshold === null ? daysLeft !== null && daysLeft < LOW_DAYS : row.available < threshold
+  return {
+    is_low: isLow || row.debt > 0n,
+    threshold: threshold === null ? null : formatAmount(threshold),
+    days_left: daysLeft,
+  }
+}
+
+export const overviewHandlers: HandlersOf<typeof overviewContract> = {
+  async 'GET /accounts/:account_id/overview'({ params, query }, services) {
+    await catchUp(services)
+    const { sql, usage } = services
+    const accountId = params.account_id
+    const row = found(await readOverview(sql, accountId, query.time_zone), 'account')
+    const now = row.now.getTime()
+    const hours = { step: 'hour', timeZone: 'UTC' } as const
+    const since = (days: number) => ({
+      accountId,
+      from: new Date(now - days * DAY_MS),
+      to: row.now,
+    })
+    const [series, latency, recent] = await Promise.all([
+      readSeries(sql, since(60), hours),
+      readLatency(sql, since(1), hours),
+      usage.list({ accountId, limit: RECENT }),
+    ])
+    const day = within(series, now - DAY_MS, now)
+    return {
+      currency: row.currency,
+      balance: {
+        available: formatAmount(row.available),
+        held: formatAmount(row.held),
+        debt: formatAmount(row.debt),
+      },
+      low_balance: judgeBalance(series, row),
+      spend: describeSpans(series, row),
+      last_24_hours: { ...describeFigures(addUp(day)), latency: describeLatency(latency) },
+      previous_24_hours: describeFigures(addUp(within(series, now - 2 * DAY_MS, now - DAY_MS))),
+      series: describeSeries(day, latency),
+      recent_calls: recent.map(describeUsage),
+      tasks: { queued: row.queued, processing: row.processing },
+      deliveries: { pending: row.pending, dropped: row.dropped },
+      first_steps: { has_credit: row.has_credit, has_key: row.has_key, has_call: row.has_call },
+    }
+  },
+}

@@ -1,0 +1,69 @@
+/** Quotes: the pipeline's own estimate of a request that has not been sent. */
+import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
+import { invalidField } from '../../../errors.ts'
+import { formatAmount } from '../../../lib/money.ts'
+import { type SupposedRequest, supposeCall } from '../../../pipeline/hold/dry-run.ts'
+import { explainHold } from '../../../pipeline/price/held.ts'
+import type { Customer } from '../../../pipeline/request/resolve.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { found } from '../../refusal.ts'
+import type { AdminServices } from '../../services.ts'
+import type { quoteContract } from './contract.ts'
+
+type PaidEndpoint = MeteredEndpoint | TaskEndpoint
+
+function isPaid(endpoint: Endpoint): endpoint is PaidEndpoint {
+  return endpoint.kind === 'metered' || endpoint.kind === 'task'
+}
+
+function findEndpoint(path: string, services: AdminServices): PaidEndpoint {
+  const endpoint = services
+    .endpoints()
+    .filter(isPaid)
+    .find(({ method, paths }) => method === 'POST' && paths.includes(path))
+  if (!endpoint) throw invalidField('path', 'not the path of a paid endpoint')
+  return endpoint
+}
+
+/** Throws what the request itself would be refused with. */
+function supposeAny(
+  endpoint: PaidEndpoint,
+  request: SupposedRequest,
+  customer: Customer,
+  services: AdminServices,
+) {
+  return endpoint.kind === 'task'
+    ? services.tasks.suppose(endpoint.submission, request, customer)
+    : supposeCall(endpoint.metering, request, customer, services)
+}
+
+export const quoteHandlers: HandlersOf<typeof quoteContract> = {
+  async 'POST /accounts/:account_id/quote'({ params, body, context }, services) {
+    const { account_id: accountId } = params
+    const { currency, available } = found(await services.ledger.balance(accountId), 'account')
+    const { path, query, headers, file, body: value } = body
+    const { call, quoted } = await supposeAny(
+      findEndpoint(path, services),
+      {
+        ...{ value, query: new URLSearchParams(query), headers, requestId: context.requestId },
+        file: file && {
+          bytes: file.bytes,
+          head: Buffer.from(file.head, 'base64'),
+          tail: Buffer.from(file.tail, 'base64'),
+        },
+      },
+      { accountId, currency, models: null },
+      services,
+    )
+    const { model } = call
+    const { amountNanos } = quoted
+    const lines = explainHold(model, quoted)
+    return {
+      ...{ model: model.id, currency, free: model.free },
+      amount: formatAmount(amountNanos),
+      covered: available >= amountNanos,
+      price_version: model.priceVersion?.toString() ?? null,
+      lines: [...lines],
+    }
+  },
+}

@@ -1,0 +1,90 @@
+/** The tasks of an account: how far each is, what it costs, and what happened to it. */
+import { z } from 'zod'
+import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: tasks'
+
+const kind = z.enum(['video', 'minutes', 'erase', 'image', 'response'])
+const status = z.enum(['queued', 'processing', 'succeeded', 'failed'])
+
+const task = z.object({
+  id: z.string(),
+  kind,
+  model: z.string(),
+  status,
+  key_id: z.string(),
+  request_id: z.string().describe('Its consumption record.'),
+  currency: z.string(),
+  held: amount.describe('Frozen for it when it was created.'),
+  charged: amount.nullable().describe('Null until it has ended.'),
+  callback: z
+    .object({
+      url: z.string(),
+      status: z.enum(['waiting', 'pending', 'delivered', 'dropped']),
+      attempts: z.int(),
+    })
+    .nullable()
+    .describe('`waiting`: the task has not ended. Null: none was asked for.'),
+  error: z.object({ code: z.string(), message: z.string() }).nullable(),
+  elapsed_ms: z.int().describe('From its creation to its end, or until now.'),
+  created_at: time,
+  finished_at: time.nullable(),
+})
+
+const media = z.object({
+  asset_id: z.string(),
+  kind: z.enum(['image', 'video', 'last_frame', 'erased']),
+  url: z.string().nullable(),
+  content_type: z.string().nullable(),
+  state: z.enum(['waiting', 'stored', 'failed']).describe('Of the copy in our storage.'),
+})
+
+const detail = task.extend({
+  upstream_id: z.string().nullable(),
+  looks: z.int().describe('How often the upstream was asked.'),
+  next_look_at: time.nullable(),
+  request: z.looseObject({}).describe('What was asked for, without the content.'),
+  result: z.looseObject({}).nullable(),
+  usage: z.record(z.string(), z.number()).nullable(),
+  media: z.array(media),
+})
+
+export const tasksContract = {
+  'GET /accounts/:account_id/tasks': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the tasks of an account',
+    description: 'Newest first.',
+    query: z.object({
+      ...paging,
+      ...span,
+      kind: kind.optional(),
+      status: status.optional(),
+      model: text(200).optional(),
+      id: text(200).optional().describe('Our id or the upstream’s.'),
+    }),
+    answer: page(task),
+  },
+  'GET /accounts/:account_id/tasks/:task_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get a task',
+    answer: detail,
+  },
+  'GET /accounts/:account_id/tasks/:task_id/timeline': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Follow a task step by step',
+    answer: z.object({
+      events: z.array(z.looseObject({ at: time, event: z.string() })),
+    }),
+  },
+  'POST /accounts/:account_id/tasks/:task_id/cancel': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Take back a task that waits',
+    answer: detail,
+    errors: [409, 502],
+  },
+} as const satisfies Contract

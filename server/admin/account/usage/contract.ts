@@ -1,0 +1,87 @@
+/** Consumption: each call with its proof, and the figures over time. */
+import { z } from 'zod'
+import { explainedUsage, usageRecord } from '../../../endpoints/account/usage-schemas.ts'
+import { amount, decimal, page, paging, span, text, time, timeZone } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: usage'
+
+const filters = {
+  ...span,
+  model: text(200).optional(),
+  endpoint: text(200).optional(),
+  key: text(200).optional().describe('A key id.'),
+  status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
+  request_id: text(200).optional(),
+  task_id: text(200).optional(),
+  charged_at_least: decimal.optional(),
+}
+
+export const figures = {
+  calls: z.int(),
+  errors: z.int().describe('Failed and lost.'),
+  cancelled: z.int(),
+  charged: amount,
+}
+
+export const latency = z
+  .object({ p50_ms: z.int().nullable(), p95_ms: z.int().nullable() })
+  .describe('Of successful calls, tasks left out; within a tenth. Null: there were none.')
+
+export const bucket = z.object({ at: time.describe('Its beginning.'), ...figures, latency })
+
+export const usageContract = {
+  'GET /accounts/:account_id/usage': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List the calls of an account',
+    description: 'Finished ones, newest first.',
+    query: z.object({ ...paging, ...filters }),
+    answer: page(usageRecord),
+  },
+  'GET /accounts/:account_id/usage/summary': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get figures of an account’s calls over time',
+    description:
+      'By the hours in which calls began; buckets without a call are left out. At most 31 days ' +
+      'by hour, 400 by day.',
+    query: z.object({
+      from: z.coerce.date().optional().describe('24 hours ago when absent.'),
+      to: z.coerce.date().optional().describe('Now when absent.'),
+      step: z.enum(['hour', 'day']).default('hour'),
+      time_zone: timeZone,
+      model: filters.model,
+      endpoint: filters.endpoint,
+      key: filters.key,
+    }),
+    answer: z.object({
+      currency: z.string(),
+      from: time,
+      to: time,
+      step: z.enum(['hour', 'day']),
+      totals: z.object({ ...figures, latency }),
+      series: z.array(bucket),
+      models: z.array(z.object({ model: z.string(), ...figures })).describe('At most ten.'),
+      keys: z.array(
+        z.object({ key_id: z.string(), name: z.string(), display: z.string(), ...figures }),
+      ),
+      endpoints: z.array(z.object({ endpoint: z.string(), ...figures })),
+    }),
+  },
+  'GET /accounts/:account_id/usage/export': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Export calls as CSV',
+    description: 'The same filters as the list; every record, newest first.',
+    query: z.object(filters),
+    answerType: 'text/csv',
+  },
+  'GET /accounts/:account_id/usage/:request_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Explain one charge',
+    description: 'A call that still runs has what its hold knows.',
+    answer: explainedUsage,
+  },
+} as const satisfies Contract

@@ -1,0 +1,24 @@
+/** From the query of the usage pages to what the store filters by. */
+import { parseAmount } from '../../../lib/money.ts'
+import type { UsageFilter } from '../../../usage/store.ts'
+import type { ReadQuery } from '../../route.ts'
+import type { usageContract } from './contract.ts'
+
+type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/export']>
+
+export function readUsageFilter(accountId: string, query: Query): Omit<UsageFilter, 'limit'> {
+  const { from, to, model, endpoint, key, status, request_id, task_id, charged_at_least } = query
+  const chargedAtLeast = charged_at_least === undefined ? undefined : parseAmount(charged_at_least)
+  return {
+    accountId,
+    ...(from ? { from } : {}),
+    ...(to ? { to } : {}),
+    ...(model ? { model } : {}),
+    ...(endpoint ? { endpoint } : {}),
+    ...(key ? { keyId: key } : {}),
+    ...(status ? { status } : {}),
+    ...(request_id ? { requestId: request_id } : {}),
+    ...(task_id ? { taskId: task_id } : {}),
+    ...(chargedAtLeast ? { chargedAtLeast } : {}),
+  }
+}

@@ -1,0 +1,89 @@
+/** The webhooks of an account: their secret, and every delivery with its attempts. */
+import { z } from 'zod'
+import { deliverySchema } from '../../../endpoints/webhooks/webhook-schemas.ts'
+import { page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: webhooks'
+
+const status = z.enum(['pending', 'delivered', 'dropped'])
+
+const listed = deliverySchema.omit({ attempts: true }).extend({
+  attempts: z.int().describe('Begun so far; four at most.'),
+  last: z
+    .object({
+      outcome: z.enum(['accepted', 'refused', 'lost']).nullable(),
+      status: z.int().nullable(),
+      error: z.string().nullable(),
+      latency_ms: z.int().nullable(),
+    })
+    .nullable()
+    .describe('The last attempt.'),
+})
+
+const masked = z.object({
+  secret: z.string().describe('Masked.'),
+  previous_valid_until: time.nullable().describe('Until then the secret before signs too.'),
+})
+
+const revealed = masked.extend({ secret: z.string().describe('Starts with `whsec_`.') })
+
+export const webhooksContract = {
+  'GET /accounts/:account_id/webhooks/secret': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get the webhook secret, masked',
+    answer: masked,
+  },
+  'POST /accounts/:account_id/webhooks/secret/reveal': {
+    role: 'owner',
+    stepUp: true,
+    tag: TAG,
+    summary: 'Show the webhook secret',
+    answer: revealed,
+  },
+  'POST /accounts/:account_id/webhooks/secret/rotate': {
+    role: 'owner',
+    stepUp: true,
+    tag: TAG,
+    summary: 'Make a new webhook secret',
+    description: 'The secret before it signs beside the new one for 24 hours.',
+    answer: revealed,
+  },
+  'GET /accounts/:account_id/webhooks/deliveries': {
+    role: 'member',
+    tag: TAG,
+    summary: 'List webhook deliveries',
+    description: 'Newest first.',
+    query: z.object({
+      ...paging,
+      status: status.optional(),
+      task_id: text(200).optional(),
+    }),
+    answer: page(listed),
+  },
+  'GET /accounts/:account_id/webhooks/deliveries/:delivery_id': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Get a delivery with its attempts',
+    answer: deliverySchema.extend({
+      body: z.string().nullable().describe('What is sent, at most 64 KB of it.'),
+    }),
+  },
+  'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver': {
+    role: 'member',
+    tag: TAG,
+    summary: 'Send a webhook again',
+    description: 'The same bytes to the same URL, as a delivery of its own.',
+    answer: deliverySchema,
+    errors: [429],
+  },
+  'POST /accounts/:account_id/webhooks/test': {
+    role: 'owner',
+    tag: TAG,
+    summary: 'Send a test webhook',
+    body: z.strictObject({ url: text(2048).min(1) }),
+    answer: deliverySchema,
+    errors: [429],
+  },
+} as const satisfies Contract

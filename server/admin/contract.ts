@@ -1,0 +1,67 @@
+/** The admin API's table of contents: one contract an area. */
+
+import { balanceContract } from './account/balance/contract.ts'
+import { billingContract } from './account/billing/contract.ts'
+import { accountContract } from './account/details/contract.ts'
+import { keysContract } from './account/keys/contract.ts'
+import { libraryContract } from './account/library/contract.ts'
+import { modelsContract } from './account/models/contract.ts'
+import { overviewContract } from './account/overview/contract.ts'
+import { quoteContract } from './account/quote/contract.ts'
+import { tasksContract } from './account/tasks/contract.ts'
+import { usageContract } from './account/usage/contract.ts'
+import { webhooksContract } from './account/webhooks/contract.ts'
+import { operatorAccountsContract } from './operator/accounts/contract.ts'
+import { operatorAuditLogContract } from './operator/audit-log/contract.ts'
+import { operatorChannelsContract } from './operator/channels/contract.ts'
+import { operatorCodesContract } from './operator/codes/contract.ts'
+import { operatorModelsContract } from './operator/models/contract.ts'
+import { operatorOverviewContract } from './operator/overview/contract.ts'
+import { operatorProofContract } from './operator/proof/contract.ts'
+import { operatorSystemContract } from './operator/system/contract.ts'
+import { operatorWorkContract } from './operator/work/contract.ts'
+import { membersContract } from './people/members/contract.ts'
+import { profileContract } from './people/profile/contract.ts'
+import { signInContract } from './people/sign-in/contract.ts'
+import { tokensContract } from './people/tokens/contract.ts'
+import type { AnswerOf, BodyOf, Params, QueryOf } from './route.ts'
+
+export const ADMIN_CONTRACT = {
+  ...signInContract,
+  ...profileContract,
+  ...tokensContract,
+  ...membersContract,
+  ...accountContract,
+  ...balanceContract,
+  ...overviewContract,
+  ...keysContract,
+  ...usageContract,
+  ...tasksContract,
+  ...libraryContract,
+  ...modelsContract,
+  ...quoteContract,
+  ...billingContract,
+  ...webhooksContract,
+  ...operatorOverviewContract,
+  ...operatorAccountsContract,
+  ...operatorCodesContract,
+  ...operatorChannelsContract,
+  ...operatorModelsContract,
+  ...operatorWorkContract,
+  ...operatorProofContract,
+  ...operatorSystemContract,
+  ...operatorAuditLogContract,
+}
+
+export type AdminApi = typeof ADMIN_CONTRACT
+export type AdminKey = keyof AdminApi
+
+/** What the console sends to a route: `undefined` members may be left out. */
+export interface AdminRequest<Key extends AdminKey> {
+  readonly params: Params<Key>
+  readonly query: QueryOf<AdminApi[Key]>
+  readonly body: BodyOf<AdminApi[Key]>
+}
+
+/** What it gets. */
+export type AdminAnswer<Key extends AdminKey> = AnswerOf<AdminApi[Key]>

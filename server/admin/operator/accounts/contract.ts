@@ -1,0 +1,127 @@
+/** Operators: accounts, their limits, and money put in or taken back with a reason. */
+import { z } from 'zod'
+import { amount, page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const limits = z.object({
+  requests_per_minute: z.int().min(1).optional(),
+  concurrent_calls: z.int().min(1).optional(),
+})
+
+const limitsChange = z.strictObject({
+  requests_per_minute: z.int().min(1).nullish().describe('null lifts the limit.'),
+  concurrent_calls: z.int().min(1).nullish(),
+})
+
+const account = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'suspended']),
+  currency: z.string(),
+  available: amount,
+  held: amount,
+  debt: amount,
+  limits,
+  keys: z.number(),
+  created_at: time,
+})
+
+const credit = z.object({
+  id: z.string(),
+  kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']),
+  amount,
+  reason: z.string(),
+  actor: z.string(),
+  event_id: z.string().nullable(),
+  created_at: time,
+})
+
+const tag = 'Operators: accounts'
+
+export const operatorAccountsContract = {
+  'GET /operator/accounts': {
+    role: 'operator',
+    tag,
+    summary: 'List accounts with their balances',
+    query: z.object({
+      ...paging,
+      search: text(200).optional().describe('A part of the name, or an id.'),
+      status: z.enum(['active', 'suspended']).optional(),
+      in_debt: z.stringbool().optional(),
+    }),
+    answer: page(account),
+  },
+  'POST /operator/accounts': {
+    role: 'operator',
+    tag,
+    summary: 'Create an account',
+    body: z.strictObject({
+      name: text(200).min(1),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/, 'three capital letters, for example CNY')
+        .default('CNY'),
+      balance: z.string().optional().describe('An opening balance, posted as a top-up.'),
+      limits: limitsChange.optional(),
+    }),
+    stepUp: true,
+    answer: account,
+  },
+  'GET /operator/accounts/:account_id': {
+    role: 'operator',
+    tag,
+    summary: 'Get an account',
+    answer: account,
+    errors: [404],
+  },
+  'PATCH /operator/accounts/:account_id': {
+    role: 'operator',
+    tag,
+    summary: 'Rename an account or change its limits',
+    body: z.strictObject({ name: text(200).min(1).optional(), limits: limitsChange.optional() }),
+    answer: account,
+    errors: [404],
+  },
+  'POST /operator/accounts/:account_id/suspend': {
+    role: 'operator',
+    tag,
+    summary: 'Refuse all new calls of an account within five seconds',
+    description: 'Tasks under way finish.',
+    body: z.strictObject({ reason: text(500).min(1) }),
+    answer: account,
+    errors: [404],
+  },
+  'POST /operator/accounts/:account_id/resume': {
+    role: 'operator',
+    tag,
+    summary: 'Let a suspended account call again',
+    answer: account,
+    errors: [404],
+  },
+  'GET /operator/accounts/:account_id/credits': {
+    role: 'operator',
+    tag,
+    summary: 'List what people put in or took back',
+    query: z.object(paging),
+    answer: page(credit),
+    errors: [404],
+  },
+  'POST /operator/accounts/:account_id/credits': {
+    role: 'operator',
+    tag,
+    summary: 'Credit an account, take money back, or forgive debt',
+    description: 'With an `event_id`, the same event is posted once, however often it is sent.',
+    body: z.strictObject({
+      amount: z.string().describe('Decimal; negative only for an adjustment.'),
+      kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']).default('top_up'),
+      reason: text(500).min(1),
+      event_id: text(200).min(1).optional(),
+    }),
+    stepUp: true,
+    answer: z.object({
+      posted: z.boolean().describe('False: this event was credited before.'),
+      account,
+    }),
+    errors: [404],
+  },
+} as const satisfies Contract

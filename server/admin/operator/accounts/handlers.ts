@@ -1,0 +1,142 @@
+/** What operators do with accounts and their money. */
+import {
+  createAccount,
+  mergeLimits,
+  setAccountLimits,
+  setAccountStatus,
+  showAccount,
+} from '../../../accounts/manage-accounts.ts'
+import { GatewayError, invalidField } from '../../../errors.ts'
+import { postCredit } from '../../../ledger/store.ts'
+import { newId } from '../../../lib/ids.ts'
+import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
+import { OperatorError } from '../../../lib/operator-error.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import { toPage } from '../../page.ts'
+import type { AdminServices } from '../../services.ts'
+import type { operatorAccountsContract } from './contract.ts'
+import { type AccountListRow, renameAccount, selectAccountPage, selectCredits } from './store.ts'
+
+function describeAccount(row: AccountListRow) {
+  const { available, held, debt, created_at: createdAt, ...rest } = row
+  return {
+    ...rest,
+    available: formatAmount(available),
+    held: formatAmount(held),
+    debt: formatAmount(debt),
+    created_at: createdAt.toISOString(),
+  }
+}
+
+async function findAccount({ sql }: AdminServices, id: string): Promise<AccountListRow> {
+  try {
+    return await showAccount(sql, id)
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error
+    throw new GatewayError('not_found', { message: 'no such account' })
+  }
+}
+
+function readAmount(text: string, name: string): Nanos {
+  const nanos = parseAmount(text)
+  if (nanos === undefined) throw invalidField(name, 'must be a decimal, for example 12.5')
+  return nanos
+}
+
+/** PostgreSQL's check_violation: the books refuse what would make a balance negative. */
+function isCheckViolation(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '23514'
+}
+
+/** Absent members stay, null lifts. */
+function readLimits(change: Readonly<Record<string, number | null | undefined>>) {
+  const named = Object.entries(change).filter(([, limit]) => limit !== undefined)
+  return Object.fromEntries(named) as Record<string, number | null>
+}
+
+export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContract> = {
+  async 'GET /operator/accounts'({ query }, { sql }) {
+    const { limit, cursor, search, status, in_debt: inDebt } = query
+    const filter = { after: cursor, search, status, inDebt }
+    const rows = await selectAccountPage(sql, { ...filter, limit: limit + 1 })
+    return toPage(rows, limit, ({ id }) => id, describeAccount)
+  },
+
+  async 'POST /operator/accounts'({ body, session, note }, { sql }) {
+    const { name, currency, balance = '0', limits = {} } = body
+    const openingBalanceNanos = readAmount(balance, 'balance')
+    const wanted = {
+      name,
+      currency,
+      openingBalanceNanos,
+      limits: mergeLimits({}, readLimits(limits)),
+    }
+    const row = await asRefusal(createAccount(sql, { ...wanted, actor: session.user.email }))
+    note({ account: row.id, balance })
+    return describeAccount(row)
+  },
+
+  async 'GET /operator/accounts/:account_id'({ params }, services) {
+    return describeAccount(await findAccount(services, params.account_id))
+  },
+
+  async 'PATCH /operator/accounts/:account_id'({ params, body, note }, services) {
+    const { account_id: id } = params
+    await findAccount(services, id)
+    note(body)
+    if (body.name !== undefined) await renameAccount(services.sql, id, body.name)
+    if (body.limits) await setAccountLimits(services.sql, id, readLimits(body.limits))
+    return describeAccount(await findAccount(services, id))
+  },
+
+  async 'POST /operator/accounts/:account_id/suspend'({ params, body, note }, services) {
+    await findAccount(services, params.account_id)
+    note({ reason: body.reason })
+    return describeAccount(await setAccountStatus(services.sql, params.account_id, 'suspended'))
+  },
+
+  async 'POST /operator/accounts/:account_id/resume'({ params }, services) {
+    await findAccount(services, params.account_id)
+    return describeAccount(await setAccountStatus(services.sql, params.account_id, 'active'))
+  },
+
+  async 'GET /operator/accounts/:account_id/credits'({ params, query }, services) {
+    await findAccount(services, params.account_id)
+    const filter = { accountId: params.account_id, after: query.cursor, limit: query.limit + 1 }
+    const rows = await selectCredits(services.sql, filter)
+    return toPage(
+      rows,
+      query.limit,
+      ({ id }) => id,
+      (row) => {
+        const { amount, created_at: createdAt } = row
+        return { ...row, amount: formatAmount(amount), created_at: createdAt.toISOString() }
+      },
+    )
+  },
+
+  async 'POST /operator/accounts/:account_id/credits'({ params, body, session, note }, services) {
+    const { kind, reason, event_id: eventId = null } = body
+    const amountNanos = readAmount(body.amount, 'amount')
+    if (amountNanos === 0n) throw invalidField('amount', 'zero changes nothing')
+    if (amountNanos < 0n && kind !== 'adjustment') {
+      throw invalidField('amount', 'only an adjustment can be negative')
+    }
+    const before = await findAccount(services, params.account_id)
+    note({ amount: body.amount, kind, reason })
+    const credit = { accountId: params.account_id, kind, amountNanos, reason, eventId }
+    const posted = await postCredit(services.sql, {
+      ...{ ...credit, id: newId('cred'), actor: session.user.email },
+    }).catch((error) => {
+      if (!isCheckViolation(error)) throw error
+      const most = kind === 'forgiveness' ? before.debt : before.available
+      const limit = `at most ${formatAmount(most)} ${before.currency}`
+      throw invalidField(
+        'amount',
+        kind === 'forgiveness' ? `${limit} is owed` : `${limit} is there`,
+      )
+    })
+    return { posted, account: describeAccount(await findAccount(services, params.account_id)) }
+  },
+}

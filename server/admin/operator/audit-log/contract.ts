@@ -1,0 +1,38 @@
+/** Operators: who did what. */
+import { z } from 'zod'
+import { page, paging, span, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const tag = 'Operators: system'
+
+export const operatorAuditLogContract = {
+  'GET /operator/audit-log': {
+    role: 'operator',
+    tag,
+    summary: 'List who did what, the newest first',
+    query: z.object({
+      ...paging,
+      ...span,
+      actor: text(200).optional().describe('A user id or a part of the e-mail address.'),
+      action: text(200).optional().describe('A part of the action.'),
+      account: text(100).optional(),
+    }),
+    answer: page(
+      z.object({
+        id: z.string(),
+        at: time,
+        user_id: z.string().nullable(),
+        email: z.string().nullable(),
+        token: z
+          .object({ id: z.string(), name: z.string(), last4: z.string() })
+          .nullable()
+          .describe('The access token that stood in for them.'),
+        ip: z.string().nullable(),
+        account_id: z.string().nullable(),
+        action: z.string(),
+        target: z.string(),
+        details: z.record(z.string(), z.unknown()),
+      }),
+    ),
+  },
+} as const satisfies Contract

@@ -1,0 +1,97 @@
+/** Operators: channels, drawn from each upstream's own schema of settings. */
+import { z } from 'zod'
+import { text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const channel = z.object({
+  id: z.string(),
+  upstream: z.string(),
+  status: z.enum(['active', 'retired']),
+  version: z.number(),
+  source: z.string().describe('The catalog file it came from, or `console`.'),
+  health: z.object({
+    state: z.enum(['ready', 'resting', 'unusable']),
+    reason: z.string().nullable().describe('Why it rests or cannot be used.'),
+    resting_seconds: z.number().nullable(),
+  }),
+  models: z.array(z.string()).describe('Active models with a route to it.'),
+  open_tasks: z.number(),
+  updated_at: time,
+})
+
+const settings = z.record(z.string(), z.unknown())
+const channelDetail = channel.extend({
+  settings: settings.describe('Secrets are masked.'),
+  secrets: z.array(z.string()).describe('Settings that are written and never shown.'),
+})
+
+const upstream = z.object({
+  name: z.string(),
+  settings_schema: z
+    .record(z.string(), z.unknown())
+    .describe('JSON Schema of a channel’s settings.'),
+  secrets: z.array(z.string()),
+  serves: z.array(z.string()).describe('The operations and kinds of tasks that it can do.'),
+})
+
+const tag = 'Operators: channels'
+
+export const operatorChannelsContract = {
+  'GET /operator/upstreams': {
+    role: 'operator',
+    tag,
+    summary: 'List the vendor protocols that a channel can speak',
+    answer: z.object({ data: z.array(upstream) }),
+  },
+  'GET /operator/channels': {
+    role: 'operator',
+    tag,
+    summary: 'List channels and their health',
+    query: z.object({ retired: z.stringbool().default(false).describe('Retired ones too.') }),
+    answer: z.object({ data: z.array(channel) }),
+  },
+  'GET /operator/channels/:channel_id': {
+    role: 'operator',
+    tag,
+    summary: 'Get a channel with its settings',
+    answer: channelDetail,
+    errors: [404],
+  },
+  'PUT /operator/channels/:channel_id': {
+    role: 'operator',
+    tag,
+    summary: 'Create a channel or change its settings',
+    description:
+      'A secret that is left out stays as it is. Every change is a new version: open tasks go on ' +
+      'with the credentials that submitted them.',
+    body: z.strictObject({ upstream: text(100).min(1), settings }),
+    stepUp: true,
+    answer: channelDetail,
+  },
+  'DELETE /operator/channels/:channel_id': {
+    role: 'operator',
+    tag,
+    summary: 'Retire a channel',
+    description: 'Refused while a model has a route to it. Open tasks are still looked after.',
+    stepUp: true,
+    errors: [404, 409],
+  },
+  'POST /operator/channels/:channel_id/test': {
+    role: 'operator',
+    tag,
+    summary: 'Try whether a channel can be used',
+    description: 'Reads the settings, resolves the address and connects to it. Nothing is bought.',
+    answer: z.object({
+      ok: z.boolean(),
+      steps: z.array(
+        z.object({
+          step: z.string(),
+          ok: z.boolean(),
+          detail: z.string(),
+          milliseconds: z.number(),
+        }),
+      ),
+    }),
+    errors: [404],
+  },
+} as const satisfies Contract

@@ -1,0 +1,118 @@
+/** Channels as operators configure them; secrets go in and never come out. */
+
+import { editChannel, retireChannel } from '../../../catalog/apply/edit.ts'
+import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
+import { GatewayError } from '../../../errors.ts'
+import { OperatorError } from '../../../lib/operator-error.ts'
+import { testChannel } from '../../../outbound/test-channel.ts'
+import { describeRequest } from '../../../reference/json-schema.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import type { AdminServices } from '../../services.ts'
+import type { operatorChannelsContract } from './contract.ts'
+import { countOpenTasks } from './store.ts'
+
+type Summary = Awaited<ReturnType<typeof listChannelSummaries>>[number]
+
+function noChannel(): GatewayError {
+  return new GatewayError('not_found', { message: 'no such channel' })
+}
+
+async function createDescriber(services: AdminServices) {
+  const { sql, catalog, health } = services
+  const openTasks = await countOpenTasks(sql)
+  const resting = new Map(health.resting().map(({ channel, forMs }) => [channel, forMs]))
+  const { channels, models } = catalog.snapshot()
+  return ({ id, upstream, status, version, source, updated_at: updatedAt }: Summary) => {
+    const forMs = resting.get(id)
+    const usable = channels.has(id)
+    const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
+    return {
+      ...{ id, upstream, status, version, source },
+      health: {
+        state: usable
+          ? forMs === undefined
+            ? ('ready' as const)
+            : ('resting' as const)
+          : ('unusable' as const),
+        reason: usable
+          ? forMs === undefined
+            ? null
+            : 'several calls in a row failed, or the vendor asked for a pause'
+          : status === 'retired'
+            ? 'retired'
+            : 'its settings cannot be used here: test it to see why',
+        resting_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
+      },
+      models: users.map((one) => one.id),
+      open_tasks: openTasks.get(id) ?? 0,
+      updated_at: updatedAt.toISOString(),
+    }
+  }
+}
+
+async function showChannel(services: AdminServices, id: string) {
+  const { sql, secrets, upstreams } = services
+  const row = await describeChannel(sql, secrets, id).catch((error) => {
+    throw error instanceof OperatorError ? noChannel() : error
+  })
+  const describe = await createDescriber(services)
+  const secretNames = upstreams.get(row.upstream)?.secrets ?? []
+  return { ...describe(row), settings: { ...row.settings }, secrets: [...secretNames] }
+}
+
+function editOptions({ sql, secrets, upstreams }: AdminServices) {
+  return { sql, secrets, upstreams: Object.fromEntries(upstreams), environment: process.env }
+}
+
+export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContract> = {
+  async 'GET /operator/upstreams'(_input, { upstreams }) {
+    const data = [...upstreams.values()].map(({ name, settings, secrets, calls, tasks = {} }) => ({
+      name,
+      settings_schema: { ...describeRequest(settings) },
+      secrets: [...secrets],
+      serves: [...Object.keys(calls), ...Object.keys(tasks)],
+    }))
+    return { data }
+  },
+
+  async 'GET /operator/channels'({ query }, services) {
+    const describe = await createDescriber(services)
+    const rows = await listChannelSummaries(services.sql, query.retired)
+    return { data: rows.map(describe) }
+  },
+
+  async 'GET /operator/channels/:channel_id'({ params }, services) {
+    return showChannel(services, params.channel_id)
+  },
+
+  async 'PUT /operator/channels/:channel_id'({ params, body, note }, services) {
+    const { channel_id: id } = params
+    const { upstream, settings } = body
+    const diff = await asRefusal(editChannel(editOptions(services), { id, upstream, settings }))
+    note({ changes: diff.changes.flatMap(({ what }) => what) })
+    await services.catalog.refresh()
+    return showChannel(services, id)
+  },
+
+  async 'DELETE /operator/channels/:channel_id'({ params }, { sql, catalog }) {
+    const retired = await retireChannel(sql, params.channel_id).catch((error) => {
+      if (!(error instanceof OperatorError)) throw error
+      throw new GatewayError('conflict', { message: error.message })
+    })
+    if (!retired) throw noChannel()
+    await catalog.refresh()
+    return undefined
+  },
+
+  async 'POST /operator/channels/:channel_id/test'({ params }, services) {
+    const { channel_id: id } = params
+    await showChannel(services, id)
+    await services.catalog.refresh()
+    const problem = services.catalog.problemOf(id)
+    return testChannel({
+      settings: services.catalog.snapshot().channels.get(id)?.settings,
+      problem,
+    })
+  },
+}

@@ -1,0 +1,55 @@
+/** Operators: codes that put money into an account, once. */
+import { z } from 'zod'
+import { amount, page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const tag = 'Operators: redeem codes'
+
+const code = z.object({
+  id: z.string(),
+  display: z.string().describe('Its last characters.'),
+  kind: z.enum(['top_up', 'promotion']),
+  amount,
+  currency: z.string(),
+  note: z.string(),
+  state: z.enum(['open', 'used', 'expired', 'voided']),
+  expires_at: time.nullable(),
+  created_by: z.string(),
+  created_at: time,
+  account_id: z.string().nullable().describe('Whose balance it went to.'),
+  used_by: z.string().nullable(),
+  used_at: time.nullable(),
+})
+
+export const operatorCodesContract = {
+  'GET /operator/redeem-codes': {
+    role: 'operator',
+    tag,
+    summary: 'List redeem codes, the newest first',
+    query: z.object(paging),
+    answer: page(code),
+  },
+  'POST /operator/redeem-codes': {
+    role: 'operator',
+    tag,
+    summary: 'Make a lot of redeem codes',
+    description: 'Each code is shown this once.',
+    body: z.strictObject({
+      count: z.int().min(1).max(1000).default(1),
+      amount: z.string(),
+      kind: z.enum(['top_up', 'promotion']).default('promotion'),
+      currency: z.string().default('CNY'),
+      note: text(200).default(''),
+      expires_at: z.coerce.date().optional(),
+    }),
+    stepUp: true,
+    answer: z.object({ data: z.array(z.object({ id: z.string(), code: z.string() })) }),
+  },
+  'DELETE /operator/redeem-codes/:code_id': {
+    role: 'operator',
+    tag,
+    summary: 'Take back a code that nobody has used',
+    stepUp: true,
+    errors: [409],
+  },
+} as const satisfies Contract

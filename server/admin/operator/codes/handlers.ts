@@ -1,0 +1,51 @@
+/** Redeem codes as operators make and take them back. */
+import { GatewayError, invalidField } from '../../../errors.ts'
+import {
+  createRedeemCodes,
+  listRedeemCodes,
+  voidRedeemCode,
+} from '../../../ledger/redeem/redeem-codes.ts'
+import { formatAmount, parseAmount } from '../../../lib/money.ts'
+import { OperatorError } from '../../../lib/operator-error.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import { toPage } from '../../page.ts'
+import type { operatorCodesContract } from './contract.ts'
+
+export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
+  async 'GET /operator/redeem-codes'({ query }, { sql }) {
+    const { limit, cursor } = query
+    const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { after: cursor }) }
+    const rows = await listRedeemCodes(sql, filter)
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => id,
+      ({ voided_at: _voided, amount, expires_at, created_at, used_at, ...row }) => ({
+        ...row,
+        amount: formatAmount(amount),
+        expires_at: expires_at?.toISOString() ?? null,
+        created_at: created_at.toISOString(),
+        used_at: used_at?.toISOString() ?? null,
+      }),
+    )
+  },
+
+  async 'POST /operator/redeem-codes'({ body, session, note }, { sql }) {
+    const { amount, expires_at: expiresAt = null, ...lot } = body
+    const amountNanos = parseAmount(amount)
+    if (amountNanos === undefined) throw invalidField('amount', 'must be a decimal')
+    note({ count: body.count, amount, currency: body.currency, kind: body.kind })
+    const actor = session.user.email
+    const data = await asRefusal(createRedeemCodes(sql, { ...lot, amountNanos, expiresAt, actor }))
+    return { data }
+  },
+
+  async 'DELETE /operator/redeem-codes/:code_id'({ params }, { sql }) {
+    await voidRedeemCode(sql, params.code_id).catch((error) => {
+      if (!(error instanceof OperatorError)) throw error
+      throw new GatewayError('conflict', { message: error.message })
+    })
+    return undefined
+  },
+}

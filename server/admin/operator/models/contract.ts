@@ -1,0 +1,147 @@
+/** Operators: models, their routes, limits and versioned prices. */
+import { z } from 'zod'
+import { text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const price = z.object({
+  unit: z.string(),
+  per: z.number(),
+  amount: z.string(),
+  when: z.record(z.string(), z.unknown()).optional(),
+})
+
+const route = z.object({
+  channel: z.string(),
+  upstream_model: z.string(),
+  priority: z.number(),
+  weight: z.number(),
+  costs: z.array(price).optional().describe('What the upstream takes; absent: unknown.'),
+  currency: z.string().optional().describe('Of the costs.'),
+  cost_version: z.string().optional(),
+})
+
+const margin = z.object({
+  ...{ channel: z.string(), upstream_model: z.string(), unit: z.string(), per: z.number() },
+  when: z.record(z.string(), z.unknown()).optional(),
+  price: z.string(),
+  cost: z.string().nullable().describe('Of as many units; null: unknown.'),
+  margin: z.string().nullable(),
+  margin_share: z.number().nullable().describe('Of the price, from 0 to 1; below 0: a loss.'),
+})
+
+const problem = z.object({
+  problem: z.enum(['unpriced', 'below_cost', 'unknown_cost']),
+  unit: z.string().nullable(),
+  channel: z.string().nullable(),
+})
+
+const planned = z.object({
+  version: z.string(),
+  effective_from: time,
+  prices: z.array(price),
+  source: z.string().describe('The file that planned it, or the console.'),
+  price_problems: z.array(problem),
+})
+
+const model = z.object({
+  id: z.string(),
+  type: z.string(),
+  status: z.enum(['active', 'retired']),
+  free: z.boolean(),
+  currency: z.string().nullable(),
+  prices: z.array(price),
+  price_version: z.string().nullable(),
+  routes: z.array(route),
+  limits: z.record(z.string(), z.number()),
+  details: z.record(z.string(), z.unknown()),
+  source: z.string(),
+  warnings: z.array(z.string()).describe('What will not work as it is.'),
+  effective_from: time.nullable().describe('Since when the prices hold.'),
+  planned_prices: z.array(planned).describe('Still to come, the next one first.'),
+  margins: z.array(margin).describe('Each price beside the costs of each route.'),
+  price_problems: z.array(problem),
+  updated_at: time,
+})
+
+const priceVersion = z.object({
+  version: z.string(),
+  effective_from: time,
+  created_at: time,
+  state: z.enum(['planned', 'current', 'past', 'withdrawn']),
+  currency: z.string(),
+  prices: z.array(price),
+})
+
+const tag = 'Operators: models'
+
+export const operatorModelsContract = {
+  'GET /operator/models': {
+    role: 'operator',
+    tag,
+    summary: 'List models',
+    query: z.object({
+      type: text(40).optional(),
+      search: text(200).optional(),
+      retired: z.stringbool().default(false),
+    }),
+    answer: z.object({ data: z.array(model) }),
+  },
+  'GET /operator/models/:model_id': {
+    role: 'operator',
+    tag,
+    summary: 'Get a model with the history of its prices',
+    description: 'A call is settled by the prices that held when its money was frozen.',
+    answer: model.extend({ price_history: z.array(priceVersion) }),
+    errors: [404],
+  },
+  'PUT /operator/models/:model_id': {
+    role: 'operator',
+    tag,
+    summary: 'Create a model or change it',
+    description:
+      'The members are those of a catalog file’s model. New prices make a version and hold ' +
+      'for calls from then on.',
+    body: z.object({
+      type: z.string(),
+      currency: z.string().default('CNY'),
+      free: z.boolean().optional(),
+      prices: z.array(z.looseObject({})).optional(),
+      routes: z.array(z.looseObject({})),
+      limits: z.looseObject({}).optional(),
+      details: z.looseObject({}).optional(),
+    }),
+    stepUp: true,
+    answer: model,
+  },
+  'POST /operator/models/:model_id/planned-prices': {
+    role: 'operator',
+    tag,
+    summary: 'Plan prices',
+    description:
+      'They hold for calls from a moment to come, by the database’s clock and on every gateway. ' +
+      'Money that was frozen before is settled by the prices of then. A plan for the same moment ' +
+      'is replaced.',
+    body: z.object({
+      effective_from: text(40).describe('With its zone: 2027-01-01T00:00:00+08:00.'),
+      prices: z.array(z.looseObject({})),
+    }),
+    stepUp: true,
+    answer: model,
+    errors: [404],
+  },
+  'DELETE /operator/models/:model_id/planned-prices/:version': {
+    role: 'operator',
+    tag,
+    summary: 'Withdraw planned prices',
+    description: 'As long as they have not begun.',
+    stepUp: true,
+    errors: [404],
+  },
+  'DELETE /operator/models/:model_id': {
+    role: 'operator',
+    tag,
+    summary: 'Retire a model',
+    stepUp: true,
+    errors: [404],
+  },
+} as const satisfies Contract

@@ -1,0 +1,139 @@
+/** Models, their routes and versioned prices. */
+
+import { editModel, retireModel } from '../../../catalog/apply/edit.ts'
+import { planPrices, withdrawPlan } from '../../../catalog/apply/plan-prices.ts'
+import { describeModel, listModelSummaries, type ModelSummary } from '../../../catalog/describe.ts'
+import { compareCosts, findPriceProblems } from '../../../catalog/price/compare-costs.ts'
+import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
+import { GatewayError } from '../../../errors.ts'
+import { OperatorError } from '../../../lib/operator-error.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import type { AdminServices } from '../../services.ts'
+import type { operatorModelsContract } from './contract.ts'
+import { type PriceVersionRow, selectPriceHistory } from './store.ts'
+
+function showModel(row: ModelSummary, { catalog }: AdminServices) {
+  const { updated_at: updatedAt, effective_from: from, planned, ...rest } = row
+  const { prices, routes, limits, details } = row
+  return {
+    ...rest,
+    prices: showPrices(prices),
+    effective_from: from?.toISOString() ?? null,
+    planned_prices: planned.map((plan) => showPlan(row, plan)),
+    routes: routes.map(({ costs, ...route }) => {
+      return costs ? { ...route, costs: showPrices(costs) } : route
+    }),
+    margins: compareCosts(row),
+    price_problems: findPriceProblems(row),
+    limits: { ...limits } as Record<string, number>,
+    details: { ...details },
+    warnings: listWarnings(row, catalog.snapshot().channels),
+    updated_at: updatedAt.toISOString(),
+  }
+}
+
+const showPrices = (prices: readonly StoredPrice[]) => prices.map((one) => ({ ...one }))
+
+function showPlan(model: ModelSummary, { version, effective_from: from, ...plan }: PlannedRow) {
+  return {
+    version: version.toString(),
+    effective_from: from.toISOString(),
+    prices: showPrices(plan.prices),
+    source: plan.source,
+    price_problems: findPriceProblems({ ...model, prices: plan.prices }),
+  }
+}
+
+function listWarnings(row: ModelSummary, channels: ReadonlyMap<string, unknown>): string[] {
+  if (row.status !== 'active') return []
+  const usable = row.routes.filter(({ channel }) => channels.has(channel))
+  return [
+    ...(row.routes.length === 0 ? ['no route: calls are refused'] : []),
+    ...(row.routes.length > 0 && usable.length === 0 ? ['no route leads to a usable channel'] : []),
+    ...(usable.length > 0 && usable.length < row.routes.length
+      ? ['some routes lead to channels that cannot be used']
+      : []),
+    ...(!row.free && row.prices.length === 0 ? ['no price: calls are refused'] : []),
+    ...(row.details.example === true ? ['its prices are examples: set your own'] : []),
+  ]
+}
+
+function stateOf(row: PriceVersionRow, current: string | null) {
+  if (row.withdrawn) return 'withdrawn'
+  if (row.is_planned) return 'planned'
+  return row.version.toString() === current ? 'current' : 'past'
+}
+
+async function findModel(services: AdminServices, id: string) {
+  return await describeModel(services.sql, id).catch((error) => {
+    if (!(error instanceof OperatorError)) throw error
+    throw new GatewayError('not_found', { message: 'no such model' })
+  })
+}
+
+export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> = {
+  async 'GET /operator/models'({ query }, services) {
+    const rows = await listModelSummaries(services.sql, query.retired)
+    const wanted = query.search?.toLowerCase()
+    const found = rows
+      .filter(({ type }) => query.type === undefined || type === query.type)
+      .filter(({ id }) => wanted === undefined || id.toLowerCase().includes(wanted))
+    return { data: found.map((row) => showModel(row, services)) }
+  },
+
+  async 'GET /operator/models/:model_id'({ params }, services) {
+    const row = await findModel(services, params.model_id)
+    const history = await selectPriceHistory(services.sql, row.id)
+    return {
+      ...showModel(row, services),
+      price_history: history.map((one) => ({
+        version: one.version.toString(),
+        effective_from: one.effective_from.toISOString(),
+        created_at: one.created_at.toISOString(),
+        state: stateOf(one, row.price_version),
+        currency: one.currency,
+        prices: showPrices(one.prices),
+      })),
+    }
+  },
+
+  async 'PUT /operator/models/:model_id'({ params, body, note }, services) {
+    const { sql, secrets, upstreams, catalog } = services
+    const { currency, ...members } = body
+    const options = { sql, secrets, upstreams: Object.fromEntries(upstreams) }
+    const model = { ...members, id: params.model_id }
+    const edit = editModel({ ...options, environment: process.env }, currency, model)
+    const diff = await asRefusal(edit)
+    note({ changes: diff.changes.flatMap(({ what }) => what) })
+    await catalog.refresh()
+    return showModel(await findModel(services, params.model_id), services)
+  },
+
+  async 'POST /operator/models/:model_id/planned-prices'({ params, body, note }, services) {
+    const { model_id: id } = params
+    await findModel(services, id)
+    await asRefusal(planPrices(services.sql, id, body))
+    note({ effective_from: body.effective_from })
+    await services.catalog.refresh()
+    return showModel(await findModel(services, id), services)
+  },
+
+  async 'DELETE /operator/models/:model_id/planned-prices/:version'({ params }, services) {
+    const { model_id: id, version } = params
+    const isNumber = /^\d{1,18}$/.test(version)
+    if (!isNumber || !(await withdrawPlan(services.sql, id, BigInt(version)))) {
+      throw new GatewayError('not_found', { message: 'no such plan, or it has begun' })
+    }
+    await services.catalog.refresh()
+    return undefined
+  },
+
+  async 'DELETE /operator/models/:model_id'({ params }, { sql, catalog }) {
+    if (!(await retireModel(sql, params.model_id))) {
+      throw new GatewayError('not_found', { message: 'no such model' })
+    }
+    await catalog.refresh()
+    return undefined
+  },
+}

@@ -1,0 +1,89 @@
+/** Revenue, cost, errors and health over all accounts. */
+import { formatAmount } from '../../../lib/money.ts'
+import type { HandlersOf } from '../../handler.ts'
+import type { AdminServices } from '../../services.ts'
+import { selectTotals } from '../proof/store.ts'
+import type { operatorOverviewContract } from './contract.ts'
+import { addUp, showFigures } from './figures.ts'
+import {
+  countActive,
+  type Losses,
+  readLosses,
+  readRevenueSeries,
+  readTopAccounts,
+  readTopChannels,
+  readTopModels,
+} from './store.ts'
+
+const DAY_MS = 86_400_000
+
+function describeChannels({ catalog, health }: AdminServices) {
+  const resting = health.resting()
+  const { channels, models } = catalog.snapshot()
+  const named = [...models.values()].flatMap(({ routes }) => routes.map(({ channel }) => channel))
+  const unusable = [...new Set(named)].flatMap((channel) => {
+    const reason = catalog.problemOf(channel)
+    return reason === undefined ? [] : [{ channel, reason }]
+  })
+  return {
+    ready: channels.size - resting.length,
+    resting: resting.map(({ channel, forMs }) => ({ channel, seconds: Math.ceil(forMs / 1000) })),
+    unusable,
+  }
+}
+
+function showLosses(losses: Losses | undefined) {
+  return {
+    orphaned: formatAmount(losses?.orphaned ?? 0n),
+    orphans: losses?.orphans ?? 0,
+    orphans_uncosted: losses?.orphans_uncosted ?? 0,
+    written_off: formatAmount(losses?.written_off ?? 0n),
+  }
+}
+
+export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContract> = {
+  async 'GET /operator/overview'({ query }, services) {
+    const { sql, ledger } = services
+    await ledger.flushed()
+    const to = query.to ?? new Date()
+    const from = query.from ?? new Date(to.getTime() - DAY_MS)
+    const span = { from, to }
+    const by = { step: query.step, timeZone: query.time_zone }
+    const [series, accounts, models, channels, losses, totals, active] = await Promise.all([
+      readRevenueSeries(sql, span, by),
+      readTopAccounts(sql, span),
+      readTopModels(sql, span),
+      readTopChannels(sql, span),
+      readLosses(sql, span),
+      selectTotals(sql),
+      countActive(sql, span),
+    ])
+    return {
+      ...{ from: from.toISOString(), to: to.toISOString(), step: query.step },
+      currencies: totals.map(({ currency, available, held, debt }) => ({
+        currency,
+        ...showFigures(addUp(series.filter((row) => row.currency === currency))),
+        ...showLosses(losses.find((one) => one.currency === currency)),
+        available: formatAmount(available),
+        held: formatAmount(held),
+        debt: formatAmount(debt),
+      })),
+      series: series.map((row) => {
+        return { at: row.at.toISOString(), currency: row.currency, ...showFigures(row) }
+      }),
+      accounts: accounts.map((row) => {
+        const { account_id: accountId, name, currency } = row
+        return { account_id: accountId, name, currency, ...showFigures(row) }
+      }),
+      models: models.map((row) => {
+        return { model: row.model, currency: row.currency, ...showFigures(row) }
+      }),
+      by_channel: channels.map((row) => {
+        return { channel: row.channel, currency: row.currency, ...showFigures(row) }
+      }),
+      channels: describeChannels(services),
+      open_tasks: active.tasks,
+      active_accounts: active.accounts,
+    }
+  },
+}

@@ -1,0 +1,93 @@
+/** The proof that the books agree: figures at once, the whole audit on demand. */
+import { GatewayError } from '../../../errors.ts'
+import { audit } from '../../../ledger/audit/audit.ts'
+import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/summary.ts'
+import { formatAmount } from '../../../lib/money.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { toPage } from '../../page.ts'
+import type { operatorProofContract } from './contract.ts'
+import {
+  selectCounts,
+  selectOpenHolds,
+  selectOrphans,
+  selectToppedUp,
+  selectTotals,
+} from './store.ts'
+
+interface LastAudit {
+  readonly at: string
+  readonly ok: boolean
+  readonly milliseconds: number
+  readonly broken: string[]
+}
+
+/** An audit reads every row: one at a time is enough for a process. */
+let running = false
+let last: LastAudit | null = null
+
+export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
+  async 'GET /operator/proof'(_input, { sql }) {
+    const [totals, toppedUp, holds, counts, checkpoint, sealed] = await Promise.all([
+      selectTotals(sql),
+      selectToppedUp(sql),
+      selectOpenHolds(sql),
+      selectCounts(sql),
+      readCheckpointSummary(sql),
+      readSealedSummary(sql),
+    ])
+    const credited = new Map(toppedUp.map((row) => [row.currency, row.topped_up]))
+    return {
+      ...counts,
+      oldest_open_hold_at: counts.oldest_open_hold_at?.toISOString() ?? null,
+      totals: totals.map(({ currency, available, held, debt }) => {
+        const into = credited.get(currency) ?? 0n
+        return {
+          currency,
+          available: formatAmount(available),
+          held: formatAmount(held),
+          debt: formatAmount(debt),
+          topped_up: formatAmount(into),
+          // What came in and is neither there nor frozen was charged, and so was what is owed.
+          revenue: formatAmount(into - available - held + debt),
+        }
+      }),
+      open_holds: holds.map((row) => ({ ...row, amount: formatAmount(row.amount) })),
+      last_audit: last,
+      last_checkpoint: checkpoint,
+      sealed,
+    }
+  },
+
+  async 'POST /operator/proof/audit'({ note }, { sql, ledger }) {
+    if (running) throw new GatewayError('conflict', { message: 'an audit is under way' })
+    running = true
+    const start = performance.now()
+    try {
+      await ledger.flushed()
+      const { ok, checks } = await audit(sql)
+      const milliseconds = Math.round(performance.now() - start)
+      const at = new Date().toISOString()
+      const broken = checks.filter((check) => !check.ok).map(({ id }) => id)
+      last = { at, ok, milliseconds, broken }
+      note({ ok, broken })
+      const shown = checks.map((check) => ({ ...check, details: [...check.details] }))
+      return { ok, at, milliseconds, checks: shown }
+    } finally {
+      running = false
+    }
+  },
+
+  async 'GET /operator/proof/orphans'({ query }, { sql }) {
+    const rows = await selectOrphans(sql, { after: query.cursor, limit: query.limit + 1 })
+    return toPage(
+      rows,
+      query.limit,
+      (row) => row.attempt_id,
+      (row) => {
+        const { channel_id: channel, created_at: createdAt, cost: atMost, ...rest } = row
+        const cost = atMost === null ? null : formatAmount(atMost)
+        return { ...rest, channel, cost, created_at: createdAt.toISOString() }
+      },
+    )
+  },
+}

@@ -1,0 +1,44 @@
+/** Operators: the processes, the database and the configuration. */
+import { z } from 'zod'
+import { time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const tag = 'Operators: system'
+
+export const operatorSystemContract = {
+  'GET /operator/system': {
+    role: 'operator',
+    tag,
+    summary: 'Get the state of the gateway',
+    answer: z.object({
+      version: z.string(),
+      started_at: time,
+      node: z.string(),
+      site: z.string(),
+      public_url: z.string(),
+      ready: z.boolean(),
+      not_ready_reason: z.string().nullable(),
+      memory_bytes: z.number(),
+      calls_in_flight: z.number(),
+      gateways: z.array(
+        z.object({
+          id: z.string(),
+          address: z.string(),
+          started_at: time,
+          alive: z.boolean(),
+          this: z.boolean(),
+        }),
+      ),
+      database: z.object({
+        version: z.string(),
+        bytes: z.number(),
+        connections: z.number(),
+        tables: z.array(z.object({ name: z.string(), rows: z.number(), bytes: z.number() })),
+        migrations: z.array(z.string()),
+      }),
+      configuration: z.array(
+        z.object({ name: z.string(), value: z.string(), description: z.string() }),
+      ),
+    }),
+  },
+} as const satisfies Contract

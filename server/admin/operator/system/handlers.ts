@@ -1,0 +1,45 @@
+/** What runs here, on which database, with which configuration. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { HandlersOf } from '../../handler.ts'
+import type { operatorSystemContract } from './contract.ts'
+import { selectDatabase, selectGateways, selectTables } from './store.ts'
+
+const MANIFEST = join(import.meta.dirname, '..', '..', '..', '..', 'package.json')
+const STARTED_AT = new Date(Date.now() - performance.now()).toISOString()
+
+function readVersion(): string {
+  const manifest: unknown = JSON.parse(readFileSync(MANIFEST, 'utf8'))
+  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return known ? String(manifest.version) : ''
+}
+
+export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> = {
+  async 'GET /operator/system'(_input, services) {
+    const { sql, system, inFlight, publicUrl, notReady } = services
+    const [gateways, database, tables, reason] = await Promise.all([
+      selectGateways(sql),
+      selectDatabase(sql),
+      selectTables(sql),
+      notReady(),
+    ])
+    return {
+      version: readVersion(),
+      started_at: STARTED_AT,
+      node: process.versions.node,
+      site: system.site,
+      public_url: publicUrl,
+      ready: reason === undefined,
+      not_ready_reason: reason ?? null,
+      memory_bytes: process.memoryUsage.rss(),
+      calls_in_flight: inFlight.size(),
+      gateways: gateways.map((row) => ({
+        ...row,
+        started_at: row.started_at.toISOString(),
+        this: row.id === system.ownerId,
+      })),
+      database: { ...database, tables: [...tables] },
+      configuration: system.describeConfiguration(),
+    }
+  },
+}

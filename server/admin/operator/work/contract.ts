@@ -1,0 +1,112 @@
+/** Operators: calls, tasks and deliveries of all accounts. */
+import { z } from 'zod'
+import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const account = { account_id: z.string(), account_name: z.string() }
+
+const call = z.object({
+  ...account,
+  request_id: z.string(),
+  created_at: time,
+  finished_at: time,
+  endpoint: z.string(),
+  model: z.string(),
+  key_id: z.string(),
+  task_id: z.string().nullable(),
+  status: z.string(),
+  basis: z.string(),
+  review: z.boolean(),
+  currency: z.string(),
+  held: amount,
+  charged: amount,
+  cost: amount.nullable().describe('What the upstream takes; null: unknown.'),
+  margin: amount.nullable(),
+  channel: z.string().nullable().describe('The last channel that was tried.'),
+  attempts: z.number(),
+  error: z.string().nullable(),
+})
+
+const task = z.object({
+  ...account,
+  id: z.string(),
+  kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']),
+  model: z.string(),
+  status: z.string(),
+  channel: z.string(),
+  upstream_id: z.string().nullable(),
+  looks: z.number(),
+  failures: z.number().describe('Looks that failed in a row.'),
+  next_look_at: time.nullable(),
+  error: z.string().nullable(),
+  request_id: z.string(),
+  created_at: time,
+  finished_at: time.nullable(),
+})
+
+const delivery = z.object({
+  ...account,
+  id: z.string(),
+  task_id: z.string().nullable(),
+  kind: z.string(),
+  url: z.string(),
+  state: z.enum(['pending', 'delivered', 'dropped']),
+  attempts: z.number(),
+  last_status: z.number().nullable(),
+  last_error: z.string().nullable(),
+  created_at: time,
+  finished_at: time.nullable(),
+})
+
+const tag = 'Operators: work'
+const whose = { account: text(100).optional().describe('An account id.') }
+
+export const operatorWorkContract = {
+  'GET /operator/calls': {
+    role: 'operator',
+    tag,
+    summary: 'List calls of all accounts, the newest first',
+    query: z.object({
+      ...paging,
+      ...span,
+      ...whose,
+      model: text(200).optional(),
+      endpoint: text(100).optional(),
+      status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
+      review: z.stringbool().optional().describe('Only calls whose usage a person should look at.'),
+      request_id: text(100).optional(),
+      loss: z.stringbool().optional().describe('Only calls that cost more than was charged.'),
+    }),
+    answer: page(call),
+  },
+  'GET /operator/tasks': {
+    role: 'operator',
+    tag,
+    summary: 'List tasks of all accounts, the newest first',
+    query: z.object({
+      ...paging,
+      ...span,
+      ...whose,
+      kind: z.enum(['video', 'minutes', 'erase', 'image', 'response']).optional(),
+      status: z
+        .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
+        .optional(),
+      channel: text(100).optional(),
+      id: text(200).optional().describe('Our id or the upstream’s.'),
+    }),
+    answer: page(task),
+  },
+  'GET /operator/deliveries': {
+    role: 'operator',
+    tag,
+    summary: 'List webhook deliveries of all accounts, the newest first',
+    query: z.object({
+      ...paging,
+      ...whose,
+      state: z.enum(['pending', 'delivered', 'dropped']).optional(),
+      task_id: text(100).optional(),
+      id: text(100).optional(),
+    }),
+    answer: page(delivery),
+  },
+} as const satisfies Contract

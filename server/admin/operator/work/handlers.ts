@@ -1,0 +1,72 @@
+/** Calls, tasks and deliveries of all accounts. */
+import { formatAmount } from '../../../lib/money.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { toPage } from '../../page.ts'
+import type { operatorWorkContract } from './contract.ts'
+import { selectCallPage, selectDeliveryPage, selectTaskPage } from './store.ts'
+
+const OPEN_STATES = ['submitting', 'queued', 'processing']
+
+const iso = (time: Date | null) => time?.toISOString() ?? null
+
+export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
+  async 'GET /operator/calls'({ query }, { sql, ledger }) {
+    await ledger.flushed()
+    const { limit, cursor, request_id: requestId, ...rest } = query
+    const filter = { ...rest, requestId, after: cursor, limit: limit + 1 }
+    const rows = await selectCallPage(sql, filter)
+    return toPage(
+      rows,
+      limit,
+      (row) => row.request_id,
+      (row) => ({
+        ...row,
+        created_at: row.created_at.toISOString(),
+        finished_at: row.finished_at.toISOString(),
+        held: formatAmount(row.held),
+        charged: formatAmount(row.charged),
+        cost: row.cost === null ? null : formatAmount(row.cost),
+        margin: row.cost === null ? null : formatAmount(row.charged - row.cost),
+      }),
+    )
+  },
+
+  async 'GET /operator/tasks'({ query }, { sql }) {
+    const { limit, cursor, status, ...rest } = query
+    const states = status === 'open' ? OPEN_STATES : status && [status]
+    const filter = { ...rest, states, after: cursor, limit: limit + 1 }
+    const rows = await selectTaskPage(sql, filter)
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => id,
+      (row) => {
+        const { state, channel_id: channel, due_at: dueAt, ...shown } = row
+        return {
+          ...shown,
+          status: state,
+          channel,
+          next_look_at: iso(dueAt),
+          created_at: row.created_at.toISOString(),
+          finished_at: iso(row.finished_at),
+        }
+      },
+    )
+  },
+
+  async 'GET /operator/deliveries'({ query }, { sql }) {
+    const { limit, cursor, task_id: taskId, ...rest } = query
+    const filter = { ...rest, taskId, after: cursor, limit: limit + 1 }
+    const rows = await selectDeliveryPage(sql, filter)
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => id,
+      (row) => ({
+        ...row,
+        created_at: row.created_at.toISOString(),
+        finished_at: iso(row.finished_at),
+      }),
+    )
+  },
+}

@@ -1,0 +1,116 @@
+/** Members of accounts, people who may sign in, and invitations, over HTTP. */
+import type { Sql } from 'postgres'
+import { accountExists } from '../../../accounts/key-store.ts'
+import { GatewayError } from '../../../errors.ts'
+import {
+  deleteInvitation,
+  type LinkRow,
+  selectInvitations,
+} from '../../../sign-in/people/link-store.ts'
+import { invite, type MadeLink, offerReset } from '../../../sign-in/people/links.ts'
+import { changeMember, findManaged, setDisabled } from '../../../sign-in/people/people.ts'
+import { type PersonRow, selectMembers, selectPeople } from '../../../sign-in/person-store.ts'
+import type { HandlersOf } from '../../handler.ts'
+import type { membersContract } from './contract.ts'
+
+export const membersHandlers: HandlersOf<typeof membersContract> = {
+  async 'GET /accounts/:account_id/members'({ params }, { sql }) {
+    await requireAccount(sql, params.account_id)
+    const rows = await selectMembers(sql, params.account_id)
+    const data = rows.map(({ person_id, created_at, ...row }) => ({
+      ...{ id: person_id, ...row, created_at: created_at.toISOString() },
+    }))
+    return { data }
+  },
+  async 'PATCH /accounts/:account_id/members/:user_id'({ params, body, note }, { sql }) {
+    note({ role: body.role })
+    await changeMember(sql, params.account_id, params.user_id, body.role)
+    return undefined
+  },
+  async 'DELETE /accounts/:account_id/members/:user_id'({ params }, { sql }) {
+    await changeMember(sql, params.account_id, params.user_id, 'none')
+    return undefined
+  },
+  async 'GET /accounts/:account_id/invitations'({ params }, { sql }) {
+    await requireAccount(sql, params.account_id)
+    const rows = await selectInvitations(sql, { accountId: params.account_id })
+    return { data: rows.map(showInvitation) }
+  },
+  async 'POST /accounts/:account_id/invitations'({ params, body, session, note }, services) {
+    const { sql, signIn } = services
+    await requireAccount(sql, params.account_id)
+    const { email, role } = body
+    note({ email, role })
+    const to = { accountId: params.account_id, role }
+    return showLink(await invite(signIn.parts, { email, to, createdBy: session.user.id }))
+  },
+  async 'DELETE /accounts/:account_id/invitations/:invitation_id'({ params }, { sql }) {
+    if (await deleteInvitation(sql, params.account_id, params.invitation_id)) return undefined
+    throw new GatewayError('not_found', { message: 'no such invitation' })
+  },
+  async 'GET /operator/users'({ query: { limit, cursor } }, { sql }) {
+    const filter = { limit: limit + 1, ...(cursor === undefined ? {} : { beforeId: cursor }) }
+    const rows = await selectPeople(sql, filter)
+    const shown = rows.slice(0, limit)
+    const last = rows.length > limit ? shown.at(-1) : undefined
+    return { data: shown.map(showUser), next_cursor: last?.id ?? null }
+  },
+  async 'PATCH /operator/users/:user_id'({ params, body, note }, { sql }) {
+    note({ disabled: body.disabled })
+    const person = await findManaged(sql, params.user_id)
+    await setDisabled(sql, person.id, body.disabled)
+    return undefined
+  },
+  async 'POST /operator/users/:user_id/reset'({ params, session }, { sql, signIn }) {
+    const person = await findManaged(sql, params.user_id)
+    return showLink(await offerReset(signIn.parts, person.id, session.user.id))
+  },
+  async 'GET /operator/invitations'(_input, { sql }) {
+    const rows = await selectInvitations(sql, { accountId: null })
+    return { data: rows.map(showInvitation) }
+  },
+  async 'POST /operator/invitations'({ body, session, note }, { signIn }) {
+    note({ email: body.email, role: 'operator' })
+    const invitation = { email: body.email, to: 'operators', createdBy: session.user.id } as const
+    return showLink(await invite(signIn.parts, invitation))
+  },
+  async 'DELETE /operator/invitations/:invitation_id'({ params }, { sql }) {
+    if (await deleteInvitation(sql, null, params.invitation_id)) return undefined
+    throw new GatewayError('not_found', { message: 'no such invitation' })
+  },
+}
+
+/** Members of an account are known to have one; operators may name any. Throws 404. */
+async function requireAccount(sql: Sql, id: string): Promise<void> {
+  if (await accountExists(sql, id)) return
+  throw new GatewayError('not_found', { message: 'no such account' })
+}
+
+function showLink({ link, expiresAt }: MadeLink) {
+  return { link, expires_at: expiresAt.toISOString() }
+}
+
+function showInvitation(row: LinkRow) {
+  return {
+    id: row.id,
+    email: row.email ?? '',
+    role: row.role,
+    operator: row.is_operator,
+    created_by: row.created_by,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at.toISOString(),
+  }
+}
+
+function showUser(row: PersonRow) {
+  return {
+    id: row.id,
+    email: row.email,
+    name: row.name,
+    language: row.language,
+    operator: row.is_operator,
+    disabled: row.disabled_at !== null,
+    second_factor: row.totp_secret !== null || row.passkeys > 0,
+    created_at: row.created_at.toISOString(),
+  }
+}

@@ -1,0 +1,165 @@
+/** What people do with their own sign-in: name, password, sessions, second factors. */
+import { z } from 'zod'
+import { text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+import { createdPasskey, language, newPassword, password, personName } from '../schemas.ts'
+
+const TAG = 'Console: profile'
+
+const recoveryCodes = z.object({
+  recovery_codes: z.array(z.string()).describe('Shown once; each works once.'),
+})
+
+/** `PublicKeyCredentialCreationOptionsJSON`, as browsers parse it. */
+const creationOptions = z.object({
+  rp: z.object({ id: z.string(), name: z.string() }),
+  user: z.object({ id: z.string(), name: z.string(), displayName: z.string() }),
+  challenge: z.string(),
+  pubKeyCredParams: z.array(z.object({ type: z.literal('public-key'), alg: z.int() })),
+  timeout: z.int().describe('Milliseconds.'),
+  excludeCredentials: z.array(z.object({ type: z.literal('public-key'), id: z.string() })),
+  authenticatorSelection: z.object({
+    residentKey: z.literal('preferred'),
+    userVerification: z.literal('required'),
+  }),
+  attestation: z.literal('none'),
+})
+
+export const profileContract = {
+  'PATCH /profile': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Change your name or language',
+    body: z.object({ name: personName.optional(), language: language.optional() }),
+  },
+  'POST /profile/password': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Change your password',
+    description: 'Ends your other sessions.',
+    body: z.object({ current_password: password, new_password: newPassword }),
+    errors: [401, 429],
+  },
+  'GET /profile/sessions': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'List where you are signed in',
+    answer: z.object({
+      data: z.array(
+        z.object({
+          id: z.string(),
+          created_at: time,
+          seen_at: time,
+          ip: z.string(),
+          user_agent: z.string(),
+          current: z.boolean(),
+        }),
+      ),
+    }),
+  },
+  'DELETE /profile/sessions': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Sign out everywhere else',
+  },
+  'DELETE /profile/sessions/:session_id': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Sign out elsewhere',
+    errors: [404],
+  },
+  'POST /profile/totp': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Begin to add an authenticator app',
+    stepUp: true,
+    answer: z.object({
+      secret: z.string().describe('Base 32, to type in.'),
+      uri: z.string().describe('The `otpauth:` address, to show as a QR code.'),
+    }),
+  },
+  'POST /profile/totp/confirm': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Confirm the authenticator app with its first code',
+    description: 'Makes new recovery codes and ends your other sessions.',
+    stepUp: true,
+    body: z.object({ code: text(10) }),
+    answer: recoveryCodes,
+    errors: [409, 429],
+  },
+  'DELETE /profile/totp': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Remove the authenticator app',
+    stepUp: true,
+  },
+  'POST /profile/recovery-codes': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Make new recovery codes',
+    description: 'Those before are worth nothing any more.',
+    stepUp: true,
+    answer: recoveryCodes,
+  },
+  'GET /profile/passkeys': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'List your passkeys',
+    answer: z.object({
+      data: z.array(
+        z.object({
+          id: z.string(),
+          name: z.string(),
+          backed_up: z.boolean().describe('Whether a password manager keeps it.'),
+          created_at: time,
+          used_at: time.nullable(),
+        }),
+      ),
+    }),
+  },
+  'POST /profile/passkeys/options': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Begin to add a passkey',
+    stepUp: true,
+    answer: creationOptions,
+    errors: [409],
+  },
+  'POST /profile/passkeys': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Add a passkey',
+    description: 'Ends your other sessions.',
+    stepUp: true,
+    body: z.object({ name: text(100).min(1), credential: createdPasskey }),
+    answer: z.object({
+      id: z.string(),
+      recovery_codes: z
+        .array(z.string())
+        .nullable()
+        .describe('Made with the first second factor, and shown once.'),
+    }),
+    errors: [409],
+  },
+  'DELETE /profile/passkeys/:passkey_id': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Remove a passkey',
+    stepUp: true,
+    errors: [404],
+  },
+} as const satisfies Contract

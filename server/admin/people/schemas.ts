@@ -1,0 +1,38 @@
+/** What routes about people share. */
+import { z } from 'zod'
+import { text } from '../common-schemas.ts'
+
+export const email = z.email().max(254)
+export const language = z.enum(['en', 'zh'])
+export const personName = text(200).min(1)
+/** Never trimmed; what is longer than any password here is not worth comparing. */
+export const password = z.string().min(1).max(1000)
+export const newPassword = password.describe('12 to 128 characters, and none that others guess.')
+
+const bytes = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .regex(/^[\w-]*$/, 'must be base64url')
+
+/** `PublicKeyCredential.toJSON()` of a signature. */
+export const signedPasskey = z.object({
+  id: bytes(1400),
+  response: z.object({
+    clientDataJSON: bytes(4000),
+    authenticatorData: bytes(4000),
+    signature: bytes(2000),
+    userHandle: bytes(200).nullish(),
+  }),
+})
+
+/** `PublicKeyCredential.toJSON()` of a creation. */
+export const createdPasskey = z.object({
+  id: bytes(1400),
+  response: z.object({
+    clientDataJSON: bytes(4000),
+    authenticatorData: bytes(4000),
+    publicKey: bytes(2000).describe('What `getPublicKey()` returns: SubjectPublicKeyInfo.'),
+    transports: z.array(z.string().max(50)).max(10).optional(),
+  }),
+})

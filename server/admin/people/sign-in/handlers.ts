@@ -1,0 +1,85 @@
+/** Signing in and out over HTTP. */
+
+import {
+  beginPasskeySignIn,
+  beginPasskeyStepUp,
+  finishPasskeySignIn,
+  finishPasskeyStepUp,
+} from '../../../sign-in/passkeys/passkeys.ts'
+import {
+  finishWithCode,
+  signInWithPassword,
+  stepUpWithPassword,
+} from '../../../sign-in/passwords/password-sign-in.ts'
+import {
+  acceptInvitation,
+  resetPassword,
+  setUp,
+  viewInvitation,
+} from '../../../sign-in/people/links.ts'
+import { describeFactors } from '../../../sign-in/people/profile.ts'
+import { signOut } from '../../../sign-in/sessions/sessions.ts'
+import type { HandlersOf } from '../../handler.ts'
+import type { signInContract } from './contract.ts'
+
+export const signInHandlers: HandlersOf<typeof signInContract> = {
+  async 'GET /session'({ session }, { signIn: { parts } }) {
+    const { user, memberships, steppedUpUntil, secondFactorMissing } = session
+    return {
+      session_id: session.sessionId,
+      user: { ...user },
+      memberships: memberships.map(({ accountId, accountName, role }) => ({
+        ...{ account_id: accountId, account_name: accountName, role },
+      })),
+      stepped_up_until: steppedUpUntil?.toISOString() ?? null,
+      second_factor: {
+        ...(await describeFactors(parts, user.id)),
+        missing: secondFactorMissing,
+      },
+      passkeys_possible: parts.place.passkeyDomain() !== undefined,
+    }
+  },
+  'POST /session': ({ body, context }, { signIn: { parts } }) =>
+    signInWithPassword(parts, body, context),
+  'POST /session/second-factor': ({ body, context }, { signIn: { parts } }) =>
+    finishWithCode(parts, body, context),
+  'POST /session/passkey/options': ({ context }, { signIn: { parts } }) =>
+    beginPasskeySignIn(parts, context),
+  'POST /session/passkey': ({ body, context }, { signIn: { parts } }) =>
+    finishPasskeySignIn(parts, body.credential, context),
+  async 'DELETE /session'({ session, context }, { signIn: { parts } }) {
+    await signOut(parts, session, context)
+    return undefined
+  },
+  async 'POST /session/step-up'({ session, body, context }, { signIn: { parts } }) {
+    const until = await stepUpWithPassword(parts, session, body, context)
+    return { stepped_up_until: until.toISOString() }
+  },
+  'POST /session/step-up/passkey/options': ({ session }, { signIn: { parts } }) =>
+    beginPasskeyStepUp(parts, session),
+  async 'POST /session/step-up/passkey'({ session, body }, { signIn: { parts } }) {
+    const until = await finishPasskeyStepUp(parts, session, body.credential)
+    return { stepped_up_until: until.toISOString() }
+  },
+  'POST /session/set-up': ({ body, context }, { signIn: { parts } }) => setUp(parts, body, context),
+  async 'POST /session/invitation/view'({ body, context }, { signIn: { parts } }) {
+    const link = await viewInvitation(parts, body.token, context)
+    return {
+      email: link.email ?? '',
+      account_name: link.account_name,
+      role: link.role,
+      operator: link.is_operator,
+      known: link.isKnown,
+      expires_at: link.expires_at.toISOString(),
+    }
+  },
+  'POST /session/invitation': ({ body, context }, { signIn: { parts } }) => {
+    const { name, password, ...rest } = body
+    const given = { ...rest, ...(name ? { name } : {}), ...(password ? { password } : {}) }
+    return acceptInvitation(parts, given, context)
+  },
+  async 'POST /session/reset'({ body, context }, { signIn: { parts } }) {
+    await resetPassword(parts, body, context)
+    return undefined
+  },
+}

@@ -1,0 +1,103 @@
+/** Access tokens: how scripts come to use this API, and who may end that. */
+import { z } from 'zod'
+import { page, paging, text, time } from '../../common-schemas.ts'
+import type { Contract } from '../../route.ts'
+
+const TAG = 'Console: access tokens'
+
+const scope = z.enum(['read', 'write']).describe('`read`: only what changes nothing.')
+const sensitive = z
+  .boolean()
+  .describe('May also do what asks people for a fresh proof: secrets, prices, credits.')
+
+const token = z.object({
+  id: z.string(),
+  name: z.string(),
+  display: z.string().describe('First and last characters; the token is never shown again.'),
+  scope,
+  sensitive,
+  state: z.enum(['active', 'expired', 'revoked']),
+  created_at: time,
+  expires_at: time.nullable(),
+  last_used_at: time.nullable().describe('To the minute.'),
+})
+
+export const tokensContract = {
+  'GET /me': {
+    role: 'user',
+    tag: TAG,
+    summary: 'Tell who you are, and what the token in use may do',
+    answer: z.object({
+      user: z.object({
+        id: z.string(),
+        email: z.string(),
+        name: z.string(),
+        operator: z.boolean(),
+      }),
+      memberships: z.array(
+        z.object({
+          account_id: z.string(),
+          account_name: z.string(),
+          role: z.enum(['owner', 'member']),
+        }),
+      ),
+      token: z
+        .object({
+          id: z.string(),
+          name: z.string(),
+          scope,
+          sensitive,
+          expires_at: time.nullable(),
+        })
+        .nullable()
+        .describe('Null for a sign-in.'),
+    }),
+  },
+  'GET /profile/tokens': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'List your access tokens',
+    description: 'The newest 200, with those that have ended.',
+    answer: z.object({ data: z.array(token) }),
+  },
+  'POST /profile/tokens': {
+    role: 'user',
+    signInOnly: true,
+    stepUp: true,
+    tag: TAG,
+    summary: 'Create an access token',
+    description:
+      'It has the roles that you have now, for as long as you have them, and none that come later.',
+    body: z.strictObject({
+      name: text(100).min(1),
+      scope: scope.default('read'),
+      sensitive: sensitive.default(false),
+      expires_at: time.nullable().optional().describe('Absent: in 90 days. Null: never.'),
+    }),
+    answer: token.extend({ token: z.string().describe('Shown this once.') }),
+  },
+  'DELETE /profile/tokens/:token_id': {
+    role: 'user',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Revoke an access token of yours',
+    description: 'It is refused at once, everywhere.',
+    errors: [404],
+  },
+  'GET /operator/tokens': {
+    role: 'operator',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'List everybody’s access tokens',
+    query: z.object(paging),
+    answer: page(token.extend({ user_id: z.string(), email: z.string() })),
+  },
+  'DELETE /operator/tokens/:token_id': {
+    role: 'operator',
+    signInOnly: true,
+    tag: TAG,
+    summary: 'Revoke anybody’s access token',
+    errors: [404],
+  },
+} as const satisfies Contract

@@ -1,0 +1,69 @@
+/** Access tokens over HTTP: a token's text leaves here once, when it is made. */
+import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-token-store.ts'
+import { createAccessToken, endToken } from '../../../sign-in/tokens/access-tokens.ts'
+import type { HandlersOf } from '../../handler.ts'
+import { asRefusal } from '../../operator-failure.ts'
+import { toPage } from '../../page.ts'
+import type { tokensContract } from './contract.ts'
+
+const OWN_MAX = 200
+
+export const tokensHandlers: HandlersOf<typeof tokensContract> = {
+  async 'GET /me'({ session: { user, memberships, token } }) {
+    const { id, email, name, operator } = user
+    return {
+      user: { id, email, name, operator },
+      memberships: memberships.map(({ accountId, accountName, role }) => ({
+        ...{ account_id: accountId, account_name: accountName, role },
+      })),
+      token: token
+        ? {
+            ...{ id: token.id, name: token.name, scope: token.scope },
+            sensitive: token.isSensitive,
+            expires_at: token.expiresAt?.toISOString() ?? null,
+          }
+        : null,
+    }
+  },
+  async 'GET /profile/tokens'({ session }, { sql }) {
+    const rows = await selectTokens(sql, { personId: session.user.id, limit: OWN_MAX })
+    return { data: rows.map(show) }
+  },
+  async 'POST /profile/tokens'({ session, body, note }, { sql }) {
+    const { name, scope, sensitive: isSensitive, expires_at: at } = body
+    const wanted = {
+      ...{ personId: session.user.id, createdBy: session.user.id, name, scope, isSensitive },
+      expiresAt: typeof at === 'string' ? new Date(at) : at,
+    }
+    const { token, ...row } = await asRefusal(createAccessToken(sql, wanted))
+    note({ token: row.id, name, scope, sensitive: isSensitive })
+    return { ...show(row), token }
+  },
+  async 'DELETE /profile/tokens/:token_id'({ session, params }, { sql }) {
+    await endToken(sql, params.token_id, session.user.id)
+    return undefined
+  },
+  async 'GET /operator/tokens'({ query: { limit, cursor } }, { sql }) {
+    const rows = await selectTokens(sql, { limit: limit + 1, beforeId: cursor })
+    return toPage(
+      rows,
+      limit,
+      ({ id }) => id,
+      (row) => ({ ...show(row), user_id: row.person_id, email: row.email }),
+    )
+  },
+  async 'DELETE /operator/tokens/:token_id'({ params }, { sql }) {
+    await endToken(sql, params.token_id)
+    return undefined
+  },
+}
+
+function show(row: TokenRow) {
+  return {
+    ...{ id: row.id, name: row.name, display: row.display, scope: row.scope, state: row.state },
+    sensitive: row.is_sensitive,
+    created_at: row.created_at.toISOString(),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    last_used_at: row.used_at?.toISOString() ?? null,
+  }
+}
