@@ -1,6 +1,7 @@
 /** A gateway with the simulated vendor of background responses behind it, and short waits. */
 import assert from 'node:assert/strict'
 import OpenAI from 'openai'
+import type { Simulators } from '../../simulators/index.ts'
 import {
   startTestGateway,
   type Tenant,
@@ -79,18 +80,7 @@ export async function startBackgroundStage(
         },
         WAIT_MS,
       ),
-    worth(marker) {
-      // An answer that was lost has an entry of its own, which is no job.
-      const entries = gateway.simulators.book
-        .entries({ marker })
-        .filter(({ request_id: id }) => id.startsWith('resp_'))
-      const billed = entries.filter((one) => one.billed)
-      const nanos = billed.reduce((sum, { units }) => {
-        const input = BigInt((units.input_token ?? 0) + (units.cached_input_token ?? 0))
-        return sum + input * INPUT_NANOS + BigInt(units.output_token ?? 0) * OUTPUT_NANOS
-      }, 0n)
-      return { nanos, jobs: entries.length }
-    },
+    worth: (marker) => worthOf(gateway.simulators.book, marker),
     async charged({ accountId }) {
       const [row] = await gateway.sql<{ sum: bigint }[]>`
         select coalesce(sum(charged), 0)::bigint as sum from call where account_id = ${accountId}`
@@ -98,6 +88,21 @@ export async function startBackgroundStage(
     },
     stop: () => gateway.stop(),
   }
+}
+
+/** What the vendor's own book says that the background responses with a marker are worth. */
+export function worthOf(
+  book: Simulators['book'],
+  marker: string,
+): { readonly nanos: bigint; readonly jobs: number } {
+  // An answer that was lost has an entry of its own, which is no job.
+  const entries = book.entries({ marker }).filter(({ request_id: id }) => id.startsWith('resp_'))
+  const billed = entries.filter((one) => one.billed)
+  const nanos = billed.reduce((sum, { units }) => {
+    const input = BigInt((units.input_token ?? 0) + (units.cached_input_token ?? 0))
+    return sum + input * INPUT_NANOS + BigInt(units.output_token ?? 0) * OUTPUT_NANOS
+  }, 0n)
+  return { nanos, jobs: entries.length }
 }
 
 function catalog(simulators: string): object {

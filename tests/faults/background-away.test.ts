@@ -1,0 +1,123 @@
+/**
+ * The database goes away while a response is made in the background: whatever its vendor says
+ * meanwhile is settled afterwards, once, at the usage that was stated, and told once.
+ */
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import type { Sql } from 'postgres'
+import { connect } from '../../server/database/client.ts'
+import { migrate } from '../../server/database/migrate.ts'
+import type { GatewayProcess } from '../support/gateway.ts'
+import { signalServer, startOwnServer } from '../support/own-postgres.ts'
+import { until } from '../support/processes.ts'
+import { type BackgroundProcesses, startBackgroundProcesses } from '../tasks/background-processes.ts'
+import { startReceiver } from '../webhooks/support.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+const BACK_MS = 30_000
+
+describe('a background response while the database is away', { timeout: 240_000 }, () => {
+  let server: Awaited<ReturnType<typeof startOwnServer>>
+  let sql: Sql
+  let stage: BackgroundProcesses
+  let gateway: GatewayProcess
+  before(async () => {
+    server = await startOwnServer()
+    sql = connect(server.place)
+    await migrate(sql, MIGRATIONS)
+    const { user, password, socketFolder, port, database } = server.place
+    const host = encodeURIComponent(socketFolder)
+    const url = `postgres://${user}:${password}@${host}:${port}/${database}`
+    stage = await startBackgroundProcesses(sql, url)
+    gateway = await stage.start()
+  })
+  after(async () => {
+    try {
+      await stage.close()
+    } finally {
+      await sql.end({ timeout: 1 })
+      await server.remove()
+    }
+  })
+
+  /** Each takes the database away; the returned function brings it back. */
+  const ways: Readonly<Record<string, () => () => Promise<unknown>>> = {
+    stopped() {
+      process.kill(server.pid() ?? 0, 'SIGINT')
+      return async () => {
+        await until('its end', () => server.pid() === undefined || undefined)
+        await until('the database', () => server.revive().catch(() => undefined), BACK_MS)
+      }
+    },
+    frozen() {
+      const pid = server.pid() ?? 0
+      signalServer(pid, 'SIGSTOP')
+      return async () => signalServer(pid, 'SIGCONT')
+    },
+  }
+
+  for (const [name, takeAway] of Object.entries(ways)) {
+    test(`${name} during a poll: settled once, one webhook`, async (t) => {
+      const receiver = await startReceiver(t)
+      const poll = stage.gate.stopNext('GET', /^\/openai\/v1\/responses\//)
+      const input = `[[call:${name}]][[tokens:9]][[fault:queue-time=0;run-time=20]]`
+      const created = await stage.create(gateway, input, { callback_url: receiver.url })
+      assert.equal(created.status, 200, await created.clone().text())
+      const { id }: { id: string } = JSON.parse(await created.text())
+      await poll.arrived
+      await until('its end at the vendor', () => stage.worth(name).jobs || undefined)
+      const bringBack = once(takeAway())
+      t.after(bringBack)
+      poll.release()
+      await until('a refusal', async () => {
+        const answer = await stage.ask(gateway, id)
+        await answer.arrayBuffer()
+        return answer.status === 503 || undefined
+      })
+      await bringBack()
+      const row = await stage.ended(id)
+      assert.deepEqual([row.state, row.basis, row.charges], ['succeeded', 'usage', 1])
+      assert.deepEqual(stage.worth(name), { nanos: row.charged, jobs: 1 })
+      const [delivery] = await until('the delivery', () => readDelivered(row.id))
+      assert.deepEqual({ ...delivery }, { state: 'delivered', attempts: 1, of: 1 })
+      assert.equal(receiver.received.length, 1)
+    })
+
+    test(`${name} during a stream: delivered to its end, settled once`, async (t) => {
+      const marker = `stream-${name}`
+      const input = `[[call:${marker}]][[tokens:40]][[fault:queue-time=0;run-time=1500]]`
+      const stream = await stage.client(gateway).responses.create({
+        ...{ model: 'held', input, background: true, stream: true, max_output_tokens: 100 },
+      })
+      let bringBack: (() => Promise<unknown>) | undefined
+      t.after(() => bringBack?.())
+      let id = ''
+      let last = ''
+      for await (const event of stream) {
+        last = event.type
+        if (event.type === 'response.created') id = event.response.id
+        if (event.type === 'response.output_text.delta') bringBack ??= once(takeAway())
+      }
+      assert.equal(last, 'response.completed')
+      await bringBack?.()
+      const row = await stage.ended(id)
+      assert.deepEqual([row.state, row.basis, row.charges], ['succeeded', 'usage', 1])
+      assert.deepEqual(stage.worth(marker), { nanos: row.charged, jobs: 1 })
+    })
+  }
+
+  function once(work: () => Promise<unknown>): () => Promise<unknown> {
+    let doing: Promise<unknown> | undefined
+    return () => {
+      doing ??= work()
+      return doing
+    }
+  }
+
+  async function readDelivered(taskId: string) {
+    const rows = await sql<{ state: string; attempts: number; of: number }[]>`
+      select state, attempts, count(*) over ()::int as of from delivery where task_id = ${taskId}`
+    return rows.every(({ state }) => state !== 'pending') ? rows : undefined
+  }
+})

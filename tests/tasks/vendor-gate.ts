@@ -1,0 +1,80 @@
+/** A way to a vendor on which a request can be stopped, and its answer replaced. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+
+export interface Stopped {
+  /** Resolves when the request has come; the vendor does not have it yet. */
+  readonly arrived: Promise<void>
+  /** Passes it on. With a status, the vendor still gets it, and its answer is replaced. */
+  release(status?: number): void
+}
+
+export interface VendorGate {
+  readonly url: string
+  /** Stops the next request of this kind; those after it pass. */
+  stopNext(method: string, path: RegExp): Stopped
+  close(): void
+}
+
+interface Trap {
+  readonly method: string
+  readonly path: RegExp
+  readonly arrived: PromiseWithResolvers<void>
+  readonly released: PromiseWithResolvers<number | undefined>
+}
+
+export async function openVendorGate(vendorUrl: string): Promise<VendorGate> {
+  const traps: Trap[] = []
+
+  function findTrap({ method, url = '' }: IncomingMessage): Trap | undefined {
+    const place = traps.findIndex((trap) => trap.method === method && trap.path.test(url))
+    return place === -1 ? undefined : traps.splice(place, 1)[0]
+  }
+
+  const server = createServer(async (incoming, response) => {
+    const trap = findTrap(incoming)
+    trap?.arrived.resolve()
+    pass(incoming, response, vendorUrl, await trap?.released.promise)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stopNext(method, path) {
+      const arrived = Promise.withResolvers<void>()
+      const released = Promise.withResolvers<number | undefined>()
+      traps.push({ method, path, arrived, released })
+      return { arrived: arrived.promise, release: released.resolve }
+    },
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+function pass(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  vendorUrl: string,
+  status: number | undefined,
+): void {
+  const { method, url = '', headers } = incoming
+  const outgoing = request(vendorUrl + url, { method, headers }, (answer) => {
+    if (status === undefined) {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    } else {
+      answer.resume()
+      const error = { message: 'replaced', type: 'test' }
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ error }))
+    }
+    answer.on('error', () => response.destroy())
+  })
+  outgoing.on('error', () => response.destroy())
+  response.on('close', () => outgoing.destroy())
+  incoming.pipe(outgoing)
+}
