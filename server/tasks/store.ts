@@ -256,5 +256,6 @@ export function claimColumns(sql: AnySql) {
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
     extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,
-    t.expires_at <= now() as expired`
+    t.expires_at <= now() as expired,
+    extract(epoch from now() - t.expires_at)::float8 * 1000 as overdue_ms`
 }

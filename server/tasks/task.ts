@@ -72,6 +72,8 @@ export interface ClaimedTask extends TaskRow {
   readonly sent_ms: number
   readonly gone_ms: number | null
   readonly expired: boolean
+  /** Since it expired; negative before. */
+  readonly overdue_ms: number
 }
 
 export interface TaskEvent {

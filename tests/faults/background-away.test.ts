@@ -6,18 +6,21 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/client.ts'
-import { migrate } from '../../server/database/migrate.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
 import type { GatewayProcess } from '../support/gateway.ts'
 import { signalServer, startOwnServer } from '../support/own-postgres.ts'
 import { until } from '../support/processes.ts'
-import { type BackgroundProcesses, startBackgroundProcesses } from '../tasks/background-processes.ts'
+import {
+  type BackgroundProcesses,
+  startBackgroundProcesses,
+} from '../tasks/background-processes.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const BACK_MS = 30_000
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 
-describe('a background response while the database is away', { timeout: 240_000 }, () => {
+describe('background responses, database away', () => {
   let server: Awaited<ReturnType<typeof startOwnServer>>
   let sql: Sql
   let stage: BackgroundProcesses
@@ -65,7 +68,7 @@ describe('a background response while the database is away', { timeout: 240_000 
       const created = await stage.create(gateway, input, { callback_url: receiver.url })
       assert.equal(created.status, 200, await created.clone().text())
       const { id }: { id: string } = JSON.parse(await created.text())
-      await poll.arrived
+      await poll.arrived()
       await until('its end at the vendor', () => stage.worth(name).jobs || undefined)
       const bringBack = once(takeAway())
       t.after(bringBack)

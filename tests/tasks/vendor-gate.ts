@@ -1,10 +1,11 @@
 /** A way to a vendor on which a request can be stopped, and its answer replaced. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { until } from '../support/processes.ts'
 
 export interface Stopped {
-  /** Resolves when the request has come; the vendor does not have it yet. */
-  readonly arrived: Promise<void>
+  /** Resolves once the request has come; the vendor does not have it yet. */
+  arrived(): Promise<unknown>
   /** Passes it on. With a status, the vendor still gets it, and its answer is replaced. */
   release(status?: number): void
 }
@@ -19,7 +20,7 @@ export interface VendorGate {
 interface Trap {
   readonly method: string
   readonly path: RegExp
-  readonly arrived: PromiseWithResolvers<void>
+  hasArrived: boolean
   readonly released: PromiseWithResolvers<number | undefined>
 }
 
@@ -33,7 +34,7 @@ export async function openVendorGate(vendorUrl: string): Promise<VendorGate> {
 
   const server = createServer(async (incoming, response) => {
     const trap = findTrap(incoming)
-    trap?.arrived.resolve()
+    if (trap) trap.hasArrived = true
     pass(incoming, response, vendorUrl, await trap?.released.promise)
   })
   server.listen(0, '127.0.0.1')
@@ -43,10 +44,13 @@ export async function openVendorGate(vendorUrl: string): Promise<VendorGate> {
   return {
     url: `http://127.0.0.1:${port}`,
     stopNext(method, path) {
-      const arrived = Promise.withResolvers<void>()
       const released = Promise.withResolvers<number | undefined>()
-      traps.push({ method, path, arrived, released })
-      return { arrived: arrived.promise, release: released.resolve }
+      const trap: Trap = { method, path, released, hasArrived: false }
+      traps.push(trap)
+      return {
+        arrived: () => until(`${method} ${path.source}`, () => trap.hasArrived || undefined),
+        release: released.resolve,
+      }
     },
     close() {
       server.close()

@@ -54,18 +54,41 @@ async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
   await close(engine, task, failure, 'erased')
 }
 
-/** A response that has taken too long is cancelled, and settled by what the vendor then says. */
+/**
+ * Cancels a response that has taken too long, and settles by what the vendor then says. One that
+ * has ended meanwhile may refuse to be cancelled, so it is read once more. A vendor that says
+ * nothing final is asked again for a while: it may have done the work.
+ */
 async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
-  const said = await askVendor(engine, task, 'cancel').catch((error: unknown) => {
-    if (!(error instanceof UpstreamFailure)) throw error
-    return undefined
-  })
-  if (said?.state === 'ended') {
-    await settleClaimed(engine, task, said.ended)
+  const failure = { code: 'task_expired', message: 'the response did not finish in time' }
+  for (const action of ['cancel', 'get'] as const) {
+    const said = await tryVendor(engine, task, action)
+    if (said?.state !== 'ended') continue
+    const isOurs = said.ended.status === 'cancelled'
+    await settleClaimed(engine, task, isOurs ? { ...said.ended, failure } : said.ended)
     return
   }
-  const failure = { code: 'task_expired', message: 'the response did not finish in time' }
+  if (task.overdue_ms < engine.times.goneMs) {
+    const dueInMs = retryLookMs(task.failures, engine.times)
+    const next = { state: task.state, dueInMs, failed: true, gone: false }
+    await rescheduleTask(engine.sql, task, next)
+    return
+  }
   await close(engine, task, failure, 'expired')
+}
+
+/** Undefined when the vendor gave no word about the response. */
+async function tryVendor(
+  engine: Engine,
+  task: ClaimedTask,
+  action: 'cancel' | 'get',
+): Promise<ResponseState | undefined> {
+  try {
+    return await askVendor(engine, task, action)
+  } catch (error) {
+    if (error instanceof UpstreamFailure) return undefined
+    throw error
+  }
 }
 
 /** Only what streams have delivered is owed; without any, what the vendor bills is noted. */

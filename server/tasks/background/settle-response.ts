@@ -181,8 +181,8 @@ function endingOf({ status, report, failure }: ReadEnd): Ending {
     return { state: 'succeeded', result: { status }, ...(usage ? { usage } : {}) }
   }
   if (status === 'cancelled') {
-    const message = 'the response was cancelled'
-    return { state: 'failed', code: 'cancelled', message, cancelled: true }
+    const { code = 'cancelled', message = 'the response was cancelled' } = failure ?? {}
+    return { state: 'failed', code, message, cancelled: true }
   }
   const { code = 'response_failed', message = 'the response failed' } =
     failure ?? report.error ?? {}
