@@ -1,4 +1,4 @@
-/** A whole answer with images: the bytes pass, and its time has the name that every SDK reads. */
+/** Relays a whole answer with images; `created_at` becomes `created`, which every SDK reads. */
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { createBodyTap } from '../tap.ts'
@@ -15,7 +15,7 @@ export function createImagesBody(): Relay {
   }
 }
 
-/** Some vendors say `created_at`, also where their pages say `created`. */
+/** Some vendors send `created_at` where their documentation says `created`. */
 function nameTime(body: Buffer): Buffer {
   if (body.includes('"created"') || !body.includes('"created_at"')) return body
   const document = tryParseJson(body)

@@ -6,13 +6,13 @@ export interface ImageTask {
   readonly model: string
   readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
   readonly error: string | undefined
-  /** In the form of an answer with images, once it succeeded. */
+  /** Returns the record, in the form of an answer with images once the task succeeded. */
   readonly result: JsonObject | undefined
   readonly createdAt: Date
   readonly finishedAt: Date | undefined
 }
 
-/** Always `queued`, whatever has happened meanwhile. */
+/** Returns the answer to a creation, whose status is always `queued`. */
 export function encodeImageCreated(task: ImageTask): JsonObject {
   return { id: task.id, status: 'queued', model: task.model, created_at: seconds(task.createdAt) }
 }

@@ -33,8 +33,8 @@ export function countImageBytes(entry: unknown): number {
 }
 
 /**
- * Images, tokens, and what the vendor chose. What it bills counts before what was `seen`. Output
- * tokens that the details do not call text are those of images.
+ * Reads images, tokens and the vendor's choices. The count that the vendor bills wins over `seen`.
+ * Output tokens that the details do not call text are those of images.
  */
 export function readImageUsage(document: unknown, seen: number): UsageReading {
   const { usage: tokens = {}, facts, ...stated } = readChatUsage(document)
@@ -46,7 +46,7 @@ export function readImageUsage(document: unknown, seen: number): UsageReading {
   }
 }
 
-/** What the vendor chose where the request left it open. */
+/** Reads the size and the quality that the vendor chose where the request left them open. */
 function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   if (!isObject(document)) return {}
   const [first] = Array.isArray(document.data) ? document.data.filter(isImage) : []
@@ -54,7 +54,7 @@ function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   return readImageFacts({ quality: document.quality, ...(size === undefined ? {} : { size }) })
 }
 
-/** The error in place of an answer or of an event; undefined for none. */
+/** Returns the error in place of an answer or of an event; undefined without one. */
 export function readImagesError(document: unknown): ReportedError | undefined {
   const error = member(document, 'error')
   if (typeof error === 'string' && error !== '') return { ...UPSTREAM_ERROR, message: error }

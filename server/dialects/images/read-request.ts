@@ -1,18 +1,18 @@
-/** What a request for images asks for: how many at most, how large, and what prices ask about. */
+/** Reads from an image request the most images, their size, and the facts that prices compare. */
 import { asString, type JsonObject, member } from '../../lib/json.ts'
 
-/** The most that any vendor makes in one call. */
+/** The most images that any vendor makes in one call. */
 export const IMAGES_MAX = 15
 
 /** A square of 2048 pixels, the largest that a model chooses by itself. */
 const TOKENS_UNSTATED = 16_384
-/** The dearest image of a vendor that does not count by pixels. */
+/** Tokens of the dearest image of a vendor that does not count by pixels. */
 const TOKENS_LEAST = 6_240
 const PIXELS_PER_TOKEN = 256
 const PREVIEW_TOKENS = 100
 const FACTS = ['size', 'quality', 'style'] as const
 
-/** Images that the request can come to: `n`, or as many as a sequence may have. */
+/** Returns the most images of a request: `n`, or as many as a sequence may have. */
 export function countImagesMost(value: JsonObject): number {
   const asked = typeof value.n === 'number' ? value.n : 1
   if (value.sequential_image_generation !== 'auto') return asked
@@ -20,7 +20,7 @@ export function countImagesMost(value: JsonObject): number {
   return typeof most === 'number' ? Math.max(asked, most) : IMAGES_MAX
 }
 
-/** Tokens that one image of this request can come to, its previews included. */
+/** Returns the most tokens of one image of the request, its previews included. */
 export function countTokensMost(value: JsonObject): number {
   const previews = typeof value.partial_images === 'number' ? value.partial_images : 0
   return tokensOfSize(asString(value.size) ?? 'auto') + previews * PREVIEW_TOKENS
@@ -34,7 +34,7 @@ function tokensOfSize(size: string): number {
   return Math.max(Math.ceil(pixels / PIXELS_PER_TOKEN), TOKENS_LEAST)
 }
 
-/** What is certain before the answer: `auto` is not. */
+/** Returns the facts that are certain before the answer, which `auto` is not. */
 export function readImageFacts(value: JsonObject): Readonly<Record<string, string>> {
   return Object.fromEntries(
     FACTS.flatMap((name) => {

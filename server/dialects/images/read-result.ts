@@ -1,18 +1,18 @@
 /**
- * The result of a task from the upstream's answer: its images, each with a link. One that came as
- * bytes gets a link of ours; one that failed among others is left out.
+ * Reads the result of a task from the upstream's answer: its images, each with a link. An image
+ * that came as bytes gets a link of the gateway; one that failed among others is left out.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { isImage } from './read-answer.ts'
 
 export interface ResultOptions {
-  /** Stores an image and gives its link. */
+  /** Stores an image and resolves with its link. */
   readonly keep: (image: Buffer) => Promise<string>
-  /** Token usage is shown only where tokens are what is paid for. */
+  /** True where tokens are billed: only then is token usage shown. */
   readonly showUsage: boolean
 }
 
-/** Undefined when there is no image in it. */
+/** Resolves with the result; undefined for an answer without an image. */
 export async function readImagesResult(
   document: unknown,
   { keep, showUsage }: ResultOptions,
@@ -35,7 +35,7 @@ export async function readImagesResult(
   }
 }
 
-/** Why there is none, in the vendor's words where it has any. */
+/** Returns the error for an answer without an image, with the vendor's message where it has one. */
 export function explainNoImage(document: unknown): { code: string; message: string } {
   const data = member(document, 'data')
   const [failed] = Array.isArray(data) ? data.map((entry) => member(entry, 'error')) : []

@@ -50,7 +50,7 @@ class ImagesTap implements Relay {
 
   end(): Buffer | undefined {
     const rest = this.filter.end()
-    // Fewer images than asked for are an answer too, when their usage was said.
+    // Fewer images than requested are an answer too, where their usage was stated.
     this.finished ||= this.stated !== undefined
     const failed = this.takeFailed(UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
@@ -116,7 +116,7 @@ class ImagesTap implements Relay {
     this.outputBytes += countImageBytes(image)
   }
 
-  /** The error that the caller is owed; undefined when the stream has had an end. */
+  /** Returns the error for the caller; undefined for a stream that has ended. */
   private takeFailed(error: ReportedError): Buffer | undefined {
     if (this.finished || this.error || this.isClosed) return undefined
     this.isClosed = true

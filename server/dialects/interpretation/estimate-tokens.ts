@@ -1,27 +1,27 @@
 /**
- * How many tokens an interpretation takes, from the length of its audio: the most it should come
- * to, for its hold, and what is charged where the vendor stated no usage.
+ * Estimates the tokens of an interpretation from the length of its audio: the most, for the hold,
+ * and the charge where the vendor stated no usage.
  */
 import type { Quantities } from '../../lib/units.ts'
 import type { Mode } from './read-order.ts'
 import { BYTES_PER_SECOND } from './read-wav.ts'
 
-/** One for each 160 ms of audio. */
+/** Tokens a second: one for each 160 ms of audio. */
 const INPUT_PER_SECOND = 6.25
-/** Beyond the audio's own: what a vendor rounds up or adds at the ends. */
+/** Factor for tokens that a vendor rounds up or adds at the ends. */
 const INPUT_MARGIN = 1.1
 const INPUT_LEAST = 10
-/** The fastest of speakers, a token for each character. */
+/** Characters a second of the fastest speaker, one token each. */
 const TEXT_PER_SECOND_MOST = 25
-/** Speech that takes twice as long as its source. */
+/** Translated speech takes up to twice as long as its source. */
 const SPEECH_PER_SECOND_MOST = 2 * INPUT_PER_SECOND
 const OUTPUT_LEAST = 50
-/** Of text in the languages of the table, on the average. */
+/** Bytes of text for each token, the average of the languages in the table. */
 const BYTES_PER_TOKEN = 3
-/** Opus speech in Ogg. */
+/** Bytes a second of Ogg Opus speech. */
 const SPEECH_BYTES_PER_SECOND = 4_000
 
-/** The upper bound: more than this is an overrun, not a surprise. */
+/** Returns the upper bound, for the hold. */
 export function boundTokens(audioBytes: number, mode: Mode): Quantities {
   const seconds = audioBytes / BYTES_PER_SECOND
   const perSecond = TEXT_PER_SECOND_MOST + (mode === 's2s' ? SPEECH_PER_SECOND_MOST : 0)
@@ -32,8 +32,8 @@ export function boundTokens(audioBytes: number, mode: Mode): Quantities {
 }
 
 /**
- * Without usage. `outputBytes` are the translated text's or, of speech, the audio's; of what broke
- * off, as much input counts as output came of it.
+ * Returns the estimate for an answer without usage. `outputBytes` are those of the translated text,
+ * or of the spoken audio; for an answer that broke off, input counts in proportion to its output.
  */
 export function estimateTokens(
   audioBytes: number,

@@ -5,12 +5,12 @@
  */
 import { InvalidRequest } from '../invalid-request.ts'
 
-/** Those whose voices can be cloned. */
+/** Languages whose voices can be cloned. */
 const CLONED = ['zh', 'en', 'de', 'fr', 'es', 'id', 'ja', 'pt'] as const
 const MORE = ['ko', 'tr', 'ms', 'nl', 'ro', 'pl', 'cs', 'ar', 'th', 'vi', 'ru', 'it'] as const
-/** Understood, but not spoken or written. */
+/** Source languages only. */
 const DIALECTS = ['yue-CN', 'sh-CN'] as const
-/** Chinese and English in turn, each into the other. */
+/** Chinese and English mixed, each translated into the other. */
 const BOTH_WAYS = 'zhen'
 
 export const SOURCE_LANGUAGES = [...CLONED, ...MORE, ...DIALECTS, BOTH_WAYS] as const
@@ -22,8 +22,8 @@ export interface Languages {
 }
 
 /**
- * What a caller means who names one language or none: Chinese and English both ways, or the other
- * one of the pair that every translation here needs.
+ * Fills in the languages that a caller leaves out: without any, Chinese and English both ways; with
+ * one, its counterpart, Chinese or English.
  */
 export function completeLanguages(source: string, target: string): Languages {
   if (source === '' && target === '') return { source: BOTH_WAYS, target: BOTH_WAYS }

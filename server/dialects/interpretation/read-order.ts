@@ -6,11 +6,11 @@ export type Mode = 's2t' | 's2s'
 export interface InterpretationOrder {
   readonly mode: Mode
   readonly languages: Languages
-  /** Empty: the speaker's own is cloned. */
+  /** Empty to clone the speaker's own. */
   readonly voice: string
 }
 
-/** A form's fields are texts; an empty one is as good as none. */
+/** Reads the fields of a form, which are texts; an empty one counts as absent. */
 export function readOrder(value: Readonly<Record<string, unknown>>): InterpretationOrder {
   return {
     mode: value.mode === 's2s' ? 's2s' : 's2t',

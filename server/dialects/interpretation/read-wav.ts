@@ -1,6 +1,6 @@
 /**
- * Checks a WAV file as it arrives and finds its samples: a walk over its chunks that keeps no more
- * than one format chunk. Only what interpretation takes passes: 16 kHz, mono, 16-bit PCM.
+ * Checks a WAV file as it arrives and finds its samples, keeping no more than one format chunk.
+ * Accepts 16 kHz, mono, 16-bit PCM alone, the input of interpretation.
  */
 import { InvalidRequest } from '../invalid-request.ts'
 import { describeContainer, describeFormat, readFormat, type WavFormat } from './wav-format.ts'
@@ -11,25 +11,27 @@ export const BYTES_PER_SECOND = SAMPLES_PER_SECOND * 2
 const NEEDED = 'needs wav audio of 16 kHz, mono, 16-bit PCM'
 const RIFF_BYTES = 12
 const CHUNK_HEAD_BYTES = 8
-/** The extensible form has 40; what a longer one adds says nothing that counts. */
+/** Bytes of the extensible form; what a longer one adds is not needed. */
 const FORMAT_BYTES_MAX = 40
-/** A size that a writer who could not seek back left behind: 0, 2^31 - something, 2^32 - 1. */
+/** Sizes left by a writer that could not seek back: 0, just under 2^31, 2^32 - 1. */
 const UNKNOWN_SIZE_LEAST = 0x7fff_f000
 
-/** Where the samples are, in bytes. */
+/** The position and the length of the samples, in bytes. */
 export interface Samples {
   readonly start: number
   readonly bytes: number
 }
 
 export interface WavReader {
-  /** Throws InvalidRequest as soon as the file is known to be another kind. */
+  /**
+   * Takes the next bytes. Throws InvalidRequest as soon as the file is known to be of another kind.
+   */
   push(chunk: Uint8Array): void
-  /** After the last byte. Throws InvalidRequest for a file that is cut off or has no samples. */
+  /** Ends the file. Throws InvalidRequest where it is cut off or has no samples. */
   end(): Samples
 }
 
-/** What the walk is in: the first bytes, a chunk's head, a format chunk, or what is passed over. */
+/** The part being read: the first bytes, a chunk's head, a format chunk, or skipped bytes. */
 type Place = 'riff' | 'head' | 'format' | 'skip' | 'samples'
 
 class Walk implements WavReader {
@@ -38,9 +40,9 @@ class Walk implements WavReader {
   private place: Place = 'riff'
   private wanted = RIFF_BYTES
   private gathered: Buffer = Buffer.alloc(0)
-  /** Bytes that went by. */
+  /** Bytes read so far. */
   private position = 0
-  /** Of the current chunk, what follows the part that was gathered. */
+  /** Bytes of the current chunk after the gathered part. */
   private remainder = 0
   private hasFormat = false
   private samples: { readonly start: number; readonly declared: number } | undefined
@@ -81,7 +83,7 @@ class Walk implements WavReader {
     return { start, bytes: bytes - (bytes % 2) }
   }
 
-  /** One gathered part is whole. */
+  /** Reads one gathered part. */
   private advance(): void {
     const { gathered } = this
     this.gathered = Buffer.alloc(0)
@@ -110,7 +112,7 @@ class Walk implements WavReader {
       this.place = 'samples'
       return
     }
-    // Chunks begin at even places.
+    // Chunks begin at even offsets.
     const padded = size + (size % 2)
     if (id !== 'fmt ') {
       this.passOver(padded)
@@ -162,7 +164,7 @@ class Walk implements WavReader {
   }
 }
 
-/** `param` is the field that errors name; audio longer than `secondsMax` is refused. */
+/** Creates a reader. Errors name the field `param`; audio longer than `secondsMax` is refused. */
 export function createWavReader(param: string, secondsMax: number): WavReader {
   return new Walk(param, secondsMax)
 }

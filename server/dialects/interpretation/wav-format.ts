@@ -1,13 +1,13 @@
-/** The format chunk of a WAV file, and in words what a file is that is not wanted. */
+/** Reads the format chunk of a WAV file, and describes a file of another kind in words. */
 
 export interface WavFormat {
-  /** The codec's tag; of the extensible form, the one inside. */
+  /** The codec's tag, in the extensible form the inner one. */
   readonly tag: number
   readonly isPcm: boolean
   readonly channels: number
   /** Samples in a second. */
   readonly rate: number
-  /** Of a sample; of the extensible form, those that count. */
+  /** Bits of a sample, in the extensible form the valid ones. */
   readonly bits: number
 }
 
@@ -33,7 +33,7 @@ export function readFormat(chunk: Buffer): WavFormat {
   const tag = isExtensible ? chunk.readUInt16LE(24) : outer
   const container = chunk.readUInt16LE(14)
   const valid = isExtensible ? chunk.readUInt16LE(18) : 0
-  // 16 bits that count in a container of 24 are not samples of 16 bits.
+  // 16 valid bits in a container of 24 are not samples of 16 bits.
   const bits = valid === 0 || container !== 16 ? container : valid
   const channels = chunk.readUInt16LE(2)
   return { tag, isPcm: tag === PCM, channels, rate: chunk.readUInt32LE(4), bits }
@@ -60,7 +60,7 @@ const CONTAINERS: readonly (readonly [RegExp, string])[] = [
   [/^#!AMR/, 'an AMR file'],
 ]
 
-/** What the first bytes of a file say that is no RIFF of WAVE. */
+/** Describes a file that is not a WAV by its first bytes. */
 export function describeContainer(head: Buffer): string {
   const text = head.toString('latin1')
   const [, name] = CONTAINERS.find(([pattern]) => pattern.test(text)) ?? []

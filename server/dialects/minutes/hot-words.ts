@@ -1,11 +1,11 @@
-/** Words that the recogniser should expect, as callers write them. */
+/** Reads hot words, which the recogniser should expect, from a caller's text. */
 import { isObject, tryParseJson } from '../../lib/json.ts'
 
 const WORDS_MAX = 1000
 
 /**
- * `[{"word": …}]` of a caller's text: a JSON array of words or of such objects, else words parted
- * by commas, semicolons or white space. Undefined when there is none.
+ * Returns `[{"word": …}]` of a JSON array of words or of such objects, else of words separated by
+ * commas, semicolons or white space. Undefined without a word.
  */
 export function readHotWords(text: unknown): { readonly word: string }[] | undefined {
   if (typeof text !== 'string' || text.trim() === '') return undefined

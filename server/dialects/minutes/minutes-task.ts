@@ -8,7 +8,7 @@ export interface MinutesTask {
   readonly state: 'processing' | 'succeeded' | 'failed'
   readonly error: { readonly code: string; readonly message: string } | undefined
   readonly result: JsonObject
-  /** Whether the caller asked for the time of each word. */
+  /** True where the caller requested the time of each word. */
   readonly withWords: boolean
   readonly callback: { readonly status: string; readonly attempts: number } | undefined
   readonly createdAt: Date
@@ -38,7 +38,7 @@ export function encodeMinutesTask(task: MinutesTask): JsonObject {
   }
 }
 
-/** The words' times are left out: they would be most of it, and the record has them. */
+/** Returns the webhook body, without the times of words, which the record has. */
 export function encodeMinutesCallback(task: MinutesTask): JsonObject {
   const outcome =
     task.state === 'succeeded'

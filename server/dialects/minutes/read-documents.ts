@@ -13,7 +13,7 @@ import {
   readTimeMs,
 } from './read-sentences.ts'
 
-/** What each file held; one that was not asked for is undefined. */
+/** The parsed files; a file of an ability that was off is undefined. */
 export interface MinutesDocuments {
   readonly transcription: unknown
   readonly summary: unknown
@@ -22,7 +22,10 @@ export interface MinutesDocuments {
   readonly translation: unknown
 }
 
-/** The neutral result; its `duration` is where the last sentence or chapter ends, in seconds. */
+/**
+ * Returns the neutral result. Its `duration`, in seconds, is the end of the last sentence or
+ * chapter.
+ */
 export function readDocuments(documents: MinutesDocuments): JsonObject {
   const sentences = listObjects(documents.transcription).map(readSentence)
   const { summary, chapters, extraction, translation } = documents

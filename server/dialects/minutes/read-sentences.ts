@@ -1,4 +1,4 @@
-/** Sentences in the neutral form, from either service: who said what, from when to when. */
+/** Reads sentences of either service into the neutral form: speaker, text, start and end. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 
 export interface Sentence {
@@ -29,7 +29,7 @@ export function listObjects(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : []
 }
 
-/** A sentence of the minutes product (`content`, `speaker.id`) or of recognition (`text`). */
+/** Reads a sentence of the minutes product (`content`, `speaker.id`) or of recognition (`text`). */
 export function readSentence(item: JsonObject): Sentence {
   const words = listObjects(item.words).map((word) => ({
     text: readText(word.text),
@@ -45,7 +45,7 @@ export function readSentence(item: JsonObject): Sentence {
   }
 }
 
-/** Chinese needs no space between sentences. */
+/** Joins the texts, with a space except after Chinese. */
 export function joinSentences(sentences: readonly Sentence[]): string {
   return sentences.reduce((text, sentence) => {
     const gap = text === '' || /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$/.test(text) ? '' : ' '

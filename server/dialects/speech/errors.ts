@@ -6,9 +6,9 @@
 /** Same words as the upstream contract's failure kinds. */
 export type SpeechFailureKind = 'rejected' | 'busy' | 'channel_fault' | 'failed'
 
-/** Ended normally. */
+/** The stream ended normally. */
 export const SPEECH_FINISHED = 20000000
-/** What the gateway itself says when the upstream broke off. */
+/** The gateway's own code for an upstream that broke off. */
 export const SPEECH_SERVER_ERROR = 55000000
 export const SPEECH_BUSY = 55000031
 
@@ -24,15 +24,15 @@ const KINDS: ReadonlyMap<number, SpeechFailureKind> = new Map([
   [SPEECH_BUSY, 'busy'],
 ])
 
-/** Codes that mean several things tell them apart in their text only. */
+/** Codes with several meanings, told apart by their message. */
 const REFINEMENTS: readonly [number, RegExp, SpeechFailureKind][] = [
   [45000000, /concurrency/i, 'busy'],
   [55000000, /mismatched with speaker/i, 'rejected'],
 ]
 
 /**
- * What a code means. Unknown codes go by their family: 45… and 40… are the caller's, everything
- * else counts as a failure of the upstream, which another channel may not share.
+ * Returns the kind of a code. Unknown codes go by their family: 45… and 40… are the caller's fault,
+ * all others a failure of the upstream, which another channel may not have.
  */
 export function classifySpeechCode(code: number, message = ''): SpeechFailureKind {
   for (const [refined, pattern, kind] of REFINEMENTS) {
@@ -49,7 +49,7 @@ const TYPES: Readonly<Record<SpeechFailureKind, string>> = {
   failed: 'server_error',
 }
 
-/** The `type` of the public error table for a code. */
+/** Returns the `type` of the public error table for a code. */
 export function speechErrorType(code: number, message?: string): string {
   return TYPES[classifySpeechCode(code, message)]
 }

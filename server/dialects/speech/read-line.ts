@@ -1,6 +1,6 @@
 /**
- * What one object of a speech stream says about money and the stream's end. An audio line is tens
- * of kilobytes of base64 and says nothing of either: its keys are looked at, it is not parsed.
+ * Reads usage, end and errors from one object of a speech stream. An audio line, tens of kilobytes
+ * of base64, has none of them: its keys are scanned and it is not parsed.
  */
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import { listMembers } from '../json-scan.ts'
@@ -9,7 +9,7 @@ import { SPEECH_FINISHED } from './errors.ts'
 export interface SpeechLine {
   /** Bytes of audio, decoded. */
   readonly audioBytes: number
-  /** `usage.text_words`, when the line states it. */
+  /** `usage.text_words`, where the line states it. */
   readonly characters?: number
   readonly finished: boolean
   readonly error?: { readonly code: number; readonly message: string }
@@ -18,7 +18,7 @@ export interface SpeechLine {
 const ZERO = 0x30
 const QUOTE = 0x22
 
-/** Reads one object. Broken JSON says nothing. */
+/** Reads one object. Broken JSON states nothing. */
 export function readSpeechLine(bytes: Buffer): SpeechLine {
   let audioBytes = 0
   let isPlain = true
@@ -31,12 +31,12 @@ export function readSpeechLine(bytes: Buffer): SpeechLine {
   return { audioBytes, ...readDocument(tryParseJson(bytes)) }
 }
 
-/** Base64 holds three bytes in four characters; `data` is null in lines without audio. */
+/** Counts the decoded bytes: base64 has four characters for three. `data` may be null. */
 function countAudioBytes(bytes: Buffer, start: number, end: number): number {
   return bytes[start] === QUOTE ? Math.floor(((end - start - 2) * 3) / 4) : 0
 }
 
-/** Errors are flat; those of the vendor's own gateway are nested in `header`. */
+/** Reads a flat error, or one of the vendor's platform, which is nested in `header`. */
 function readDocument(document: unknown): Omit<SpeechLine, 'audioBytes'> {
   const source = isObject(member(document, 'header')) ? member(document, 'header') : document
   const code = Number(member(source, 'code') ?? 0)

@@ -1,6 +1,6 @@
 /**
- * The little that a speech request needs on its way to the vendor, and how many characters it
- * will be billed. All other bytes go as the caller sent them.
+ * Prepares a speech request for the vendor, and counts the characters that will be billed. Bytes
+ * that need no change pass as the caller sent them.
  */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 import { findDouble, foldKey, type JsonFields, listMembers } from '../json-scan.ts'
@@ -28,7 +28,7 @@ export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: Js
   return spliceJson(body, fields, { setInside: { req_params: inner } })
 }
 
-/** One member per name; the plain spelling wins over others in case. */
+/** Writes one member for each name; among spellings that differ in case, lower case wins. */
 function printParameters(parameters: unknown): string {
   if (!isObject(parameters)) return JSON.stringify(parameters)
   const members = new Map<string, [string, unknown]>()
@@ -42,9 +42,9 @@ function printParameters(parameters: unknown): string {
 }
 
 /**
- * Characters that the vendor will bill for a request: the code points of `req_params.text`, or of
- * `ssml` without its tags, which wins when both are given. Instructions in `context_texts` are
- * never billed. For the hold and for streams that state no usage; 0 for a request without text.
+ * Counts the characters that the vendor will bill, for the hold and for streams without usage: the
+ * code points of `req_params.text`, or of `ssml` without its tags, which wins where both are
+ * present. `context_texts` are not billed. 0 for a request without text.
  */
 export function countBilledCharacters(value: JsonObject): number {
   const ssml = member(value.req_params, 'ssml')
@@ -53,7 +53,7 @@ export function countBilledCharacters(value: JsonObject): number {
   return typeof text === 'string' ? countCodePoints(text) : 0
 }
 
-/** Linear whatever the text: a tag that never closes is text. */
+/** Removes tags in linear time; a tag that is never closed is text. */
 function stripTags(ssml: string): string {
   let text = ''
   let position = 0

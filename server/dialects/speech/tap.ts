@@ -1,6 +1,6 @@
 /**
- * Watches a Doubao speech V3 stream: the bytes pass as they are, and the last `usage.text_words`,
- * the end (code 20000000) and errors under status 200 are noted on the way.
+ * Watches a Doubao speech V3 stream (docs/protocols/volcengine-speech.md#synthesis-stream): the
+ * bytes pass unchanged, and the last `usage.text_words`, the end and errors are read on the way.
  */
 import { createNdjsonSplitter } from '../ndjson.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
@@ -8,8 +8,8 @@ import { SPEECH_BUSY, SPEECH_SERVER_ERROR, speechErrorType } from './errors.ts'
 import { readSpeechLine } from './read-line.ts'
 
 /**
- * Bytes that wait for the stream's first object to end. An error that is the first thing said is
- * far shorter, so it is known before anything has gone to the caller, and can be tried elsewhere.
+ * Bytes held back until the stream's first object is whole. An error in its place is far shorter,
+ * so it is known before anything is sent to the caller, and another route can be tried.
  */
 const FIRST_OBJECT_BYTES = 1024
 
@@ -19,13 +19,13 @@ interface State {
   audioBytes: number
   finished: boolean
   error: NonNullable<RelayReport['error']> | undefined
-  /** The start of the stream while its first object is not whole; undefined from then on. */
+  /** The start of the stream until its first object is whole, undefined from then on. */
   waiting: Buffer | undefined
 }
 
 /**
- * A relay for one stream. Usage is in the unit `character`; `outputBytes` counts audio. The
- * message of a reported error is the vendor's own: the caller reads it in the stream anyway.
+ * Creates a relay for one stream. Usage is in the unit `character`; `outputBytes` counts audio. A
+ * reported error has the vendor's message, which the caller reads in the stream too.
  */
 export function createSpeechTap(): Relay {
   const state: State = {
@@ -79,7 +79,7 @@ function takeWaiting(state: State): Buffer | undefined {
   return waiting && waiting.length > 0 ? waiting : undefined
 }
 
-/** The stream's own form of an error, on a line of its own whatever was cut before it. */
+/** Writes an error in the stream's own form, on a new line even after a line that was cut. */
 function printFailure(failure: RelayFailure, rest: Buffer | undefined, lastByte?: number): Buffer {
   const code = failure.type === 'rate_limit_error' ? SPEECH_BUSY : SPEECH_SERVER_ERROR
   const isCut = lastByte !== undefined && lastByte !== 0x0a

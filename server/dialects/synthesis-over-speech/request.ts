@@ -6,7 +6,7 @@ import { asString } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { type AudioFormat, readFormat } from '../synthesis/formats.ts'
 
-/** What the vendor makes; a wav is its samples behind a header of ours. */
+/** The vendor's formats; a wav is its samples behind the gateway's header. */
 const VENDOR_FORMATS: Readonly<Partial<Record<AudioFormat, string>>> = {
   mp3: 'mp3',
   opus: 'ogg_opus',
@@ -18,7 +18,7 @@ const OPUS_SAMPLE_RATE = 48_000
 const RATE_MIN = -50
 const RATE_MAX = 100
 
-/** The body for the vendor. Throws InvalidRequest for a format that it does not make. */
+/** Returns the body for the vendor. Throws InvalidRequest for a format that it does not make. */
 export function translateSynthesisRequest(value: Readonly<Record<string, unknown>>): Buffer {
   const wanted = readFormat(value)
   const format = VENDOR_FORMATS[wanted]
@@ -36,14 +36,14 @@ export function translateSynthesisRequest(value: Readonly<Record<string, unknown
         sample_rate: format === 'ogg_opus' ? OPUS_SAMPLE_RATE : SAMPLE_RATE,
         speech_rate: Math.min(RATE_MAX, Math.max(RATE_MIN, Math.round((speed - 1) * 100))),
       },
-      // The vendor takes one text of instructions, bills none, and wants its options as a text.
+      // The vendor takes one text of instructions, does not bill it, and wants JSON as a string.
       ...(instructions ? { additions: JSON.stringify({ context_texts: [instructions] }) } : {}),
     },
   }
   return Buffer.from(JSON.stringify(body))
 }
 
-/** A voice is named, or is an object with its id. */
+/** Returns the voice's name, or the id where the voice is an object. */
 function voiceName(voice: unknown): string {
   if (typeof voice === 'object' && voice !== null && 'id' in voice) return String(voice.id)
   return asString(voice) ?? ''

@@ -1,6 +1,6 @@
 /**
- * From the lines of a Doubao speech V3 stream to what POST /v1/audio/speech answers: the bytes of
- * a file, or events. Every fragment is decoded as it comes; nothing waits for the end.
+ * Translates the lines of a Doubao speech V3 stream into an answer of POST /v1/audio/speech: the
+ * bytes of a file, or events. Each fragment is decoded as it arrives.
  */
 import { listMembers } from '../json-scan.ts'
 import { createNdjsonSplitter } from '../ndjson.ts'
@@ -24,7 +24,7 @@ interface State {
 
 const QUOTE = 0x22
 
-/** A relay for one order. Usage is in the unit `character`. */
+/** Creates a relay for one request. Usage is in the unit `character`. */
 export function createSynthesisStream(value: Readonly<Record<string, unknown>>): Relay {
   const events = wantsEvents(value)
   const head = readFormat(value) === 'wav' ? openWav(SAMPLE_RATE) : undefined
@@ -71,7 +71,7 @@ function take(state: State): Buffer | undefined {
   return out.length > 1 ? Buffer.concat(out) : out[0]
 }
 
-/** The fragment of a line; some encoders escape the slashes of base64. */
+/** Returns the audio of a line. Some encoders escape the slashes of base64. */
 function audioIn(bytes: Buffer): Buffer {
   for (const { key, valueStart, valueEnd } of listMembers(bytes, 0)) {
     if (key !== 'data' || bytes[valueStart] !== QUOTE) continue
@@ -86,7 +86,7 @@ function deltaOf(audio: Buffer): Buffer {
   return Buffer.from(encodeSseEvent(undefined, JSON.stringify(event)))
 }
 
-/** Such a vendor counts characters: they stand for the tokens of the input. */
+/** Writes usage in the dialect's form: the billed characters stand for the input tokens. */
 function doneOf(characters = 0): Buffer {
   const usage = { input_tokens: characters, output_tokens: 0, total_tokens: characters }
   const event = { type: 'speech.audio.done', usage }

@@ -1,11 +1,11 @@
-/** The header of a wav whose end is not known yet, as players of streams expect it. */
+/** Builds the header of a wav whose length is not known yet, as players of streams expect it. */
 
 const HEADER_BYTES = 44
 const UNKNOWN_LENGTH = 0xffffffff
 const PCM = 1
 const BYTES_PER_SAMPLE = 2
 
-/** For 16-bit mono samples. Both lengths are the largest there is: the file ends where it ends. */
+/** Returns the header for 16-bit mono samples. Both lengths are the largest possible. */
 export function openWav(sampleRate: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   header.write('RIFF', 0, 'latin1')

@@ -8,10 +8,10 @@ import type { Quantities } from '../../lib/units.ts'
 const LETTER_SECONDS = 1 / 14
 const SYLLABLE_SECONDS = 1 / 4
 const LAST_ALPHABETIC = 0x2e7f
-/** About 1,250 tokens make a minute of speech. */
+/** Tokens of speech: about 1,250 a minute. */
 const TOKENS_PER_SECOND = 21
 
-/** Quantities of an order, rounded up. Characters are exact; the rest is an estimate. */
+/** Returns the quantities, rounded up. Characters are exact; the rest is an estimate. */
 export function estimateSynthesis(value: Readonly<Record<string, unknown>>): Quantities {
   const input = asString(value.input) ?? ''
   const speed = typeof value.speed === 'number' && value.speed > 0 ? value.speed : 1

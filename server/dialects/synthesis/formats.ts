@@ -11,17 +11,17 @@ const CONTENT_TYPES: Readonly<Record<AudioFormat, string>> = {
   pcm: 'audio/pcm',
 }
 
-/** What an order asks for; the dialect's default is mp3. */
+/** Returns the requested format; the dialect's default is mp3. */
 export function readFormat(value: Readonly<Record<string, unknown>>): AudioFormat {
   return AUDIO_FORMATS.find((format) => format === value.response_format) ?? 'mp3'
 }
 
-/** Events with base64 in them, instead of the bytes of a file. */
+/** True where the caller wants events with base64 instead of the bytes of a file. */
 export function wantsEvents(value: Readonly<Record<string, unknown>>): boolean {
   return value.stream_format === 'sse'
 }
 
-/** The content type of an answer. */
+/** Returns the content type of an answer. */
 export function contentTypeOf(value: Readonly<Record<string, unknown>>): string {
   return wantsEvents(value) ? 'text/event-stream' : CONTENT_TYPES[readFormat(value)]
 }

@@ -1,6 +1,6 @@
 /**
- * Watches an answer of POST /v1/audio/speech. A file's bytes say nothing of usage or of their end:
- * only the body's own end does. Events state both.
+ * Watches an answer of POST /v1/audio/speech. The bytes of a file state no usage, and end with the
+ * body; events state usage and end.
  */
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
@@ -25,7 +25,7 @@ export function createAudioTap(): Relay {
   }
 }
 
-/** A relay for events: `speech.audio.delta` and, with the usage, `speech.audio.done`. */
+/** Creates a relay for `speech.audio.delta` and, with the usage, `speech.audio.done`. */
 export function createAudioEventTap(): Relay {
   const state: { report: RelayReport } = { report: { outputBytes: 0, finished: false } }
   const parser = createSseParser({
@@ -47,7 +47,7 @@ export function createAudioEventTap(): Relay {
   }
 }
 
-/** How a stream of events says that it broke off. */
+/** Writes the error event of a stream that broke off. */
 export function printAudioFailure({ type, message }: RelayFailure): Buffer {
   const error = { type, message, code: null, param: null }
   return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)

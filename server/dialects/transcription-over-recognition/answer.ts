@@ -13,12 +13,12 @@ import type { Segment, SpokenWord, Transcript } from '../transcription/transcrip
 
 const HAN = /\p{Script=Han}/u
 
-/** Where nothing was said. */
+/** Returns the transcript of a recording without speech. */
 export function emptyTranscript(language: string | undefined): Transcript {
   return { text: '', language: language ?? '', seconds: 0, segments: [] }
 }
 
-/** `language` is the one that the caller named. */
+/** Returns the transcript. `language` is the one that the caller named. */
 export function readTranscript(document: JsonObject, language: string | undefined): Transcript {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
   const text = asString(member(document.result, 'text')) ?? joinSentences(sentences)
@@ -36,7 +36,7 @@ function toSegment(sentence: Sentence): Segment {
   return { text, start: startMs / 1000, end: endMs / 1000, words: placeWords(words, startMs) }
 }
 
-/** A word whose time is not known, which reads as zero, stands where the one before it ends. */
+/** Places words without a time, which read as zero, at the end of the word before them. */
 function placeWords(words: NonNullable<Sentence['words']>, startMs: number): SpokenWord[] {
   let lastMs = startMs
   return words.map(({ text, start_ms: wordMs, end_ms: endMs }) => {

@@ -6,7 +6,7 @@ import { asString, type JsonObject } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { nameRecording } from '../transcription/measure-audio.ts'
 
-/** Without a language it knows Chinese, its dialects and English. */
+/** Languages that the vendor recognises without a parameter, as it does English. */
 const NATIVE = ['zh', 'yue', 'wuu', 'nan']
 const LANGUAGES: Readonly<Record<string, string>> = {
   ...{ en: 'en-US', ja: 'ja-JP', id: 'id-ID', es: 'es-MX', pt: 'pt-BR', de: 'de-DE' },
@@ -20,7 +20,9 @@ const FORMATS: Readonly<Record<string, JsonObject>> = {
   'audio.ogg': { format: 'ogg', codec: 'opus' },
 }
 
-/** The name that tells the format. Throws InvalidRequest for one that is not recognised. */
+/**
+ * Returns a file name for the format. Throws InvalidRequest for one that the vendor does not take.
+ */
 export function checkRecording(head: Buffer): string {
   const name = nameRecording(head)
   if (name && FORMATS[name]) return name
@@ -33,7 +35,9 @@ function describe(head: Buffer): string {
   return head.length === 0 ? 'found an empty file' : 'found no audio that is known'
 }
 
-/** The body without its audio. Throws InvalidRequest for a language that is not recognised. */
+/**
+ * Returns the body without its audio. Throws InvalidRequest for a language that is not supported.
+ */
 export function translateTranscriptionRequest(
   value: Readonly<Record<string, unknown>>,
   name: string,
@@ -58,7 +62,7 @@ function readLanguage(asked: string | undefined): string | undefined {
   throw new InvalidRequest('language', `this model hears ${all}; not ${asked}`)
 }
 
-/** What was said before, as a text of JSON. */
+/** Writes the prompt as dialogue context, a string that holds JSON. */
 function writeContext(prompt: string): string {
   return JSON.stringify({ context_type: 'dialog_ctx', context_data: [{ text: prompt }] })
 }

@@ -1,6 +1,6 @@
 /**
- * How long an MP3 is, by its frames, counted while it passes: right for every rate and every change
- * of rate, whatever is written at its head.
+ * Measures an MP3 by its frames while it passes: exact at any bit rate, also a changing one,
+ * whatever its header states.
  */
 
 export interface Mp3Counter {
@@ -17,16 +17,16 @@ interface Frame {
 const HEADER_BYTES = 4
 const SYNC = 0x7ff
 const LAYER_3 = 1
-/** Kilobits in a second, by the version's own table; 0 and 15 stand for no rate. */
+/** Kilobits a second by version; indexes 0 and 15 are no rate. */
 const RATES_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
 const RATES_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const SAMPLE_RATES = [44_100, 48_000, 32_000]
-/** What the later versions divide the sample rate by; one is reserved. */
+/** Divisors of the sample rate by version; one is reserved. */
 const DIVISORS = [4, undefined, 2, 1]
-/** Version, layer and sample rate: these are the same in all frames of a file. */
+/** The bits of version, layer and sample rate, equal in all frames of a file. */
 const SAME = 0xfffe0c00
 
-/** A tag may stand first; its pictures can hold what looks like frames. */
+/** A tag at the start, whose pictures may contain bytes that look like frames. */
 const TAG_BYTES = 10
 const TAG = [0x49, 0x44, 0x33]
 
@@ -40,7 +40,7 @@ export function createMp3Counter(): Mp3Counter {
   let soundBytes = 0
   let framedBytes = 0
 
-  /** Four bytes are a window that moves on until they begin a frame. */
+  /** A window of four bytes that moves on until it begins a frame. */
   function take(byte: number): void {
     header = ((header << 8) | byte) >>> 0
     gathered += 1
@@ -94,7 +94,7 @@ export function createMp3Counter(): Mp3Counter {
   }
 }
 
-/** Seven bits of each byte count. */
+/** Reads a size of which each byte holds seven bits. */
 function readTagLength(start: readonly number[]): number {
   return start.slice(6).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0)
 }

@@ -4,7 +4,7 @@ import { createMp3Counter } from './count-mp3.ts'
 export interface Measured {
   readonly start: number
   readonly bytes: number
-  /** Rounded up; an upper bound where the header does not say. */
+  /** Seconds, rounded up; an upper bound where the header does not state them. */
   readonly seconds: number
 }
 
@@ -104,7 +104,7 @@ export function nameRecording(head: Buffer): string | undefined {
   return text.startsWith('ID3') || startsFrame(head) ? 'audio.mp3' : undefined
 }
 
-/** Of MPEG audio; layer zero would be AAC. */
+/** True for MPEG audio; layer zero would be AAC. */
 function startsFrame(head: Buffer): boolean {
   const second = head[1] ?? 0
   return head[0] === 0xff && (second & 0xe0) === 0xe0 && (second & 0b110) !== 0

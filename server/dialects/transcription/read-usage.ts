@@ -1,4 +1,4 @@
-/** What answers of POST /v1/audio/transcriptions say of usage, in all their forms. */
+/** Reads the usage of answers of POST /v1/audio/transcriptions (docs/protocols/openai.md#audio). */
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import { readChatUsage } from '../chat/read-usage.ts'
 import type { Relay, RelayReport } from '../relay.ts'
@@ -7,14 +7,14 @@ import { type BodyReading, createBodyTap } from '../tap.ts'
 import { readCount } from '../usage/read-count.ts'
 import type { UsageReading } from '../usage/usage-reading.ts'
 
-/** For `json` and `verbose_json`. */
+/** Reads an answer in `json` or `verbose_json`. */
 export function readTranscription(document: unknown): BodyReading {
   const text = member(document, 'text')
   if (typeof text !== 'string') return { outputBytes: 0, error: readError(document) }
   return { ...readUsage(document), outputBytes: Buffer.byteLength(text) }
 }
 
-/** Tokens or seconds; the duration of `verbose_json` where there is nothing else. */
+/** Reads tokens or seconds, else the duration of `verbose_json`. */
 function readUsage(document: unknown): UsageReading {
   const usage = member(document, 'usage')
   const isTimed = !isObject(usage) || usage.type === 'duration'
@@ -25,14 +25,14 @@ function readUsage(document: unknown): UsageReading {
   return isTimed ? {} : toAudioTokens(readChatUsage(document))
 }
 
-/** Input that the details do not tell apart is the recording. */
+/** Counts input without details as audio. */
 function toAudioTokens(reading: UsageReading): UsageReading {
   const { input_token: input, audio_input_token: audio, ...rest } = reading.usage ?? {}
   if (input === undefined || audio !== undefined) return reading
   return { ...reading, usage: { ...rest, audio_input_token: input } }
 }
 
-/** Time is rounded up; what is no time from 0 on is not stated. */
+/** Rounds seconds up; anything but a number from 0 on is not stated. */
 function readSeconds(value: unknown): number | undefined {
   return typeof value === 'number' ? readCount(Math.ceil(value)) : undefined
 }
@@ -42,7 +42,7 @@ function readError(document: unknown) {
   return { type: 'server_error', message: message ?? 'upstream provider error' }
 }
 
-/** For `text`, `srt` and `vtt`: any text is an answer, unless it is a document with an error. */
+/** Creates a relay for `text`, `srt` and `vtt`: any text is an answer but a JSON error. */
 export function createPlainTap(): Relay {
   const tap = createBodyTap((document) =>
     isObject(member(document, 'error'))
@@ -59,7 +59,7 @@ export function createPlainTap(): Relay {
   }
 }
 
-/** For streams: `transcript.text.delta` and, with the usage, `transcript.text.done`. */
+/** Creates a relay for `transcript.text.delta` and, with the usage, `transcript.text.done`. */
 export function createTranscriptTap(): Relay {
   let report: RelayReport = { outputBytes: 0, finished: false }
   const parser = createSseParser({

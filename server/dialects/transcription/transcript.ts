@@ -1,4 +1,4 @@
-/** A recording as text, in a neutral form: what was said, and when. */
+/** A transcript in the neutral form: texts with their times. */
 
 export interface SpokenWord {
   readonly word: string
@@ -18,7 +18,7 @@ export interface Transcript {
   readonly text: string
   /** A code, for example "en". */
   readonly language: string
-  /** How long the recording is; undefined where nobody said so. */
+  /** Seconds of the recording; undefined where the vendor did not state them. */
   readonly seconds?: number
   readonly segments: readonly Segment[]
 }

@@ -1,11 +1,11 @@
-/** A transcript in the five forms of POST /v1/audio/transcriptions, and as its events. */
+/** Writes a transcript in the five forms of POST /v1/audio/transcriptions, and as events. */
 import type { JsonObject } from '../../lib/json.ts'
 import type { Segment, Transcript } from './transcript.ts'
 
-/** What the caller asked for; fields of a form are texts. */
+/** The requested form; fields of a form are texts. */
 export interface TranscriptOrder {
   readonly format: string
-  /** `timestamp_granularities[]`, which counts for verbose_json alone. */
+  /** `timestamp_granularities[]`, for verbose_json alone. */
   readonly granularities: readonly string[]
   readonly stream: boolean
 }
@@ -63,7 +63,7 @@ function verbose(transcript: Transcript, { granularities }: TranscriptOrder): Js
   }
 }
 
-/** The dialect wants figures of its own recogniser in every segment: no other vendor has them. */
+/** Placeholders for figures of OpenAI's recogniser, which the dialect requires in each segment. */
 const UNKNOWN_FIGURES = {
   ...{ seek: 0, tokens: [], temperature: 0 },
   ...{ avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
@@ -86,7 +86,7 @@ function span({ start, end }: Segment, point: string): string {
   return `${clock(start, point)} --> ${clock(end, point)}`
 }
 
-/** Hours may have more than two digits. */
+/** Writes a time, whose hours may have more than two digits. */
 function clock(seconds: number, point: string): string {
   const ms = Math.round(seconds * 1000)
   const two = (value: number) => String(Math.floor(value)).padStart(2, '0')
@@ -94,11 +94,11 @@ function clock(seconds: number, point: string): string {
   return `${time}${point}${String(ms % 1000).padStart(3, '0')}`
 }
 
-/** A delta for each segment: the recogniser answered all at once. */
+/** Writes events, a delta for each segment, because the recogniser answers all at once. */
 function writeEvents(transcript: Transcript): string {
   const { text, segments } = transcript
   const parts = segments.map((segment) => segment.text)
-  // Deltas must add up to the text, spaces between the segments included.
+  // The deltas add up to the text, including the spaces between segments.
   let rest = text
   const deltas = parts.flatMap((part, index) => {
     const at = rest.indexOf(part)

@@ -1,16 +1,16 @@
 /**
- * What a video request carries, sorted by its purpose, and whether a model takes that combination.
- * The rules of a model generation are data (`VideoRules`); adapters own the data.
+ * Sorts the content of a video request by its roles and checks it against the rules of a model
+ * generation. The rules are data (`VideoRules`), which the adapters own.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 
-/** What one generation of a video model accepts. */
+/** The rules of one generation of a video model. */
 export interface VideoRules {
   readonly seconds: { readonly min: number; readonly max: number }
-  /** Whether duration -1 lets the model choose. */
+  /** True where duration -1 lets the model choose. */
   readonly choosesDuration: boolean
   readonly resolutions: readonly string[]
-  /** What is made when the caller names no resolution. */
+  /** The resolution where the caller names none. */
   readonly resolution: string
   readonly text: boolean
   /** Most images that are frames: 0, 1 (first) or 2 (first and last). */
@@ -18,13 +18,13 @@ export interface VideoRules {
   readonly referenceImages: number
   readonly referenceVideos: number
   readonly referenceAudios: number
-  /** Most media in all; no limit of its own when absent. */
+  /** Most media in all; absent without such a limit. */
   readonly media?: number
-  /** Whether audio may come without an image or a video. */
+  /** True where audio may come without an image or a video. */
   readonly audioAlone: boolean
-  /** Whether a frame fixes the ratio, so that only `adaptive` is taken with one. */
+  /** True where a frame fixes the ratio, so that only `adaptive` is accepted with one. */
   readonly adaptiveWithFrame?: boolean
-  /** Whether the half-priced, slower tier is offered. */
+  /** True where the slower tier at half the price is offered. */
   readonly flex: boolean
 }
 
@@ -37,7 +37,7 @@ export interface SortedContent {
   readonly audios: number
 }
 
-/** A request that this model does not take: which field, and why. */
+/** The field and the reason for which the model does not take a request. */
 export interface ContentProblem {
   readonly param: string
   readonly problem: string
@@ -72,7 +72,7 @@ export function sortContent(content: readonly unknown[]): SortedContent {
   return sorted
 }
 
-/** Videos and audios have only one role: callers may leave it away, vendors want it named. */
+/** Adds the only role of videos and audios, which callers may leave out and vendors require. */
 export function nameRoles(content: readonly unknown[]): readonly unknown[] {
   return content.map((item) => {
     if (!isObject(item) || item.role !== undefined) return item
@@ -81,7 +81,7 @@ export function nameRoles(content: readonly unknown[]): readonly unknown[] {
   })
 }
 
-/** The first thing that a model of these rules would refuse, or undefined. */
+/** Returns the first problem of a request under these rules; undefined without one. */
 export function judgeVideo(
   parameters: JsonObject,
   given: ReadonlySet<string>,
@@ -173,7 +173,7 @@ function judgeRatio(
   return { param: 'ratio', problem: "with a first frame this model takes only 'adaptive'" }
 }
 
-/** Rules that an operator wrote into the catalog win over those of the adapter, one by one. */
+/** Returns the adapter's rules, each replaced by the catalog's where the operator set one. */
 export function correctRules(rules: VideoRules, details: JsonObject): VideoRules {
   const own = details.video
   return isObject(own) ? { ...rules, ...own } : rules

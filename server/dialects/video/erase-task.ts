@@ -1,11 +1,11 @@
-/** A subtitle-erase task as callers see it: its creation, its record and its webhook. */
+/** Encodes a subtitle-erase task for callers: its creation, its record and its webhook. */
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface EraseTask {
   readonly id: string
   readonly upstreamId: string | null
   readonly model: string
-  /** Our id of the video whose subtitles are erased. */
+  /** The gateway's id of the video whose subtitles are erased. */
   readonly videoTaskId: unknown
   readonly state: 'processing' | 'succeeded' | 'failed'
   readonly error: { readonly code: string; readonly message: string } | undefined

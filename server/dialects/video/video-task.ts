@@ -4,14 +4,17 @@ import type { JsonObject } from '../../lib/json.ts'
 export interface VideoTask {
   readonly id: string
   readonly upstreamId: string | null
-  /** The id that the native API goes by; one whose creation's answer was lost keeps ours. */
+  /**
+   * The id on the native API: the vendor's, or the gateway's where the creation's response was
+   * lost.
+   */
   readonly nativeId: string
   readonly model: string
   readonly state: 'queued' | 'processing' | 'succeeded' | 'failed'
   readonly error: { readonly code: string; readonly message: string } | undefined
-  /** What was asked for. */
+  /** The caller's request. */
   readonly request: JsonObject
-  /** What came out, once it succeeded. */
+  /** The result, once the task succeeded. */
   readonly result: JsonObject
   readonly callback: { readonly status: string; readonly attempts: number } | undefined
   readonly createdAt: Date
@@ -19,7 +22,7 @@ export interface VideoTask {
   readonly finishedAt: Date | undefined
 }
 
-/** Results in the neutral form that every video driver reports. */
+/** Members of a result in the neutral form of all video drivers. */
 export const VIDEO_RESULT_FIELDS = [
   'video_url',
   'last_frame_url',
@@ -29,7 +32,7 @@ export const VIDEO_RESULT_FIELDS = [
   'seed',
 ] as const
 
-/** The answer to a creation, with the upstream's id beside ours. */
+/** Returns the answer to a creation, with the upstream's id beside the gateway's. */
 export function encodeCreated(task: VideoTask): JsonObject {
   return {
     id: task.id,
