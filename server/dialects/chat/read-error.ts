@@ -1,9 +1,11 @@
-/** Errors that chat upstreams put where a chunk or a completion should be, in all their forms. */
+/**
+ * Reads errors in place of a chunk or a completion (docs/protocols/openai.md#errors-in-answers).
+ */
 import { asString, isObject, member } from '../../lib/json.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 
 /**
- * The error that a document under status 200 stands for, or undefined. Known forms: nested
+ * Returns the error of a document under status 200; undefined without one. Known forms: nested
  * `{error: {message}}`, flat `{error: "text"}`, vLLM's `{object: "error", message}`, and a choice
  * that finished with `error`.
  */

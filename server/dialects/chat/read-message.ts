@@ -1,7 +1,7 @@
-/** The parts of a chat message, or of a delta, under all the names that vendors give them. */
+/** Reads the parts of a chat message, or of a delta, under the names of all vendors. */
 import { member } from '../../lib/json.ts'
 
-/** Content as one text: most vendors send a string, a few an array of parts. */
+/** Returns content as one text: most vendors send a string, a few an array of parts. */
 export function readText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
@@ -14,9 +14,9 @@ export function readText(content: unknown): string {
 }
 
 /**
- * Reasoning under the names that vendors use. Several of them may repeat the same text, so the
- * first that says anything counts: `reasoning_content` (DeepSeek, ARK, Qwen), `reasoning`
- * (OpenRouter, vLLM), `thinking`, `reasoning_details`, and thinking parts in the content (Mistral).
+ * Returns reasoning text (docs/protocols/openai.md#reasoning-text). Several fields may repeat the
+ * same text, so the first that is not empty counts: `reasoning_content`, `reasoning`, `thinking`,
+ * `reasoning_details`, and thinking parts in the content.
  */
 export function readReasoning(message: Readonly<Record<string, unknown>>): string {
   for (const value of [message.reasoning_content, message.reasoning, message.thinking]) {

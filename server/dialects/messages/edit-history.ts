@@ -1,14 +1,15 @@
 /**
- * What has to change in a conversation before a messages-native vendor takes it: thinking that
- * carries no signature (it was another vendor's) and tool ids outside of the vendor's alphabet.
- * Nearly every conversation needs neither and goes out as the bytes it came in.
+ * Edits a conversation that a messages-native vendor would refuse
+ * (docs/protocols/anthropic.md#request): drops thinking without a signature, which is another
+ * vendor's, and replaces tool ids with other characters. Nearly every conversation needs neither
+ * and passes as its bytes.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import type { JsonEdits } from '../splice.ts'
 import { fitToolId } from './tool-id.ts'
 
-/** Edits for `spliceJson`: none, or `messages` written anew. */
+/** Returns edits for `spliceJson`: none, or `messages` written anew. */
 export function editHistory({ messages }: JsonObject): JsonEdits {
   if (!Array.isArray(messages)) return {}
   const edited = messages.map(editMessage)
@@ -17,7 +18,7 @@ export function editHistory({ messages }: JsonObject): JsonEdits {
   return { set: { messages: stringifyWellFormed(kept) } }
 }
 
-/** The very same message when it is in order; undefined when nothing of it is left. */
+/** Returns the same object where nothing changes, undefined where nothing is left. */
 function editMessage(message: unknown): unknown {
   if (!isObject(message) || !Array.isArray(message.content)) return message
   const { content } = message
@@ -41,7 +42,7 @@ function editBlock(block: unknown): unknown {
   }
 }
 
-/** The same new id for the same old one, so that calls and results still find each other. */
+/** Replaces an id by one that depends on it alone, so that calls and results still match. */
 function withFittingId(block: JsonObject, field: 'id' | 'tool_use_id'): JsonObject {
   const id = block[field]
   if (typeof id !== 'string') return block

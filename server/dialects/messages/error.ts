@@ -1,9 +1,11 @@
-/** Errors as the messages format has them, whole and as the last event of a stream. */
+/**
+ * Writes errors of the messages format (docs/protocols/anthropic.md#errors), whole and as an event.
+ */
 import { hideInStrings } from '../../lib/text/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
-/** From our own and the chat vendors' error types and codes; the rest is `api_error`. */
+/** Types by the gateway's and the chat vendors' types and codes; all others are `api_error`. */
 const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/overload|capacity|unavailable|^(503|529)$/i, 'overloaded_error'],
   [/rate_?limit|too_?many|^429$/i, 'rate_limit_error'],
@@ -11,7 +13,7 @@ const TYPES: readonly (readonly [pattern: RegExp, type: string])[] = [
   [/context_length|invalid_request|bad_?request|^400$/i, 'invalid_request_error'],
 ]
 
-/** The error type that callers of the messages format know. */
+/** Returns the error type of the messages format. */
 export function toMessagesErrorType({ type, code = '' }: ReportedError): string {
   const found = TYPES.find(([pattern]) => pattern.test(code) || pattern.test(type))
   return found?.[1] ?? 'api_error'
@@ -22,10 +24,10 @@ export function buildMessagesError(error: ReportedError): unknown {
   return { type: 'error', error: { type: toMessagesErrorType(error), message } }
 }
 
-/** The event that ends a stream that failed: no `message_stop` follows. */
+/** Returns the event that ends a failed stream; no `message_stop` follows. */
 export function encodeMessagesError(error: ReportedError): string {
   return encodeSseEvent('error', JSON.stringify(hideInStrings(buildMessagesError(error))))
 }
 
-/** Keeps a silent stream alive; allowed between any two events. */
+/** An event that keeps a silent stream alive, allowed between any two events. */
 export const MESSAGES_PING = encodeSseEvent('ping', '{"type":"ping"}')

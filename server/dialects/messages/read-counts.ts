@@ -1,4 +1,4 @@
-/** The four counts of the messages format as units; the format itself counts without overlap. */
+/** Reads the four counts of the messages format as units (docs/protocols/anthropic.md#usage). */
 import type { JsonObject } from '../../lib/json.ts'
 import { member } from '../../lib/json.ts'
 import type { WriteLifetime } from '../chat/split-tokens.ts'
@@ -6,8 +6,8 @@ import { readCount } from '../usage/read-count.ts'
 import { type Tally, tally } from '../usage/usage-reading.ts'
 
 /**
- * Writes go to the unit of the lifetime that the answer tells for them. What it does not tell is
- * of the one lifetime that it names at all, else of the one that was asked.
+ * Returns the counts. Cache writes take the unit of the lifetime that the answer states; writes
+ * without one take the only lifetime that it names, else the requested one.
  */
 export function readCounts(usage: JsonObject, lifetime: WriteLifetime): Tally {
   const counts: Tally = {}

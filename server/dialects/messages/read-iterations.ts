@@ -1,4 +1,4 @@
-/** Passes of one answer: compactions, advisors and fallbacks that work beside the model called. */
+/** Reads the passes of one answer: compactions, advisors and fallbacks beside the model called. */
 import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 import type { WriteLifetime } from '../chat/split-tokens.ts'
@@ -8,7 +8,7 @@ import type { Tally } from '../usage/usage-reading.ts'
 import { readCounts } from './read-counts.ts'
 
 export interface Iterations {
-  /** What the model called did in all of its passes. */
+  /** Usage of the model called, in all of its passes. */
   readonly usage: Quantities
   readonly passes: readonly ModelPass[]
   readonly unknown: readonly string[]
@@ -23,9 +23,9 @@ const ROLES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /**
- * The counts beside the list leave compactions and advisors out and may be of one pass only, so
- * the entries are what is billed. An attempt that wrote nothing before a fallback took over is
- * free. Undefined for an empty list: then the counts beside it are all there is.
+ * Reads `usage.iterations`, whose entries are what is billed (docs/protocols/anthropic.md#passes).
+ * An attempt without output before a fallback is free. Returns undefined for an empty list: then
+ * the counts beside it hold.
  */
 export function readIterations(list: unknown, lifetime: WriteLifetime): Iterations | undefined {
   if (!Array.isArray(list) || list.length === 0) return undefined
@@ -68,7 +68,7 @@ function isDeclined(entry: JsonObject): boolean {
   return (entry.type === 'message' || isFallback(entry)) && readCount(entry.output_tokens) === 0
 }
 
-/** A side that one pass does not state is not stated for their sum. */
+/** Adds counts. A side that one pass does not state becomes NaN, and so not stated in the sum. */
 function add(sum: Tally, counts: Quantities): void {
   const units = new Set([...Object.keys(sum), ...Object.keys(counts)]) as Set<Unit>
   for (const unit of units) {

@@ -1,6 +1,6 @@
 /**
- * What an answer of the messages format says it cost, in units that do not overlap.
- * docs/guides/usage.md lists the fields.
+ * Reads the usage of an answer of the messages format, in units that do not overlap.
+ * docs/guides/usage.md#messages lists the fields.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
@@ -39,7 +39,7 @@ export interface MessagesUsageReader {
   readonly reasoning: () => number | undefined
 }
 
-/** A container is billed for five minutes at least, and its answer does not say for how long. */
+/** The least minutes of a container; the answer does not state its time. */
 const CONTAINER_MINUTES = 5
 
 export function createMessagesUsageReader(options: MessagesUsageOptions = {}): MessagesUsageReader {

@@ -1,4 +1,4 @@
-/** What the gateway itself insists on in a messages request; the rest is the upstream's to say. */
+/** Checks a messages request as far as the gateway needs it; the upstream checks the rest. */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 

@@ -1,9 +1,9 @@
-/** Tools that the vendor ran itself, as the items of a response show them. */
+/** Counts hosted tools by the items of a response (docs/protocols/openai.md#hosted-tools). */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 import { largerOfEach, type Tally, tally } from '../usage/usage-reading.ts'
 
-/** A container is billed by the session, which lasts this long. */
+/** Minutes of a container's session, the unit in which it is billed. */
 const SESSION_MINUTES = 20
 
 /** Items that are one call each. */
@@ -15,14 +15,14 @@ const CALLS: ReadonlyMap<unknown, Unit> = new Map([
   ['web_fetch_call', 'web_fetch_call'],
 ])
 
-/** Counts the items of one response, each once, however often events repeat it. */
+/** Counts the items of one response, each once even where events repeat it. */
 export interface ItemCounter {
-  /** `key` tells items without an id apart: their place in the output. */
+  /** Adds an item. `key`, its place in the output, tells items without an id apart. */
   readonly add: (item: unknown, key: unknown) => void
-  /** The whole output, which stands beside what events brought one by one. */
+  /** Adds the whole output, whose counts are compared with those of the single items. */
   readonly addOutput: (output: unknown) => void
   readonly calls: () => Quantities
-  /** Whether the vendor's own image model was at work, whose usage is stated apart. */
+  /** True where a hosted image model was used, whose usage is stated apart. */
   readonly hasImages: () => boolean
 }
 
@@ -57,14 +57,14 @@ function countItems(items: Iterable<JsonObject>): Quantities {
     if (isBilledSearch(item)) tally(calls, 'web_search_call', 1)
     if (item.type === 'code_interpreter_call') containers.add(item.container_id)
     const shell = item.type === 'shell_call' && member(item.environment, 'container_id')
-    // A shell of the caller's own has no container.
+    // A shell on the caller's side has no container.
     if (shell) containers.add(shell)
   }
   tally(calls, 'container_minute', containers.size * SESSION_MINUTES)
   return calls
 }
 
-/** Opening a page and searching in it belong to the search that found it. */
+/** True for a search; opening a page and finding in it are not counted. */
 function isBilledSearch({ type, action, status }: JsonObject): boolean {
   if (type !== 'web_search_call' || status === 'failed') return false
   const kind = member(action, 'type')

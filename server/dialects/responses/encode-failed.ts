@@ -1,6 +1,6 @@
 /**
- * The ending of a Responses stream that failed. Codex believes nothing else: it ignores `error`
- * events, and repeats a request whose stream just stops.
+ * Writes `response.failed`, the ending of a Responses stream that failed. Codex ignores `error`
+ * events and repeats a request whose stream stops without an ending.
  */
 
 import { randomText } from '../../lib/ids.ts'
@@ -9,15 +9,15 @@ import { hideInside } from '../../lib/text/hide-inside.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
 
-/** The code for a `type` of the public error table. `insufficient_quota` is never retried. */
+/** Codes by the `type` of the public error table. Clients never retry `insufficient_quota`. */
 const CODES: ReadonlyMap<string, string> = new Map([
   ['rate_limit_error', 'rate_limit_exceeded'],
   ['billing_error', 'insufficient_quota'],
 ])
 
 /**
- * What `response.error` says of a failure. A quota that an upstream complains of is the
- * operator's: a client told of one would send its user to a bill that is not theirs.
+ * Returns `response.error`. A quota error of the upstream concerns the operator's account, so the
+ * caller does not get that code.
  */
 export function describeError({ type, code, message }: ReportedError): JsonObject {
   const given = code === 'insufficient_quota' ? 'server_error' : code
@@ -27,12 +27,12 @@ export function describeError({ type, code, message }: ReportedError): JsonObjec
 
 export interface FailedEvent {
   readonly error: ReportedError
-  /** What the stream's first event said of the response, when there was one. */
+  /** The response object of the stream's first event; undefined without one. */
   readonly response: JsonObject | undefined
   readonly sequenceNumber: number
 }
 
-/** The event as text. Without a first event the response gets an id of its own. */
+/** Returns the event as text. Without a first event the response gets an id of its own. */
 export function encodeFailedEvent({ error, response, sequenceNumber }: FailedEvent): string {
   const known = response ?? { id: `resp_${randomText(48)}`, object: 'response', created_at: 0 }
   const failed = {

@@ -1,6 +1,6 @@
 /**
- * Looks at one event of a Responses stream without parsing it. All that a watcher needs of a
- * delta is its name and the length of its text, and both stand at places that bytes can find.
+ * Reads one event of a Responses stream without parsing it: a watcher needs only the name and the
+ * text length of a delta, and both are at places that can be found in the bytes.
  */
 import { asString, type JsonObject } from '../../lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -15,8 +15,8 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
 /**
- * The event's type: of the `event:` line, or of the data when there is no such line. Empty for
- * comments, `[DONE]`, and data without a type.
+ * Returns the event's type, from the `event:` line, else from the data. Empty for comments,
+ * `[DONE]` and data without a type.
  */
 export function readEventType(frame: Buffer): string {
   if (startsWith(frame, EVENT_LINE)) {
@@ -31,7 +31,7 @@ export function readEventType(frame: Buffer): string {
   return readTypeSlowly(frame)
 }
 
-/** Any line order, any key order, any line end. */
+/** Reads the type in any order of lines and keys, with any line ends. */
 function readTypeSlowly(frame: Buffer): string {
   const event = readSseFrame(frame)
   if (!event) return ''
@@ -43,13 +43,13 @@ function startsWith(frame: Buffer, prefix: Buffer): boolean {
   return frame.length > prefix.length && prefix.compare(frame, 0, prefix.length) === 0
 }
 
-/** The JSON object that an event carries; undefined when it carries none. */
+/** Returns the JSON object of an event; undefined without one. */
 export function readEventData(frame: Buffer): JsonObject | undefined {
   const event = readSseFrame(frame)
   return event && parseEventData(event)
 }
 
-/** UTF-8 bytes of the text that a delta event brings. */
+/** Returns the UTF-8 bytes of a delta's text. */
 export function countDeltaBytes(frame: Buffer): number {
   for (const key of DELTA_KEYS) {
     const found = frame.indexOf(key)
