@@ -4,9 +4,9 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, describeConfig, listVariables, loadConfig } from '../server/config.ts'
+import { ConfigError, describeConfig, listVariables, loadConfig } from '../server/config/config.ts'
+import { openSecretBox } from '../server/config/secret-key-file.ts'
 import { createSecretKey } from '../server/lib/secrets/secrets.ts'
-import { openSecretBox } from '../server/secret-key-file.ts'
 
 const key = createSecretKey()
 

@@ -1,7 +1,7 @@
 /** The log: one line an event, only fields that are allowed, no secret in any of them. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { createLog, type LogOptions } from '../server/log.ts'
+import { createLog, type LogOptions } from '../server/app/log.ts'
 
 /** What is written while `log` is used. */
 function written(t: TestContext, options: LogOptions, use: (log: Log) => void): string {

@@ -9,7 +9,7 @@ import {
   parseCatalogFile,
 } from '../../server/catalog/apply/file.ts'
 import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
-import { openSecretBox } from '../../server/secret-key-file.ts'
+import { openSecretBox } from '../../server/config/secret-key-file.ts'
 import { printJson } from '../lib/print.ts'
 import { withSession } from '../lib/session.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { type CopiedContent, copyContent } from '../../server/assets/storage/copy-content.ts'
-import type { Config } from '../../server/config.ts'
+import type { Config } from '../../server/config/config.ts'
 import { backup } from '../../server/database/backup/backup.ts'
 import {
   describeFiles,

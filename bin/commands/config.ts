@@ -1,6 +1,6 @@
 /** `tributary config`: every environment variable, what it is now and what it is for. */
 import type { Command } from 'commander'
-import { loadConfig, showConfig } from '../../server/config.ts'
+import { loadConfig, showConfig } from '../../server/config/config.ts'
 import { printJson, printTable } from '../lib/print.ts'
 
 export function addConfigCommand(program: Command): void {

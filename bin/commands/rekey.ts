@@ -1,8 +1,8 @@
 /** `tributary rekey`: after a new SECRET_KEY, so that the old one can be forgotten. */
 import type { Command } from 'commander'
 import { rekeyCatalog } from '../../server/catalog/rekey.ts'
+import { openSecretBox } from '../../server/config/secret-key-file.ts'
 import { rekeySigningKeys } from '../../server/ledger/books/signing-key.ts'
-import { openSecretBox } from '../../server/secret-key-file.ts'
 import { rekeyTotp } from '../../server/sign-in/factors/factors.ts'
 import { rekeyWebhookSecrets } from '../../server/webhooks/secrets.ts'
 import { printJson } from '../lib/print.ts'

@@ -1,6 +1,6 @@
 /** `tributary serve`: runs the gateway until it is told to stop. */
 import { type Command, Option } from 'commander'
-import { describeConfig, loadConfig } from '../../server/config.ts'
+import { describeConfig, loadConfig } from '../../server/config/config.ts'
 import { explainFailure } from '../lib/failure.ts'
 import { port } from '../lib/parse.ts'
 

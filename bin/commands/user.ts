@@ -2,8 +2,8 @@
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { showAccount } from '../../server/accounts/manage-accounts.ts'
-import { openSignIn } from '../../server/open-sign-in.ts'
-import { openSecretBox } from '../../server/secret-key-file.ts'
+import { openSignIn } from '../../server/app/open-sign-in.ts'
+import { openSecretBox } from '../../server/config/secret-key-file.ts'
 import { writeAudit } from '../../server/sign-in/audit-log/audit-log.ts'
 import { invite, type MadeLink, offerReset } from '../../server/sign-in/people/links.ts'
 import {

@@ -1,8 +1,8 @@
 /** `tributary webhook …`: secrets of signatures, deliveries and their attempts, sending again. */
 import { type Command, Option } from 'commander'
+import { openSecretBox } from '../../server/config/secret-key-file.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 import { createGuard } from '../../server/outbound/guard.ts'
-import { openSecretBox } from '../../server/secret-key-file.ts'
 import type { WebhookSecret } from '../../server/webhooks/secrets.ts'
 import { accountOfDelivery, type DeliveryRow } from '../../server/webhooks/store.ts'
 import { createWebhooks } from '../../server/webhooks/webhooks.ts'

@@ -1,7 +1,7 @@
 /** What `backup` and `restore` share: the database they open, and how they tell of files. */
 import { join } from 'node:path'
 import type { CopiedContent } from '../../server/assets/storage/copy-content.ts'
-import { type Config, loadConfig } from '../../server/config.ts'
+import { type Config, loadConfig } from '../../server/config/config.ts'
 import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
 
 /** Written when all files are there. */

@@ -3,7 +3,7 @@
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { type Config, loadConfig } from '../../server/config.ts'
+import { type Config, loadConfig } from '../../server/config/config.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { openDatabase } from '../../server/database/open.ts'
 

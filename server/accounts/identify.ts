@@ -4,7 +4,7 @@
  * without a new look. So a revoked key is refused everywhere within five seconds, always.
  */
 import type { Sql } from 'postgres'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { Identified } from './accounts.ts'

@@ -1,5 +1,5 @@
 /** Who may do what: the one place that compares a session with a route's role. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import type { Session, TokenUse } from '../sign-in/sessions/session.ts'
 import type { RouteDeclaration } from './route.ts'
 

@@ -4,10 +4,10 @@
  * whatever came of it.
  */
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
-import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes, sendJson } from '../http/reply.ts'
 import type { Method } from '../http/router.ts'
+import { GatewayError } from '../lib/errors.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
 import { authorise, authoriseToken } from './authorise.ts'
 import { ADMIN_CONTRACT } from './contract.ts'

@@ -1,5 +1,5 @@
 /** What operators' functions throw, as an answer of the admin API. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 
 /** An OperatorError says in whole sentences what cannot be done: that is a 400, word for word. */

@@ -1,8 +1,9 @@
 /** Reads what a request of the admin API brings, against its declaration. */
-import { GatewayError } from '../errors.ts'
+
 import { expectJson, readBody } from '../http/body.ts'
 import { checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
 import type { Context } from '../http/context.ts'
+import { GatewayError } from '../lib/errors.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /** Prices, catalogs and settings are small; media go through the public API. */

@@ -1,5 +1,5 @@
 /** The 404 of the admin API: foreign, unknown and malformed ids read alike. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 export function noSuch(what: string): GatewayError {
   return new GatewayError('not_found', { message: `no such ${what}` })

@@ -1,6 +1,6 @@
 /** How much an account may keep in storage: uploads and what its tasks made together. */
 import type { Sql, TransactionSql } from 'postgres'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { lockAccountStorage, readStoredBytesMax, sumStoredBytes } from './quota-store.ts'
 
 const GIGABYTE = 1_000_000_000

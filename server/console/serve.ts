@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
-import { GatewayError } from '../errors.ts'
 import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { type ConsoleFile, type Encoding, openConsoleFiles } from './files.ts'
 import { contentSecurityPolicy } from './policy.ts'
 

@@ -1,6 +1,7 @@
 /** Runs an endpoint of any kind: the one switch between a declaration and its execution. */
-import { GatewayError } from '../errors.ts'
+
 import type { Context } from '../http/context.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { identify } from '../pipeline/admission/identify.ts'
 import { type Detached, meter } from '../pipeline/meter.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'

@@ -1,6 +1,6 @@
 /** Reads request bodies within their limits. Content-Length is trusted only downwards. */
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 /** JSON under any of the names that clients give it; none at all is taken for JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i

@@ -1,6 +1,6 @@
 /** Checks what a caller sent against a schema; the refusal names the field as the caller would. */
 import type { ZodType, z } from 'zod'
-import { invalidField } from '../errors.ts'
+import { invalidField } from '../lib/errors.ts'
 import { locateProblem, sayProblem } from '../lib/text/say-problem.ts'
 import { findUnstorable } from '../lib/text/well-formed.ts'
 

@@ -4,7 +4,7 @@
  * name an `anthropic-version` and flat for all others.
  */
 import type { IncomingHttpHeaders } from 'node:http'
-import { ERRORS, type ErrorRow, type GatewayError } from '../errors.ts'
+import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
 
 export type Envelope = 'flat' | 'nested' | 'messages'
 

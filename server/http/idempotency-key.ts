@@ -1,6 +1,6 @@
 /** The caller's own name of a request, under which it may be repeated without being done twice. */
 import type { IncomingHttpHeaders } from 'node:http'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 const SHAPE = /^[\x21-\x7e]{1,255}$/
 

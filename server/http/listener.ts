@@ -3,7 +3,7 @@
  * may get past this function as an exception.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { GatewayError } from '../errors.ts'
+import type { GatewayError } from '../lib/errors.ts'
 import { type Context, createContext } from './context.ts'
 import type { Envelope } from './envelope.ts'
 import { sendError } from './reply.ts'

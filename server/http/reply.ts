@@ -1,5 +1,5 @@
 /** The one place where answers are written: heads with their request id, JSON, errors. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { errorHeaders, renderError } from './envelope.ts'
 import { endAfterRequest } from './linger.ts'

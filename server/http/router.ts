@@ -1,6 +1,6 @@
 /** From a request line to a route. Paths are matched by find-my-way; queries never route. */
 import createRouter from 'find-my-way'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

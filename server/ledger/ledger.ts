@@ -3,7 +3,7 @@
  * promise about money that the gateway makes is kept here and in the SQL functions below it.
  */
 import type { Sql } from 'postgres'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
 import { QueueFull } from '../lib/queues/batcher.ts'

@@ -1,4 +1,4 @@
-/** What every part may log; fields outside server/log.ts's allow-list are dropped there. */
+/** What every part may log; fields outside server/app/log.ts's allow-list are dropped there. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

@@ -1,4 +1,4 @@
-/** Counters the pipeline reports to; server/metrics.ts gives them names. */
+/** Counters the pipeline reports to; server/app/metrics.ts gives them names. */
 export interface PipelineMetrics {
   call(facts: {
     readonly endpoint: string

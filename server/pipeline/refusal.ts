@@ -1,5 +1,5 @@
 /** What the caller is told when no upstream did the work. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { hideInStrings, hideInside, type Known } from '../lib/text/hide-inside.ts'
 import type { FailureKind, UpstreamFailure } from '../upstreams/failure.ts'

@@ -3,7 +3,7 @@
  * configured address, never from a request's Host header.
  */
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 export interface PlaceOptions {
   /** The configured address, or the one that is listened on; known after the start. */

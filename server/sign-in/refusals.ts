@@ -1,5 +1,5 @@
 /** What people are told whose sign-in is refused: never which part of it was wrong. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 export function wrongPassword(): GatewayError {
   return new GatewayError('unauthenticated', { message: 'wrong e-mail address or password' })

@@ -1,6 +1,6 @@
 /** What owners of accounts, and operators for them, do with webhooks. */
 import type { Sql } from 'postgres'
-import { GatewayError } from '../errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { hostOf } from './enqueue.ts'

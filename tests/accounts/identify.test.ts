@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setAccountLimits, setAccountStatus } from '../../server/accounts/manage-accounts.ts'
 import { changeKey, createKey, setKeyDisabled } from '../../server/accounts/manage-keys.ts'
-import { GatewayError } from '../../server/errors.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
 import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
 import { counted, createCaller, deaf, openDatabase, startInstance } from './support.ts'
 

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { authorise } from '../../server/admin/authorise.ts'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract, Role } from '../../server/admin/route.ts'
-import { GatewayError } from '../../server/errors.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
 import type { Session } from '../../server/sign-in/sessions/session.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')

@@ -3,7 +3,7 @@
  * cookie. Access tokens, and everything behind both, are real.
  */
 import type { AdminAnswer, AdminKey } from '../../server/admin/contract.ts'
-import { GatewayError } from '../../server/errors.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
 import type { AuditRow, Session, Sessions } from '../../server/sign-in/sessions/session.ts'
 import type { SignIn } from '../../server/sign-in/sign-in.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'

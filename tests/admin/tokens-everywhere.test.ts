@@ -1,7 +1,7 @@
 /** Two gateways on one database: a token that is revoked at one is worth nothing at the other. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { loadConfig } from '../../server/config.ts'
+import { loadConfig } from '../../server/config/config.ts'
 import { type Gateway, serve } from '../../server/main.ts'
 import { createPasswords } from '../../server/sign-in/passwords/password.ts'
 import { createPerson } from '../../server/sign-in/people/people.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createUploadSlots } from '../../server/assets/uploads/upload-slots.ts'
-import { GatewayError } from '../../server/errors.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
 
 const status = (expected: number) => (error: unknown) =>
   error instanceof GatewayError && error.status === expected

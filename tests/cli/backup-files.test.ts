@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { Sql } from 'postgres'
+import { createLog } from '../../server/app/log.ts'
 import { createBlobs } from '../../server/assets/storage/blobs.ts'
 import { createDiskStorage, pathOfContent } from '../../server/assets/storage/disk-storage.ts'
 import { insertFile } from '../../server/assets/uploads/file-store.ts'
-import { createLog } from '../../server/log.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 const log = createLog({ level: 'silent', format: 'json' })

@@ -10,9 +10,10 @@ import {
   SEES_ALL,
 } from './rules.ts'
 
-/** The part of server/ a file belongs to: its folder, or its own name at the top. */
+/** The part of server/ a file belongs to: its folder; of app/ and at the top, the file itself. */
 function partOf(path: string): string {
-  return path.split('/')[1] ?? ''
+  const [, part = '', file = ''] = path.split('/')
+  return part === 'app' ? `${part}/${file}` : part
 }
 
 function isException(from: string, to: string): boolean {

@@ -3,65 +3,44 @@
  * place, and how large things may grow. ARCHITECTURE.md says why; tests/tidy.test.ts checks.
  */
 
-/** Folders and files of server/ that each part may import besides itself and Node. */
+/** Parts of server/ that each part may import besides itself and Node; a file of app/ is a part. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
-  'errors.ts': [],
-  'access-log.ts': ['lib', 'errors.ts', 'http', 'pipeline'],
-  'log.ts': ['lib'],
-  'ready.ts': ['lib'],
-  'demo-vendors.ts': ['lib'],
-  'housekeeping.ts': ['lib'],
-  'crew.ts': [
-    ...[
-      'lib',
-      'config.ts',
-      'housekeeping.ts',
-      'ledger',
-      'metrics.ts',
-      'assets',
-      'outbound',
-      'tasks',
-      'usage',
-      'webhooks',
-    ],
-  ],
-  'config.ts': ['lib', 'http', 'pipeline', 'config-variables.ts', 'secret-key-file.ts'],
-  'config-variables.ts': ['lib'],
-  'secret-key-file.ts': ['lib'],
-  'open-ledger.ts': ['lib', 'config.ts', 'database', 'ledger', 'pipeline'],
-  'open-hooks.ts': ['lib', 'config.ts', 'tasks'],
-  'open-sign-in.ts': ['lib', 'config.ts', 'sign-in'],
-  'metrics.ts': ['lib', 'pipeline'],
-  tracing: ['lib', 'http'],
   dialects: ['lib'],
-  http: ['lib', 'errors.ts'],
   database: ['lib'],
-  ledger: ['lib', 'errors.ts', 'database'],
-  usage: ['lib', 'errors.ts', 'database'],
-  accounts: ['lib', 'errors.ts', 'database'],
-  catalog: ['lib', 'errors.ts', 'database'],
-  upstreams: ['lib', 'errors.ts', 'dialects'],
-  pipeline: ['lib', 'errors.ts', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
-  outbound: ['lib', 'errors.ts'],
-  assets: ['lib', 'errors.ts', 'database', 'outbound'],
-  webhooks: ['lib', 'errors.ts', 'database', 'outbound'],
-  tasks: [
-    ...['lib', 'errors.ts', 'database', 'dialects', 'pipeline', 'ledger', 'usage', 'catalog'],
-    ...['http', 'accounts', 'upstreams', 'webhooks', 'assets', 'outbound'],
-  ],
-  endpoints: [
-    ...['lib', 'errors.ts', 'http', 'dialects', 'accounts', 'catalog', 'usage', 'pipeline'],
-    ...['tasks', 'assets', 'webhooks', 'upstreams', 'reference', 'outbound'],
-  ],
-  reference: ['lib', 'errors.ts', 'http', 'endpoints'],
-  console: ['lib', 'errors.ts', 'http', 'endpoints'],
-  'sign-in': ['lib', 'errors.ts', 'database', 'http'],
-  admin: [
-    ...['lib', 'errors.ts', 'database', 'accounts', 'catalog', 'ledger', 'usage', 'http'],
-    ...['endpoints', 'tasks', 'assets', 'webhooks', 'outbound', 'upstreams', 'pipeline', 'sign-in'],
-    'reference',
-  ],
+  config: ['lib', 'http', 'pipeline'],
+  tracing: ['lib', 'http'],
+  http: ['lib'],
+  ledger: ['lib', 'database'],
+  usage: ['lib', 'database'],
+  accounts: ['lib', 'database'],
+  catalog: ['lib', 'database'],
+  upstreams: ['lib', 'dialects'],
+  pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
+  outbound: ['lib'],
+  assets: ['lib', 'database', 'outbound'],
+  webhooks: ['lib', 'database', 'outbound'],
+  tasks:
+    `lib database dialects pipeline ledger usage catalog http accounts upstreams webhooks assets
+    outbound`.split(/\s+/),
+  endpoints: `lib http dialects accounts catalog usage pipeline tasks assets webhooks upstreams
+    reference outbound`.split(/\s+/),
+  reference: ['lib', 'http', 'endpoints'],
+  console: ['lib', 'http', 'endpoints'],
+  'sign-in': ['lib', 'database', 'http'],
+  admin: `lib database accounts catalog ledger usage http endpoints tasks assets webhooks outbound
+    upstreams pipeline sign-in reference`.split(/\s+/),
+  'app/access-log.ts': ['lib', 'http', 'pipeline'],
+  'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
+    app/housekeeping.ts app/metrics.ts`.split(/\s+/),
+  'app/demo-vendors.ts': ['lib'],
+  'app/housekeeping.ts': ['lib'],
+  'app/log.ts': ['lib'],
+  'app/metrics.ts': ['lib', 'pipeline'],
+  'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
+  'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
+  'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
+  'app/ready.ts': ['lib'],
 }
 
 /** Folders of console/src that each of them may import besides itself. */
@@ -72,7 +51,7 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Wiring: these see everything. */
-export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'stop.ts', 'demo.ts', 'cli'])
+export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'app/stop.ts', 'app/demo.ts'])
 
 /** Single imports against the direction, each with its reason. */
 export const EXCEPTIONS: readonly { readonly from: string; readonly to: string }[] = []
@@ -92,22 +71,22 @@ export const ADAPTER_MODULES: ReadonlySet<string> = new Set([
 export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/protobuf/wire': ['server/upstreams/doubao-ast/'],
   busboy: ['server/assets/'],
-  commander: ['bin/', 'server/cli/'],
+  commander: ['bin/'],
   'find-my-way': ['server/http/router.ts'],
   'ipaddr.js': ['server/outbound/'],
   postgres: ['server/database/'],
   s3mini: ['server/assets/storage/s3-storage.ts'],
-  'prom-client': ['server/metrics.ts'],
+  'prom-client': ['server/app/metrics.ts'],
   ws: ['server/pipeline/send/wire-socket.ts'],
   undici: [
     ...['server/pipeline/send/wire.ts', 'server/outbound/'],
-    ...['server/main.ts', 'server/stop.ts'],
+    ...['server/main.ts', 'server/app/stop.ts'],
   ],
   zod: [
     ...[
       'server/admin/',
       'server/catalog/',
-      'server/config',
+      'server/config/',
       'server/endpoints/',
       'server/reference/',
     ],

@@ -1,7 +1,8 @@
 /** The open streams of events: who listens, how many may, and until when. */
-import { GatewayError } from '../../errors.ts'
+
 import type { Context } from '../../http/context.ts'
 import { commonHeaders } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 
 const STREAMS_A_SESSION = 6
 const STREAMS_MAX = 2_000

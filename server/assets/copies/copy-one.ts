@@ -1,7 +1,7 @@
 /** One claimed copy: from the vendor's link into our storage, and what came of it into the row. */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Guard } from '../../outbound/guard.ts'

@@ -4,7 +4,7 @@
  */
 import { Readable } from 'node:stream'
 import type { TransactionSql } from 'postgres'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { randomText } from '../../lib/ids.ts'
 import { linkTo, TOKEN_CHARACTERS } from '../links.ts'
 import { readPictureSize } from '../media/read-picture-size.ts'

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { newId, randomText } from '../../lib/ids.ts'
 import { TOKEN_CHARACTERS } from '../links.ts'
 import { sniffType } from '../media/sniff-type.ts'

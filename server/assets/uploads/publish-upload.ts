@@ -6,7 +6,7 @@
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { newId, randomText } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { linkToFile, TOKEN_CHARACTERS } from '../links.ts'

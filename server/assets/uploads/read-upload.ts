@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
-import { GatewayError, invalidField } from '../../errors.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 
 const LIMITS = { files: 1, fields: 20, parts: 40, fieldSize: 8 * 1024 }
 const FILENAME_MAX = 200

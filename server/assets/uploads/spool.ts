@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { randomText } from '../../lib/ids.ts'
 
 /** Of all calls together. */

@@ -1,5 +1,5 @@
 /** How many uploads go on at once: each may have a part of its content in memory. */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 
 export interface UploadSlots {
   /** Takes a slot until the returned function is called. Throws 429 or 503 when none is left. */

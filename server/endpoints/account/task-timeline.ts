@@ -1,7 +1,7 @@
 /** GET /v1/tasks/{id}/timeline: what happened to a task, step by step, of any kind. */
 import { z } from 'zod'
-import { GatewayError } from '../../errors.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { TaskEvent } from '../../tasks/task.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 

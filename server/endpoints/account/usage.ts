@@ -1,9 +1,9 @@
 /** GET /v1/usage and /v1/usage/{request_id}: every charge, explained. */
 import { z } from 'zod'
-import { GatewayError } from '../../errors.ts'
 import { checkQuery } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { UsageFilter } from '../../usage/store.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 import {

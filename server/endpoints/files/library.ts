@@ -4,9 +4,9 @@
  */
 import { z } from 'zod'
 import type { AssetKind } from '../../assets/library/collect-assets.ts'
-import { GatewayError } from '../../errors.ts'
 import { checkQuery } from '../../http/check-shape.ts'
 import { commonHeaders, sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { describeLibraryEntry, libraryEntry } from './library-entry.ts'
 

@@ -1,5 +1,5 @@
 /** Where links of the gallery and the library point: our copy of a result, without a key. */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
 

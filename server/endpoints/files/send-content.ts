@@ -3,9 +3,9 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRange, type Slice } from '../../assets/read-range.ts'
 import type { ByteRange } from '../../assets/storage/storage.ts'
-import { GatewayError } from '../../errors.ts'
 import type { Context } from '../../http/context.ts'
 import { commonHeaders, sendBytes } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 
 export interface Content {
   /** Names these bytes for ever: they never change under one id. */

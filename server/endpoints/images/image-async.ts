@@ -1,8 +1,8 @@
 /** Image tasks: creates one, and returns its state by its id. */
 import { z } from 'zod'
 import { encodeImageTask } from '../../dialects/images/image-task.ts'
-import { GatewayError } from '../../errors.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
 import { imageSubmission, toImageTask } from './image-submission.ts'
 

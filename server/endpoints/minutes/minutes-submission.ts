@@ -9,7 +9,7 @@ import {
   type MinutesTask,
 } from '../../dialects/minutes/minutes-task.ts'
 import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
-import { invalidField } from '../../errors.ts'
+import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import type { CallbackState, TaskPorts } from '../../tasks/ports.ts'

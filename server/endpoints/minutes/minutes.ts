@@ -1,8 +1,8 @@
 /** Minutes of a recording: creates a task, and returns its state by its id. */
 import { z } from 'zod'
 import { encodeMinutesTask } from '../../dialects/minutes/minutes-task.ts'
-import { GatewayError } from '../../errors.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
 import { minutesSubmission, toMinutesTask } from './minutes-submission.ts'
 

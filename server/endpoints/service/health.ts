@@ -1,7 +1,7 @@
 /** GET /healthz, /readyz and the harmless probes that clients send before they start. */
 import { z } from 'zod'
-import { GatewayError } from '../../errors.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
 
 const status = z.object({ status: z.string() })

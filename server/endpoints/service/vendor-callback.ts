@@ -2,9 +2,10 @@
  * POST /v1/hooks/upstream/{token}: where vendors report on tasks by themselves. It is not metered,
  * nobody signs in to it, and it stands in no reference: each address is made for one vendor.
  */
-import { GatewayError } from '../../errors.ts'
+
 import { readBody } from '../../http/body.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import { HOOK_PATH } from '../../tasks/callbacks/callback-addresses.ts'
 import type { PlainEndpoint } from '../endpoint.ts'

@@ -4,9 +4,9 @@ import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
 import { validateMessagesRequest } from '../../dialects/messages/validate-request.ts'
-import { GatewayError } from '../../errors.ts'
 import { expectJson, readBody } from '../../http/body.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 
 /** For the reference; the checks themselves are the dialect's. */

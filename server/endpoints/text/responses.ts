@@ -1,7 +1,7 @@
 /** POST /v1/responses: the Responses dialect, and the refusal of its WebSocket upgrade. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { Metering, RequestParts } from '../../pipeline/metering.ts'
 import { callbackUrl } from '../callback-url.ts'
 import type { MeteredEndpoint, PlainEndpoint } from '../endpoint.ts'

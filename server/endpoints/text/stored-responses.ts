@@ -2,9 +2,9 @@
 import { z } from 'zod'
 import type { Caller } from '../../accounts/accounts.ts'
 import { hideInBody } from '../../dialects/hide-error.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
 import type { Context } from '../../http/context.ts'
 import { sendBytes, sendJson } from '../../http/reply.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import {
   askStored,

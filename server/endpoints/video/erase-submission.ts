@@ -8,7 +8,7 @@ import {
   encodeEraseCallback,
   encodeEraseCreated,
 } from '../../dialects/video/erase-task.ts'
-import { invalidField } from '../../errors.ts'
+import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
 import type { CallbackState } from '../../tasks/ports.ts'
 import type { SourceTask, TaskSubmission } from '../../tasks/submission.ts'

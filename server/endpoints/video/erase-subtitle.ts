@@ -1,8 +1,8 @@
 /** Subtitle erase: creates a task for a video that was generated here, and returns its state. */
 import { z } from 'zod'
 import { encodeEraseTask } from '../../dialects/video/erase-task.ts'
-import { GatewayError } from '../../errors.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
 import { eraseSubmission, toEraseTask } from './erase-submission.ts'
 

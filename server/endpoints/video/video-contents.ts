@@ -9,9 +9,9 @@ import {
   encodeContentsTask,
   statusOf,
 } from '../../dialects/video/contents-task.ts'
-import { GatewayError } from '../../errors.ts'
 import { checkQuery } from '../../http/check-shape.ts'
 import { sendJson } from '../../http/reply.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { TaskFilter } from '../../tasks/view-store.ts'
 import type { AccountEndpoint, TaskEndpoint } from '../endpoint.ts'
 import {

@@ -1,6 +1,6 @@
 /** How deliveries look in the API: shared by the endpoints that show them. */
 import { z } from 'zod'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { AttemptView, DeliveryRow } from '../../webhooks/store.ts'
 
 const attempt = z.object({

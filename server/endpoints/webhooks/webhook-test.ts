@@ -1,9 +1,9 @@
 /** POST /v1/webhooks/test: sends an example, so that a receiver can be tried before it matters. */
 import { z } from 'zod'
-import { invalidField } from '../../errors.ts'
 import { expectJson, readBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'
 import { sendJson } from '../../http/reply.ts'
+import { invalidField } from '../../lib/errors.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 import { deliverySchema, describeDelivery, EXAMPLE_DELIVERY } from './webhook-schemas.ts'

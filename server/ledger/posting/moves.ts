@@ -6,7 +6,7 @@
  */
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { type Batches, createBatches, QueueFull } from '../../lib/queues/batcher.ts'
 import { createLanes, type Lanes, type Ran } from '../../lib/queues/serial-queues.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'

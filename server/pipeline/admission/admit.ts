@@ -1,7 +1,7 @@
 /** Verb 3: may this caller call now? Rates and concurrency, where the operator set any. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { Services } from '../services.ts'
 import type { Leave } from './limiter.ts'
 

@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '../../accounts/accounts.ts'
-import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { isWellFormedApiKey, type PresentedKey, presentKey } from '../../lib/secrets/api-key.ts'
 import type { Services } from '../services.ts'
 

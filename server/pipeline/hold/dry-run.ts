@@ -3,7 +3,7 @@
  * would freeze can be told before anything is sent.
  */
 import { parseRequestJson } from '../../dialects/json-scan.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Body, FormReading, Metering, Reading } from '../metering.ts'
 import { asRefusal } from '../request/read-request.ts'

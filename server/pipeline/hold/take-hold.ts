@@ -1,9 +1,9 @@
 /** Verb 5: freeze the money, durably, before anything is sent. */
 import type { Caller } from '../../accounts/accounts.ts'
-import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { HoldResult } from '../../ledger/ledger.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { Metering } from '../metering.ts'
 import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'

@@ -5,7 +5,7 @@
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { namesValue } from '../../catalog/price/conditions.ts'
 import { isPriced } from '../../catalog/price/price.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 
 /** What a request asks for, as its dialect reads it. */

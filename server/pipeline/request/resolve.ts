@@ -1,10 +1,10 @@
 /** Verb 2: what is asked for? Body, schema, model, routes: everything that can be a 4xx. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { CatalogSnapshot, Channel, Model, Route } from '../../catalog/catalog.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
 import { readShape } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { CallRequest, Upstream } from '../../upstreams/upstream.ts'
 import type { Body, Chain, Reading, RequestParts } from '../metering.ts'
 import type { Services } from '../services.ts'

@@ -3,8 +3,8 @@
  * nothing has reached the caller, and never after an outcome that is not known.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { GatewayError } from '../../errors.ts'
 import { type Context, timed } from '../../http/context.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { randomText } from '../../lib/ids.ts'
 import { type SecretBox, sealedWith } from '../../lib/secrets/secrets.ts'
 import type { Parts } from '../parts.ts'

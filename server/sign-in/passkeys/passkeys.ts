@@ -1,7 +1,7 @@
 /** Passkeys: to sign in without a password, as a second factor, and to prove a session again. */
 import { randomBytes } from 'node:crypto'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'

@@ -1,5 +1,5 @@
 /** Which passwords are taken: long ones that nobody would try first. Any characters may be used. */
-import { invalidField } from '../../errors.ts'
+import { invalidField } from '../../lib/errors.ts'
 
 const LENGTH_MIN = 12
 const LENGTH_MAX = 128

@@ -1,6 +1,6 @@
 /** Passwords: signing in with one, proving it again, and changing it. */
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import { type Factor, type GivenCode, listFactors, proveCode } from '../factors/factors.ts'
 import type { Exchange, Parts } from '../parts.ts'

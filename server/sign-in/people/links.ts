@@ -1,7 +1,7 @@
 /** Links that work once: the first set-up, invitations, a new password. */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError, invalidField } from '../../errors.ts'
+import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import type { Exchange, Parts } from '../parts.ts'

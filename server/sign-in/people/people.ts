@@ -1,7 +1,7 @@
 /** Who may sign in and who belongs to which account, as owners and operators manage it. */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { deleteTotp, replaceRecoveryCodes } from '../factors/factor-store.ts'

@@ -1,5 +1,5 @@
 /** What people see and change of their own sign-in, beside passwords and factors themselves. */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { countRecoveryCodes } from '../factors/factor-store.ts'
 import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from '../factors/factors.ts'
 import type { Exchange, Parts } from '../parts.ts'

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { forgetFull, giveBack, type Rate, takeOne } from './throttle-store.ts'
 
 const MINUTE_SECONDS = 60

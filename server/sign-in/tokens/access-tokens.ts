@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import {

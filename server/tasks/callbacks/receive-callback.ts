@@ -6,7 +6,7 @@
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { isUnavailable } from '../../database/unavailable.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import type { TaskCallbacks } from '../../upstreams/task-driver.ts'

@@ -5,7 +5,7 @@
  */
 import { withTransaction } from '../../database/transaction.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { openAnswer, type WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'

@@ -2,7 +2,7 @@
  * A cancel races the task's own success, so it looks first, takes back only what waits, and looks
  * again: the upstream's last word decides about the money, never our request.
  */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'

@@ -3,7 +3,7 @@
  * the id that its own report named, a question by an id of ours, the same submission once more
  * where it counts as one, or its list.
  */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { ListedTask, TaskAttempt, TaskDriver } from '../../upstreams/task-driver.ts'

@@ -1,7 +1,7 @@
 /** Which upstreams would take an order and what it can cost at most, before any money moves. */
 import type { Model } from '../../catalog/catalog.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { type Quote, quote } from '../../pipeline/hold/quote.ts'
 import type { Metering } from '../../pipeline/metering.ts'

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withTransaction } from '../../database/transaction.ts'
 import { isUnavailable, isUniqueViolation } from '../../database/unavailable.ts'
-import { GatewayError } from '../../errors.ts'
+import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import { note } from '../../pipeline/send/dispatch.ts'

@@ -1,5 +1,5 @@
 /** Balances, with every charge that this process has answered already in the books. */
-import { GatewayError } from '../../../errors.ts'
+import { GatewayError } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { balanceContract } from './contract.ts'

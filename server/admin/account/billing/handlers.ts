@@ -1,7 +1,7 @@
 /** Movements, credits, codes and payments. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
-import { invalidField } from '../../../errors.ts'
 import { postCredit } from '../../../ledger/store.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'

@@ -1,6 +1,6 @@
 /** The cursor of the ledger page: it carries the balance on, so no page reads those before it. */
 import { z } from 'zod'
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { tryParseJson } from '../../../lib/json.ts'
 import type { LedgerCursor, MovementRow } from './store.ts'
 

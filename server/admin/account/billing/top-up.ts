@@ -4,10 +4,10 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
-import { GatewayError, invalidField } from '../../../errors.ts'
 import { expectJson, readBody } from '../../../http/body.ts'
 import { checkShape, refuseUnstorable } from '../../../http/check-shape.ts'
 import type { Context } from '../../../http/context.ts'
+import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { tryParseJson } from '../../../lib/json.ts'
 import { type Nanos, parseAmount } from '../../../lib/money.ts'
 import { decimal, text } from '../../common-schemas.ts'

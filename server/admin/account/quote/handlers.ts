@@ -1,6 +1,6 @@
 /** Quotes: the pipeline's own estimate of a request that has not been sent. */
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import { type SupposedRequest, supposeCall } from '../../../pipeline/hold/dry-run.ts'
 import { explainHold } from '../../../pipeline/price/held.ts'

@@ -1,6 +1,6 @@
 /** The figures of the usage page, put together from the counted hours. */
 import type { Sql } from 'postgres'
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import {
   type BucketFigures,

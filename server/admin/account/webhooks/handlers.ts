@@ -1,6 +1,6 @@
 /** Webhooks: the secret is shown only to whom it was asked of again, and that is written down. */
 import { describeDelivery, noDelivery } from '../../../endpoints/webhooks/webhook-schemas.ts'
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import { maskSecret } from '../../../lib/secrets/secrets.ts'
 import type { WebhookSecret } from '../../../webhooks/secrets.ts'
 import type { HandlersOf } from '../../handler.ts'

@@ -6,8 +6,8 @@ import {
   setAccountStatus,
   showAccount,
 } from '../../../accounts/manage-accounts.ts'
-import { GatewayError, invalidField } from '../../../errors.ts'
 import { postCredit } from '../../../ledger/store.ts'
+import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { newId } from '../../../lib/ids.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'

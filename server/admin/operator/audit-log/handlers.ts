@@ -1,5 +1,5 @@
 /** Who did what. */
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
 import type { operatorAuditLogContract } from './contract.ts'

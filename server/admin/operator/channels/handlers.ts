@@ -2,7 +2,7 @@
 
 import { editChannel, retireChannel } from '../../../catalog/apply/edit.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
-import { GatewayError } from '../../../errors.ts'
+import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import { describeRequest } from '../../../reference/json-schema.ts'

@@ -1,10 +1,11 @@
 /** Redeem codes as operators make and take them back. */
-import { GatewayError, invalidField } from '../../../errors.ts'
+
 import {
   createRedeemCodes,
   listRedeemCodes,
   voidRedeemCode,
 } from '../../../ledger/redeem/redeem-codes.ts'
+import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { formatAmount, parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'

@@ -1,7 +1,8 @@
 /** The proof that the books agree: figures at once, the whole audit on demand. */
-import { GatewayError } from '../../../errors.ts'
+
 import { audit } from '../../../ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/summary.ts'
+import { GatewayError } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'

@@ -1,7 +1,7 @@
 /** Members of accounts, people who may sign in, and invitations, over HTTP. */
 import type { Sql } from 'postgres'
 import { accountExists } from '../../../accounts/key-store.ts'
-import { GatewayError } from '../../../errors.ts'
+import { GatewayError } from '../../../lib/errors.ts'
 import {
   deleteInvitation,
   type LinkRow,

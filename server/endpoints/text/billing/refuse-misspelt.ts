@@ -1,6 +1,6 @@
 /** Names of members in another letter case: some vendors match them all the same, and bill them. */
 import { foldKey } from '../../../dialects/json-scan.ts'
-import { invalidField } from '../../../errors.ts'
+import { invalidField } from '../../../lib/errors.ts'
 import type { Body } from '../../../pipeline/metering.ts'
 import { PLAIN_CHAT, PLAIN_EMBEDDINGS, PLAIN_MESSAGES, PLAIN_RESPONSES } from './plain-members.ts'
 

@@ -6,10 +6,10 @@ import { spawn } from 'node:child_process'
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { asString, member, tryParseJson } from './lib/json.ts'
-import { OperatorError } from './lib/operator-error.ts'
+import { asString, member, tryParseJson } from '../lib/json.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 
-const PROGRAM = join(import.meta.dirname, '..', 'simulators', 'main.ts')
+const PROGRAM = join(import.meta.dirname, '..', '..', 'simulators', 'main.ts')
 const NOTE = 'simulators.json'
 /** Its writer touches the note every second; it may be busy for a while. */
 const NOTE_AGE_MS_MAX = 10_000

@@ -5,7 +5,7 @@
 import { createServer, type Server } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import type { PipelineMetrics } from './pipeline/pipeline-metrics.ts'
+import type { PipelineMetrics } from '../pipeline/pipeline-metrics.ts'
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120]
 

@@ -1,14 +1,14 @@
 /** The ledger, and what keeps it right through outages: lease, sweeper, the database's time. */
-import type { Config } from './config.ts'
-import type { OpenedDatabase } from './database/open.ts'
-import { isUnavailable } from './database/unavailable.ts'
-import type { LedgerSurprise } from './ledger/holds/endings.ts'
-import { type Continuity, createContinuity } from './ledger/leases/continuity.ts'
-import { createDatabaseClock } from './ledger/leases/lease-clock.ts'
-import { type Sweeper, startSweeper } from './ledger/leases/sweeper.ts'
-import { createLedger, type Ledger } from './ledger/ledger.ts'
-import type { Log } from './lib/log.ts'
-import { createInFlight, type InFlight } from './pipeline/in-flight.ts'
+import type { Config } from '../config/config.ts'
+import type { OpenedDatabase } from '../database/open.ts'
+import { isUnavailable } from '../database/unavailable.ts'
+import type { LedgerSurprise } from '../ledger/holds/endings.ts'
+import { type Continuity, createContinuity } from '../ledger/leases/continuity.ts'
+import { createDatabaseClock } from '../ledger/leases/lease-clock.ts'
+import { type Sweeper, startSweeper } from '../ledger/leases/sweeper.ts'
+import { createLedger, type Ledger } from '../ledger/ledger.ts'
+import type { Log } from '../lib/log.ts'
+import { createInFlight, type InFlight } from '../pipeline/in-flight.ts'
 
 interface Parts {
   readonly config: Config

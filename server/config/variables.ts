@@ -1,6 +1,6 @@
 /** Every environment variable that the gateway reads, with its default and what it is for. */
 import { z } from 'zod'
-import { SECRET_KEY_LENGTH_MIN } from './lib/secrets/secrets.ts'
+import { SECRET_KEY_LENGTH_MIN } from '../lib/secrets/secrets.ts'
 
 const SIZE = /^(\d{1,12})(|B|KB|MB|GB)$/i
 const FACTORS: Readonly<Record<string, number>> = { KB: 1024, MB: 1024 ** 2, GB: 1024 ** 3 }

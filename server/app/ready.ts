@@ -1,5 +1,5 @@
 /** Whether this process should take paid work now: database, clock, disk, and not stopping. */
-import type { Log } from './lib/log.ts'
+import type { Log } from '../lib/log.ts'
 
 const LOOK_MS = 2_000
 /** Leases and expiry are judged by the database's clock; beyond this ours is not to be trusted. */

@@ -1,7 +1,7 @@
 /** Wires the addresses for vendors' reports: whether, and how, vendors can reach this gateway. */
-import { type Config, localUrl } from './config.ts'
-import type { SecretBox } from './lib/secrets/secrets.ts'
-import { createHooks, type Hooks } from './tasks/callbacks/callback-addresses.ts'
+import { type Config, localUrl } from '../config/config.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import { createHooks, type Hooks } from '../tasks/callbacks/callback-addresses.ts'
 
 export interface OpenedHooks extends Hooks {
   /** The demo's vendors are on this machine. */

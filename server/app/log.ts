@@ -2,7 +2,7 @@
  * The log: one JSON object a line, with an allow-list of fields. What is not listed here is never
  * written, so a prompt, a key or a header cannot slip into it by accident.
  */
-import type { Log } from './lib/log.ts'
+import type { Log } from '../lib/log.ts'
 
 const ALLOWED = new Set([
   'account_id',

@@ -2,8 +2,8 @@
  * What must be cleared away now and then: a few chores, one after the other, in small pieces with
  * pauses between them, so that nobody notices. Several processes may do so side by side.
  */
-import type { Log } from './lib/log.ts'
-import { createWaker } from './lib/queues/waker.ts'
+import type { Log } from '../lib/log.ts'
+import { createWaker } from '../lib/queues/waker.ts'
 
 export interface Chore {
   readonly name: string

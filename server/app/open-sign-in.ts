@@ -1,10 +1,10 @@
 /** Wires signing in: what it takes from the configuration and from the start of the gateway. */
 import type { Sql } from 'postgres'
-import { type Config, localUrl } from './config.ts'
-import type { SecretBox } from './lib/secrets/secrets.ts'
-import { openSetUp } from './sign-in/people/links.ts'
-import type { Sessions } from './sign-in/sessions/session.ts'
-import { createSignIn, type SignIn } from './sign-in/sign-in.ts'
+import { type Config, localUrl } from '../config/config.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import { openSetUp } from '../sign-in/people/links.ts'
+import type { Sessions } from '../sign-in/sessions/session.ts'
+import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
 
 export interface Door {
   readonly signIn: SignIn

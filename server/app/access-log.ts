@@ -1,8 +1,9 @@
 /** The access log and the metrics of requests: what is known when an answer is through. */
-import { ERRORS, type GatewayError } from './errors.ts'
-import type { Context } from './http/context.ts'
-import { formatAmount } from './lib/money.ts'
-import type { Services } from './pipeline/services.ts'
+
+import type { Context } from '../http/context.ts'
+import { ERRORS, type GatewayError } from '../lib/errors.ts'
+import { formatAmount } from '../lib/money.ts'
+import type { Services } from '../pipeline/services.ts'
 
 /** One line in the log and one observation for every request. */
 export function accountFor(

@@ -1,9 +1,9 @@
 /** The SECRET_KEY of the embedded default: made up once and kept beside the database it guards. */
 import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { OperatorError } from './lib/operator-error.ts'
-import { makePrivateFolder } from './lib/secrets/private-files.ts'
-import { createSecretBox, createSecretKey, type SecretBox } from './lib/secrets/secrets.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { makePrivateFolder } from '../lib/secrets/private-files.ts'
+import { createSecretBox, createSecretKey, type SecretBox } from '../lib/secrets/secrets.ts'
 
 const FILE = 'secret-key'
 

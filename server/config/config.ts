@@ -1,13 +1,13 @@
 /**
  * The configuration: read from the environment once, checked, frozen. What a variable means and
- * its default stand in config-variables.ts; the rest of the gateway sees only this object.
+ * its default stand in variables.ts; the rest of the gateway sees only this object.
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { SECRET_VARIABLES, VARIABLES } from './config-variables.ts'
-import { OperatorError } from './lib/operator-error.ts'
-import { maskSecret } from './lib/secrets/secrets.ts'
-import { sayProblem } from './lib/text/say-problem.ts'
+import { OperatorError } from '../lib/operator-error.ts'
+import { maskSecret } from '../lib/secrets/secrets.ts'
+import { sayProblem } from '../lib/text/say-problem.ts'
+import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
 const environmentSchema = z.object(VARIABLES)
 type Values = z.output<typeof environmentSchema>
