@@ -4,12 +4,12 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { createHooks } from '../../server/tasks/callbacks/callback-addresses.ts'
-import { SECRET_KEY, startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { QUICK, reachable, VIDEO_PATH } from './stage.ts'
+import { audit } from '../../../server/ledger/audit/audit.ts'
+import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
+import { createHooks } from '../../../server/tasks/callbacks/callback-addresses.ts'
+import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK, reachable, VIDEO_PATH } from '../stage.ts'
 
 const WAIT_MS = 30_000
 /** Five seconds of the vendor's usual picture. */

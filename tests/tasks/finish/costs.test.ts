@@ -1,9 +1,9 @@
 /** What tasks cost upstream: by the usage that is charged, and at most where nobody knows. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Tenant, TestAnswer } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { BODY, startTaskStage, type TaskStage } from './stage.ts'
+import type { Tenant, TestAnswer } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { BODY, startTaskStage, type TaskStage } from '../stage.ts'
 
 const WAIT_MS = 30_000
 const TOKENS = 108_900n

@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import OpenAI from 'openai'
-import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { startReceiver } from '../webhooks/support.ts'
-import { type EraseStage, startEraseStage } from './erase-stage.ts'
-import { CONTENTS_PATH, QUICK, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
+import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { startReceiver } from '../../webhooks/support.ts'
+import { type EraseStage, startEraseStage } from '../erase-stage.ts'
+import { CONTENTS_PATH, QUICK, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
 const WAIT_MS = 30_000
 const FAST = 'queue-time=20;run-time=20'

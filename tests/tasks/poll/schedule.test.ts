@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextLookMs, restMs, retryLookMs, TASK_TIMES } from '../../server/tasks/schedule.ts'
+import { nextLookMs, restMs, retryLookMs, TASK_TIMES } from '../../../server/tasks/schedule.ts'
 
 const HALF = 0.5
 

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Tenant } from '../support/in-process.ts'
-import { CHARGE, startTaskStage, type TaskStage } from './stage.ts'
+import type { Tenant } from '../../support/in-process.ts'
+import { CHARGE, startTaskStage, type TaskStage } from '../stage.ts'
 
 const token = (amount: string) => [{ unit: 'output_token', per: 1_000_000, amount }]
 const call = (amount: string) => [{ unit: 'call', amount }]

@@ -7,9 +7,9 @@ import {
   type Tenant,
   type TestAnswer,
   type TestGateway,
-} from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { QUICK } from './stage.ts'
+} from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK } from '../stage.ts'
 
 export const RESPONSES = '/v1/responses'
 const WAIT_MS = 20_000

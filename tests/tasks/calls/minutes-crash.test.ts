@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { type Stage, startGateway, startStage } from '../support/gateway.ts'
-import { until } from '../support/processes.ts'
-import { QUICK } from './stage.ts'
+import { audit } from '../../../server/ledger/audit/audit.ts'
+import { type Stage, startGateway, startStage } from '../../support/gateway.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK } from '../stage.ts'
 
 const PATH = '/v1/audio/minutes'
 const WAIT_MS = 60_000

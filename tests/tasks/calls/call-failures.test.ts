@@ -1,8 +1,8 @@
 /** Deferred calls that do not end well: refused, lost, not kept. Never twice, never overpaid. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import type { TestAnswer } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import type { TestAnswer } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
 import { type ImageStage, startImageStage } from './image-stage.ts'
 
 describe('a deferred call', () => {

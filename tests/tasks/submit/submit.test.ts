@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
+import { BODY, CHARGE, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
 describe('a submission', () => {
   let stage: TaskStage

@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { type EraseStage, startEraseStage } from './erase-stage.ts'
-import { QUICK } from './stage.ts'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { type EraseStage, startEraseStage } from '../erase-stage.ts'
+import { QUICK } from '../stage.ts'
 
 const WAIT_MS = 30_000
 const PATH = '/v1/audio/minutes'

@@ -1,8 +1,8 @@
 /** What no database can store, from callers and from vendors: a task ends all the same. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { type ImageStage, startImageStage } from './image-stage.ts'
-import { BODY, startTaskStage, type TaskStage } from './stage.ts'
+import { type ImageStage, startImageStage } from '../calls/image-stage.ts'
+import { BODY, startTaskStage, type TaskStage } from '../stage.ts'
 
 const ODD = 'a\0b\ud83d'
 const STORED = 'a\ufffdb\ufffd'

@@ -5,12 +5,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { createHooks } from '../../server/tasks/callbacks/callback-addresses.ts'
-import { SECRET_KEY, type Tenant } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from './stage.ts'
-import type { VendorTask } from './video-vendor.ts'
+import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
+import { createHooks } from '../../../server/tasks/callbacks/callback-addresses.ts'
+import { SECRET_KEY, type Tenant } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from '../stage.ts'
+import type { VendorTask } from '../video-vendor.ts'
 
 const WAIT_MS = 20_000
 

@@ -1,8 +1,8 @@
 /** Responses in the background, black box: one hold until the end, one charge, by the vendor's book. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/processes.ts'
-import { startReceiver } from '../webhooks/support.ts'
+import { until } from '../../support/processes.ts'
+import { startReceiver } from '../../webhooks/support.ts'
 import { type BackgroundStage, RESPONSES, startBackgroundStage } from './background-stage.ts'
 
 const SLOW = 'queue-time=0;run-time=4000'

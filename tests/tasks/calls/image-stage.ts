@@ -7,10 +7,10 @@ import {
   type Tenant,
   type TestAnswer,
   type TestGateway,
-} from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+} from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK } from '../stage.ts'
 import { type ImageVendor, startImageVendor } from './image-vendor.ts'
-import { QUICK } from './stage.ts'
 
 export const ASYNC_PATH = '/v1/images/async'
 const WAIT_MS = 20_000

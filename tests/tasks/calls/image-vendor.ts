@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { PNG } from '../assets/png.ts'
+import { PNG } from '../../assets/png.ts'
 
 export interface ImageVendor {
   readonly url: string

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
-import { startTestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { QUICK, startTaskStage, type TaskStage } from './stage.ts'
+import { startTestGateway } from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
 
 describe('a look that lasts longer than the lease', () => {
   let stage: TaskStage

@@ -12,9 +12,9 @@ import {
   type Tenant,
   type TestGateway,
   type TestRecord,
-} from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
-import { QUICK } from './stage.ts'
+} from '../../support/in-process.ts'
+import { until } from '../../support/processes.ts'
+import { QUICK } from '../stage.ts'
 
 const SYNC_PATH = '/v1/images/generations'
 const ASYNC_PATH = '/v1/images/async'

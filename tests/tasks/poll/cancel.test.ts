@@ -1,7 +1,7 @@
 /** Cancel races the task's own end: the upstream's last word decides about the money. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { CHARGE, CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from './stage.ts'
+import { CHARGE, CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
 
 describe('cancelling a task', () => {
   let stage: TaskStage

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import { claimDue, claimInTurn, dueLanes, nextDueMs } from '../../server/tasks/queue-store.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { connect } from '../../../server/database/connection/client.ts'
+import { claimDue, claimInTurn, dueLanes, nextDueMs } from '../../../server/tasks/queue-store.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 const LEASE_MS = 60_000
 const IMAGES = { channel_id: 'c', kind: 'image' } as const
