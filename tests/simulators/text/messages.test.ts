@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import Anthropic from '@anthropic-ai/sdk'
-import { dataLines, type Json, KEYS, simulated } from './support.ts'
+import { dataLines, type Json, KEYS, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/anthropic/v1/messages'

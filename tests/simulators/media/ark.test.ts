@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { dataLines, KEYS, simulated } from './support.ts'
+import { dataLines, KEYS, simulated } from '../support.ts'
 
 const sim = simulated()
 const BASE = '/ark/api/v3'

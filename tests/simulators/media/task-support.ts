@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Answer, Json } from './support.ts'
+import type { Answer, Json } from '../support.ts'
 
 /** Looks until the answer is as wanted; the caller's own timeout ends a wait in vain. */
 export async function eventually<T>(look: () => Promise<T> | T, wanted: (seen: T) => boolean) {

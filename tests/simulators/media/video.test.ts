@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { noteOf } from '../../simulators/media/mp4.ts'
-import { KEYS, list, simulated } from './support.ts'
+import { noteOf } from '../../../simulators/media/mp4.ts'
+import { KEYS, list, simulated } from '../support.ts'
 import { eventually, isOver, receiver } from './task-support.ts'
 
 const PATH = '/ark/api/v3/contents/generations/tasks'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Answer, type Json, KEYS, list, simulated } from './support.ts'
+import { type Answer, type Json, KEYS, list, simulated } from '../support.ts'
 import { eventually } from './task-support.ts'
 
 const SUBMIT = '/openspeech/api/v3/auc/lark/submit'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { noteOf } from '../../simulators/media/mp4.ts'
-import { type Answer, KEYS, simulated } from './support.ts'
+import { noteOf } from '../../../simulators/media/mp4.ts'
+import { type Answer, KEYS, simulated } from '../support.ts'
 import { eventually, receiver } from './task-support.ts'
 
 const CREATE = '/minimax/v2/video_generation'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { KEYS, list, simulated } from './support.ts'
+import { KEYS, list, simulated } from '../support.ts'
 import { eventually, isOver } from './task-support.ts'
 
 const PATH = '/ark/api/v3/contents/generations/tasks'

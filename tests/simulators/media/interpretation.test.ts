@@ -1,10 +1,11 @@
 // The simulated interpretation service, over real WebSockets.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { countSyllables } from '../../simulators/openspeech/audio/count.ts'
-import { render } from '../../simulators/openspeech/audio/render.ts'
-import { joinWords, wordsInBytes } from '../../simulators/openspeech/audio/words.ts'
-import { decode, WITHOUT_FFMPEG } from '../support/ffmpeg.ts'
+import { countSyllables } from '../../../simulators/openspeech/audio/count.ts'
+import { render } from '../../../simulators/openspeech/audio/render.ts'
+import { joinWords, wordsInBytes } from '../../../simulators/openspeech/audio/words.ts'
+import { decode, WITHOUT_FFMPEG } from '../../support/ffmpeg.ts'
+import { simulated } from '../support.ts'
 import {
   connectTo,
   eventMessage,
@@ -14,7 +15,6 @@ import {
   readReceived,
   startMessage,
 } from './interpretation-support.ts'
-import { simulated } from './support.ts'
 
 const sim = simulated({ timeScale: 0.1 })
 

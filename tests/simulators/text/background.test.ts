@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import OpenAI from 'openai'
-import { until } from '../support/processes.ts'
-import { simulated } from './support.ts'
+import { until } from '../../support/processes.ts'
+import { simulated } from '../support.ts'
 
 const sim = simulated()
 const client = () =>

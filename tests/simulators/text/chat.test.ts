@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import OpenAI from 'openai'
-import { chat, dataLines, KEYS, simulated } from './support.ts'
+import { chat, dataLines, KEYS, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/openai/v1/chat/completions'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { type Answer, KEYS, list, simulated } from './support.ts'
+import { type Answer, KEYS, list, simulated } from '../support.ts'
 import { eventually } from './task-support.ts'
 
 const SUBMIT = '/openspeech/api/v3/auc/bigmodel/submit'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { dataLines, type Json, KEYS, list, simulated } from './support.ts'
+import { dataLines, type Json, KEYS, list, simulated } from '../support.ts'
 
 const ARK = '/ark/api/v3/images/generations'
 const OPENAI = '/openai/v1/images/generations'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import OpenAI from 'openai'
-import { KEYS, simulated } from './support.ts'
+import { KEYS, simulated } from '../support.ts'
 
 const sim = simulated()
 const client = () => new OpenAI({ apiKey: 'sim-openai-key', baseURL: `${sim.url}/openai/v1` })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noteOf } from '../../simulators/media/mp4.ts'
-import { type Json, KEYS, simulated } from './support.ts'
+import { noteOf } from '../../../simulators/media/mp4.ts'
+import { type Json, KEYS, simulated } from '../support.ts'
 import { eventually, receiver } from './task-support.ts'
 
 const VIDEOS = '/ark/api/v3/contents/generations/tasks'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import OpenAI from 'openai'
-import { dataLines, type Json, KEYS, list, simulated } from './support.ts'
+import { dataLines, type Json, KEYS, list, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/openai/v1/responses'

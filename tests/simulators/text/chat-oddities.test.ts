@@ -1,7 +1,7 @@
 // Each oddity must show, and a correct stream must not show it.
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { chat, dataLines, type Json, KEYS, list, simulated } from './support.ts'
+import { chat, dataLines, type Json, KEYS, list, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/openai/v1/chat/completions'

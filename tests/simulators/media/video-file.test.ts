@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium } from 'playwright-core'
-import { KEYS, simulated } from './support.ts'
+import { KEYS, simulated } from '../support.ts'
 import { eventually, isOver } from './task-support.ts'
 
 const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']

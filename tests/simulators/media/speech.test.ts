@@ -4,8 +4,8 @@ import {
   countMp3Syllables,
   countSyllables,
   mp3Frames,
-} from '../../simulators/openspeech/audio/count.ts'
-import { type Headers, type Json, KEYS, list, rawPost, simulated } from './support.ts'
+} from '../../../simulators/openspeech/audio/count.ts'
+import { type Headers, type Json, KEYS, list, rawPost, simulated } from '../support.ts'
 
 const sim = simulated()
 const PATH = '/openspeech/api/v3/tts/unidirectional'
