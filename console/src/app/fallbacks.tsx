@@ -1,9 +1,9 @@
 /** What stands in a page's place when there is none, or it broke. */
 import { Center } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { EmptyState } from '../components/empty-state.tsx'
-import { ErrorState } from '../components/error-state.tsx'
 import { ButtonLink } from '../components/links.tsx'
+import { EmptyState } from '../components/list/empty-state.tsx'
+import { ErrorState } from '../components/state/error-state.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { messages } from './messages.ts'
 

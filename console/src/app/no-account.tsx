@@ -1,6 +1,7 @@
 /** For people who can sign in but belong to no account. */
-import { EmptyState } from '../components/empty-state.tsx'
+
 import { ButtonLink } from '../components/links.tsx'
+import { EmptyState } from '../components/list/empty-state.tsx'
 import { useMessages } from '../lib/i18n.tsx'
 import { useSession } from '../lib/session.tsx'
 import { messages } from './messages.ts'

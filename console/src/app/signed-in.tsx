@@ -2,7 +2,7 @@
 import { Center, Loader } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { ErrorState } from '../components/error-state.tsx'
+import { ErrorState } from '../components/state/error-state.tsx'
 import { StepUpDialog } from '../features/sign-in/step-up-dialog.tsx'
 import { ApiError, callAdmin } from '../lib/api.ts'
 import { useLanguage } from '../lib/i18n.tsx'

@@ -2,7 +2,7 @@
 import { ActionIcon, Group, Text, UnstyledButton } from '@mantine/core'
 import { type RefObject, useRef, useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { CopyPane } from './copy-pane.tsx'

@@ -1,5 +1,5 @@
 /** A key as the API shows it, and what its state looks like. */
-import type { Tone } from '../../components/status-badge.tsx'
+import type { Tone } from '../../components/state/status-badge.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 
 export type ApiKey = AdminAnswer<'GET /accounts/:account_id/keys/:key_id'>

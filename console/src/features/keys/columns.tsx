@@ -1,9 +1,9 @@
 /** What the list says of a key. */
 import { Progress, Stack, Text } from '@mantine/core'
-import type { Column } from '../../components/data-table.tsx'
-import { MoneyText } from '../../components/money-text.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
+import { StatusBadge } from '../../components/state/status-badge.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import { formatMoney, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { type ApiKey, STATE_TONES } from './api-key.ts'

@@ -1,7 +1,7 @@
 /** Creating a key, then showing it this once. */
 import { useState } from 'react'
-import { Dialog } from '../../components/dialog.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

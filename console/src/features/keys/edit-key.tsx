@@ -1,8 +1,8 @@
 /** Changing a key's name and limits. */
 import { useState } from 'react'
-import { Dialog } from '../../components/dialog.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

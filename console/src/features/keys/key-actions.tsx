@@ -1,10 +1,10 @@
 /** What an owner can do with a key; everybody can see what it did. */
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
-import { notifyDone, notifyFailed } from '../../components/notify.ts'
+import { notifyDone, notifyFailed } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

@@ -1,7 +1,7 @@
 /** A key in clear, the only time, with a call that proves it works. */
 import { Alert, Button, Group, Stack, Text } from '@mantine/core'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
-import { CopyButton } from '../../components/copy-button.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
+import { CopyButton } from '../../components/text/copy-button.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 

@@ -1,10 +1,10 @@
 /** The keys of an account: one dense list, the details beside it. */
 import { Button } from '@mantine/core'
 import { useState } from 'react'
-import { DataTable } from '../../components/data-table.tsx'
-import { EmptyState } from '../../components/empty-state.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
+import { EmptyState } from '../../components/list/empty-state.tsx'
+import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'

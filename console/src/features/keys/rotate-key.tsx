@@ -1,8 +1,8 @@
 /** Replacing a key by a new one, with time to change the programmes that use it. */
 import { Select } from '@mantine/core'
 import { useState } from 'react'
-import { Dialog } from '../../components/dialog.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

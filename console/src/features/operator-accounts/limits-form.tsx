@@ -1,8 +1,8 @@
 /** The limits of an account; an empty field means none. */
 import { Button, Group, NumberInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/error-state.tsx'
-import { notifyDone } from '../../components/notify.ts'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import type { Account } from './account-details.tsx'

@@ -1,8 +1,8 @@
 /** Makes an account, with an opening balance if wanted. */
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/error-state.tsx'
-import { notifyDone } from '../../components/notify.ts'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** Suspends an account, with a reason for whoever asks later. */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** The settings of a channel, drawn from its upstream's own schema. */
 import { Button, Group, Select, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/error-state.tsx'
-import { notifyDone } from '../../components/notify.ts'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

@@ -1,7 +1,7 @@
 /** Tries whether a channel can be used, step by step. */
 import { Alert, Button, List, Stack } from '@mantine/core'
-import { ErrorState } from '../../components/error-state.tsx'
 import { Icon } from '../../components/icon.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'

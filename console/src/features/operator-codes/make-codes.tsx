@@ -1,9 +1,9 @@
 /** Makes a lot of codes and shows them once. */
 import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** Each price beside what the upstream takes for as much, and what remains. */
 import { ScrollArea, Table, Text, Title } from '@mantine/core'
-import { MoneyText } from '../../components/money-text.tsx'
-import { usePriceWords } from '../../components/price-words.ts'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import { usePriceWords } from '../../components/prices/price-words.ts'
+import { StatusBadge } from '../../components/state/status-badge.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'

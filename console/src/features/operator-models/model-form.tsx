@@ -1,8 +1,8 @@
 /** Adds a model or changes one: its prices, its routes, its limits. */
 import { Button, Group, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ErrorState } from '../../components/error-state.tsx'
-import { notifyDone } from '../../components/notify.ts'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { MODEL_TYPES } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'

@@ -1,7 +1,7 @@
 /** What an operator should look at in a model's prices, in words. */
 import { Alert } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
-import { usePriceWords } from '../../components/price-words.ts'
+import { usePriceWords } from '../../components/prices/price-words.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 

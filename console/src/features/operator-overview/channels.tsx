@@ -1,8 +1,8 @@
 /** Which channels serve, and which need a person. */
 import { Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
-import { Notice } from '../../components/notice.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { Notice } from '../../components/state/notice.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Overview } from './page.tsx'

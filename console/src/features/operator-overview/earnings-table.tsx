@@ -1,10 +1,10 @@
 /** Revenue, cost and margin by name, in the order that is asked for. */
 import { Select, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { type Column, DataTable } from '../../components/data-table.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { MoneyText } from '../../components/money-text.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import { StatusBadge } from '../../components/state/status-badge.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { asPages } from '../../lib/use-admin.ts'

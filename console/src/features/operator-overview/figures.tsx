@@ -1,8 +1,8 @@
 /** The figures of the period, a row for each currency. */
 import { Stack } from '@mantine/core'
 import { Fragment } from 'react'
-import { MoneyText } from '../../components/money-text.tsx'
-import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** What is frozen now, by how long it has been: an old hold is a question. */
 import { Table, Text } from '@mantine/core'
-import { MoneyText } from '../../components/money-text.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** How far the books are sealed, and the last statement about them that was signed. */
 import { Text } from '@mantine/core'
-import { KeyValue } from '../../components/key-value.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { KeyValue } from '../../components/text/key-value.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

@@ -2,7 +2,7 @@
 import { SimpleGrid } from '@mantine/core'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
 import { type Point, type Series, TimeChart } from '../../components/charts/time-chart.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
 import {
   formatCompact,
   formatDuration,

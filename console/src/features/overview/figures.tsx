@@ -1,7 +1,7 @@
 /** Spend, calls, errors and latency of a period; every figure leads to the calls behind it. */
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
-import { ErrorState } from '../../components/error-state.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { RANGES, type RangeName, readRange, spanOf } from '../../lib/range.ts'

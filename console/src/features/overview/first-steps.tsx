@@ -1,9 +1,9 @@
 /** From an empty account to the first call; gone when all is done. */
 import { Group, Stack, Text, ThemeIcon } from '@mantine/core'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 import type { Overview } from './page.tsx'

@@ -1,6 +1,7 @@
 /** What there is, what is frozen, what is owed and what today cost: kept up to date. */
-import { MoneyText } from '../../components/money-text.tsx'
-import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+
+import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

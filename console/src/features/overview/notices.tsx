@@ -1,6 +1,6 @@
 /** What needs somebody's attention, each with the way to where it is mended. */
 import { ButtonLink } from '../../components/links.tsx'
-import { Notice } from '../../components/notice.tsx'
+import { Notice } from '../../components/state/notice.tsx'
 import { formatMoney, formatNumber, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

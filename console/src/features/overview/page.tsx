@@ -1,7 +1,7 @@
 /** The first page of an account: its money, what needs attention, what its calls were and cost. */
 import { Skeleton, Stack } from '@mantine/core'
-import { ErrorState } from '../../components/error-state.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
+import { PageHeader } from '../../components/page/page-header.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'

@@ -1,6 +1,6 @@
 /** Who and what the money went to. */
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
 import { formatMoney, formatNumber, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './figures.tsx'

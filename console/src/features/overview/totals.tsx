@@ -1,6 +1,7 @@
 /** The period's sums. */
-import { MoneyText } from '../../components/money-text.tsx'
-import { StatTile, StatTiles } from '../../components/stat-tile.tsx'
+
+import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatDuration, formatNumber, formatShare, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './figures.tsx'

@@ -1,9 +1,9 @@
 /** The account's name, and when it warns of a low balance. */
 import { TextInput } from '@mantine/core'
-import { CopyText } from '../../components/copy-button.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { Panel } from '../../components/panel.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { notifyDone } from '../../components/state/notify.ts'
+import { CopyText } from '../../components/text/copy-button.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { Selected } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'

@@ -1,9 +1,9 @@
 /** What is asked for besides the password: an app, passkeys, and the way out when they are lost. */
 import { Divider, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { Panel } from '../../components/panel.tsx'
-import { StatusBadge } from '../../components/status-badge.tsx'
+import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

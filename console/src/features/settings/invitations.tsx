@@ -1,5 +1,5 @@
 /** Invitations that nobody has taken up yet. */
-import { notifyFailed } from '../../components/notify.ts'
+import { notifyFailed } from '../../components/state/notify.ts'
 import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'

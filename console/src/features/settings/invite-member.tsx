@@ -1,9 +1,9 @@
 /** Inviting somebody: there is no mail server, so the link is handed on by whoever invites. */
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
-import { Dialog } from '../../components/dialog.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'

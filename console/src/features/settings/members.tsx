@@ -1,10 +1,10 @@
 /** Who belongs to the account; owners invite, change and take out. */
 import { ActionIcon, Badge, Group, Menu, Text } from '@mantine/core'
 import { useState } from 'react'
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { notifyFailed } from '../../components/notify.ts'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { notifyFailed } from '../../components/state/notify.ts'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { Selected } from '../../lib/session.tsx'

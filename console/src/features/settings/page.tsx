@@ -1,6 +1,6 @@
 /** One's own sign-in, and the account: who belongs to it and when it warns. */
 import { SimpleGrid, Stack } from '@mantine/core'
-import { PageHeader } from '../../components/page-header.tsx'
+import { PageHeader } from '../../components/page/page-header.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { AccountSection } from './account-section.tsx'

@@ -1,7 +1,7 @@
 /** Recovery codes, this once. */
 import { Button, Group, Text } from '@mantine/core'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
-import { Dialog } from '../../components/dialog.tsx'
+import { Dialog } from '../../components/form/dialog.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 

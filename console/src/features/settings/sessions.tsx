@@ -1,8 +1,9 @@
 /** Every browser that is signed in as oneself. */
-import { ErrorState } from '../../components/error-state.tsx'
-import { notifyFailed } from '../../components/notify.ts'
-import { Panel } from '../../components/panel.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+
+import { Panel } from '../../components/page/panel.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { notifyFailed } from '../../components/state/notify.ts'
+import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** A passkey instead of what is typed; absent where browsers have none. */
 import { Button, Stack } from '@mantine/core'
+import { Refusal } from '../../components/form/refusal.tsx'
+import { useSubmit } from '../../components/form/use-submit.ts'
 import { Icon } from '../../components/icon.tsx'
-import { Refusal } from '../../components/refusal.tsx'
-import { useSubmit } from '../../components/use-submit.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { hasPasskeys } from './api.ts'
 import { messages } from './messages.ts'

@@ -1,8 +1,8 @@
 /** A new password, by a link that an operator made. */
 
 import { useState } from 'react'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { ButtonLink } from '../../components/links.tsx'
-import { SubmitForm } from '../../components/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { readToken } from './api.ts'

@@ -1,7 +1,7 @@
 /** After the password: a code, a recovery code or a passkey. */
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type Factor, type Outcome, signInWithPasskey } from './api.ts'

@@ -1,7 +1,7 @@
 /** First run: whoever has the link that was printed at start becomes the operator. */
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { readToken } from './api.ts'

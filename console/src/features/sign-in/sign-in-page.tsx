@@ -1,7 +1,7 @@
 /** Signing in: e-mail and password or a passkey, then perhaps a second factor. */
 import { PasswordInput, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type Factor, type Outcome, signInWithPasskey } from './api.ts'

@@ -1,7 +1,7 @@
 /** Asks who it is once more, whenever a call was refused for want of it. */
 import { Button, Modal, PasswordInput, Text, TextInput } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { SubmitForm } from '../../components/submit-form.tsx'
+import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { registerStepUp } from '../../lib/step-up.ts'

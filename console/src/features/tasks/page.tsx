@@ -1,10 +1,11 @@
 /** The tasks of an account, the newest first and live; each opens its life and what it made. */
-import { DataTable } from '../../components/data-table.tsx'
-import { FilteredEmpty } from '../../components/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
+
 import { ButtonLink } from '../../components/links.tsx'
-import { PageHeader } from '../../components/page-header.tsx'
-import { useStatusOptions } from '../../components/work-status.tsx'
+import { DataTable } from '../../components/list/data-table.tsx'
+import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { PageHeader } from '../../components/page/page-header.tsx'
+import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type ListState, useListState } from '../../lib/list-state.ts'

@@ -1,9 +1,9 @@
 /** A task's life, step by step, and how long each step took. */
 import { Loader, Text } from '@mantine/core'
-import { CopyText } from '../../components/copy-button.tsx'
-import { ErrorState } from '../../components/error-state.tsx'
-import { MoneyText } from '../../components/money-text.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { ErrorState } from '../../components/state/error-state.tsx'
+import { CopyText } from '../../components/text/copy-button.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatDuration } from '../../lib/format.ts'
 import { fillText, useLanguage, useMessages } from '../../lib/i18n.tsx'

@@ -1,8 +1,8 @@
 /** What a row of the records shows. */
-import type { Column } from '../../components/data-table.tsx'
-import { MoneyText } from '../../components/money-text.tsx'
-import { TimeText } from '../../components/time-text.tsx'
-import { WorkStatus } from '../../components/work-status.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
+import { WorkStatus } from '../../components/state/work-status.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import { formatDuration } from '../../lib/format.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { RowOf } from '../../lib/use-admin.ts'

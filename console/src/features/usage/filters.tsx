@@ -1,7 +1,7 @@
 /** What the list can be narrowed to; all of it stands in the address. */
 import { TextInput } from '@mantine/core'
-import { Filters, SelectFilter, TextFilter } from '../../components/filters.tsx'
-import { useStatusOptions } from '../../components/work-status.tsx'
+import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { ListState } from '../../lib/list-state.ts'
 import { messages } from './messages.ts'

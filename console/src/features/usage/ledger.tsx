@@ -1,7 +1,7 @@
 /** The entries of one call: frozen, then charged and returned. */
 import { Table } from '@mantine/core'
-import { MoneyText } from '../../components/money-text.tsx'
-import { TimeText } from '../../components/time-text.tsx'
+import { MoneyText } from '../../components/text/money-text.tsx'
+import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type Explained, Section } from './explanation.tsx'
 import { messages } from './messages.ts'

@@ -1,7 +1,7 @@
 /** How a receiver checks a request, to copy: the signature, the time, in constant time. */
 import { Accordion, Tabs } from '@mantine/core'
-import { CodeSnippet } from '../../components/code-snippet.tsx'
-import { Panel } from '../../components/panel.tsx'
+import { Panel } from '../../components/page/panel.tsx'
+import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
 

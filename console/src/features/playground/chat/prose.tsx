@@ -1,6 +1,6 @@
 /** A model's answer as people read it. */
 import { Code } from '@mantine/core'
-import { CodeSnippet } from '../../../components/code-snippet.tsx'
+import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { type Block, parseProse, parseSpans } from './parse-prose.ts'
 import classes from './prose.module.css'
 

@@ -1,7 +1,7 @@
 /** The frame of every capability: the form at the left, what comes of it at the right. */
 import { Stack } from '@mantine/core'
 import { type ReactNode, useRef, useState } from 'react'
-import { Panel } from '../../../components/panel.tsx'
+import { Panel } from '../../../components/page/panel.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { Ask } from './ask.tsx'
 import classes from './bench.module.css'

@@ -1,9 +1,9 @@
 /** The request of the form as code, in the reader's language. */
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { CodeSnippet } from '../../../components/code-snippet.tsx'
 import { TextLink } from '../../../components/links.tsx'
-import { Panel } from '../../../components/panel.tsx'
+import { Panel } from '../../../components/page/panel.tsx'
+import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { printCurl } from '../snippets/curl.ts'
 import { printNode } from '../snippets/node.ts'

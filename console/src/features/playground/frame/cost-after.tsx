@@ -1,8 +1,8 @@
 /** What a call cost, from its consumption record: frozen, charged, returned, and the arithmetic. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../../components/links.tsx'
-import { MoneyText } from '../../../components/money-text.tsx'
-import { Panel } from '../../../components/panel.tsx'
+import { Panel } from '../../../components/page/panel.tsx'
+import { MoneyText } from '../../../components/text/money-text.tsx'
 import type { AdminAnswer } from '../../../lib/api.ts'
 import { formatMoney, isZero } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'

@@ -1,7 +1,7 @@
 /** What a request would freeze, in words and figures, before it is sent. */
 import { Stack, Text } from '@mantine/core'
 import { ButtonLink } from '../../../components/links.tsx'
-import { Notice } from '../../../components/notice.tsx'
+import { Notice } from '../../../components/state/notice.tsx'
 import { ApiError } from '../../../lib/api.ts'
 import { formatMoney } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'

@@ -1,9 +1,9 @@
 /** What came of a call: nothing yet, what is there so far, the whole, or why not. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { EmptyState } from '../../../components/empty-state.tsx'
-import { Panel } from '../../../components/panel.tsx'
-import { StatusBadge } from '../../../components/status-badge.tsx'
+import { EmptyState } from '../../../components/list/empty-state.tsx'
+import { Panel } from '../../../components/page/panel.tsx'
+import { StatusBadge } from '../../../components/state/status-badge.tsx'
 import { formatDuration } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/i18n.tsx'
 import { answerKindOf } from '../snippets/snippet.ts'

@@ -1,10 +1,10 @@
 /** A task from its creation to its end: how far it is, what it made, and the way to its page. */
 import { Button, Group, Loader, Progress, Stack, Text } from '@mantine/core'
 import { type ReactNode, useEffect, useState } from 'react'
-import { ErrorState } from '../../../components/error-state.tsx'
 import { ButtonLink } from '../../../components/links.tsx'
-import { Notice } from '../../../components/notice.tsx'
-import { WorkStatus } from '../../../components/work-status.tsx'
+import { ErrorState } from '../../../components/state/error-state.tsx'
+import { Notice } from '../../../components/state/notice.tsx'
+import { WorkStatus } from '../../../components/state/work-status.tsx'
 import type { AdminAnswer } from '../../../lib/api.ts'
 import { formatDuration } from '../../../lib/format.ts'
 import { useMessages } from '../../../lib/i18n.tsx'

@@ -1,8 +1,8 @@
 /** Puts a file of the reader's into the gateway, so that vendors can fetch it by its address. */
 import { Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
+import { Refusal } from '../../../components/form/refusal.tsx'
 import { Icon } from '../../../components/icon.tsx'
-import { Refusal } from '../../../components/refusal.tsx'
 import { formatBytes, formatShare } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import { type UploadedFile, uploadFile } from './upload-file.ts'

@@ -1,6 +1,6 @@
 /** What was found, as cards: title, where it stands, when, and what it says. */
 import { Anchor, Stack, Text, VisuallyHidden } from '@mantine/core'
-import { CodeSnippet } from '../../../components/code-snippet.tsx'
+import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/disclosure.tsx'

@@ -1,6 +1,6 @@
 /** What was heard. */
 import { Text } from '@mantine/core'
-import { CodeSnippet } from '../../../components/code-snippet.tsx'
+import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { messages } from './messages.ts'

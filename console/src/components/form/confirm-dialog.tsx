@@ -1,9 +1,9 @@
 /** Asks before something that cannot be undone, and stays open until it is done or refused. */
 import { Button, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMessages } from '../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 import { Dialog } from './dialog.tsx'
-import { messages } from './messages.ts'
 import { Refusal } from './refusal.tsx'
 import { useSubmit } from './use-submit.ts'
 

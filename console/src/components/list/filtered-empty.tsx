@@ -1,9 +1,9 @@
 /** What stands in place of an empty list: the next step, or a way out of the filters. */
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
+import type { IconName } from '../icon.tsx'
 import { EmptyState } from './empty-state.tsx'
 import { useFilteredTexts } from './filters.tsx'
-import type { IconName } from './icon.tsx'
 
 interface FilteredEmptyProps {
   readonly icon: IconName

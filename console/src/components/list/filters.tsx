@@ -2,10 +2,10 @@
 import { Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useState } from 'react'
-import { useMessages } from '../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { Icon } from '../icon.tsx'
+import { messages } from '../messages.ts'
 import classes from './filters.module.css'
-import { Icon } from './icon.tsx'
-import { messages } from './messages.ts'
 
 const PAUSE_MS = 300
 

@@ -1,8 +1,8 @@
 /** The details of one row, beside its list. Which row is open stands in the address. */
 import { Drawer } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMessages } from '../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 
 interface DetailDrawerProps {
   readonly isOpen: boolean

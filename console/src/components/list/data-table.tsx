@@ -12,13 +12,13 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { formatNumber } from '../lib/format.ts'
-import { useLanguage, useMessages } from '../lib/i18n.tsx'
-import type { AdminPages } from '../lib/use-admin.ts'
+import { formatNumber } from '../../lib/format.ts'
+import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { AdminPages } from '../../lib/use-admin.ts'
+import { messages } from '../messages.ts'
+import { Panel } from '../page/panel.tsx'
+import { ErrorState } from '../state/error-state.tsx'
 import classes from './data-table.module.css'
-import { ErrorState } from './error-state.tsx'
-import { messages } from './messages.ts'
-import { Panel } from './panel.tsx'
 
 export interface Column<Row> {
   readonly key: string

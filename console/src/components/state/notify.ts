@@ -1,6 +1,6 @@
 /** A word in the corner about something that was done. Refusals stand where they happened. */
 import { notifications } from '@mantine/notifications'
-import { messages } from './messages.ts'
+import { messages } from '../messages.ts'
 
 const SHOWN_MS = 4_000
 

@@ -1,7 +1,7 @@
 /** Units and conditions of prices as people say them: never `input_token`, never `per 1000000`. */
-import { formatCompact, formatNumber } from '../lib/format.ts'
-import type { Language } from '../lib/language.ts'
-import { fillText } from '../lib/texts.ts'
+import { formatCompact, formatNumber } from '../../lib/format.ts'
+import type { Language } from '../../lib/language.ts'
+import { fillText } from '../../lib/texts.ts'
 import { messages } from './price-words-messages.ts'
 
 type Known = keyof (typeof messages)['en']

@@ -1,8 +1,8 @@
 /** A window for one act. Its content is made anew each time it opens. */
 import { Modal } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMessages } from '../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 
 interface DialogProps {
   readonly isOpen: boolean

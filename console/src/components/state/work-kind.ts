@@ -1,5 +1,5 @@
 /** Kinds of tasks and of the webhooks that tell their ends, in words. */
-import { defineMessages, useLanguage } from '../lib/i18n.tsx'
+import { defineMessages, useLanguage } from '../../lib/i18n.tsx'
 
 const messages = defineMessages(
   {

@@ -1,7 +1,7 @@
 /** An amount: short in place, to the last digit on hover. */
 import { Text, type TextProps } from '@mantine/core'
-import { formatMoney, isZero } from '../lib/format.ts'
-import { useLanguage } from '../lib/i18n.tsx'
+import { formatMoney, isZero } from '../../lib/format.ts'
+import { useLanguage } from '../../lib/i18n.tsx'
 import { HoverLabel } from './hover-label.tsx'
 
 interface MoneyTextProps extends TextProps {

@@ -1,5 +1,5 @@
 /** States of calls, tasks and deliveries, in words. */
-import { defineMessages } from '../lib/i18n.tsx'
+import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {

@@ -1,6 +1,6 @@
 /** Prices as people say them: an amount for so many of a unit, and when it holds. */
 import { Text } from '@mantine/core'
-import { MoneyText } from './money-text.tsx'
+import { MoneyText } from '../text/money-text.tsx'
 import classes from './price-list.module.css'
 import { usePriceWords } from './price-words.ts'
 

@@ -1,6 +1,6 @@
 /** Why a form was refused, where screen readers notice it. */
 import { Text } from '@mantine/core'
-import { useErrorText } from './error-state.tsx'
+import { useErrorText } from '../state/error-state.tsx'
 
 export function Refusal({ failure }: { readonly failure: Error | undefined }) {
   const textOf = useErrorText()

@@ -1,7 +1,7 @@
 /** Something that needs attention, and the way to where it is mended. Quiet, but not grey. */
 import { Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Icon } from './icon.tsx'
+import { Icon } from '../icon.tsx'
 import classes from './notice.module.css'
 
 interface NoticeProps {

@@ -1,9 +1,9 @@
 /** Something could not be loaded: what the server said, its request's id, and a way on. */
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { ApiError } from '../lib/api.ts'
-import { useMessages } from '../lib/i18n.tsx'
-import { Icon } from './icon.tsx'
-import { messages } from './messages.ts'
+import { ApiError } from '../../lib/api.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { Icon } from '../icon.tsx'
+import { messages } from '../messages.ts'
 
 interface ErrorStateProps {
   readonly error: Error

@@ -1,8 +1,8 @@
 /** A form with one act, which reads its own fields and says why it was refused. */
 import { Button, Group, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { useMessages } from '../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { useMessages } from '../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 import { Refusal } from './refusal.tsx'
 import { readFields, useSubmit } from './use-submit.ts'
 

@@ -1,9 +1,9 @@
 /** Copies a text, and says that it did. */
 import { ActionIcon, Button, CopyButton as Copy, Group, Text } from '@mantine/core'
-import { useMessages } from '../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
+import { Icon } from '../icon.tsx'
+import { messages } from '../messages.ts'
 import { HoverLabel } from './hover-label.tsx'
-import { Icon } from './icon.tsx'
-import { messages } from './messages.ts'
 
 interface CopyButtonProps {
   readonly value: string

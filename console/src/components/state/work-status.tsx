@@ -1,5 +1,5 @@
 /** The state of a call, a task, a delivery, an account or a channel: one word, one tone. */
-import { useMessages } from '../lib/i18n.tsx'
+import { useMessages } from '../../lib/i18n.tsx'
 import { StatusBadge, type Tone } from './status-badge.tsx'
 import { messages } from './work-status-messages.ts'
 

@@ -1,5 +1,5 @@
 /** Prices in words, in the language of the page. */
-import { useLanguage } from '../lib/i18n.tsx'
+import { useLanguage } from '../../lib/i18n.tsx'
 import { wordPrices } from './word-prices.ts'
 
 export function usePriceWords() {

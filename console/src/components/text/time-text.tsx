@@ -1,7 +1,7 @@
 /** A moment: short in place, complete on hover. */
-import { formatRelative, formatShortTime, formatTime } from '../lib/format.ts'
-import { useLanguage } from '../lib/i18n.tsx'
-import { useNow } from '../lib/use-now.ts'
+import { formatRelative, formatShortTime, formatTime } from '../../lib/format.ts'
+import { useLanguage } from '../../lib/i18n.tsx'
+import { useNow } from '../../lib/use-now.ts'
 import { HoverLabel } from './hover-label.tsx'
 
 interface TimeTextProps {

@@ -1,7 +1,7 @@
 /** Nothing here yet: why, and what to do next. */
 import { Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Icon, type IconName } from './icon.tsx'
+import { Icon, type IconName } from '../icon.tsx'
 
 interface EmptyStateProps {
   readonly icon: IconName

@@ -1,5 +1,5 @@
 /** What is sold, and when a price holds, in words. */
-import { defineMessages } from '../lib/texts.ts'
+import { defineMessages } from '../../lib/texts.ts'
 
 export const messages = defineMessages(
   {
