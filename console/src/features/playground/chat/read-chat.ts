@@ -1,8 +1,9 @@
 /** A streamed answer of any of the three dialects, event by event, as one reply that grows. */
+
+import type { Order } from '../frame/call/order.ts'
+import { readEvents } from '../frame/call/read-stream.ts'
+import { expectNoError } from '../frame/call/send-order.ts'
 import type { Reading } from '../frame/capability.ts'
-import type { Order } from '../frame/order.ts'
-import { readEvents } from '../frame/read-stream.ts'
-import { expectNoError } from '../frame/send-order.ts'
 import { DIALECTS, type Reply } from './values.ts'
 
 type Step = (reply: Reply, event: never) => Reply

@@ -1,6 +1,7 @@
 /** Embeddings: lines of text as vectors, and how alike they are. */
+
+import { given, numberOf } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
 import { EmbeddingFields } from './fields.tsx'
 import { Vectors } from './vectors.tsx'
 

@@ -4,7 +4,7 @@
  */
 import type { ComponentType } from 'react'
 import type { RowOf } from '../../../lib/use-admin.ts'
-import type { Order } from './order.ts'
+import type { Order } from './call/order.ts'
 
 export type Model = RowOf<'GET /accounts/:account_id/models'>
 

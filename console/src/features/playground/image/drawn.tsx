@@ -2,8 +2,8 @@
 import { Anchor, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
-import { Download, Media } from '../frame/media.tsx'
-import { TaskProgress } from '../frame/task-progress.tsx'
+import { Download, Media } from '../frame/task/media.tsx'
+import { TaskProgress } from '../frame/task/task-progress.tsx'
 import type { ImageResult, ImageValues } from './image.ts'
 import { messages } from './messages.ts'
 

@@ -2,8 +2,8 @@
 import { Autocomplete, NumberInput, Select, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Choice } from '../frame/choice.tsx'
-import { Row } from '../frame/row.tsx'
+import { Choice } from '../frame/fields/choice.tsx'
+import { Row } from '../frame/fields/row.tsx'
 import { AS_TASK, AT_ONCE, chosenPath, type ImageValues } from './image.ts'
 import { messages } from './messages.ts'
 

@@ -1,7 +1,8 @@
 /** Images, at once or as a task that the gallery keeps. */
+
+import { given, numberOf } from '../frame/call/order.ts'
 import type { Capability, Model } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
-import { readTaskId } from '../frame/task-progress.tsx'
+import { readTaskId } from '../frame/task/task-progress.tsx'
 import { Drawn } from './drawn.tsx'
 import { ImageFields } from './fields.tsx'
 

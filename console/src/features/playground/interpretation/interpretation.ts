@@ -1,6 +1,7 @@
 /** Interpretation: what somebody says, in another language, as text or as speech. */
+
+import { given, type OrderFile } from '../frame/call/order.ts'
 import type { Capability, Reading } from '../frame/capability.ts'
-import { given, type OrderFile } from '../frame/order.ts'
 import { InterpretationFields } from './fields.tsx'
 import { Interpreted } from './interpreted.tsx'
 

@@ -12,8 +12,8 @@ import {
 } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/row.tsx'
-import { Upload } from '../frame/upload.tsx'
+import { Row } from '../frame/fields/row.tsx'
+import { Upload } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
 import { choosesFeatures, FEATURES, type Feature, type MinutesValues } from './minutes.ts'
 

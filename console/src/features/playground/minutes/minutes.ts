@@ -1,7 +1,8 @@
 /** Minutes: a recording becomes a transcript with speakers, a summary, chapters and more. */
+
+import { given, numberOf } from '../frame/call/order.ts'
 import type { Capability, Model } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
-import { readTaskId } from '../frame/task-progress.tsx'
+import { readTaskId } from '../frame/task/task-progress.tsx'
 import { MinutesFields } from './fields.tsx'
 import { Protocol } from './protocol.tsx'
 

@@ -2,7 +2,7 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/row.tsx'
+import { Row } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { isWebSearch, type SearchValues } from './search.ts'
 

@@ -1,6 +1,7 @@
 /** Search: two products with one question. */
+
+import { given, numberOf } from '../frame/call/order.ts'
 import type { Capability, Model } from '../frame/capability.ts'
-import { given, numberOf } from '../frame/order.ts'
 import { SearchFields } from './fields.tsx'
 import { readResults, type SearchResult } from './read-results.ts'
 import { Results } from './results.tsx'

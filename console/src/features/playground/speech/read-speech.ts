@@ -1,9 +1,9 @@
 /** Sound as it arrives: lines with base64 in them, or the bytes of a file. */
 import { ApiError } from '../../../lib/api.ts'
+import type { Order } from '../frame/call/order.ts'
+import { readLines } from '../frame/call/read-stream.ts'
+import { expectNoError } from '../frame/call/send-order.ts'
 import type { Reading } from '../frame/capability.ts'
-import type { Order } from '../frame/order.ts'
-import { readLines } from '../frame/read-stream.ts'
-import { expectNoError } from '../frame/send-order.ts'
 import type { Parts } from '../sound/stream-player.tsx'
 import { contentTypeOf, NATIVE } from './values.ts'
 

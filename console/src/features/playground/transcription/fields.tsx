@@ -2,7 +2,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/row.tsx'
+import { Row } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import { messages } from './messages.ts'
 import type { TranscriptionValues } from './transcription.ts'

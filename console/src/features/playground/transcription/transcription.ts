@@ -1,6 +1,7 @@
 /** Transcription: a recording as text or subtitles. */
+
+import { given, type OrderFile } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
-import { given, type OrderFile } from '../frame/order.ts'
 import { TranscriptionFields } from './fields.tsx'
 import { Transcript } from './transcript.tsx'
 

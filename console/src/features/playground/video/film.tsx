@@ -1,8 +1,8 @@
 /** The task of a video, and the video. */
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
-import { Media } from '../frame/media.tsx'
-import { TaskProgress } from '../frame/task-progress.tsx'
+import { Media } from '../frame/task/media.tsx'
+import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
 import type { VideoValues } from './video.ts'
 

@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Group, Input, Select, Stack, TextInput } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
-import { Upload } from '../frame/upload.tsx'
+import { Upload } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
 import classes from './references.module.css'
 import { type Reference, ROLES, type Role } from './video.ts'

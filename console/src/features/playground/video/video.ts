@@ -1,7 +1,8 @@
 /** Video: a task with every field that its models know. */
+
+import { given, type Json, numberOf } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
-import { given, type Json, numberOf } from '../frame/order.ts'
-import { readTaskId } from '../frame/task-progress.tsx'
+import { readTaskId } from '../frame/task/task-progress.tsx'
 import { VideoFields } from './fields.tsx'
 import { Film } from './film.tsx'
 

@@ -1,15 +1,15 @@
 /** What came of a call: nothing yet, what is there so far, the whole, or why not. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { EmptyState } from '../../../components/list/empty-state.tsx'
-import { Panel } from '../../../components/page/panel.tsx'
-import { StatusBadge } from '../../../components/state/status-badge.tsx'
-import { formatDuration } from '../../../lib/format.ts'
-import { useMessages } from '../../../lib/i18n.tsx'
-import { answerKindOf } from '../snippets/snippet.ts'
-import type { Capability } from './capability.ts'
+import { EmptyState } from '../../../../components/list/empty-state.tsx'
+import { Panel } from '../../../../components/page/panel.tsx'
+import { StatusBadge } from '../../../../components/state/status-badge.tsx'
+import { formatDuration } from '../../../../lib/format.ts'
+import { useMessages } from '../../../../lib/i18n.tsx'
+import { answerKindOf } from '../../snippets/snippet.ts'
+import type { Capability } from '../capability.ts'
+import { messages } from '../messages.ts'
 import { Failure } from './failure.tsx'
-import { messages } from './messages.ts'
 import type { Call } from './use-call.ts'
 
 interface OutcomeProps<Values, Result> {

@@ -1,8 +1,8 @@
 /** What a request would freeze, asked of the gateway itself while the form is filled in. */
 import { useDebouncedValue } from '@mantine/hooks'
-import { useAccount } from '../../../lib/session.tsx'
-import { useAdmin } from '../../../lib/use-admin.ts'
-import type { Order } from './order.ts'
+import { useAccount } from '../../../../lib/session.tsx'
+import { useAdmin } from '../../../../lib/use-admin.ts'
+import type { Order } from '../call/order.ts'
 
 const QUIET_MS = 300
 /** The admin API takes small bodies; what is longer is quoted when it is sent. */

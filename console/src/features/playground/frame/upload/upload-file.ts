@@ -1,7 +1,7 @@
 /** An upload through POST /v1/files that says how far it is, which fetch cannot. */
-import { ApiError } from '../../../lib/api.ts'
-import { readRefusal } from './send-order.ts'
-import type { WithKey } from './use-key.tsx'
+import { ApiError } from '../../../../lib/api.ts'
+import { readRefusal } from '../call/send-order.ts'
+import type { WithKey } from '../call/use-key.tsx'
 
 export interface UploadedFile {
   readonly url: string

@@ -1,5 +1,5 @@
 /** Texts of an upload. */
-import { defineMessages } from '../../../lib/i18n.tsx'
+import { defineMessages } from '../../../../lib/i18n.tsx'
 
 export const uploadMessages = defineMessages(
   {

@@ -1,6 +1,6 @@
 /** Something that is there for who wants it. */
 import type { ReactNode } from 'react'
-import { Icon } from '../../../components/icon.tsx'
+import { Icon } from '../../../../components/icon.tsx'
 import classes from './disclosure.module.css'
 
 interface DisclosureProps {

@@ -1,7 +1,7 @@
 /** Pictures and films that a task made, once this gateway keeps them. */
 import { Anchor, Group, Image, Stack, Text } from '@mantine/core'
-import { Icon } from '../../../components/icon.tsx'
-import { useMessages } from '../../../lib/i18n.tsx'
+import { Icon } from '../../../../components/icon.tsx'
+import { useMessages } from '../../../../lib/i18n.tsx'
 import { taskMessages } from './task-messages.ts'
 import type { Task } from './task-progress.tsx'
 

@@ -1,10 +1,10 @@
 /** Why a call was refused, in the API's own words, and what to do about it. */
 import { Alert, Group, Text } from '@mantine/core'
-import { Icon } from '../../../components/icon.tsx'
-import { ButtonLink } from '../../../components/links.tsx'
-import { ApiError } from '../../../lib/api.ts'
-import { useMessages } from '../../../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { Icon } from '../../../../components/icon.tsx'
+import { ButtonLink } from '../../../../components/links.tsx'
+import { ApiError } from '../../../../lib/api.ts'
+import { useMessages } from '../../../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 
 export function Failure({ error }: { readonly error: Error }) {
   const t = useMessages(messages)

@@ -3,8 +3,8 @@
  * the first call is made, shared by all capabilities, and asked for again when it has ended.
  */
 import { createContext, type ReactNode, use, useMemo } from 'react'
-import { callAdmin } from '../../../lib/api.ts'
-import { useAccount } from '../../../lib/session.tsx'
+import { callAdmin } from '../../../../lib/api.ts'
+import { useAccount } from '../../../../lib/session.tsx'
 
 /** Makes a request with the key; repeated once with a fresh one when the key has ended. */
 export type WithKey = (send: (key: string) => Promise<Response>) => Promise<Response>

@@ -1,6 +1,6 @@
 /** One call at a time: started, shown as it comes, stopped, and what became of it. */
 import { useEffect, useRef, useState } from 'react'
-import type { Capability } from './capability.ts'
+import type { Capability } from '../capability.ts'
 import type { Order } from './order.ts'
 import { readRefusal, sendOrder } from './send-order.ts'
 import { useKey, type WithKey } from './use-key.tsx'

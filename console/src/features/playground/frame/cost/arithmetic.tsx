@@ -1,10 +1,10 @@
 /** The lines that add up to an amount: so much of a unit, times its price. */
 import { Table } from '@mantine/core'
-import { usePriceWords } from '../../../components/prices/price-words.ts'
-import { MoneyText } from '../../../components/text/money-text.tsx'
-import { formatNumber } from '../../../lib/format.ts'
-import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
-import { messages } from './messages.ts'
+import { usePriceWords } from '../../../../components/prices/price-words.ts'
+import { MoneyText } from '../../../../components/text/money-text.tsx'
+import { formatNumber } from '../../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
+import { messages } from '../messages.ts'
 
 interface Line {
   readonly unit: string

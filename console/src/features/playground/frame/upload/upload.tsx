@@ -1,13 +1,13 @@
 /** Puts a file of the reader's into the gateway, so that vendors can fetch it by its address. */
 import { Button, FileButton, Group, Progress, Stack, Text } from '@mantine/core'
 import { useEffect, useRef, useState } from 'react'
-import { Refusal } from '../../../components/form/refusal.tsx'
-import { Icon } from '../../../components/icon.tsx'
-import { formatBytes, formatShare } from '../../../lib/format.ts'
-import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
+import { Refusal } from '../../../../components/form/refusal.tsx'
+import { Icon } from '../../../../components/icon.tsx'
+import { formatBytes, formatShare } from '../../../../lib/format.ts'
+import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
+import { useKey } from '../call/use-key.tsx'
 import { type UploadedFile, uploadFile } from './upload-file.ts'
 import { uploadMessages } from './upload-messages.ts'
-import { useKey } from './use-key.tsx'
 
 interface UploadProps {
   readonly label: string

@@ -1,5 +1,5 @@
 /** Texts of work that goes on after its request is answered. */
-import { defineMessages } from '../../../lib/i18n.tsx'
+import { defineMessages } from '../../../../lib/i18n.tsx'
 
 export const taskMessages = defineMessages(
   {

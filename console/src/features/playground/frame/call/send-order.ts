@@ -1,5 +1,5 @@
 /** Sends an order to the public API, and reads what a refusal says. */
-import { ApiError } from '../../../lib/api.ts'
+import { ApiError } from '../../../../lib/api.ts'
 import { addressOf, type Order } from './order.ts'
 
 /** Throws ApiError when nothing can be reached; a refusal is an answer. */
