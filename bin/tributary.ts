@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line: one file per command group in commands/. */
+/** The command line: one file per command in a room of commands/. */
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 

@@ -1,7 +1,7 @@
 /** `tributary key …`: API keys. A key is shown once, when it is made. */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { mergeLimits } from '../../server/accounts/manage-accounts.ts'
+import { mergeLimits } from '../../../server/accounts/manage-accounts.ts'
 import {
   type ApiKeyRow,
   changeKey,
@@ -9,13 +9,26 @@ import {
   listKeys,
   rotateKey,
   setKeyDisabled,
-} from '../../server/accounts/manage-keys.ts'
-import { listModelSummaries } from '../../server/catalog/describe.ts'
-import { formatAmount, type Nanos } from '../../server/lib/money.ts'
-import { addLimitOptions, describeLimits, type LimitOptions, limitsChange } from '../lib/limits.ts'
-import { list, type None, noneToNull, orNone, positiveAmount, seconds, time } from '../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+} from '../../../server/accounts/manage-keys.ts'
+import { listModelSummaries } from '../../../server/catalog/describe.ts'
+import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+import {
+  addLimitOptions,
+  describeLimits,
+  type LimitOptions,
+  limitsChange,
+} from '../../lib/limits.ts'
+import {
+  list,
+  type None,
+  noneToNull,
+  orNone,
+  positiveAmount,
+  seconds,
+  time,
+} from '../../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean

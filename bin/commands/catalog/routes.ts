@@ -1,6 +1,6 @@
 /** `tributary routes`: the public API's table of contents, read from the endpoints themselves. */
 import type { Command } from 'commander'
-import { printJson, printTable } from '../lib/print.ts'
+import { printJson, printTable } from '../../lib/print.ts'
 
 export function addRoutesCommand(program: Command): void {
   program
@@ -8,7 +8,7 @@ export function addRoutesCommand(program: Command): void {
     .description('every endpoint of the public API')
     .option('--json', 'as JSON')
     .action(async (options: { readonly json?: boolean }) => {
-      const { ENDPOINTS } = await import('../../server/endpoints/index.ts')
+      const { ENDPOINTS } = await import('../../../server/endpoints/index.ts')
       const rows = ENDPOINTS.flatMap(({ method, paths, kind, documentation }) =>
         paths.map((path) => {
           return { method, path, kind, summary: documentation.summary, tag: documentation.tag }

@@ -1,7 +1,7 @@
 /** `tributary config`: every environment variable, what it is now and what it is for. */
 import type { Command } from 'commander'
-import { loadConfig, showConfig } from '../../server/config/config.ts'
-import { printJson, printTable } from '../lib/print.ts'
+import { loadConfig, showConfig } from '../../../server/config/config.ts'
+import { printJson, printTable } from '../../lib/print.ts'
 
 export function addConfigCommand(program: Command): void {
   program

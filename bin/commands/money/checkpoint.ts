@@ -1,22 +1,22 @@
 /** `tributary checkpoint`: a signed statement about the books, and whether books agree with one. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { openBackupChain } from '../../server/ledger/books/backup-source.ts'
-import { withDatabaseChain } from '../../server/ledger/books/chain-source-store.ts'
-import { type Judgement, judgeCheckpoint } from '../../server/ledger/books/judge-checkpoint.ts'
-import { showPublicKey } from '../../server/ledger/books/signing-key.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { openBackupChain } from '../../../server/ledger/books/backup-source.ts'
+import { withDatabaseChain } from '../../../server/ledger/books/chain-source-store.ts'
+import { type Judgement, judgeCheckpoint } from '../../../server/ledger/books/judge-checkpoint.ts'
+import { showPublicKey } from '../../../server/ledger/books/signing-key.ts'
 import {
   keyIdOf,
   readPublicKey,
   readSigned,
   type SignedStatement,
-} from '../../server/ledger/books/statement.ts'
-import { writeCheckpoint } from '../../server/ledger/books/write-checkpoint.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
-import { printJson } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
-import { readVersion } from '../lib/version.ts'
+} from '../../../server/ledger/books/statement.ts'
+import { writeCheckpoint } from '../../../server/ledger/books/write-checkpoint.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { printJson } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
+import { readVersion } from '../../lib/version.ts'
 
 interface WriteFlags {
   readonly out?: string

@@ -1,8 +1,8 @@
 /** `tributary audit`: recomputes the books and fails when anything does not add up. */
 import type { Command } from 'commander'
-import { audit } from '../../server/ledger/audit/audit.ts'
-import { printJson, printTable } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+import { audit } from '../../../server/ledger/audit/audit.ts'
+import { printJson, printTable } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 export function addAuditCommand(program: Command): void {
   program

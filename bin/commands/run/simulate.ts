@@ -1,7 +1,7 @@
 /** `tributary simulate`: the vendors' native services on this machine, until interrupted. */
 import type { Command } from 'commander'
-import { port } from '../lib/parse.ts'
-import { printJson } from '../lib/print.ts'
+import { port } from '../../lib/parse.ts'
+import { printJson } from '../../lib/print.ts'
 
 interface SimulateOptions {
   readonly port: number
@@ -27,7 +27,7 @@ export function addSimulateCommand(program: Command): void {
 }
 
 async function simulate(options: SimulateOptions): Promise<void> {
-  const { startSimulators } = await import('../../simulators/index.ts')
+  const { startSimulators } = await import('../../../simulators/index.ts')
   const { url, stop } = await startSimulators({
     port: options.port,
     host: options.host,

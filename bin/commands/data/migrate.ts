@@ -1,8 +1,8 @@
 /** `tributary migrate`: brings the database up to this version. `serve` does so by itself. */
 import type { Command } from 'commander'
-import { migrate } from '../../server/database/migrations/migrate.ts'
-import { printJson } from '../lib/print.ts'
-import { MIGRATIONS, withDatabase } from '../lib/session.ts'
+import { migrate } from '../../../server/database/migrations/migrate.ts'
+import { printJson } from '../../lib/print.ts'
+import { MIGRATIONS, withDatabase } from '../../lib/session.ts'
 
 export function addMigrateCommand(program: Command): void {
   program

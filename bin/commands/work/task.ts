@@ -1,15 +1,15 @@
 /** `tributary task unknown`: what vendors made, and bill, that a restored database knows not of. */
 import type { Command } from 'commander'
 import { Agent } from 'undici'
-import { createLog } from '../../server/app/log.ts'
-import { createCatalog } from '../../server/catalog/load/snapshot.ts'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { openReadingWire } from '../../server/pipeline/send/wire.ts'
-import { findUnknownTasks, type UnknownTasks } from '../../server/tasks/recover/find-unknown.ts'
-import { UPSTREAMS } from '../../server/upstreams/index.ts'
-import { time } from '../lib/parse.ts'
-import { formatTime, printJson, printTable } from '../lib/print.ts'
-import { type Session, withSession } from '../lib/session.ts'
+import { createLog } from '../../../server/app/log.ts'
+import { createCatalog } from '../../../server/catalog/load/snapshot.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { openReadingWire } from '../../../server/pipeline/send/wire.ts'
+import { findUnknownTasks, type UnknownTasks } from '../../../server/tasks/recover/find-unknown.ts'
+import { UPSTREAMS } from '../../../server/upstreams/index.ts'
+import { time } from '../../lib/parse.ts'
+import { formatTime, printJson, printTable } from '../../lib/print.ts'
+import { type Session, withSession } from '../../lib/session.ts'
 
 const ANSWER_MS = 30_000
 

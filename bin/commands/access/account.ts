@@ -9,12 +9,17 @@ import {
   setAccountMedia,
   setAccountStatus,
   showAccount,
-} from '../../server/accounts/manage-accounts.ts'
-import { formatAmount, type Nanos } from '../../server/lib/money.ts'
-import { addLimitOptions, describeLimits, type LimitOptions, limitsChange } from '../lib/limits.ts'
-import { type None, orNone, positiveAmount, whole } from '../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { actor, withSession } from '../lib/session.ts'
+} from '../../../server/accounts/manage-accounts.ts'
+import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+import {
+  addLimitOptions,
+  describeLimits,
+  type LimitOptions,
+  limitsChange,
+} from '../../lib/limits.ts'
+import { type None, orNone, positiveAmount, whole } from '../../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { actor, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean

@@ -1,13 +1,13 @@
 /** `tributary model …`: what callers can name, what it costs and where it goes. */
 import { type Command, Option } from 'commander'
-import { MODEL_TYPES } from '../../server/catalog/catalog.ts'
+import { MODEL_TYPES } from '../../../server/catalog/catalog.ts'
 import {
   describeModel,
   listModelSummaries,
   type ModelSummary,
-} from '../../server/catalog/describe.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+} from '../../../server/catalog/describe.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface ListOptions {
   readonly type?: string

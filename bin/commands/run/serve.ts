@@ -1,8 +1,8 @@
 /** `tributary serve`: runs the gateway until it is told to stop. */
 import { type Command, Option } from 'commander'
-import { describeConfig, loadConfig } from '../../server/config/config.ts'
-import { explainFailure } from '../lib/failure.ts'
-import { port } from '../lib/parse.ts'
+import { describeConfig, loadConfig } from '../../../server/config/config.ts'
+import { explainFailure } from '../../lib/failure.ts'
+import { port } from '../../lib/parse.ts'
 
 /** A start that was told to stop is given this long to get through. */
 const START_MS = 5_000
@@ -48,7 +48,7 @@ async function serve(options: ServeOptions): Promise<void> {
   void requested.then(() => {
     patience = setTimeout(() => process.exit(1), START_MS)
   })
-  const { serve: start } = await import('../../server/main.ts')
+  const { serve: start } = await import('../../../server/main.ts')
   const gateway = await start(config).catch(quit)
   const failed = await requested
   clearTimeout(patience)

@@ -1,14 +1,14 @@
 /** `tributary webhook …`: secrets of signatures, deliveries and their attempts, sending again. */
 import { type Command, Option } from 'commander'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
-import { createGuard } from '../../server/outbound/guard.ts'
-import type { WebhookSecret } from '../../server/webhooks/secrets.ts'
-import { accountOfDelivery, type DeliveryRow } from '../../server/webhooks/store.ts'
-import { createWebhooks } from '../../server/webhooks/webhooks.ts'
-import { whole } from '../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { type Session, withSession } from '../lib/session.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { createGuard } from '../../../server/outbound/guard.ts'
+import type { WebhookSecret } from '../../../server/webhooks/secrets.ts'
+import { accountOfDelivery, type DeliveryRow } from '../../../server/webhooks/store.ts'
+import { createWebhooks } from '../../../server/webhooks/webhooks.ts'
+import { whole } from '../../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { type Session, withSession } from '../../lib/session.ts'
 
 const STATES = ['pending', 'delivered', 'dropped'] as const
 

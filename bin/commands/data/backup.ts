@@ -3,17 +3,17 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { type CopiedContent, copyContent } from '../../server/assets/storage/copy-content.ts'
-import type { Config } from '../../server/config/config.ts'
-import { backup } from '../../server/database/backup/backup.ts'
+import { type CopiedContent, copyContent } from '../../../server/assets/storage/copy-content.ts'
+import type { Config } from '../../../server/config/config.ts'
+import { backup } from '../../../server/database/backup/backup.ts'
 import {
   describeFiles,
   FILES_FILE,
   findSecretKey,
   onProgress,
   withPlace,
-} from '../lib/backup-place.ts'
-import { printJson } from '../lib/print.ts'
+} from '../../lib/backup-place.ts'
+import { printJson } from '../../lib/print.ts'
 
 interface BackupFlags {
   readonly to: string

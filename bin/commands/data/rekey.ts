@@ -1,12 +1,12 @@
 /** `tributary rekey`: after a new SECRET_KEY, so that the old one can be forgotten. */
 import type { Command } from 'commander'
-import { rekeyCatalog } from '../../server/catalog/rekey.ts'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { rekeySigningKeys } from '../../server/ledger/books/signing-key.ts'
-import { rekeyTotp } from '../../server/sign-in/factors/factors.ts'
-import { rekeyWebhookSecrets } from '../../server/webhooks/secrets.ts'
-import { printJson } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+import { rekeyCatalog } from '../../../server/catalog/rekey.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { rekeySigningKeys } from '../../../server/ledger/books/signing-key.ts'
+import { rekeyTotp } from '../../../server/sign-in/factors/factors.ts'
+import { rekeyWebhookSecrets } from '../../../server/webhooks/secrets.ts'
+import { printJson } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 export function addRekeyCommand(program: Command): void {
   program

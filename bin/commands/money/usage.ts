@@ -1,13 +1,18 @@
 /** `tributary usage …`: consumption records, as their callers see them. */
 import type { Command } from 'commander'
-import { accountOfRequest } from '../../server/accounts/account-store.ts'
-import { showAccount } from '../../server/accounts/manage-accounts.ts'
-import { formatAmount } from '../../server/lib/money.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
-import { findUsage, listEntries, listUsage, type UsageSummary } from '../../server/usage/store.ts'
-import { time, whole } from '../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+import { accountOfRequest } from '../../../server/accounts/account-store.ts'
+import { showAccount } from '../../../server/accounts/manage-accounts.ts'
+import { formatAmount } from '../../../server/lib/money.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import {
+  findUsage,
+  listEntries,
+  listUsage,
+  type UsageSummary,
+} from '../../../server/usage/store.ts'
+import { time, whole } from '../../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface ListOptions {
   readonly account: string

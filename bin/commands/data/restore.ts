@@ -3,21 +3,21 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { type CopiedContent, copyContent } from '../../server/assets/storage/copy-content.ts'
-import type { Config } from '../../server/config/config.ts'
-import { verifyBackup } from '../../server/database/backup/compare.ts'
-import { type Restored, restore } from '../../server/database/backup/restore.ts'
-import { type AuditResult, audit } from '../../server/ledger/audit/audit.ts'
+import { type CopiedContent, copyContent } from '../../../server/assets/storage/copy-content.ts'
+import type { Config } from '../../../server/config/config.ts'
+import { verifyBackup } from '../../../server/database/backup/compare.ts'
+import { type Restored, restore } from '../../../server/database/backup/restore.ts'
+import { type AuditResult, audit } from '../../../server/ledger/audit/audit.ts'
 import {
   describeFiles,
   FILES_FILE,
   findSecretKey,
   onProgress,
   withPlace,
-} from '../lib/backup-place.ts'
-import { printJson } from '../lib/print.ts'
-import { describeComparison, printAudit, printComparison } from '../lib/print-comparison.ts'
-import { MIGRATIONS } from '../lib/session.ts'
+} from '../../lib/backup-place.ts'
+import { printJson } from '../../lib/print.ts'
+import { describeComparison, printAudit, printComparison } from '../../lib/print-comparison.ts'
+import { MIGRATIONS } from '../../lib/session.ts'
 
 interface RestoreFlags {
   readonly from: string

@@ -1,28 +1,28 @@
 /** `tributary user …`: who may sign in to the console, when the console itself cannot be used. */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
-import { showAccount } from '../../server/accounts/manage-accounts.ts'
-import { openSignIn } from '../../server/app/open-sign-in.ts'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { writeAudit } from '../../server/sign-in/audit-log/audit-log.ts'
-import { invite, type MadeLink, offerReset } from '../../server/sign-in/people/links.ts'
+import { showAccount } from '../../../server/accounts/manage-accounts.ts'
+import { openSignIn } from '../../../server/app/open-sign-in.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { writeAudit } from '../../../server/sign-in/audit-log/audit-log.ts'
+import { invite, type MadeLink, offerReset } from '../../../server/sign-in/people/links.ts'
 import {
   createPerson,
   dropFactors,
   requirePerson,
   setDisabled,
-} from '../../server/sign-in/people/people.ts'
+} from '../../../server/sign-in/people/people.ts'
 import {
   type Language,
   type MemberRole,
   type PersonRow,
   putMembership,
   selectPeople,
-} from '../../server/sign-in/person-store.ts'
-import type { SignIn } from '../../server/sign-in/sign-in.ts'
-import { language, memberRole } from '../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { actor, withSession } from '../lib/session.ts'
+} from '../../../server/sign-in/person-store.ts'
+import type { SignIn } from '../../../server/sign-in/sign-in.ts'
+import { language, memberRole } from '../../lib/parse.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { actor, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean

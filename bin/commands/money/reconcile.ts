@@ -1,13 +1,13 @@
 /** `tributary reconcile`: a vendor's export beside our records, and what explains differences. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { withFrozenView } from '../../server/ledger/audit/audit-store.ts'
-import { formatAmount, parseAmount } from '../../server/lib/money.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
-import { UNITS } from '../../server/lib/units.ts'
-import { channelExists, sumCosts, sumUnits } from '../../server/usage/reconcile-store.ts'
-import { readDay } from '../lib/invoices/invoice.ts'
-import { openInvoice } from '../lib/invoices/open-invoice.ts'
-import { printJson, printTable } from '../lib/print.ts'
+import { withFrozenView } from '../../../server/ledger/audit/audit-store.ts'
+import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { UNITS } from '../../../server/lib/units.ts'
+import { channelExists, sumCosts, sumUnits } from '../../../server/usage/reconcile-store.ts'
+import { readDay } from '../../lib/invoices/invoice.ts'
+import { openInvoice } from '../../lib/invoices/open-invoice.ts'
+import { printJson, printTable } from '../../lib/print.ts'
 import {
   addUp,
   type Comparison,
@@ -15,9 +15,9 @@ import {
   countInput,
   countOutput,
   type Tolerance,
-} from '../lib/reconcile/compare.ts'
-import { type Explained, explain, KIND_TEXTS } from '../lib/reconcile/explain.ts'
-import { withSession } from '../lib/session.ts'
+} from '../../lib/reconcile/compare.ts'
+import { type Explained, explain, KIND_TEXTS } from '../../lib/reconcile/explain.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface Flags {
   readonly channel: string

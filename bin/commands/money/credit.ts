@@ -1,13 +1,13 @@
 /** `tributary credit`: puts money in, takes it back, or forgives debt; always with a reason. */
 import { type Command, Option } from 'commander'
-import { showAccount } from '../../server/accounts/manage-accounts.ts'
-import { postCredit } from '../../server/ledger/store.ts'
-import { newId } from '../../server/lib/ids.ts'
-import { formatAmount, type Nanos } from '../../server/lib/money.ts'
-import { OperatorError } from '../../server/lib/operator-error.ts'
-import { amount } from '../lib/parse.ts'
-import { printFields, printJson } from '../lib/print.ts'
-import { actor, type Session, withSession } from '../lib/session.ts'
+import { showAccount } from '../../../server/accounts/manage-accounts.ts'
+import { postCredit } from '../../../server/ledger/store.ts'
+import { newId } from '../../../server/lib/ids.ts'
+import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
+import { OperatorError } from '../../../server/lib/operator-error.ts'
+import { amount } from '../../lib/parse.ts'
+import { printFields, printJson } from '../../lib/print.ts'
+import { actor, type Session, withSession } from '../../lib/session.ts'
 
 const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
 

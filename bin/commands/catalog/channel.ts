@@ -1,9 +1,9 @@
 /** `tributary channel …`: the configured accounts at upstreams, secrets masked. */
 import type { Command } from 'commander'
-import { describeChannel, listChannelSummaries } from '../../server/catalog/describe.ts'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { formatTime, printFields, printJson, printTable } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+import { describeChannel, listChannelSummaries } from '../../../server/catalog/describe.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface JsonOption {
   readonly json?: boolean

@@ -1,17 +1,17 @@
 /** `tributary apply`: makes the catalog what the files say. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
-import { applyCatalog, type CatalogDiff } from '../../server/catalog/apply/apply.ts'
+import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
 import {
   CatalogError,
   type Mistake,
   type NamedCatalogFile,
   parseCatalogFile,
-} from '../../server/catalog/apply/file.ts'
-import type { KnownUpstreams } from '../../server/catalog/channel-settings.ts'
-import { openSecretBox } from '../../server/config/secret-key-file.ts'
-import { printJson } from '../lib/print.ts'
-import { withSession } from '../lib/session.ts'
+} from '../../../server/catalog/apply/file.ts'
+import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts'
+import { openSecretBox } from '../../../server/config/secret-key-file.ts'
+import { printJson } from '../../lib/print.ts'
+import { withSession } from '../../lib/session.ts'
 
 interface ApplyFlags {
   readonly replace?: boolean
@@ -42,7 +42,7 @@ Examples:
 
 async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void> {
   const files = readFiles(paths)
-  const { UPSTREAMS } = await import('../../server/upstreams/index.ts')
+  const { UPSTREAMS } = await import('../../../server/upstreams/index.ts')
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
   const diff = await withSession(({ sql, config }) =>
     applyCatalog({
