@@ -14,7 +14,7 @@ import { until } from '../support/processes.ts'
 import {
   type BackgroundProcesses,
   startBackgroundProcesses,
-} from '../tasks/background-processes.ts'
+} from '../tasks/background/background-processes.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
 const BACK_MS = 30_000

@@ -1,7 +1,7 @@
 /** A gateway with the simulated vendor of background responses behind it, and short waits. */
 import assert from 'node:assert/strict'
 import OpenAI from 'openai'
-import type { Simulators } from '../../simulators/index.ts'
+import type { Simulators } from '../../../simulators/index.ts'
 import {
   startTestGateway,
   type Tenant,

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { GatewayProcess } from '../support/gateway.ts'
-import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import type { GatewayProcess } from '../../support/gateway.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 import { type BackgroundProcesses, startBackgroundProcesses } from './background-processes.ts'
 
 describe('a gateway killed in a stream', () => {
