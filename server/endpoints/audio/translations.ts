@@ -11,15 +11,15 @@ import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
-/** An hour: a recording is interpreted at the pace of speech. */
+/** Seconds of the longest recording, which is interpreted at the pace of speech. */
 const SECONDS_MAX = 3600
-/** For what stands before and after the samples. */
+/** Bytes allowed before and after the samples. */
 const FRAME_BYTES_MAX = 1024 * 1024
 const VOICE_LENGTH_MAX = 256
-/** Of the most that a recording should come to: more is a mistake of the vendor's. */
+/** Factor on the estimate; usage beyond it is a mistake of the vendor's. */
 const CEILING_FACTOR = 10
 
-/** Forms name fields that they leave empty. */
+/** Forms also send fields that are left empty. */
 function languageOf(codes: readonly [string, ...string[]]) {
   return z.enum([...codes, ''], { error: `one of ${codes.join(', ')}` }).optional()
 }
@@ -51,7 +51,7 @@ function check({ value }: RequestParts): void {
   checkLanguages(languages, mode, voice !== '')
 }
 
-/** The most that the audio should come to; a vendor may count finer, and more at the ends. */
+/** Returns the most tokens of the audio; a vendor may count finer, and more at the ends. */
 function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
   const { mode } = readOrder(value)
   const quantities = boundTokens(fileBytes, mode)

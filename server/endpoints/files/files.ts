@@ -64,7 +64,7 @@ const fields = z.object({
     .default(LIFE_SECONDS.default),
 })
 
-/** Reads an upload as it comes. Throws GatewayError: 400, 408, 413, 415 and 422. */
+/** Reads an upload as it arrives. Throws GatewayError: 400, 408, 413, 415 and 422. */
 export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
   const idempotencyKey = readIdempotencyKey(context.request.headers)
@@ -217,7 +217,7 @@ export const getFileContent: AccountEndpoint = {
   },
 }
 
-/** Where `url` points: without a key, for vendors that fetch. */
+/** Serves the address in `url`, without a key, for vendors that fetch the file. */
 export const getPublicFile: PlainEndpoint = {
   kind: 'plain',
   method: 'GET',
@@ -240,7 +240,7 @@ export const getPublicFile: PlainEndpoint = {
 
 async function sendFile(context: Context, row: FileRow, { files }: PlainServices) {
   await sendContent(context, {
-    // Not the file's own id: whoever knows only the address need not learn it.
+    // Not the file's own id, which a client that has only the address does not learn.
     id: `${row.token.slice(0, 12)}-${row.bytes}`,
     length: Number(row.bytes),
     contentType: row.content_type,

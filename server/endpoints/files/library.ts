@@ -38,7 +38,7 @@ interface Shelf {
   readonly kinds: readonly AssetKind[]
   readonly query: z.ZodType<z.output<typeof assetsQuery>>
   readonly example: z.infer<typeof libraryEntry>
-  /** As in "no such …". */
+  /** The noun in "no such …". */
   readonly one: string
 }
 
@@ -128,7 +128,7 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
   }
 }
 
-/** Foreign, unknown and malformed ids read alike, and so do those of the other shelf. */
+/** Foreign, unknown and malformed ids get the same 404, as do those of the other list. */
 function missing(shelf: Shelf): GatewayError {
   return new GatewayError('not_found', { message: `no such ${shelf.one}` })
 }

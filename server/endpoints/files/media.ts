@@ -25,7 +25,7 @@ export const getMedia: PlainEndpoint = {
       id: `${asset.token.slice(0, 12)}-${asset.bytes}`,
       length: Number(asset.bytes),
       contentType: asset.content_type ?? 'application/octet-stream',
-      // As in our own link, whatever the one that was asked for says.
+      // The name in the gateway's link, whatever name the request has.
       filename: library.linkOf(asset)?.split('/').at(-1) ?? asset.kind,
       modifiedAt: asset.stored_at ?? asset.created_at,
       read: (range) => library.read(asset, range),

@@ -1,4 +1,4 @@
-/** Stored bytes as an answer: whole or one range, so that a browser can seek and a tool resume. */
+/** Answers with stored bytes, whole or one range, so that a browser can seek and a tool resume. */
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRange, type Slice } from '../../assets/read-range.ts'
@@ -12,13 +12,13 @@ export interface Content {
   readonly id: string
   readonly length: number
   readonly contentType: string
-  /** Under which it is saved. */
+  /** The name under which a browser saves it. */
   readonly filename: string
   readonly modifiedAt: Date
   read(range: ByteRange): Promise<Readable>
 }
 
-/** What a browser may show by itself; all else is offered for saving. */
+/** Types that a browser may show; all others are offered for saving. */
 const SHOWN = /^(?:image|audio|video)\//
 
 /** Answers GET and HEAD. Throws 503 when storage is away. */
@@ -66,7 +66,7 @@ function headersOf({ id, contentType, filename, modifiedAt }: Content) {
   }
 }
 
-/** In ASCII for everybody, and as it is for those who read RFC 8187. */
+/** Writes the file name in ASCII, and unchanged for clients that read RFC 8187. */
 function nameOf(filename: string): string {
   const plain = filename.replaceAll(/[^\w .()-]/g, '_')
   const marks = /['()*]/g
@@ -82,7 +82,7 @@ function rangeOf(
   { length }: Content,
   etag: string,
 ): Slice | 'unsatisfiable' | undefined {
-  // A client that resumes something else than these bytes gets all of them.
+  // A client that resumes other bytes than these gets all of them.
   const condition = request.headers['if-range']
   if (condition !== undefined && condition !== etag) return undefined
   return readRange(request.headers.range, length)

@@ -20,7 +20,7 @@ import { callbackUrl } from '../callback-url.ts'
 const BODY_BYTES_MAX = 256 * 1024
 const FILE_BYTES_MAX = 1024 ** 3
 const SECONDS_MAX = 7200
-/** Encoders add some silence at both ends. */
+/** Seconds of silence that encoders add at both ends. */
 const SECONDS_OF_PADDING = 1
 const URL_LENGTH_MAX = 4096
 const SPEAKERS_MAX = 100
@@ -64,7 +64,7 @@ const minutesRequest = z.looseObject({
 })
 
 function readParameters(value: Body): JsonObject {
-  // How long it is we find out ourselves: a caller's word would be the size of their own hold.
+  // The gateway measures the length itself: a caller's figure would set the size of the hold.
   const { features: asked, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
   const { qa, ...named } = asked ?? {}
   return {
@@ -81,8 +81,8 @@ function typeOfSuffix(url: string): 'audio' | 'video' | undefined {
 }
 
 /**
- * A server that does not answer a HEAD request may still serve the file to the upstream. Of our own
- * files the length is known too: then it is what the hold covers.
+ * Checks the recording's address. A server that does not answer a HEAD request may still serve the
+ * file to the upstream. The length of the gateway's own files is known, and the hold covers it.
  */
 async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonObject> {
   const found = await ports.measureUrl?.(String(parameters.file_url))
@@ -122,7 +122,7 @@ export function toMinutesTask(row: TaskRow, callback?: CallbackState): MinutesTa
   }
 }
 
-/** What is kept with the task: neither the address nor the words to expect. */
+/** Returns the parameters that are stored with the task, without the address and the hot words. */
 function keep({ file_url: _url, hot_words: _words, callback_url: _callback, ...rest }: JsonObject) {
   return rest
 }

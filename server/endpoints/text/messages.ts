@@ -68,7 +68,7 @@ function checkVersion({ headers }: RequestParts): void {
   }
 }
 
-/** By its texts, which is closer; by its bytes where most of the request is in no text. */
+/** Estimates by the texts, which is closer, or by the bytes where most of them are in no text. */
 function estimateInput(value: Body, bodyBytes: number): number {
   const byTexts = countMessagesTokens(value)
   const byBytes = countInput(bodyBytes, measureMessages(value))

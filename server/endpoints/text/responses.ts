@@ -120,7 +120,7 @@ export const responses: MeteredEndpoint = {
   },
 }
 
-/** Agents first try a WebSocket here; only a 426 makes them send a POST at once. */
+/** Refuses WebSockets, which agents try first: only a 426 makes them send a POST at once. */
 export const upgradeResponses: PlainEndpoint = {
   kind: 'plain',
   method: 'GET',

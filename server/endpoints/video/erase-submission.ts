@@ -29,7 +29,7 @@ const eraseRequest = z.looseObject({
   model: z.string().min(1).optional().describe(`Where there are several; ${MODEL_DEFAULT}.`),
 })
 
-/** What the video adds to the request. Throws a 400 that says why it cannot be used. */
+/** Returns the members that the video adds to the request. Throws 400 with the reason. */
 function useVideo(parameters: JsonObject, video: SourceTask): JsonObject {
   if (video.kind !== 'video') throw invalidField(FIELD, 'is not the id of a video task')
   if (video.state !== 'succeeded') {
@@ -76,7 +76,7 @@ export function toEraseTask(row: TaskRow, callback?: CallbackState): EraseTask {
 export const eraseSubmission: TaskSubmission = {
   endpoint: 'videos.erase-subtitle',
   kind: 'erase',
-  // Catalogs of before there was a type of its own call it a video.
+  // Older catalogs have the type `video` for it.
   modelTypes: ['erase', 'video'],
   bodyBytesMax: BODY_BYTES_MAX,
   schema: eraseRequest,

@@ -29,7 +29,7 @@ const PAGE_SIZE_DEFAULT = 20
 
 type Paths = readonly [string, ...string[]]
 
-/** The path under every prefix under which clients of the native API may look for it. */
+/** Returns the path under each prefix that clients of the native API use. */
 function onEveryPrefix(suffix = ''): Paths {
   const path = `/contents/generations/tasks${suffix}`
   return [`/v1${path}`, `/api/v3${path}`, `/v3${path}`, `/api/v1${path}`]
@@ -182,7 +182,7 @@ export const deleteContentsTask: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findVideo(context, caller, services)
-    // As that API does: a cancel that is repeated must not remove what it has cancelled.
+    // As in that API, a repeated cancellation does not remove the record of a cancelled task.
     if (statusOf(toVideoTask(row)) === 'cancelled') throw cancelledAlready()
     await removeVideo(row, services)
     sendJson(context, 200, {})

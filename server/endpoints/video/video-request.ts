@@ -1,4 +1,4 @@
-/** The one request of both ways to create a video task: every field with its rule and default. */
+/** Reads the request of both APIs for video tasks: each field with its rule and default. */
 import { z } from 'zod'
 import { VIDEO_RESULT_FIELDS } from '../../dialects/video/video-task.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
@@ -77,7 +77,7 @@ export function readVideoParameters(value: Body): JsonObject {
   return videoRequest.parse(value)
 }
 
-/** What is kept with the task: neither prompts nor media. */
+/** Returns the parameters that are stored with the task, without prompts and media. */
 export function keepVideoParameters(parameters: JsonObject): JsonObject {
   const kept = [
     ...VIDEO_RESULT_FIELDS,
@@ -88,7 +88,7 @@ export function keepVideoParameters(parameters: JsonObject): JsonObject {
   )
 }
 
-/** The media that the vendor will fetch; what is in the request itself is not fetched. */
+/** Returns the addresses of media that the vendor will fetch. */
 export function listMediaUrls({ content }: JsonObject): readonly NamedUrl[] {
   if (!Array.isArray(content)) return []
   return content.filter(isObject).flatMap((item, index) => {

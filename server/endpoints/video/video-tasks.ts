@@ -1,4 +1,4 @@
-/** What both video APIs share: from the engine's row to the dialect's task, and the look-up. */
+/** Shared by both video APIs: look-up of a task, and its conversion from the engine's row. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { VideoTask } from '../../dialects/video/video-task.ts'
 import { encodeVideoCallback } from '../../dialects/video/video-task.ts'
@@ -15,7 +15,7 @@ import {
   videoRequest,
 } from './video-request.ts'
 
-/** Pictures may come inside the request. */
+/** Bytes of a request, which may contain images. */
 const VIDEO_BODY_BYTES_MAX = 32 * 1024 * 1024
 
 export const VIDEO_ERRORS = [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503]
@@ -40,7 +40,7 @@ export function toVideoTask(row: TaskRow, callback?: CallbackState): VideoTask {
   }
 }
 
-/** The same creation for both APIs; they differ in their answer and in the id that it names. */
+/** Creates a task for both APIs, which differ in the answer and the id in it. */
 export function videoSubmission(
   endpoint: string,
   encode: (task: VideoTask) => unknown,
@@ -67,7 +67,9 @@ export function videoSubmission(
   }
 }
 
-/** The caller's own video task by either id. Foreign, unknown and malformed: the same 404. */
+/**
+ * Returns the caller's video task by either id. Throws 404 for foreign, unknown and malformed ids.
+ */
 export async function findVideo(
   context: Context,
   caller: Caller,
@@ -78,7 +80,7 @@ export async function findVideo(
   return row
 }
 
-/** With our own links in the result, once the copies are made. */
+/** Returns the task with the gateway's links in its result, once the copies exist. */
 export async function findShownVideo(
   context: Context,
   caller: Caller,
@@ -89,7 +91,7 @@ export async function findShownVideo(
   return shown
 }
 
-/** Takes back a task that waits, or removes one that is finished from view. */
+/** Cancels a waiting task, or removes a finished one from the lists. */
 export async function removeVideo(row: TaskRow, { tasks }: PlainServices): Promise<void> {
   if (isTerminal(row.state)) await tasks.hide(row)
   else await tasks.cancel(row)

@@ -14,11 +14,11 @@ export interface WireOptions {
   readonly dispatcher: Dispatcher
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** For one request with all of its answer; without it an answer may come for ever. */
+  /** Milliseconds for one request with its whole answer; absent without a limit. */
   readonly totalTimeoutMs?: number
-  /** Most WebSockets to one host. */
+  /** The most WebSockets to one host. */
   readonly socketsMax: number
-  /** Aborted when the gateway stops: nothing is waited for any more. */
+  /** Aborted when the gateway stops, which ends all waiting. */
   readonly stopping?: AbortSignal
 }
 
@@ -68,7 +68,7 @@ async function pause(forMs: number, stopping: AbortSignal | undefined): Promise<
   }
 }
 
-/** A redirect is not followed, and never an answer: the channel's address is wrong. */
+/** Sends a request. Throws `channel_fault` for a redirect: the channel's address is wrong. */
 async function send(request: WireRequest, options: WireOptions): Promise<WireResponse> {
   const response = await exchange(request, options)
   const { status } = response
@@ -97,7 +97,7 @@ async function exchange(request: WireRequest, options: WireOptions): Promise<Wir
   }
 }
 
-/** Errors that happen before a byte of the request can have been read by anybody. */
+/** Errors before the vendor can have read a byte of the request. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -1,4 +1,6 @@
-/** Responses in the background, black box: one hold until the end, one charge, by the vendor's book. */
+/**
+ * Responses in the background, black box: one hold until the end, one charge, by the vendor's book.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { until } from '../../support/processes.ts'
