@@ -20,7 +20,7 @@ export interface NdjsonOptions {
   readonly limitBytes?: number
 }
 
-const NDJSON_OBJECT_LIMIT_BYTES = 1024 * 1024
+const NDJSON_OBJECT_LIMIT_BYTES = 8 * 1024 * 1024
 
 const LF = 0x0a
 const QUOTE = 0x22

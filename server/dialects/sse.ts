@@ -32,8 +32,8 @@ export interface SseSplitterOptions {
   readonly limitBytes?: number
 }
 
-/** The largest event that is held: room for a whole image in one event, not for an attack. */
-const SSE_EVENT_LIMIT_BYTES = 1024 * 1024
+/** The largest event that is held: room for a long answer or an image in one, not for an attack. */
+const SSE_EVENT_LIMIT_BYTES = 8 * 1024 * 1024
 
 const LF = 10
 const CR = 13

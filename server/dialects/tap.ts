@@ -2,6 +2,7 @@
  * A relay for answers that are one JSON document: the bytes pass unchanged, and what the document
  * says about usage or errors is read once it is whole.
  */
+import { tryParseJson } from '../lib/json.ts'
 import type { Relay, RelayFailure, RelayReport } from './relay.ts'
 
 /** What a whole document says. `unreadable` is for bytes that are not JSON. */
@@ -21,21 +22,12 @@ export function createBodyTap(read: (document: unknown) => BodyReading): Relay {
     },
     end() {
       const body = chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
-      report = { ...read(parse(body)), finished: true }
+      report = { ...read(body && tryParseJson(body)), finished: true }
       return body
     },
     fail(_failure: RelayFailure) {
       return undefined
     },
     report: () => report,
-  }
-}
-
-function parse(body: Buffer | undefined): unknown {
-  if (!body) return undefined
-  try {
-    return JSON.parse(body.toString('utf8'))
-  } catch {
-    return undefined
   }
 }

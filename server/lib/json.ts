@@ -15,10 +15,13 @@ export function asString(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** The parsed JSON of some bytes, or undefined when they are not JSON. */
+const BYTE_ORDER_MARK = '\uFEFF'
+
+/** The parsed JSON of some bytes, or undefined when they are not JSON. A byte order mark is none of it. */
 export function tryParseJson(bytes: Buffer): unknown {
+  const text = bytes.toString('utf8')
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text)
   } catch {
     return undefined
   }

@@ -20,7 +20,15 @@ import { knownIn, passedThrough, toGatewayError } from './refusal.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import { type Dispatched, dispatch, MS_PER_FILE_BYTE, type Served } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import { chargeFor, costFor, type Metered, release, settleStream, settleWhole } from './settle.ts'
+import {
+  chargeFor,
+  costFor,
+  isErrorAlone,
+  type Metered,
+  release,
+  settleStream,
+  settleWhole,
+} from './settle.ts'
 
 /** Calls whose work outlives them: they are run elsewhere, once it is known what is asked for. */
 export interface Detached {
@@ -131,6 +139,7 @@ async function finishWhole(metered: Metered, given: WholeAnswer, served: Served)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
     metered.context.facts.outcome = 'failed_upstream'
   }
+  if (isErrorAlone(answer.report)) throw new GatewayError('upstream_failed', { retry: false })
   sendBytes(metered.context, answer.status, answer.headers, answer.body)
 }
 

@@ -1,6 +1,7 @@
 /** Verb 8: charge what is owed, return the rest, and write the record, in one commit. */
 
 import type { Facts } from '../catalog/catalog.ts'
+import type { RelayReport } from '../dialects/relay.ts'
 import { type Context, timed } from '../http/context.ts'
 import type { Hold } from '../ledger/holds/hold.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
@@ -42,8 +43,10 @@ export interface Billable {
 }
 
 export interface Ended {
-  readonly report: Delivered['report']
+  readonly report: RelayReport
   readonly complete: boolean
+  /** The caller left: what it was sent is owed, whoever's stream it was. */
+  readonly callerGone?: boolean
 }
 
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
@@ -61,7 +64,7 @@ export function chargeFor(
     held: quoted,
     report: ended.report,
     complete: ended.complete,
-    billsBroken: metering.billsBroken,
+    billsBroken: metering.billsBroken || ended.callerGone === true,
     ...(metering.needs ? { needs: metering.needs } : {}),
     fallback: (complete) => metering.fallback(call.request, ended.report, complete),
   })
@@ -126,7 +129,7 @@ export async function settleStream(
 ): Promise<void> {
   const { report, end, callerGone } = delivered
   const complete = end === 'complete'
-  const charge = chargeFor(metered, served, { report, complete })
+  const charge = chargeFor(metered, served, { report, complete, callerGone })
   const failed = charge.nanos === null || (!complete && !callerGone)
   const error = report.error?.message ?? (complete ? undefined : `the stream was ${end}`)
   await settle(metered, charge, {
@@ -207,6 +210,11 @@ function claimOf({ key, route, fingerprint }: NonNullable<ResolvedCall['idempote
   return { key, route, fingerprint: fingerprint.toString('hex') }
 }
 
+/** An error in place of an answer, beside usage that is charged. */
+export function isErrorAlone({ error, outputBytes }: RelayReport): boolean {
+  return error !== undefined && outputBytes === 0
+}
+
 function keepWhole(
   call: ResolvedCall,
   answer: WholeAnswer,
@@ -214,6 +222,7 @@ function keepWhole(
 ): StoredAnswer | undefined {
   if (!call.idempotency) return undefined
   if (charge.nanos === null) return keepState(call, 'forget')
+  if (isErrorAlone(answer.report)) return keepState(call, 'streamed')
   if (answer.body.length > STORED_BYTES_MAX) return keepState(call, 'streamed')
   return {
     ...claimOf(call.idempotency),

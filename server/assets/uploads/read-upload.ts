@@ -36,7 +36,11 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     }
     const parser = openParser(request, fail)
     if (!parser) return
-    const refuse = (error: GatewayError) => parser.destroy(error)
+    let isRefused = false
+    const refuse = (error: GatewayError) => {
+      isRefused = true
+      parser.destroy(error)
+    }
     parser.on('field', (name, value, { valueTruncated }) => {
       const earlier = fields.get(name)
       if (valueTruncated) refuse(invalidField(name, `longer than ${LIMITS.fieldSize} bytes`))
@@ -49,7 +53,8 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     })
     parser.on('filesLimit', () => refuse(invalid('the form has more than one file')))
     parser.on('file', (name, content, { filename }) => {
-      if (name !== 'file' || taken) {
+      // The parser reads the rest of what it has: a file that begins there would never end.
+      if (name !== 'file' || taken || isRefused) {
         content.resume()
         return
       }

@@ -9,7 +9,7 @@ import { type ChatUsageOptions, readChatUsage } from './read-usage.ts'
 /** Reads a parsed completion; anything that is no completion is an error of the upstream. */
 export function readChatBody(document: unknown, options: ChatUsageOptions = {}): BodyReading {
   const error = readChatError(document)
-  if (error) return { outputBytes: 0, error }
+  if (error) return { ...readChatUsage(document, options), outputBytes: 0, error }
   const choices = member(document, 'choices')
   if (!isObject(document) || !Array.isArray(choices)) {
     return { outputBytes: 0, error: UPSTREAM_ERROR }

@@ -14,7 +14,11 @@ import { readImageFacts } from './read-request.ts'
 export function readImagesBody(document: unknown): BodyReading {
   const data = member(document, 'data')
   const error = readImagesError(document)
-  if (error || !Array.isArray(data)) return { outputBytes: 0, error: error ?? UPSTREAM_ERROR }
+  if (error || !Array.isArray(data)) {
+    const { usage } = readChatUsage(document)
+    const stated = usage ? { usage: toImageTokens(usage) } : {}
+    return { ...stated, outputBytes: 0, error: error ?? UPSTREAM_ERROR }
+  }
   const images = data.filter(isImage)
   return {
     outputBytes: images.reduce((sum, image) => sum + countImageBytes(image), 0),

@@ -2,7 +2,7 @@
  * A stream of images passed on to a caller of the same dialect: every event passes as the bytes
  * it came as, and on the way usage, finished images and the protocol's own end are noted.
  */
-import { asString, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -76,13 +76,18 @@ class ImagesTap implements Relay {
   private onFrame(frame: Buffer): Buffer | undefined {
     this.isInsideOverflow = false
     const event = readSseFrame(frame)
-    if (!event || this.finished) return frame
+    if (!event) return frame
+    if (this.finished) {
+      this.keepUsage(parseEventData(event))
+      return frame
+    }
     if (event.data.trim() === '[DONE]') {
       this.finished = this.images > 0
       return frame
     }
     const data = parseEventData(event)
     const type = asString(member(data, 'type')) ?? event.event
+    this.keepUsage(data)
     if (type.endsWith('.partial_succeeded')) this.take(data)
     else if (type.endsWith('.completed')) this.onCompleted(data)
     else {
@@ -107,8 +112,14 @@ class ImagesTap implements Relay {
     const hasImage = isImage(data)
     if (hasImage) this.take(data)
     if (!data) return
-    this.stated = withoutContent(data)
+    this.stated = { ...withoutContent(data), ...usageOf(this.stated) }
     this.finished = !hasImage || this.images >= this.asked
+  }
+
+  /** Any event may state usage; the last one that does counts. */
+  private keepUsage(data: unknown): void {
+    const usage = usageOf(data)
+    if (usage) this.stated = { ...(isObject(this.stated) ? this.stated : {}), ...usage }
   }
 
   private take(image: unknown): void {
@@ -126,7 +137,12 @@ class ImagesTap implements Relay {
   }
 }
 
+function usageOf(data: unknown): { readonly usage: JsonObject } | undefined {
+  const usage = member(data, 'usage')
+  return isObject(usage) ? { usage } : undefined
+}
+
 /** The image itself need not be kept to know what it cost. */
-function withoutContent(data: object): unknown {
+function withoutContent(data: object): object {
   return { ...data, b64_json: undefined }
 }

@@ -16,7 +16,7 @@ import { countItemBytes, readResponseError } from './read-response.ts'
 import { createResponseUsageReader, type ResponseUsageReader } from './read-usage.ts'
 
 /** The last event repeats the whole answer, which may hold images: more than other dialects'. */
-const EVENT_LIMIT_BYTES = 8 * 1024 * 1024
+const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
 
 const STARTS = new Set(['response.created', 'response.queued', 'response.in_progress'])
 /** Items of tools have types that end so. */

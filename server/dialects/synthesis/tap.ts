@@ -5,7 +5,7 @@
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
-import { createSseParser } from '../sse.ts'
+import { createSseParser, type SseEvent } from '../sse.ts'
 
 /** A relay for the bytes of a file. It has no words for an error: what breaks off is cut. */
 export function createAudioTap(): Relay {
@@ -29,8 +29,8 @@ export function createAudioTap(): Relay {
 export function createAudioEventTap(): Relay {
   const state: { report: RelayReport } = { report: { outputBytes: 0, finished: false } }
   const parser = createSseParser({
-    onEvent: ({ data }) => {
-      state.report = readEvent(state.report, data)
+    onEvent: (event) => {
+      state.report = readEvent(state.report, event)
     },
   })
   return {
@@ -53,7 +53,8 @@ export function printAudioFailure({ type, message }: RelayFailure): Buffer {
   return Buffer.from(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
 }
 
-function readEvent(report: RelayReport, data: string): RelayReport {
+/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+function readEvent(report: RelayReport, { event: name, data }: SseEvent): RelayReport {
   const outputBytes = report.outputBytes + data.length
   // Deltas are long and say nothing else: they are not parsed.
   if (data.includes('"speech.audio.delta"')) return { ...report, outputBytes }
@@ -63,9 +64,9 @@ function readEvent(report: RelayReport, data: string): RelayReport {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
     return { ...report, error: { type: 'server_error', message } }
   }
-  if (member(document, 'type') !== 'speech.audio.done') return { ...report, outputBytes }
   const usage = readUsage(member(document, 'usage'))
-  return { ...report, outputBytes, finished: true, ...(usage ? { usage } : {}) }
+  const finished = report.finished || (member(document, 'type') ?? name) === 'speech.audio.done'
+  return { ...report, outputBytes, finished, ...(usage ? { usage } : {}) }
 }
 
 function readUsage(usage: unknown): Quantities | undefined {

@@ -7,6 +7,8 @@ export interface Mp3Counter {
   push(chunk: Uint8Array): void
   /** Undefined where most of it is in no frame: then the frames are found by chance. */
   seconds(): number | undefined
+  /** Bytes of sound that are in no frame of the kind that the first one is. */
+  looseBytes(): number
 }
 
 interface Frame {
@@ -90,6 +92,7 @@ export function createMp3Counter(): Mp3Counter {
       }
       walk(chunk.subarray(at))
     },
+    looseBytes: () => Math.max(0, soundBytes - framedBytes),
     seconds: () => (total > 0 && framedBytes * 2 >= soundBytes ? total : undefined),
   }
 }

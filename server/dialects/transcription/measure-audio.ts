@@ -1,5 +1,6 @@
 /** How long a recording is, and what kind of file it is, found out while it passes. */
-import { createMp3Counter } from './count-mp3.ts'
+import { createMp3Counter, type Mp3Counter } from './count-mp3.ts'
+import { createOpusCounter, type OpusCounter } from './count-opus.ts'
 
 export interface Measured {
   readonly start: number
@@ -11,19 +12,23 @@ export interface Measured {
 const HEAD_BYTES = 4096
 /** Enough for `nameRecording`. */
 export const RECORDING_HEAD_BYTES = 12
-const TAIL_BYTES = 65_536
+/** What writers of tags leave behind the sound. */
+const TAG_BYTES_MAX = 4096
 /** The lowest rate that people record speech at: what cannot be measured is held at this. */
 export const SLOWEST_BYTES_PER_SECOND = 1000
-const OPUS_RATE = 48_000
 const RIFF_CHUNKS_AT = 12
 const FORMAT_BYTES = 16
+const EXTENSIBLE = 0xfffe
+/** Numbers, whole or with a point, and the two laws: so many bits in each sample. */
+const PLAIN_WAV: ReadonlySet<number> = new Set([1, 3, 6, 7])
 
-/** An inspector of one file: keeps its first and its last bytes, nothing else. */
+/** An inspector of one file: keeps its first bytes, nothing else. */
 export function createAudioMeter() {
   let head: Buffer = Buffer.alloc(0)
-  const frames = createMp3Counter()
-  const tail: Buffer[] = []
-  let tailBytes = 0
+  const counters = [
+    { name: 'audio.mp3', counter: createMp3Counter() },
+    { name: 'audio.ogg', counter: createOpusCounter() },
+  ]
   let bytes = 0
   return {
     push(chunk: Buffer): void {
@@ -31,63 +36,61 @@ export function createAudioMeter() {
       if (head.length < HEAD_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)])
       }
-      if (mayBeMp3(head)) frames.push(chunk)
-      // A copy: what arrives may be a small part of a large buffer.
-      const last = Buffer.from(chunk.subarray(-TAIL_BYTES))
-      tail.push(last)
-      tailBytes += last.length
-      while (tailBytes - (tail[0]?.length ?? 0) >= TAIL_BYTES) {
-        tailBytes -= tail.shift()?.length ?? 0
-      }
+      for (const { name, counter } of counters) if (mayBe(name, head)) counter.push(chunk)
     },
     end(): Measured {
       const bound = bytes / SLOWEST_BYTES_PER_SECOND
-      const seconds = measure(head, Buffer.concat(tail), bytes) ?? frames.seconds() ?? bound
+      const name = nameRecording(head)
+      const counter = counters.find((one) => one.name === name)?.counter
+      const counted = counter && countSeconds(counter)
+      const seconds = (name === 'audio.wav' ? measureWav(head, bytes) : counted) ?? bound
       const isSane = Number.isFinite(seconds) && seconds >= 0
       return { start: 0, bytes, seconds: Math.ceil(isSane ? seconds : bound) }
     },
   }
 }
 
-function measure(head: Buffer, tail: Buffer, bytes: number): number | undefined {
-  const name = nameRecording(head)
-  if (name === 'audio.wav') return measureWav(head, bytes)
-  return name === 'audio.ogg' ? measureOgg(head, tail) : undefined
+/** What is in no frame may be sound of another kind, but for what people write at the end. */
+function countSeconds({ seconds, looseBytes }: Mp3Counter | OpusCounter): number | undefined {
+  const counted = seconds()
+  const loose = looseBytes()
+  if (counted === undefined || loose <= TAG_BYTES_MAX) return counted
+  return counted + loose / SLOWEST_BYTES_PER_SECOND
 }
 
 /** Until there is enough of it to tell, it may. */
-function mayBeMp3(head: Buffer): boolean {
-  return head.length < RECORDING_HEAD_BYTES || nameRecording(head) === 'audio.mp3'
+function mayBe(name: string, head: Buffer): boolean {
+  return head.length < RECORDING_HEAD_BYTES || nameRecording(head) === name
 }
 
-/** Of the two rates that a header states, players believe one or the other: the slower counts. */
+/**
+ * Undefined for what is compressed: its header states a rate that nothing in it must keep. Of the
+ * two rates that a header states, players believe one or the other: the slower counts.
+ */
 function measureWav(head: Buffer, bytes: number): number | undefined {
   const at = findFormat(head)
-  if (at === undefined) return undefined
+  if (at === undefined || !PLAIN_WAV.has(readWavTag(head, at))) return undefined
   const sampleBytes = (head.readUInt16LE(at + 2) * head.readUInt16LE(at + 14)) / 8
   const computed = head.readUInt32LE(at + 4) * sampleBytes
   const stated = head.readUInt32LE(at + 8)
-  // Compressed forms have no bits in a sample: there the stated rate is all there is.
-  return bytes / (computed > 0 ? Math.min(stated, computed) : stated)
+  return bytes / Math.min(stated, computed)
+}
+
+/** The extensible form names the real one behind the others. */
+function readWavTag(head: Buffer, at: number): number {
+  const tag = head.readUInt16LE(at)
+  return tag === EXTENSIBLE && at + 26 <= head.length ? head.readUInt16LE(at + 24) : tag
 }
 
 /** Other chunks may stand before it. */
 function findFormat(head: Buffer): number | undefined {
+  if (head.toString('latin1', 8, RIFF_CHUNKS_AT) !== 'WAVE') return undefined
   for (let at = RIFF_CHUNKS_AT; at + 8 + FORMAT_BYTES <= head.length; ) {
     if (head.toString('latin1', at, at + 4) === 'fmt ') return at + 8
     const length = head.readUInt32LE(at + 4)
     at += 8 + length + (length % 2)
   }
   return undefined
-}
-
-/** The last page's position, in samples, without those that only set the decoder up. */
-function measureOgg(head: Buffer, tail: Buffer): number | undefined {
-  const at = tail.lastIndexOf('OggS')
-  const opus = head.indexOf('OpusHead')
-  if (at < 0 || at + 14 > tail.length || opus < 0 || opus + 12 > head.length) return undefined
-  const setUp = head.readUInt16LE(opus + 10)
-  return Math.max(0, Number(tail.readBigInt64LE(at + 6)) - setUp) / OPUS_RATE
 }
 
 /**

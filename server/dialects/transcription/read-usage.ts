@@ -63,8 +63,8 @@ export function createPlainTap(): Relay {
 export function createTranscriptTap(): Relay {
   let report: RelayReport = { outputBytes: 0, finished: false }
   const parser = createSseParser({
-    onEvent: ({ data }) => {
-      report = readEvent(report, tryParseJson(Buffer.from(data)))
+    onEvent: ({ event, data }) => {
+      report = readEvent(report, event, tryParseJson(Buffer.from(data)))
     },
   })
   return {
@@ -84,7 +84,8 @@ export function createTranscriptTap(): Relay {
   }
 }
 
-function readEvent(report: RelayReport, event: unknown): RelayReport {
+/** Some vendors name an event beside its data. Any event may state usage, also behind the end. */
+function readEvent(report: RelayReport, name: string, event: unknown): RelayReport {
   const delta = asString(member(event, 'delta')) ?? ''
   const outputBytes = report.outputBytes + Buffer.byteLength(delta)
   const error = member(event, 'error')
@@ -92,6 +93,7 @@ function readEvent(report: RelayReport, event: unknown): RelayReport {
     const message = asString(member(error, 'message')) ?? 'upstream provider error'
     return { ...report, error: { type: 'server_error', message } }
   }
-  if (member(event, 'type') !== 'transcript.text.done') return { ...report, outputBytes }
-  return { ...report, ...readUsage(event), outputBytes, finished: true }
+  const finished = report.finished || (member(event, 'type') ?? name) === 'transcript.text.done'
+  const isStated = finished || isObject(member(event, 'usage'))
+  return { ...report, ...(isStated ? readUsage(event) : {}), outputBytes, finished }
 }

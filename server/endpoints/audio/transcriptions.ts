@@ -1,10 +1,13 @@
 /** POST /v1/audio/transcriptions: OpenAI's dialect of turning a recording into text. */
 import { z } from 'zod'
+import { InvalidRequest } from '../../dialects/invalid-request.ts'
+import { foldKey } from '../../dialects/json-scan.ts'
 import {
   createAudioMeter,
   SLOWEST_BYTES_PER_SECOND,
 } from '../../dialects/transcription/measure-audio.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
+import type { RequestParts } from '../../pipeline/metering.ts'
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
@@ -12,8 +15,8 @@ const FILE_BYTES_MAX = 25 * 1024 * 1024
 /** What models that are billed by tokens hear, and the most that can be said. */
 const TOKENS_HEARD_PER_SECOND = 17
 const TOKENS_SAID_PER_SECOND = 10
-/** Vendors bill a part of a minute as one, and models hear more than is said. */
-const SECONDS_LEAST = 60
+/** The longest recording: silence has hardly any bytes. Vendors bill a part of a minute as one. */
+const SECONDS_MOST = 12 * 3600
 const TOKENS_PER_SECOND_MOST = 100
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
@@ -40,11 +43,31 @@ const transcriptionRequest = z.object({
   stream: z.enum(['true', 'false']).optional().describe('Whether to send text as it is heard.'),
 })
 
+const NAMES: ReadonlySet<string> = new Set(Object.keys(transcriptionRequest.shape))
+const NAME = /^[A-Za-z][\w.-]*(\[\w*\])?$/
+/** A vendor may take the recording from elsewhere than from the file that was measured. */
+const RECORDINGS = /url|uri|file|audio|media/i
+
+/**
+ * Fields that are not listed pass to the vendor. Refused are names that one reader of forms takes
+ * for a listed one and another does not, and those of a further recording.
+ */
+function check({ value }: RequestParts): void {
+  for (const name of Object.keys(value)) {
+    if (NAMES.has(name)) continue
+    if (!NAME.test(name)) throw new InvalidRequest(name, 'is no name of a field')
+    const plain = foldKey(name.replace(/\[\w*\]$/, ''))
+    const known = [plain, `${plain}[]`].find((one) => NAMES.has(one))
+    if (known) throw new InvalidRequest(name, `the name of this field is '${known}'`)
+    if (RECORDINGS.test(name)) throw new InvalidRequest(name, 'send one recording, as `file`')
+  }
+}
+
 const transcriptionAnswer = z.looseObject({ text: z.string() })
 
-/** A header can lie about the length; the bytes bound what can be heard in them. */
+/** A header can lie about the length, and so can the bytes. Models hear more than is said. */
 function boundRecording(bytes: number): Ceiling {
-  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_LEAST
+  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_MOST
   const tokens = second * TOKENS_PER_SECOND_MOST
   return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
 }
@@ -61,6 +84,7 @@ export const transcriptions: MeteredEndpoint = {
     bodyBytesMax: FILE_BYTES_MAX,
     form: { fileBytesMax: FILE_BYTES_MAX, inspect: createAudioMeter },
     schema: transcriptionRequest,
+    check,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
     streams: (value) => value.stream === 'true',
     inputTokens: () => 0,

@@ -49,6 +49,8 @@ export const imageAnswer = z.looseObject({
 
 /** Members that bring pictures to work on. */
 const PICTURES = ['image', 'images', 'mask', 'reference_images', 'image_urls'] as const
+/** Some vendors know a further name for the number of images, and make more. */
+const IMAGES_STATED_MOST = 128
 /** The dearest picture that any vendor makes, with its previews. */
 const TOKENS_PER_IMAGE_MOST = 131_072
 /** What models without limits in the catalog are believed to read. */
@@ -76,8 +78,8 @@ function quote({ value, body, model }: QuotedRequest): Estimate {
     quantities: { image, input_token: input, image_output_token: image * each },
     ceiling: {
       inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
-      outputTokens: IMAGES_MAX * Math.max(each, TOKENS_PER_IMAGE_MOST),
-      others: IMAGES_MAX,
+      outputTokens: IMAGES_STATED_MOST * Math.max(each, TOKENS_PER_IMAGE_MOST),
+      others: IMAGES_STATED_MOST,
     },
     dimensions: { alternatives: [readImageFacts(value)], features: [] },
   }

@@ -121,7 +121,8 @@ class Delivery {
   }
 
   private readonly onData = (chunk: Buffer): void => {
-    const out = this.answer.relay.push(chunk)
+    const out = this.read(() => this.answer.relay.push(chunk))
+    if (this.over) return
     if (this.isTooMuch(chunk)) {
       this.cut()
       return
@@ -135,9 +136,22 @@ class Delivery {
   }
 
   private readonly onEnd = (): void => {
-    const rest = this.answer.relay.end()
+    const rest = this.read(() => this.answer.relay.end())
+    if (this.over) return
     if (rest && rest.length > 0) this.held.push(rest)
     this.finish(this.isComplete() ? 'complete' : 'broken')
+  }
+
+  /** What a relay cannot read ends like what breaks off. */
+  private read(relay: () => Buffer | undefined): Buffer | undefined {
+    try {
+      return relay()
+    } catch (error) {
+      const fields = { request_id: this.context.requestId, error }
+      this.services.log.error(fields, 'an answer that cannot be read')
+      this.onBroken()
+      return undefined
+    }
   }
 
   private readonly onBroken = (): void => {

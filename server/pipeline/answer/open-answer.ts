@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream'
 import type { Relay, RelayReport } from '../../dialects/relay.ts'
+import { OUTPUT_UNITS } from '../../lib/units.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 
@@ -47,12 +48,18 @@ export function openAnswer(
   return answer.stream ? openStream(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
 }
 
+/** Output that the vendor states is work done, and billed, though none of it can be seen. */
 function refuse(answer: UpstreamAnswer): void {
   const report = answer.relay.report()
-  const failure = report.error && report.outputBytes === 0 ? answer.refusal?.(report) : undefined
+  if (!report.error || report.outputBytes > 0 || statesOutput(report)) return
+  const failure = answer.refusal?.(report)
   if (!failure) return
   answer.body.destroy()
   throw failure
+}
+
+export function statesOutput({ usage = {} }: RelayReport): boolean {
+  return OUTPUT_UNITS.some((unit) => (usage[unit] ?? 0) > 0)
 }
 
 async function openWhole(
@@ -61,13 +68,25 @@ async function openWhole(
   withinMs: number | undefined,
 ): Promise<WholeAnswer> {
   const chunks = await readWhole(answer.body, bytesMax, withinMs)
-  const parts = chunks.map((chunk) => answer.relay.push(chunk))
-  parts.push(answer.relay.end())
+  const parts = readRelay(answer, chunks)
   refuse(answer)
   const bytes = parts.filter((part) => part !== undefined)
   const body = bytes.length === 1 && bytes[0] ? bytes[0] : Buffer.concat(bytes)
   const { status, headers, relay } = answer
   return { kind: 'whole', status, headers, body, report: relay.report() }
+}
+
+function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]) {
+  try {
+    return [...chunks.map((chunk) => relay.push(chunk)), relay.end()]
+  } catch (cause) {
+    throw unreadable(cause)
+  }
+}
+
+/** For example JSON that is nested so deeply that it cannot be written again. */
+function unreadable(cause: unknown): UpstreamFailure {
+  return new UpstreamFailure('unknown', { cause, message: 'an answer that cannot be read' })
 }
 
 /** By its events: iterating would cost a few promises for each chunk. */
@@ -145,17 +164,25 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
         heartbeat,
       })
     }
+    const take = (read: () => Buffer | undefined): boolean => {
+      try {
+        const out = read()
+        if (out && out.length > 0) parts.push(out)
+        return true
+      } catch (cause) {
+        onError(unreadable(cause))
+        body.destroy()
+        return false
+      }
+    }
     const onData = (chunk: Buffer) => {
-      const out = relay.push(chunk)
-      if (out && out.length > 0) parts.push(out)
+      if (!take(() => relay.push(chunk))) return
       if (parts.length === 0 && !relay.report().error) return
       body.pause()
       finish(false)
     }
     const onEnd = () => {
-      const out = relay.end()
-      if (out && out.length > 0) parts.push(out)
-      finish(true)
+      if (take(() => relay.end())) finish(true)
     }
     const onError = (cause: Error) => {
       clearTimeout(timer)

@@ -8,6 +8,7 @@ import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../../ledger/holds/hold.ts'
 import { readErrorBody, UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Wire, WireRequest, WireResponse } from '../../upstreams/upstream.ts'
+import { decodeBody } from './decode-body.ts'
 import { openSocket } from './wire-socket.ts'
 
 export interface WireOptions {
@@ -91,7 +92,7 @@ async function exchange(request: WireRequest, options: WireOptions): Promise<Wir
       bodyTimeout: options.idleTimeoutMs,
       ...(totalTimeoutMs ? { signal: AbortSignal.timeout(totalTimeoutMs) } : {}),
     })
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body }
+    return decodeBody({ status: answer.statusCode, headers: answer.headers, body: answer.body })
   } catch (cause) {
     throw classifySendError(cause)
   }

@@ -6,7 +6,7 @@
 import { scanJson } from '../../dialects/json-scan.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
-import { asString } from '../../lib/json.ts'
+import { asString, tryParseJson } from '../../lib/json.ts'
 import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import { openAnswer } from '../../pipeline/answer/open-answer.ts'
@@ -152,7 +152,7 @@ async function send(
   if (opened.kind !== 'whole' || opened.report.error) {
     throw new UpstreamFailure('failed', { message: opened.kind })
   }
-  const text = textOf(JSON.parse(opened.body.toString('utf8')))
+  const text = textOf(tryParseJson(opened.body))
   if (text === undefined) throw new UpstreamFailure('failed', { message: 'an empty answer' })
   const estimated = {
     input_token: estimateTokens(JSON.stringify(question)),

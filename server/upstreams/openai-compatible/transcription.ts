@@ -8,6 +8,7 @@ import {
   readTranscription,
 } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
+import { isDocument } from '../read-json.ts'
 import type { RequestFile, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -20,7 +21,7 @@ export async function transcription(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
 ): Promise<UpstreamAnswer> {
-  const { file, value, stream } = request
+  const { file, value } = request
   if (!file) throw new Error('a transcription without its file')
   const boundary = `form-${request.requestId}`
   const form = await openForm(boundary, { ...value, model: upstreamModel }, file)
@@ -36,6 +37,8 @@ export async function transcription(
     body: form.content,
   })
   if (response.status >= 400) throw await readFailure(response)
+  // A model that cannot stream answers with its document, whatever was asked for.
+  const stream = request.stream && !isDocument(response)
   const plain = PLAIN_TYPES[String(value.response_format)]
   const whole = plain ? createPlainTap() : createBodyTap(readTranscription)
   return {
@@ -76,8 +79,7 @@ async function openForm(
 
 function part(boundary: string, name: string, more: string): string {
   const type = more === '' ? '' : '\r\ncontent-type: application/octet-stream'
-  const safe = name.replaceAll(/["\r\n]/g, '')
-  return `--${boundary}\r\ncontent-disposition: form-data; name="${safe}"${more}${type}\r\n\r\n`
+  return `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}${type}\r\n\r\n`
 }
 
 async function* pieces(head: Buffer, file: RequestFile, tail: Buffer): AsyncGenerator<Buffer> {

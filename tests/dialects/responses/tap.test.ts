@@ -161,7 +161,7 @@ test('a chunk of whole events passes as the same Buffer', () => {
 
 test('an event over the size limit passes, and an ending in it counts', () => {
   const tap = createResponsesTap()
-  const big = `event: response.completed\ndata: {"x":"${'x'.repeat(9 * 1024 * 1024)}"}\n\n`
+  const big = `event: response.completed\ndata: {"x":"${'x'.repeat(25 * 1024 * 1024)}"}\n\n`
   const body = Buffer.concat([readFixture('no-ending'), Buffer.from(big)])
   const chunks: Buffer[] = []
   for (let at = 0; at < body.length; at += 65_536) chunks.push(body.subarray(at, at + 65_536))

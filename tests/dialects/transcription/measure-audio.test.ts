@@ -80,3 +80,68 @@ test('what says nothing of its length is bounded by its bytes', () => {
   assert.equal(measure(wav, 64).seconds, 3)
   assert.equal(measure(Buffer.alloc(0), 1).seconds, 0)
 })
+
+const HOUR_SECONDS = 3600
+
+/** One page of one packet of 20 ms for each of `pages`, which states `position`. */
+function oggPages(serial: number, pages: number, position: bigint): Buffer {
+  const page = (packet: Buffer, flags: number) => {
+    const head = Buffer.alloc(28)
+    head.write('OggS')
+    head[5] = flags
+    head.writeBigInt64LE(position, 6)
+    head.writeUInt32LE(serial, 14)
+    head[26] = 1
+    head[27] = packet.length
+    return Buffer.concat([head, packet])
+  }
+  const opusHead = page(Buffer.from('OpusHead'.padEnd(19, '\0')), 2)
+  return Buffer.concat([
+    opusHead,
+    ...Array.from({ length: pages }, () => page(Buffer.alloc(40, 0x48), 0)),
+  ])
+}
+
+for (const [name, file, seconds] of [
+  ['pages that state an earlier position', oggPages(1, 500, 1n), 10],
+  ['a page that states a position before the beginning', oggPages(1, 500, -1n), 10],
+  ['one recording behind another', Buffer.concat([oggPages(1, 500, 9n), oggPages(2, 50, 9n)]), 11],
+  [
+    'sound of another kind behind it',
+    Buffer.concat([oggPages(1, 500, 9n), Buffer.alloc(60_000)]),
+    70,
+  ],
+] as const) {
+  test(`ogg: ${name}`, () => {
+    for (const pieceBytes of [7, 4096, file.length]) {
+      assert.equal(measure(file, pieceBytes).seconds, seconds)
+    }
+  })
+}
+
+test('wav: a rate is believed only where the samples are plain', () => {
+  const samples = Buffer.alloc(30_000)
+  for (const [tag, seconds] of [
+    [1, 1],
+    [3, 1],
+    [0x55, 31],
+    [0x11, 31],
+  ] as const) {
+    const wav = makeWav(samples)
+    wav.writeUInt16LE(tag, 20)
+    assert.equal(measure(wav, 1000).seconds, seconds)
+  }
+  const video = makeWav(samples)
+  video.write('AVI ', 8)
+  assert.equal(measure(video, 1000).seconds, 31)
+})
+
+test('mp3: frames of another kind count as the slowest sound', () => {
+  const frame = (head: readonly number[], bytes: number) =>
+    Buffer.from([...head, ...Buffer.alloc(bytes - 4)])
+  const quick = Buffer.concat(Array.from({ length: 40 }, () => frame([0xff, 0xfb, 0xe0, 0], 1044)))
+  const slow = Buffer.concat(Array.from({ length: 400 }, () => frame([0xff, 0xf3, 0x18, 0], 36)))
+  const measured = measure(Buffer.concat([quick, slow]), 1000)
+  assert.ok(measured.seconds >= slow.length / 1000, `${measured.seconds} s`)
+  assert.ok(measured.seconds < HOUR_SECONDS)
+})

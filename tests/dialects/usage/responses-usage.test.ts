@@ -118,7 +118,7 @@ describe('a stream', () => {
   test('bytes of an event that is too large to read are no output', () => {
     const tap = createResponsesTap()
     tap.push(Buffer.from(`data: {"type":"response.output_text.delta","delta":"`))
-    tap.push(Buffer.alloc(9 * 1024 * 1024, 'x'))
+    tap.push(Buffer.alloc(25 * 1024 * 1024, 'x'))
     assert.equal(tap.report().outputBytes, 0)
   })
 })

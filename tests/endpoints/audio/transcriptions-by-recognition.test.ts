@@ -284,9 +284,9 @@ test('a gateway that stops waits for no recognition, and releases what it held',
 
 test('a file that says it is short is charged as long as it was, as far as its bytes can hold', async () => {
   const { key, openai } = await setUp()
-  // 640,044 bytes: twice their time at the slowest rate, and a minute.
+  // 640,044 bytes: twice their time at the slowest rate, and half a day.
   const file = await toFile(makeWav(20_000), 'a.wav')
-  const ceiling = 1_341
+  const ceiling = 44_481
   for (const [seconds, charged] of [
     [600, 600],
     [ceiling, ceiling],

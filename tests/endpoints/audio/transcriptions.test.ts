@@ -175,3 +175,59 @@ testCommonStatuses(() => gateway, {
   withWords: (words) => ({ model: 'sim-whisper', prompt: words }),
   withModel: (model) => ({ path: PATH, body: { model } }),
 })
+
+test('no field names another model or another recording', async () => {
+  const { key } = await gateway.tenant()
+  const wav = makeWav(Buffer.alloc(3200))
+  for (const name of [
+    'mo"del',
+    'Model',
+    'model[]',
+    'MODEL',
+    'url',
+    'file_url',
+    'file',
+    'a b',
+    '',
+  ]) {
+    const answer = await sendForm(
+      key,
+      [
+        ['model', 'sim-whisper'],
+        [name, 'dear'],
+      ],
+      wav,
+    )
+    assert.equal(answer.status, 400, `${name}: ${answer.status}`)
+  }
+  const plain = await sendForm(
+    key,
+    [
+      ['model', 'sim-whisper'],
+      ['chunking_strategy', 'auto'],
+    ],
+    wav,
+  )
+  assert.equal(plain.status, 200)
+})
+
+test('a form whose field comes twice before its file is refused at once', async () => {
+  const { key } = await gateway.tenant()
+  const fields = [
+    ['model', 'sim-whisper'],
+    ['model', 'dear'],
+  ] as const
+  const answer = await sendForm(key, fields, makeWav(Buffer.alloc(100_000)))
+  assert.equal(answer.status, 400)
+  assert.match(await answer.text(), /model: given more than once/)
+})
+
+/** As it is spelled: names are not escaped otherwise than a form has them. */
+function sendForm(key: string, fields: readonly (readonly [string, string])[], file: Buffer) {
+  const part = (head: string) => `--b\r\ncontent-disposition: form-data; name=${head}\r\n\r\n`
+  const texts = fields.map(([name, value]) => `${part(JSON.stringify(name))}${value}\r\n`)
+  const head = Buffer.from(`${texts.join('')}${part('"file"; filename="a.wav"')}`)
+  const body = Buffer.concat([head, file, Buffer.from('\r\n--b--\r\n')])
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' }
+  return gateway.fetch(PATH, { key, method: 'POST', headers, body: new Uint8Array(body) })
+}

@@ -1,0 +1,234 @@
+/** Answers in odd forms are charged as stated, whatever they are wrapped in or stand beside. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
+import { until } from '../support/processes.ts'
+
+const CHAT = '/v1/chat/completions'
+const SPEECH = '/v1/audio/speech'
+const IMAGES = '/v1/images/generations'
+const MEGABYTE = 1024 * 1024
+const USAGE = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 }
+const WORTH = '1.5'
+const JSON_TYPE = 'application/json'
+const EVENTS = 'text/event-stream'
+
+let gateway: TestGateway
+let vendor: Server
+let script: (response: ServerResponse) => void = () => undefined
+
+before(async () => {
+  vendor = createServer((request, response) => {
+    request.resume().on('end', () => script(response))
+  }).listen(0, '127.0.0.1')
+  await once(vendor, 'listening')
+  gateway = await startTestGateway()
+  const { port } = vendor.address() as AddressInfo
+  const settings = { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'a-key' }
+  const model = (id: string, type: string, units: readonly string[], channel = 'odd') => ({
+    id,
+    type,
+    prices: units.map((unit) => ({ unit, per: 1, amount: '0.001' })),
+    routes: [{ channel, upstream_model: id }],
+  })
+  await gateway.apply({
+    channels: [
+      { id: 'odd', upstream: 'openai-compatible', settings },
+      {
+        id: 'stops',
+        upstream: 'openai-compatible',
+        settings: { ...settings, stops_on_cancel: true },
+      },
+    ],
+    models: [
+      model('chat', 'chat', ['input_token', 'output_token']),
+      model('pictures', 'image', ['input_token', 'image_output_token']),
+      model('voice', 'speech', ['input_token', 'output_token']),
+      model('letters', 'speech', ['character'], 'stops'),
+    ],
+  })
+})
+after(async () => {
+  await gateway.stop()
+  vendor.closeAllConnections()
+  vendor.close()
+})
+
+const ask = (stream = false) => ({
+  ...{ model: 'chat', stream, max_tokens: 1000 },
+  messages: [{ role: 'user', content: 'hi' }],
+})
+const completion = (more: object = {}) => ({
+  choices: [{ index: 0, message: { content: 'hello' }, finish_reason: 'stop' }],
+  usage: USAGE,
+  ...more,
+})
+const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`
+const text = (content: string) => event({ choices: [{ index: 0, delta: { content } }] })
+const END = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })
+const DONE = 'data: [DONE]\n\n'
+const STREAM = text('hello') + END + event({ choices: [], usage: USAGE }) + DONE
+const ERROR = { error: { message: 'overloaded', type: 'server_error' } }
+
+function answer(body: string | Buffer, type: string, encoding?: string): void {
+  script = (response) => {
+    response.setHeader('content-type', type)
+    if (encoding) response.setHeader('content-encoding', encoding)
+    response.end(body)
+  }
+}
+
+async function charge(reply: TestAnswer, key: string) {
+  const { charged, basis, review } = await gateway.record(reply, key)
+  return { charged, basis, review }
+}
+
+const STATED = { charged: WORTH, basis: 'usage', review: false }
+
+for (const [encoding, pack] of [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+] as const) {
+  test(`an answer in ${encoding} is unpacked, whole or streamed`, async () => {
+    const { key } = await gateway.tenant()
+    for (const stream of [false, true]) {
+      const body = stream ? STREAM : JSON.stringify(completion())
+      answer(pack(Buffer.from(body)), stream ? EVENTS : JSON_TYPE, encoding)
+      const reply = await gateway.post(CHAT, key, ask(stream))
+      assert.match(reply.text, /hello/)
+      assert.equal(reply.headers.get('content-encoding'), null)
+      assert.deepEqual(await charge(reply, key), STATED)
+    }
+  })
+}
+
+test('a broken encoding is an unknown outcome and costs nothing', async () => {
+  const { key } = await gateway.tenant()
+  answer(gzipSync(JSON.stringify(completion())).subarray(0, 30), JSON_TYPE, 'gzip')
+  const reply = await gateway.post(CHAT, key, ask())
+  assert.equal(reply.status, 502)
+  assert.equal((await gateway.record(reply, key)).basis, 'none')
+})
+
+const long = 'x'.repeat(2 * MEGABYTE)
+for (const [name, stream, type, body] of [
+  [
+    'a document behind a byte order mark',
+    false,
+    JSON_TYPE,
+    `\uFEFF${JSON.stringify(completion())}`,
+  ],
+  ['a long document instead of a stream', true, JSON_TYPE, JSON.stringify(completion({ long }))],
+  ['a stream of long events instead of a document', false, EVENTS, text(long) + STREAM],
+  [
+    'usage behind a long id',
+    true,
+    EVENTS,
+    STREAM.replace(/data: (?=.*usage)/, `id: ${long}\ndata: `),
+  ],
+  ['usage in a long event', true, EVENTS, STREAM.replace('"usage"', `"long":"${long}","usage"`)],
+] as const) {
+  test(`${name} is charged as stated`, async () => {
+    const { key } = await gateway.tenant()
+    answer(body, type)
+    assert.deepEqual(await charge(await gateway.post(CHAT, key, ask(stream)), key), STATED)
+  })
+}
+
+test('output that is stated beside an error is charged, and the caller is told of the error', async () => {
+  const { key } = await gateway.tenant()
+  answer(JSON.stringify({ ...ERROR, usage: USAGE }), JSON_TYPE)
+  const once = { 'idempotency-key': 'an-error' }
+  const whole = await gateway.post(CHAT, key, ask(), once)
+  assert.equal(whole.status, 502)
+  assert.equal(whole.headers.get('x-should-retry'), 'false')
+  assert.deepEqual(await charge(whole, key), STATED)
+  assert.equal((await gateway.post(CHAT, key, ask(), once)).status, 409)
+  answer(event({ choices: [], usage: USAGE }) + event(ERROR), EVENTS)
+  const streamed = await gateway.post(CHAT, key, ask(true))
+  assert.match(streamed.text, /overloaded/)
+  assert.deepEqual(await charge(streamed, key), STATED)
+})
+
+test('input alone beside an error is a refusal, and free', async () => {
+  const { key } = await gateway.tenant()
+  answer(JSON.stringify({ ...ERROR, usage: { prompt_tokens: 9, completion_tokens: 0 } }), JSON_TYPE)
+  const reply = await gateway.post(CHAT, key, ask())
+  assert.equal(reply.status, 502)
+  assert.equal((await gateway.record(reply, key)).basis, 'none')
+})
+
+test('JSON that is nested too deeply to be written again ends one call and no process', async () => {
+  const { key } = await gateway.tenant()
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  const delta = `{"content":"x","deep":${deep}}`
+  for (const [type, body] of [
+    [JSON_TYPE, `{"choices":[{"message":${delta}}]}`],
+    [EVENTS, `data: {"choices":[{"delta":${delta}}]}\n\n`],
+    [EVENTS, `${text('hello')}data: {"id":5,"choices":[{"delta":${delta}}]}\n\n`],
+  ] as const) {
+    answer(body, type)
+    const reply = await gateway.post(CHAT, key, ask(true))
+    assert.ok([200, 502].includes(reply.status), reply.text)
+  }
+  answer(STREAM, EVENTS)
+  assert.deepEqual(await charge(await gateway.post(CHAT, key, ask(true)), key), STATED)
+})
+
+const tokens = { input_tokens: 1000, output_tokens: 500 }
+const image = { type: 'image_generation.completed', b64_json: 'AAAA' }
+const delta = { type: 'speech.audio.delta', audio: 'AAAA' }
+const say = { model: 'voice', input: 'hello', voice: 'alloy', stream_format: 'sse' }
+const draw = { model: 'pictures', prompt: 'a river', stream: true }
+for (const [name, path, body, events] of [
+  ['images: usage behind the last image', IMAGES, draw, [image, { type: 'x', usage: tokens }]],
+  ['images: usage before it', IMAGES, draw, [{ type: 'x', usage: tokens }, image]],
+  [
+    'speech: usage behind the end',
+    SPEECH,
+    say,
+    [delta, { type: 'speech.audio.done' }, { usage: tokens }],
+  ],
+] as const) {
+  test(`${name} is charged as stated`, async () => {
+    const { key } = await gateway.tenant()
+    answer(events.map(event).join(''), EVENTS)
+    assert.deepEqual(await charge(await gateway.post(path, key, body), key), STATED)
+  })
+}
+
+test('speech: events may be named beside their data', async () => {
+  const { key } = await gateway.tenant()
+  const named = (name: string, data: object) => `event: ${name}\n${event(data)}`
+  const events = [named('speech.audio.delta', {}), named('speech.audio.done', { usage: tokens })]
+  answer(events.join(''), EVENTS)
+  assert.deepEqual(await charge(await gateway.post(SPEECH, key, say), key), STATED)
+})
+
+test('a caller that leaves owes what it was sent, also where broken streams are free', async () => {
+  const { key, accountId } = await gateway.tenant({ balance: '1' })
+  script = (response) => {
+    response.writeHead(200, { 'content-type': 'audio/mpeg' })
+    response.write(Buffer.alloc(50_000))
+  }
+  const leaving = new AbortController()
+  const reply = await gateway.fetch(SPEECH, {
+    key,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'letters', input: 'hello', voice: 'alloy' }),
+    signal: leaving.signal,
+  })
+  await reply.body?.getReader().read()
+  leaving.abort()
+  const isClosed = async () => ((await gateway.balance(accountId)).held === 0n ? true : undefined)
+  await until('the end of the hold', isClosed)
+  assert.equal((await gateway.record(reply, key)).charged, '0.005')
+})
