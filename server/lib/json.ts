@@ -17,7 +17,7 @@ export function asString(value: unknown): string | undefined {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** The parsed JSON of some bytes, or undefined when they are not JSON. A byte order mark is none of it. */
+/** The parsed JSON of some bytes, behind a byte order mark or not; undefined for what is none. */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   try {

@@ -8,6 +8,12 @@ export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
+/** True when the answer comes as events: its own type tells, else what the request wanted. */
+export function isStream(response: WireResponse, wanted: boolean): boolean {
+  const type = asString(response.headers['content-type']) ?? ''
+  return /^text\/event-stream\b/i.test(type) || (wanted && !isDocument(response))
+}
+
 const ANSWER_BYTES_MAX = 8 * 1024 * 1024
 
 /**

@@ -38,6 +38,7 @@ before(async () => {
   await gateway.apply({
     channels: [
       { id: 'odd', upstream: 'openai-compatible', settings },
+      { id: 'messages', upstream: 'anthropic', settings },
       {
         id: 'stops',
         upstream: 'openai-compatible',
@@ -48,6 +49,7 @@ before(async () => {
       model('chat', 'chat', ['input_token', 'output_token']),
       model('pictures', 'image', ['input_token', 'image_output_token']),
       model('voice', 'speech', ['input_token', 'output_token']),
+      model('claude', 'chat', ['input_token', 'output_token'], 'messages'),
       model('letters', 'speech', ['character'], 'stops'),
     ],
   })
@@ -211,6 +213,60 @@ test('speech: events may be named beside their data', async () => {
   answer(events.join(''), EVENTS)
   assert.deepEqual(await charge(await gateway.post(SPEECH, key, say), key), STATED)
 })
+
+const MESSAGES = '/v1/messages'
+const RESPONSES = '/v1/responses'
+const message = {
+  ...{ type: 'message', role: 'assistant', stop_reason: 'end_turn', usage: tokens },
+  content: [{ type: 'text', text: 'hello' }],
+}
+const response = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  output: [],
+  usage: tokens,
+}
+const completed = (more: object) => event({ type: 'response.completed', ...more })
+const started = event({ type: 'message_start', message: { ...message, content: [] } })
+const ended =
+  event({ type: 'message_delta', delta: {}, usage: tokens }) + event({ type: 'message_stop' })
+const unstated = { response: { ...response, usage: null } }
+for (const [name, path, stream, type, body] of [
+  ['messages: a document instead of a stream', MESSAGES, true, JSON_TYPE, JSON.stringify(message)],
+  ['messages: a stream instead of a document', MESSAGES, false, EVENTS, started + ended],
+  [
+    'responses: a document instead of a stream',
+    RESPONSES,
+    true,
+    JSON_TYPE,
+    JSON.stringify(response),
+  ],
+  [
+    'responses: usage beside the response',
+    RESPONSES,
+    true,
+    EVENTS,
+    completed({ ...unstated, usage: tokens }),
+  ],
+  [
+    'responses: usage behind the end',
+    RESPONSES,
+    true,
+    EVENTS,
+    completed(unstated) + completed({ response }),
+  ],
+] as const) {
+  test(`${name} is charged as stated`, async () => {
+    const { key } = await gateway.tenant()
+    answer(body, type)
+    const model = path === MESSAGES ? 'claude' : 'chat'
+    const limits = { max_tokens: 1000, max_output_tokens: 1000 }
+    const order = { ...ask(stream), ...limits, input: 'hi', model }
+    const headers = { 'anthropic-version': '2023-06-01' }
+    assert.deepEqual(await charge(await gateway.post(path, key, order, headers), key), STATED)
+  })
+}
 
 test('a caller that leaves owes what it was sent, also where broken streams are free', async () => {
   const { key, accountId } = await gateway.tenant({ balance: '1' })

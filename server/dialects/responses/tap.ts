@@ -100,8 +100,17 @@ class ResponsesTap implements Relay {
     this.isInsideOverflow = false
     // Half an event at a sudden end would hide the ending that follows it.
     if (this.hasEnded && isBroken(frame)) return undefined
-    if (!this.finished) this.readFrame(frame)
+    if (this.finished) this.readLate(frame)
+    else this.readFrame(frame)
     return ERRORS.has(readEventType(frame)) ? hideInFrame(frame) : frame
+  }
+
+  /** What comes behind the last event may state what the answer cost. */
+  private readLate(frame: Buffer): void {
+    if (!frame.includes('"usage"')) return
+    const data = readEventData(frame)
+    const said = data?.response ?? data
+    if (isObject(said)) this.usage.read(said)
   }
 
   private readFrame(frame: Buffer): void {
@@ -156,8 +165,10 @@ class ResponsesTap implements Relay {
   }
 
   private onEnding(type: string, frame: Buffer): void {
-    const response = readEventData(frame)?.response
+    const data = readEventData(frame)
+    const response = data?.response
     this.finished = true
+    if (isObject(data?.usage)) this.usage.read(data)
     if (!this.response && isObject(response)) this.keepName(response)
     if (isObject(response)) this.usage.read(response)
     if (type === 'response.failed') {

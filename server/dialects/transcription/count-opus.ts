@@ -1,6 +1,6 @@
 /**
- * How long an Ogg Opus recording is, by its packets, counted while it passes: players play them all,
- * whatever position the pages state, and a file may hold several recordings one behind the other.
+ * How long an Ogg Opus recording is, by its packets, counted while it passes: players play them
+ * all, whatever position the pages state, and a file may hold several recordings in a row.
  */
 
 export interface OpusCounter {

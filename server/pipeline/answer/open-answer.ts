@@ -58,7 +58,7 @@ function refuse(answer: UpstreamAnswer): void {
   throw failure
 }
 
-export function statesOutput({ usage = {} }: RelayReport): boolean {
+function statesOutput({ usage = {} }: RelayReport): boolean {
   return OUTPUT_UNITS.some((unit) => (usage[unit] ?? 0) > 0)
 }
 

@@ -7,7 +7,7 @@ import type { RelayReport } from '../../dialects/relay.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { isDocument } from '../read-json.ts'
+import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { readBetas, tellIgnored } from './betas.ts'
 import { readUsageOptions } from './read-asked.ts'
@@ -20,14 +20,12 @@ export async function messages(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
-  const { stream } = request
   const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
   const body = spliceJson(request.body, request.fields, { set })
   const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
   const response = await wire.send(buildRequest(settings, request, body, betas.forwarded))
-  if (response.status >= 400 || (stream && isDocument(response))) {
-    throw await readFailure(response)
-  }
+  if (response.status >= 400) throw await readFailure(response)
+  const stream = isStream(response, request.stream)
   const usage = readUsageOptions(request.value)
   return {
     status: 200,

@@ -9,7 +9,7 @@ import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { isDocument } from '../read-json.ts'
+import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire, WireResponse } from '../upstream.ts'
 import { answerHeaders, refusal } from './chat.ts'
 import { readUsageOptions } from './read-asked.ts'
@@ -27,13 +27,12 @@ async function pass(
   wire: Wire,
   { settings, upstreamModel, request }: Call,
 ): Promise<UpstreamAnswer> {
-  const { stream, fields, value } = request
+  const { fields, value } = request
   const goesOn = value.background === true
   const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
-  const response = await wire.send(buildRequest(settings, '/responses', body, stream))
-  if (response.status >= 400 || (stream && isDocument(response))) {
-    throw await readMissingApi(response)
-  }
+  const response = await wire.send(buildRequest(settings, '/responses', body, request.stream))
+  if (response.status >= 400) throw await readMissingApi(response)
+  const stream = isStream(response, request.stream)
   const usage = readUsageOptions(request.value, upstreamModel)
   return {
     status: 200,

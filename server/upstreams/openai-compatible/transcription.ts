@@ -8,7 +8,7 @@ import {
   readTranscription,
 } from '../../dialects/transcription/read-usage.ts'
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
-import { isDocument } from '../read-json.ts'
+import { isStream } from '../read-json.ts'
 import type { RequestFile, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { refusal } from './chat.ts'
 import { readFailure } from './read-failure.ts'
@@ -37,8 +37,8 @@ export async function transcription(
     body: form.content,
   })
   if (response.status >= 400) throw await readFailure(response)
-  // A model that cannot stream answers with its document, whatever was asked for.
-  const stream = request.stream && !isDocument(response)
+  // A model that cannot stream answers with its document, whatever the request wants.
+  const stream = isStream(response, request.stream)
   const plain = PLAIN_TYPES[String(value.response_format)]
   const whole = plain ? createPlainTap() : createBodyTap(readTranscription)
   return {
