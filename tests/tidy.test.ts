@@ -17,6 +17,7 @@ import { checkDecisions, checkFolderReadmes, checkLinks } from './tidy/check-doc
 import { checkEndpointTests } from './tidy/check-endpoints.ts'
 import { checkClients, checkImports, checkPackages } from './tidy/check-imports.ts'
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
+import { checkMigrations } from './tidy/check-migrations.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
@@ -64,6 +65,14 @@ describe('what may stand where', () => {
     const offences = texts.flatMap((path) => checkForbiddenText(path, readText(path)))
     expectNone(offences, 'The repository must read alike everywhere:')
   })
+})
+
+test('migrations: expand, then contract, numbered, never edited', () => {
+  const files = paths
+    .filter((path) => /^migrations\/.*\.sql$/.test(path))
+    .map((path) => ({ path, text: readText(path) }))
+  const offences = checkMigrations(files, readText('migrations/checksums.txt'))
+  expectNone(offences, 'The schema changes by a new migration:')
 })
 
 describe('sizes', () => {

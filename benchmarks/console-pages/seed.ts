@@ -93,7 +93,7 @@ async function addTasks(
     join call c on c.task_id = 'task_seed' || n`
   await sql`
     insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
-      request, quantities, facts, attempt_id, channel_id, callback_url, result, error_code,
+      request, quantities, facts, attempt_id, channel_id, webhook_url, result, error_code,
       error_message, due_at, expires_at, created_at, finished_at)
     select h.task_id, (array['video', 'image', 'minutes', 'erase'])[1 + n % 4], h.account_id,
       h.key_id, h.request_id, h.id, h.endpoint, h.model,
@@ -122,7 +122,7 @@ async function addDeliveries(sql: Sql): Promise<void> {
   await sql`
     insert into delivery (id, account_id, task_id, kind, url, host, body, state, attempts,
       created_at, finished_at)
-    select 'whd_seed' || id, account_id, id, kind, callback_url, 'example.com:443',
+    select 'whd_seed' || id, account_id, id, kind, webhook_url, 'example.com:443',
       convert_to(repeat('b', 600), 'UTF8'),
       case when random() < 0.01 then 'dropped' else 'delivered' end, 1, finished_at, finished_at
     from task where id like 'task_seed%'`

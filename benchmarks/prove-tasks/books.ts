@@ -57,7 +57,7 @@ async function readRows(sql: Sql): Promise<Row[]> {
       exists (select 1 from task_event e where e.task_id = t.id and e.kind = 'adopted') as adopted
     from task t join task_attempt a on a.id = t.attempt_id
     left join call c on c.hold_id = t.hold_id
-    left join orphan_cost o on o.task_id = t.id`
+    left join uncharged_cost o on o.task_id = t.id`
 }
 
 function judge(row: Row, taken: ReadonlyMap<string, TakenTask>): string[] {

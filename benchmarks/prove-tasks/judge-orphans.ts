@@ -74,7 +74,7 @@ async function readRows(sql: Sql): Promise<Row[]> {
         where e.task_id = t.id) as story
     from task t join task_attempt a on a.id = t.attempt_id
     left join call c on c.hold_id = t.hold_id
-    left join orphan_cost o on o.task_id = t.id`
+    left join uncharged_cost o on o.task_id = t.id`
 }
 
 function judge(call: Made, row: Row | undefined, task: Taken | undefined): string[] {

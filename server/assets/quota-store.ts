@@ -9,7 +9,7 @@ export async function sumStoredBytes(
   const [row] = await sql<{ total: bigint }[]>`
     select (
       (select coalesce(sum(bytes), 0) from file
-        where account_id = ${accountId} and not lent and expires_at > now()) +
+        where account_id = ${accountId} and not published and expires_at > now()) +
       (select coalesce(sum(bytes), 0) from asset
         where account_id = ${accountId} and bytes is not null))::bigint as total`
   return row?.total ?? 0n

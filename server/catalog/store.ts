@@ -31,7 +31,7 @@ export interface StoredRoute {
   /** What the upstream takes, with its currency and version; all three or none. */
   readonly costs?: readonly StoredPrice[]
   readonly currency?: string
-  readonly cost_version?: string
+  readonly upstream_cost_version?: string
 }
 
 export interface ModelRow {
@@ -194,7 +194,7 @@ export async function saveCost(
   { channel, upstream_model, costs, currency }: StoredRoute,
 ): Promise<string> {
   const [row] = await sql<{ version: bigint }[]>`
-    insert into cost (model_id, channel_id, upstream_model, currency, costs)
+    insert into upstream_cost (model_id, channel_id, upstream_model, currency, costs)
     values (${modelId}, ${channel}, ${upstream_model}, ${currency ?? ''},
       ${JSON.stringify(costs)}::text::jsonb)
     returning version`

@@ -43,8 +43,8 @@ export interface SettleRow {
   readonly lines: unknown
   readonly attempts: unknown
   /** Decimal nano-units; null is unknown. */
-  readonly cost: string | null
-  readonly cost_version: string | null
+  readonly upstream_cost: string | null
+  readonly upstream_cost_version: string | null
   readonly error: string | null
   readonly task_id: string | null
   readonly answer: StoredAnswer | null
@@ -73,10 +73,9 @@ export type SettleVerdict = 'closed' | 'already' | 'unknown' | 'corrected' | 'su
 export interface StoredCheckpoint {
   readonly charge: string
   readonly lines: unknown
-  /** Absent in those that an older version wrote. */
-  readonly attempts?: unknown
-  readonly cost?: string | null
-  readonly cost_version?: string | null
+  readonly attempts: unknown
+  readonly upstream_cost: string | null
+  readonly upstream_cost_version: string | null
 }
 
 export interface CheckpointRow {

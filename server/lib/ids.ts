@@ -9,7 +9,7 @@ export type IdPrefix =
   | 'task'
   | 'att'
   | 'file'
-  | 'lent'
+  | 'pub'
   | 'asset'
   | 'whd'
   | 'cred'

@@ -19,7 +19,7 @@ export async function goOn(
 ): Promise<void> {
   const state = laterState(task.state, seen)
   // A vendor that reports by itself is looked at only in case a report is lost.
-  const paceMs = task.told_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
+  const paceMs = task.callback_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
   const dueInMs = nextLookMs(paceMs, engine.times)
   const next = { state, dueInMs, failed: false, gone: false }
   const kept = await rescheduleTask(engine.sql, task, next)

@@ -22,7 +22,7 @@ export interface NewTask {
   readonly model: string
   readonly request: JsonObject
   readonly prepared: PreparedTask
-  readonly callbackUrl: string | null
+  readonly webhookUrl: string | null
   /** Of a background response; see ClaimedTask. */
   readonly quote: JsonObject | null
   readonly ageMsMax: number
@@ -40,7 +40,7 @@ export interface NewAttempt {
   readonly channelVersion: number
   readonly upstreamModel: string
   /** Of the costs that hold now; null when they are not known. */
-  readonly costVersion: bigint | null
+  readonly upstreamCostVersion: bigint | null
 }
 
 export async function insertTask(
@@ -50,14 +50,14 @@ export async function insertTask(
 ): Promise<void> {
   await sql`
     insert into task (id, kind, account_id, key_id, request_id, hold_id, endpoint, model, state,
-      request, quantities, facts, quote, attempt_id, channel_id, callback_url, due_at, expires_at)
+      request, quantities, facts, quote, attempt_id, channel_id, webhook_url, due_at, expires_at)
     values (${task.id}, ${task.kind}, ${task.accountId}, ${task.keyId}, ${task.requestId},
       ${task.holdId}, ${task.endpoint}, ${task.model}, ${task.state},
       ${stringifyStorable(task.request)}::text::jsonb,
       ${stringifyStorable(task.prepared.quantities)}::text::jsonb,
       ${stringifyStorable(task.prepared.facts)}::text::jsonb,
       ${task.quote && stringifyStorable(task.quote)}::text::jsonb, ${attempt.id},
-      ${attempt.channelId}, ${task.callbackUrl},
+      ${attempt.channelId}, ${task.webhookUrl},
       now() + ${task.dueInMs}::float8 * interval '1 millisecond',
       now() + ${task.ageMsMax}::float8 * interval '1 millisecond')`
   await insertAttempt(sql, attempt)
@@ -66,10 +66,10 @@ export async function insertTask(
 async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
   await sql`
     insert into task_attempt (id, task_id, number, channel_id, channel_version, upstream_model,
-      cost_version)
+      upstream_cost_version)
     values (${attempt.id}, ${attempt.taskId}, ${attempt.number}, ${attempt.channelId},
       ${attempt.channelVersion}, ${attempt.upstreamModel},
-      ${attempt.costVersion?.toString() ?? null}::bigint)`
+      ${attempt.upstreamCostVersion?.toString() ?? null}::bigint)`
 }
 
 /** The next attempt carries the task from now on. False when the lease is lost. */
@@ -179,17 +179,17 @@ export interface Reschedule {
  */
 export async function rescheduleTask(
   sql: AnySql,
-  task: Pick<ClaimedTask, 'id' | 'fence' | 'told_count'>,
+  task: Pick<ClaimedTask, 'id' | 'fence' | 'callback_count'>,
   next: Reschedule,
 ): Promise<boolean> {
   const moved = await sql`
-    update task set state = ${next.state}, looks = looks + 1, is_claimed = false,
+    update task set state = ${next.state}, polls = polls + 1, is_claimed = false,
       updated_at = case when state <> ${next.state} then now() else updated_at end,
       failures = case when ${next.failed} then failures + 1 else 0 end,
       gone_since = case when ${next.gone} then coalesce(gone_since, now()) end,
       due_at = least(now() + ${next.dueInMs}::float8 * interval '1 millisecond',
-        (select told_at from task_attempt
-          where id = task.attempt_id and told_count > ${task.told_count}))
+        (select callback_due_at from task_attempt
+          where id = task.attempt_id and callback_count > ${task.callback_count}))
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
   return moved.count === 1
 }
@@ -213,7 +213,7 @@ export async function closeTask(
       result = ${end.result && stringifyStorable(end.result)}::text::jsonb,
       usage = ${end.usage && stringifyStorable(end.usage)}::text::jsonb,
       error_code = ${end.code}, error_message = ${end.message},
-      callback_url = case when ${end.silent} then null else callback_url end,
+      webhook_url = case when ${end.silent} then null else webhook_url end,
       deleted_at = case when ${end.silent} then now() end
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
   if (closed.count !== 1) return undefined
@@ -238,21 +238,22 @@ export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask
 /** The columns of a TaskRow, from `t` and its attempt `a`. */
 export function columns(sql: AnySql) {
   return sql`t.id, t.kind, t.account_id, t.key_id, t.request_id, t.hold_id, t.endpoint, t.model,
-    t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.callback_url,
-    t.result, t.usage, t.error_code, t.error_message, t.fence, t.looks, t.failures,
+    t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.webhook_url,
+    t.result, t.usage, t.error_code, t.error_message, t.fence, t.polls, t.failures,
     t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at, t.answer_lost, t.output_bytes,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
-    a.number as attempt_number, a.sent_at, a.passes, a.told_id, a.told_count`
+    a.number as attempt_number, a.sent_at, a.passes, a.callback_upstream_id, a.callback_count`
 }
 
 /** The costs of the attempt, unless they are in another currency than the charge. */
 export function joinCosts(sql: AnySql) {
-  return sql`left join cost k on k.version = a.cost_version and k.currency = (
+  return sql`left join upstream_cost k on k.version = a.upstream_cost_version and k.currency = (
     select b.currency from balance b where b.account_id = t.account_id)`
 }
 
 export function claimColumns(sql: AnySql) {
-  return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices, a.cost_version, k.costs,
+  return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices,
+    a.upstream_cost_version, k.costs,
     extract(epoch from now() - t.created_at)::float8 * 1000 as age_ms,
     extract(epoch from now() - coalesce(a.sent_at, t.created_at))::float8 * 1000 as sent_ms,
     extract(epoch from now() - t.gone_since)::float8 * 1000 as gone_ms,

@@ -29,13 +29,13 @@ export interface TaskRow {
   readonly facts: TaskFacts
   readonly attempt_id: string
   readonly channel_id: string
-  readonly callback_url: string | null
+  readonly webhook_url: string | null
   readonly result: JsonObject | null
   readonly usage: Quantities | null
   readonly error_code: string | null
   readonly error_message: string | null
   readonly fence: bigint
-  readonly looks: number
+  readonly polls: number
   readonly failures: number
   readonly cancel_sent_at: Date | null
   readonly created_at: Date
@@ -54,8 +54,8 @@ export interface TaskRow {
   readonly sent_at: Date | null
   readonly passes: number
   /** By which id a vendor's report named it, while nobody knew what had become of it. */
-  readonly told_id: string | null
-  readonly told_count: number
+  readonly callback_upstream_id: string | null
+  readonly callback_count: number
 }
 
 /** A task whose lease this process holds, with its age by the database's clock. */
@@ -65,7 +65,7 @@ export interface ClaimedTask extends TaskRow {
   readonly quote: JsonObject | null
   readonly price_version: bigint | null
   readonly prices: unknown
-  readonly cost_version: bigint | null
+  readonly upstream_cost_version: bigint | null
   /** Of the attempt; null when they are not known. */
   readonly costs: unknown
   readonly age_ms: number

@@ -94,7 +94,7 @@ export function createTasks(options: {
     timeline,
     hear: (attemptId, document) => hearReport(engine, attemptId, document),
     async callback(task) {
-      return task.callback_url === null ? undefined : ports.callbackState?.(task.id)
+      return task.webhook_url === null ? undefined : ports.callbackState?.(task.id)
     },
     background: createBackgroundTasks(engine),
     underWay: () => anyUnderWay(sql),

@@ -48,8 +48,8 @@ export async function addOrphanCost(
 ): Promise<void> {
   const { reason, upstreamId, cost } = orphan
   await sql`
-    insert into orphan_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id, reason,
-      cost)
+    insert into uncharged_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id,
+      reason, upstream_cost)
     select id, task_id, channel_id, upstream_model, coalesce(upstream_id, ${upstreamId}), ${reason},
       ${cost?.nanos.toString() ?? null}::bigint
     from task_attempt where id = ${attemptId}

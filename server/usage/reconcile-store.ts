@@ -15,7 +15,7 @@ export interface DayRow {
   readonly model: string
   readonly currency: string
   readonly calls: bigint
-  readonly cost: bigint
+  readonly upstream_cost: bigint
 }
 
 /** Midnight at which a day begins in a time zone. */
@@ -35,8 +35,8 @@ export async function sumCosts(sql: TransactionSql, filter: ReconcileFilter): Pr
   return await sql<DayRow[]>`
     select ${dayOf(sql, filter.timeZone)} as day, coalesce(c.attempts -> -1 ->> 'upstream_model',
         c.model) as model, coalesce(k.currency, c.currency) as currency, count(*) as calls,
-      coalesce(sum(c.cost), 0)::bigint as cost
-    from call c left join cost k on k.version = c.cost_version
+      coalesce(sum(c.upstream_cost), 0)::bigint as upstream_cost
+    from call c left join upstream_cost k on k.version = c.upstream_cost_version
     where ${ofChannel(sql, filter)} group by 1, 2, 3 order by 1, 2, 3`
 }
 
@@ -66,15 +66,15 @@ export type CandidateKind =
   | 'after_midnight'
   | 'before_midnight'
   | 'failed_attempt'
-  | 'orphan_cost'
+  | 'uncharged_cost'
 
 export interface CandidateRow {
   readonly kind: CandidateKind
-  /** A request id, or of an orphaned cost its attempt. */
+  /** A request id, or of an uncharged cost its attempt. */
   readonly id: string
   readonly created_at: Date
-  /** What the call cost as far as we know; null when nobody knows. */
-  readonly cost: bigint | null
+  /** The upstream cost; null when it is not known. */
+  readonly upstream_cost: bigint | null
   /** How many there are of this kind, of which only some are listed. */
   readonly count: bigint
 }
@@ -97,7 +97,8 @@ export async function findCandidates(
     models === null ? sql`true` : sql`${name} = any (${[...models]})`
   return await sql<CandidateRow[]>`
     with near as materialized (
-      select c.request_id as id, c.created_at, c.cost, c.status, c.basis, c.review, c.lines,
+      select c.request_id as id, c.created_at, c.upstream_cost, c.status, c.basis, c.review,
+        c.lines,
         c.created_at >= ${begin} and c.created_at < ${end} as is_in
       from call c
       where c.created_at >= ${begin} - interval '10 minutes'
@@ -105,8 +106,8 @@ export async function findCandidates(
         and c.attempts -> -1 ->> 'channel' = ${channel}
         and ${isModel(sql`coalesce(c.attempts -> -1 ->> 'upstream_model', c.model)`)}
     ), found as (
-      select k.kind, n.id, n.created_at, n.cost from near n cross join lateral (values
-        ('unknown_cost', n.is_in and n.cost is null),
+      select k.kind, n.id, n.created_at, n.upstream_cost from near n cross join lateral (values
+        ('unknown_cost', n.is_in and n.upstream_cost is null),
         ('uncertain_basis', n.is_in and (n.review or n.basis in ('estimate', 'partial'))),
         ('lost', n.is_in and n.status = 'lost'),
         ('cancelled', n.is_in and n.status = 'cancelled'),
@@ -122,18 +123,18 @@ export async function findCandidates(
         and a ->> 'channel' = ${channel} and a ->> 'outcome' = 'unknown'
         and ${isModel(sql`a ->> 'upstream_model'`)}
       union all
-      select 'orphan_cost', o.attempt_id, o.created_at, o.cost from orphan_cost o
+      select 'uncharged_cost', o.attempt_id, o.created_at, o.upstream_cost from uncharged_cost o
       where o.channel_id = ${channel} and o.created_at >= ${begin} and o.created_at < ${end}
         and ${isModel(sql`o.upstream_model`)}
     ), ranked as (
       select f.*, count(*) over (partition by kind) as count,
-        row_number() over (partition by kind order by cost desc nulls last, id) as place
+        row_number() over (partition by kind order by upstream_cost desc nulls last, id) as place
       from found f)
-    select kind, id, created_at, cost, count from ranked where place <= ${limit}
+    select kind, id, created_at, upstream_cost, count from ranked where place <= ${limit}
     order by kind, place`
 }
 
-/** Calls of a day that cost exactly so much. */
+/** Calls of a day whose upstream cost is exactly so much. */
 export async function findByCost(
   sql: TransactionSql,
   place: { readonly channel: string; readonly timeZone: string; readonly day: string },
@@ -144,7 +145,8 @@ export async function findByCost(
     select c.request_id as id from call c
     where c.created_at >= ${midnight(sql, day, timeZone)}
       and c.created_at < ((${day}::date + 1)::timestamp at time zone ${timeZone})
-      and c.attempts -> -1 ->> 'channel' = ${channel} and c.cost = ${nanos.toString()}::bigint
+      and c.attempts -> -1 ->> 'channel' = ${channel}
+      and c.upstream_cost = ${nanos.toString()}::bigint
     order by 1 limit 2`
   return rows.map(({ id }) => id)
 }

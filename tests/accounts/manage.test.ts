@@ -17,7 +17,10 @@ import {
   showKey,
 } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
+import { closeHolds } from '../../server/ledger/posting/move-store.ts'
+import type { HoldRow } from '../../server/ledger/store.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
+import { settleRow } from '../ledger/support.ts'
 import { createCaller, openDatabase, spend } from './support.ts'
 
 const refusal = (pattern: RegExp) => (error: unknown) =>
@@ -116,9 +119,9 @@ test('a first spend limit counts what the key has spent and holds', async (t) =>
   assert.deepEqual([limited.spent, limited.held], [17n, 10n])
   assert.ok((await audit(sql)).ok)
   // The open hold now moves the key's figures when it is settled.
-  const [hold] = await sql<{ id: string }[]>`select id from hold where state = 'open'`
-  const settlement = { hold_id: hold?.id, charge: '6', status: 'succeeded', basis: 'usage' }
-  await sql`select * from ledger_settle(${JSON.stringify([settlement])}::text::jsonb)`
+  const [hold] = await sql<HoldRow[]>`select * from hold where state = 'open'`
+  assert.ok(hold)
+  await closeHolds(sql, [settleRow(hold, 6n)])
   const settled = await showKey(sql, key.id)
   assert.deepEqual([settled.spent, settled.held], [23n, 0n])
   await changeKey(sql, key.id, { spendLimitNanos: null })

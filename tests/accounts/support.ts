@@ -4,8 +4,9 @@ import type { Sql } from 'postgres'
 import { type Accounts, createAccounts } from '../../server/accounts/identify.ts'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
-import { holdIdOf, newId } from '../../server/lib/ids.ts'
+import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
 import type { Log } from '../../server/lib/log.ts'
+import { holdRow, settleRow } from '../ledger/support.ts'
 import { createTestDatabase } from '../support/postgres.ts'
 
 const ignore = () => undefined
@@ -73,17 +74,7 @@ export async function spend(
   sql: Sql,
   call: { accountId: string; keyId: string; held: bigint; charged: bigint | null; open?: boolean },
 ): Promise<void> {
-  const request_id = newId('req')
-  const id = holdIdOf(request_id)
-  const hold = {
-    ...{ id, request_id, account_id: call.accountId, key_id: call.keyId },
-    ...{ endpoint: 'test', model: 'm', amount: call.held.toString() },
-  }
-  await sql`select * from ledger_hold(${JSON.stringify([hold])}::text::jsonb)`
-  if (call.open) return
-  const settlement = {
-    ...{ hold_id: id, charge: call.charged?.toString() ?? null, status: 'succeeded' },
-    basis: 'usage',
-  }
-  await sql`select * from ledger_settle(${JSON.stringify([settlement])}::text::jsonb)`
+  const hold = holdRow(call, { amount: call.held.toString() })
+  await takeHolds(sql, [hold])
+  if (!call.open) await closeHolds(sql, [settleRow(hold, call.charged)])
 }

@@ -73,7 +73,7 @@ describe('costs', { concurrency: false }, () => {
     assert.deepEqual(known.margins, [
       {
         ...{ channel: 'sim-openai', upstream_model: 'sim-chat', unit: 'call', per: 1 },
-        ...{ price: '10', cost: '7.5', margin: '2.5', margin_share: 0.25 },
+        ...{ price: '10', upstream_cost: '7.5', margin: '2.5', margin_share: 0.25 },
       },
     ])
     assert.deepEqual(known.price_problems, [])
@@ -98,7 +98,7 @@ describe('costs', { concurrency: false }, () => {
     const overview = await stage.read('GET /operator/overview', AS)
     const [currency] = overview.currencies
     const expected = {
-      ...{ calls: 3, errors: 0, revenue: '19', cost: '14.693846257', uncosted: '4' },
+      ...{ calls: 3, errors: 0, revenue: '19', upstream_cost: '14.693846257', uncosted: '4' },
       ...{ uncosted_share: 0.2105, margin: '0.306153743', margin_share: 0.0204 },
     }
     const pick = (row: object | undefined) =>
@@ -125,7 +125,7 @@ describe('costs', { concurrency: false }, () => {
   test('calls tell cost and margin, and those at a loss are found', async () => {
     const { data } = await stage.read('GET /operator/calls', AS)
     assert.deepEqual(
-      data.map(({ model, cost, margin }) => [model, cost, margin]),
+      data.map(({ model, upstream_cost, margin }) => [model, upstream_cost, margin]),
       [
         ['unknown', null, null],
         ['loses', CANARY, '-2.193846257'],

@@ -17,7 +17,7 @@ const sold = (prices: StoredPrice[], costs: StoredPrice[]) => ({
   routes: [
     {
       ...{ channel: 'main', upstream_model: 'x', priority: 0, weight: 1 },
-      ...{ costs, currency: 'USD', cost_version: '1' },
+      ...{ costs, currency: 'USD', upstream_cost_version: '1' },
     },
   ],
 })

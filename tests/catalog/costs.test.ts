@@ -44,9 +44,9 @@ test('only a change of the costs makes a version of them, and none of the prices
     'changed model small (costs)',
   ])
   const [count] = await sql`
-    select (select count(*)::int from cost) as costs, (select count(*)::int from price) as prices`
+    select (select count(*)::int from upstream_cost) as costs, (select count(*)::int from price) as prices`
   assert.deepEqual({ ...count }, { costs: 2, prices: 1 })
-  await assert.rejects(sql`update cost set currency = 'USD'`, /append-only/)
+  await assert.rejects(sql`update upstream_cost set currency = 'USD'`, /append-only/)
 })
 
 test('a wrong cost is refused with its path, like a wrong price', async (t) => {

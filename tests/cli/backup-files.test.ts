@@ -22,7 +22,7 @@ async function store(sql: Sql, folder: string, text: string): Promise<string> {
       ...{ id: `file_${blob.key}`, account_id: 'a', token: blob.key, storage_key: blob.key },
       ...{ filename: 'f', purpose: 'p', content_type: 'text/plain', bytes: BigInt(blob.bytes) },
       ...{ life_seconds: 86_400, request_id: null, idempotency_key: null },
-      ...{ sha256: blob.sha256, lent: false },
+      ...{ sha256: blob.sha256, published: false },
     })
   })
   return blob.key

@@ -32,7 +32,7 @@ async function addCalls(sql: Sql, calls: readonly Call[]): Promise<void> {
     ]
     await sql`
       insert into call (request_id, hold_id, account_id, key_id, endpoint, model, status, basis,
-        currency, held, charged, returned, lines, attempts, cost, created_at)
+        currency, held, charged, returned, lines, attempts, upstream_cost, created_at)
       values (${id}, ${`h_${id}`}, 'a', 'k', 'chat', 'sold', ${rest.status ?? 'succeeded'},
         ${rest.basis ?? 'usage'}, ${rest.currency ?? 'USD'}, 0, 0, 0, ${sql.json(lines as never)},
         ${sql.json(attempts as never)}, ${cost}, ${at})`
@@ -83,8 +83,8 @@ describe('reconcile', () => {
         ],
       },
     ])
-    await line.sql`insert into orphan_cost
-      (attempt_id, task_id, channel_id, upstream_model, reason, cost, created_at) values
+    await line.sql`insert into uncharged_cost
+      (attempt_id, task_id, channel_id, upstream_model, reason, upstream_cost, created_at) values
       ('att_1', 'task_1', 'main', 'gpt-4o-2024-08-06', 'unknown_submit', 250000000,
         '2026-05-03T15:00:00Z')`
   })
@@ -154,7 +154,7 @@ describe('reconcile', () => {
       [
         ['failed_attempt', ['req_again']],
         ['lost', ['req_free']],
-        ['orphan_cost', ['att_1']],
+        ['uncharged_cost', ['att_1']],
         ['unknown_cost', ['req_free']],
       ],
     )

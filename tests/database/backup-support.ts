@@ -79,8 +79,8 @@ export async function settle(sql: Sql, ids: readonly string[], charge: number): 
     lines: [],
     attempts: [],
     error: null,
-    cost: null,
-    cost_version: null,
+    upstream_cost: null,
+    upstream_cost_version: null,
     task_id: null,
     answer: null,
   }))

@@ -17,7 +17,14 @@ import { newId } from '../../server/lib/ids.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
 import { until } from '../support/processes.ts'
-import { brokenInvariants, createCaller, holdRow, settleRow, type TestCaller } from './support.ts'
+import {
+  brokenInvariants,
+  createCaller,
+  holdRow,
+  settleRow,
+  storedCheckpoint,
+  type TestCaller,
+} from './support.ts'
 
 const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
 const LINES = [{ unit: 'call', quantity: 1 }]
@@ -37,8 +44,7 @@ describe('a settlement after the call was taken for lost', () => {
     const hold = holdRow(caller, { owner_id: owner, ...more })
     await takeHolds(sql, [hold])
     if (checkpoint !== null) {
-      const stored = { charge: checkpoint.toString(), lines: [] }
-      await writeCheckpoints(sql, [{ hold_id: hold.id, checkpoint: stored }])
+      await writeCheckpoints(sql, [{ hold_id: hold.id, checkpoint: storedCheckpoint(checkpoint) }])
     }
     await sql`update hold set created_at = created_at - interval '5 s' where id = ${hold.id}`
     await endLease(sql, owner)

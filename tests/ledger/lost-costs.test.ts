@@ -8,6 +8,7 @@ import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import { writeCheckpoints } from '../../server/ledger/store.ts'
 import { newId } from '../../server/lib/ids.ts'
 import { createTestDatabase } from '../support/postgres.ts'
+import { storedCheckpoint } from './support.ts'
 
 test('cost and attempts of the last checkpoint are kept; without one nothing is known', async (t) => {
   const database = await createTestDatabase()
@@ -22,17 +23,12 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
     ...{ amount: '100', estimate: {}, spend_limit: null },
     ...{ idempotency_key: null, route: null, fingerprint: null },
   })
-  const holds = ['new', 'old', 'none'].map(hold)
+  const holds = ['known', 'none'].map(hold)
   await takeHolds(sql, holds)
-  const [newer, older] = holds
   const attempts = [{ channel: 'main', outcome: 'answered' }]
-  const checkpoint = { charge: '40', lines: [] }
+  const known = { attempts, upstream_cost: '30', upstream_cost_version: '7' }
   await writeCheckpoints(sql, [
-    {
-      hold_id: newer?.id ?? '',
-      checkpoint: { ...checkpoint, attempts, cost: '30', cost_version: '7' },
-    },
-    { hold_id: older?.id ?? '', checkpoint },
+    { hold_id: holds[0]?.id ?? '', checkpoint: storedCheckpoint(40n, known) },
   ])
   await sql`update hold set created_at = now() - interval '5 seconds'`
   const quiet = { info: () => undefined, warn: () => undefined }
@@ -43,15 +39,21 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
     await sweeper.stop()
     await database.drop()
   })
-  assert.equal(await sweeper.sweep(), 3)
+  assert.equal(await sweeper.sweep(), 2)
   const rows = await sql`
-    select request_id, status, charged, cost, cost_version, attempts from call order by request_id`
+    select request_id, status, charged, upstream_cost, upstream_cost_version, attempts
+    from call order by request_id`
   assert.deepEqual(
-    rows.map((row) => [row.request_id, row.status, row.charged, row.cost, row.cost_version]),
+    rows.map((row) => [
+      row.request_id,
+      row.status,
+      row.charged,
+      row.upstream_cost,
+      row.upstream_cost_version,
+    ]),
     [
-      ['req_new', 'lost', 40n, 30n, 7n],
+      ['req_known', 'lost', 40n, 30n, 7n],
       ['req_none', 'lost', 0n, null, null],
-      ['req_old', 'lost', 40n, null, null],
     ],
   )
   assert.deepEqual(rows[0]?.attempts, attempts)

@@ -6,7 +6,13 @@ import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import { readBalance, writeCheckpoints } from '../../server/ledger/store.ts'
 import { newId } from '../../server/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { brokenInvariants, createCaller, holdRow, type TestCaller } from './support.ts'
+import {
+  brokenInvariants,
+  createCaller,
+  holdRow,
+  storedCheckpoint,
+  type TestCaller,
+} from './support.ts'
 
 const TIMES = { leaseSeconds: 20, patienceSeconds: 10, quietSeconds: 600 }
 
@@ -83,7 +89,7 @@ describe('owners', () => {
     await renew(witness)
     await renew(dead)
     const [watched, fresh] = [await openHold(dead), await openHold(dead)]
-    const checkpoint = { charge: '40', lines: [{ unit: 'call' }] }
+    const checkpoint = storedCheckpoint(40n, { lines: [{ unit: 'call' }] })
     await writeCheckpoints(database.sql, [{ hold_id: watched.id, checkpoint }])
     await database.sql`
       update owner set steady_since = steady_since - interval '25 s' where id = ${witness}`

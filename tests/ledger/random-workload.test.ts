@@ -75,8 +75,8 @@ function settleRow(id: string, charge: bigint | null): SettleRow {
     lines: [],
     attempts: [],
     error: null,
-    cost: null,
-    cost_version: null,
+    upstream_cost: null,
+    upstream_cost_version: null,
     task_id: null,
     answer: null,
   }

@@ -1,8 +1,5 @@
 /** A key and its rotations have one spend limit and one counter, whoever calls with which. */
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import type { Sql } from 'postgres'
@@ -16,14 +13,11 @@ import {
   showKey,
 } from '../../server/accounts/manage-keys.ts'
 import { findUsedKey } from '../../server/admin/account/keys/store.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import { newId } from '../../server/lib/ids.ts'
 import { holdRow, settle } from '../database/backup-support.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 
 let database: TestDatabase
 let sql: Sql
@@ -172,89 +166,4 @@ test('a first limit after rotations counts what every key has spent', async () =
   assert.deepEqual([limited.spent, limited.held], [7n, 5n])
   assert.equal((await take(accountId, keyId, 9, 20n)).verdict, 'spend_limit')
   await isClean()
-})
-
-/** As a gateway of an earlier version rotates: the counter is copied. */
-async function rotateAsBefore(client: Sql, from: string, to: string): Promise<void> {
-  await client.begin(async (transaction) => {
-    await transaction`
-      insert into api_key (id, account_id, hash, display, spend_limit)
-      select ${to}, account_id, ${Buffer.from(to)}, 'x', spend_limit from api_key where id = ${from}`
-    await transaction`
-      insert into key_spend (key_id, spent)
-      select ${to}, spent + held from key_spend where key_id = ${from}`
-    await transaction`
-      update api_key set replaced_by = ${to}, expires_at = now() + interval '1 hour'
-      where id = ${from}`
-  })
-}
-
-test('a rotation by a gateway of an earlier version shares the counter too', async () => {
-  const { accountId, keyId } = await createFamily(10n)
-  const open = await take(accountId, keyId, 4, 10n)
-  await rotateAsBefore(sql, keyId, `${keyId}_next`)
-  assert.equal((await take(accountId, `${keyId}_next`, 7, 10n)).verdict, 'spend_limit')
-  assert.equal((await take(accountId, `${keyId}_next`, 6, 10n)).verdict, 'held')
-  await settle(sql, [open.id], 4)
-  assert.equal((await showKey(sql, `${keyId}_next`)).spent, 4n)
-  await isClean()
-})
-
-test('keys that were rotated before are counted together by the migration', async (t) => {
-  const old = await createTestDatabase()
-  const folder = mkdtempSync(join(tmpdir(), 'tributary-migrations-'))
-  t.after(async () => {
-    rmSync(folder, { recursive: true })
-    await old.drop()
-  })
-  await old.sql.unsafe('drop schema public cascade; create schema public')
-  for (const name of readdirSync(MIGRATIONS).filter((name) => name < '0087')) {
-    cpSync(join(MIGRATIONS, name), join(folder, name))
-  }
-  await migrate(old.sql, folder)
-  await old.sql`insert into account (id, name) values ('acct_o', 'old')`
-  await old.sql`insert into balance (account_id, currency, available) values ('acct_o', 'CNY', 0)`
-  await old.sql`
-    insert into api_key (id, account_id, hash, display, spend_limit)
-    values ('key_1', 'acct_o', '1', 'x', 100), ('key_alone', 'acct_o', '2', 'x', 50)`
-  await old.sql`insert into key_spend (key_id, spent) values ('key_1', 0), ('key_alone', 3)`
-  await old.sql`insert into credit (id, account_id, kind, amount, reason, actor)
-    values ('cred_1', 'acct_o', 'top_up', 1000, 'test', 'test')`
-  await old.sql`insert into entry (posting, step, account_id, currency, source, destination, amount)
-    values ('cred_1', 'credit', 'acct_o', 'CNY', 'top_up', 'available', 1000)`
-  await old.sql`update balance set available = 1000`
-  const move = async (id: string, key: string, amount: number, charge?: number) => {
-    const hold = { id, request_id: `req_${id}`, account_id: 'acct_o', key_id: key, amount }
-    const rest = { endpoint: 'test', model: 'm', spend_limit: 100 }
-    await old.sql`select ledger_hold(${JSON.stringify([{ ...hold, ...rest }])}::text::jsonb)`
-    if (charge === undefined) return
-    const settled = { hold_id: id, charge, status: 'succeeded', basis: 'usage' }
-    await old.sql`select ledger_settle(${JSON.stringify([settled])}::text::jsonb)`
-  }
-  await move('hold_1', 'key_1', 10, 8)
-  await move('hold_2', 'key_1', 5)
-  await rotateAsBefore(old.sql, 'key_1', 'key_2')
-  await move('hold_3', 'key_2', 20, 20)
-  await rotateAsBefore(old.sql, 'key_2', 'key_3')
-  await old.sql`update api_key set spend_limit = 70 where id = 'key_3'`
-  await move('hold_4', 'key_1', 6)
-
-  await migrate(old.sql, MIGRATIONS)
-  const counters = await old.sql`select * from key_spend order by key_id`
-  assert.deepEqual(
-    counters.map((row) => ({ ...row })),
-    [
-      { key_id: 'key_1', held: 11n, spent: 28n },
-      { key_id: 'key_alone', held: 0n, spent: 3n },
-    ],
-  )
-  const keys = await listKeys(old.sql, 'acct_o')
-  const shown = keys.map((key) => [key.id, key.spend_limit, key.spent, key.held])
-  assert.deepEqual(shown.sort(), [
-    ['key_1', 70n, 28n, 11n],
-    ['key_2', 70n, 28n, 11n],
-    ['key_3', 70n, 28n, 11n],
-    ['key_alone', 50n, 3n, 0n],
-  ])
-  await isClean(old.sql)
 })

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
-import type { HoldRow, SettleRow } from '../../server/ledger/store.ts'
+import type { HoldRow, SettleRow, StoredCheckpoint } from '../../server/ledger/store.ts'
 import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
 
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -51,13 +51,25 @@ export function settleRow(hold: HoldRow, charge: bigint | null, more: Partial<Se
     review: false,
     lines: [],
     attempts: [],
-    cost: null,
-    cost_version: null,
+    upstream_cost: null,
+    upstream_cost_version: null,
     error: null,
     task_id: null,
     answer: null,
     ...more,
   } satisfies SettleRow
+}
+
+/** A checkpoint without lines, attempts and upstream cost. */
+export function storedCheckpoint(charge: bigint, more: Partial<StoredCheckpoint> = {}) {
+  return {
+    charge: charge.toString(),
+    lines: [],
+    attempts: [],
+    upstream_cost: null,
+    upstream_cost_version: null,
+    ...more,
+  } satisfies StoredCheckpoint
 }
 
 /** The ids and titles of broken invariants; none when the books are right. */

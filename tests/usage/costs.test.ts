@@ -38,7 +38,7 @@ function shop(id: string, change: object = {}, route: object = { costs: costs() 
 interface Kept {
   readonly charged: bigint
   readonly cost: bigint | null
-  readonly cost_version: bigint | null
+  readonly upstream_cost_version: bigint | null
   readonly lines: readonly { unit: 'input_token' | 'output_token'; quantity: number }[]
 }
 
@@ -61,7 +61,7 @@ describe('costs', { concurrency: false }, () => {
     await gateway.record(answer, tenant.key).catch(() => undefined)
     const id = answer.headers.get('x-request-id') ?? ''
     const [row] = await gateway.sql<Kept[]>`
-      select charged, cost, cost_version, lines from call where request_id = ${id}`
+      select charged, upstream_cost as cost, upstream_cost_version, lines from call where request_id = ${id}`
     return row ?? assert.fail(`no record of ${id}`)
   }
 
@@ -76,7 +76,7 @@ describe('costs', { concurrency: false }, () => {
       const row = await kept(answer)
       assert.ok(row.charged > 0n && row.lines.length === 2)
       assert.equal(row.cost, fromLines(row))
-      assert.notEqual(row.cost_version, null)
+      assert.notEqual(row.upstream_cost_version, null)
     }
   })
 
@@ -84,7 +84,7 @@ describe('costs', { concurrency: false }, () => {
     await gateway.apply(shop('unknown', {}, {}), 'unknown')
     const unknown = await kept(await call('unknown'))
     assert.ok(unknown.charged > 0n)
-    assert.deepEqual([unknown.cost, unknown.cost_version], [null, null])
+    assert.deepEqual([unknown.cost, unknown.upstream_cost_version], [null, null])
     const lost = { channel: 'sim-openai', upstream_model: 'no-such-model', costs: costs() }
     await gateway.apply(shop('refused', { routes: [lost] }), 'refused')
     const refused = await call('refused')
@@ -100,7 +100,7 @@ describe('costs', { concurrency: false }, () => {
     const second = await kept(await call('moving'))
     assert.equal(first.cost, fromLines(first))
     assert.equal(second.cost, fromLines(second) * 2n)
-    assert.ok((second.cost_version ?? 0n) > (first.cost_version ?? 0n))
+    assert.ok((second.upstream_cost_version ?? 0n) > (first.upstream_cost_version ?? 0n))
   })
 
   test('a free model costs the house, in the account’s currency only', async () => {
@@ -120,13 +120,13 @@ describe('costs', { concurrency: false }, () => {
       // Step by step.
     }
     const sums = await sql`
-      select 'records' as what, sum(charged)::bigint as charged, sum(cost)::bigint as cost,
-        sum(charged) filter (where cost is null)::bigint as uncosted from call
+      select 'records' as what, sum(charged)::bigint as charged, sum(upstream_cost)::bigint as cost,
+        sum(charged) filter (where upstream_cost is null)::bigint as uncosted from call
       union all
-      select 'channels', sum(charged)::bigint, sum(cost)::bigint, sum(uncosted)::bigint
+      select 'channels', sum(charged)::bigint, sum(upstream_cost)::bigint, sum(uncosted)::bigint
       from channel_hour
       union all
-      select 'hours', sum(charged)::bigint, sum(cost)::bigint, sum(uncosted)::bigint
+      select 'hours', sum(charged)::bigint, sum(upstream_cost)::bigint, sum(uncosted)::bigint
       from usage_hour`
     const [records, channels, hours] = sums.map(({ charged, cost, uncosted }) => [
       ...[charged, cost, uncosted],

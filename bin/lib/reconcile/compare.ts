@@ -95,7 +95,7 @@ export function compare(
   for (const row of records.days) {
     const pair = table.at(row.day, isByModel ? names.ofOurs(row.model) : ALL_MODELS)
     pair.models.add(row.model)
-    pair.ours.amount += row.cost
+    pair.ours.amount += row.upstream_cost
     pair.ours.requests += Number(row.calls)
   }
   for (const { day, model, unit, quantity } of records.units) {
@@ -132,7 +132,7 @@ export function countOutput({ units }: Side): number {
 
 function refuseOtherCurrency({ currency, hasAmounts }: Vendors, days: readonly DayRow[]): void {
   if (!hasAmounts || currency === undefined) return
-  const other = days.find((row) => row.currency !== currency && row.cost > 0n)
+  const other = days.find((row) => row.currency !== currency && row.upstream_cost > 0n)
   if (!other) return
   throw new OperatorError(
     `the export is in ${currency}, but costs of ${other.model} are booked in ${other.currency}: ` +

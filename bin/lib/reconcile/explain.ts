@@ -31,13 +31,13 @@ export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
   after_midnight: 'calls within 10 minutes of midnight, in this day',
   before_midnight: 'calls within 10 minutes of midnight, in the next or last day',
   failed_attempt: 'attempts without an answer, which may be billed',
-  orphan_cost: 'submissions that nobody was charged for',
+  uncharged_cost: 'submissions that nobody was charged for',
 }
 
 /** What can be why the vendor has more, and why it has less. */
 const MORE: ReadonlySet<string> = new Set([
   ...['unknown_cost', 'uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'before_midnight'],
-  ...['failed_attempt', 'orphan_cost'],
+  ...['failed_attempt', 'uncharged_cost'],
 ])
 const LESS: ReadonlySet<string> = new Set([
   ...['uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'after_midnight'],
@@ -56,7 +56,7 @@ export async function explain(
   const rows = all.filter(({ kind }) => kinds.has(kind))
   const explanations = [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, found]) => ({
     ...{ kind, count: Number(found[0]?.count ?? 0) },
-    calls: found.map(({ id, cost }) => ({ id, cost })),
+    calls: found.map(({ id, upstream_cost: cost }) => ({ id, cost })),
   }))
   if (!hasAmounts) return { explanations, matching: [] }
   const matching = findSubset(toItems(rows, difference), difference < 0n ? -difference : difference)
@@ -68,8 +68,8 @@ export async function explain(
 /** Costs that the vendor may have in another day, or may not have at all. */
 function toItems(rows: readonly CandidateRow[], difference: bigint) {
   const known = new Map<string, bigint>()
-  for (const { id, kind, cost } of rows) {
-    const isOurs = kind !== 'before_midnight' && kind !== 'orphan_cost'
+  for (const { id, kind, upstream_cost: cost } of rows) {
+    const isOurs = kind !== 'before_midnight' && kind !== 'uncharged_cost'
     if (cost && isOurs === difference < 0n) known.set(id, cost)
   }
   return [...known].map(([id, amount]) => ({ id, amount }))

@@ -9,7 +9,7 @@ export async function selectContentKeys(
 ): Promise<readonly string[]> {
   const rows = await sql<{ key: string }[]>`
     select storage_key as key from file
-    where storage_key > ${after} and not lent and expires_at > now()
+    where storage_key > ${after} and not published and expires_at > now()
     union all
     select storage_key from asset where storage_key > ${after}
     order by key limit ${limit}`

@@ -81,7 +81,7 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
     await quota.claim(transaction, accountId, blob.bytes)
     await blobs.adopt(transaction, blob.key)
     const file = await insertFile(transaction, {
-      ...{ id: newId('file'), account_id: accountId, filename, purpose, lent: false },
+      ...{ id: newId('file'), account_id: accountId, filename, purpose, published: false },
       token: randomText(TOKEN_CHARACTERS),
       storage_key: blob.key,
       content_type: sniffType(blob.head),

@@ -14,7 +14,7 @@ export interface FileRow {
   readonly expires_at: Date
   readonly request_id: string | null
   /** Of a call, and no file of the account's: see publish-upload.ts. */
-  readonly lent: boolean
+  readonly published: boolean
   /** Null for files that are older than the column. */
   readonly sha256: Buffer | null
 }
@@ -31,12 +31,12 @@ export async function insertFile(sql: TransactionSql, file: NewFile): Promise<Fi
   const [row] = await sql<FileRow[]>`
     insert into file
       (id, account_id, token, storage_key, filename, purpose, content_type, bytes, expires_at,
-        sha256, request_id, idempotency_key, lent)
+        sha256, request_id, idempotency_key, published)
     values (
       ${file.id}, ${file.account_id}, ${file.token}, ${file.storage_key}, ${file.filename},
       ${file.purpose}, ${file.content_type}, ${bytes},
       now() + ${file.life_seconds}::float8 * interval '1 second', ${file.sha256},
-      ${file.request_id}, ${file.idempotency_key}, ${file.lent}
+      ${file.request_id}, ${file.idempotency_key}, ${file.published}
     ) returning *`
   if (!row) throw new Error('a file that was inserted was not returned')
   return row
@@ -50,7 +50,7 @@ export async function findFile(
 ): Promise<FileRow | undefined> {
   const [row] = await sql<FileRow[]>`
     select * from file
-    where id = ${id} and account_id = ${accountId} and not lent and expires_at > now()`
+    where id = ${id} and account_id = ${accountId} and not published and expires_at > now()`
   return row
 }
 
@@ -100,7 +100,7 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
   const filter = purpose === undefined ? sql`` : sql`and purpose = ${purpose}`
   return sql<FileRow[]>`
     select * from file
-    where account_id = ${accountId} and not lent and expires_at > now() ${from} ${filter}
+    where account_id = ${accountId} and not published and expires_at > now() ${from} ${filter}
     order by created_at ${order}, id ${order}
     limit ${limit}`
 }

@@ -50,7 +50,7 @@ export function createLend({
     return withTransaction(sql, async (transaction) => {
       await blobs.adopt(transaction, blob.key)
       return insertFile(transaction, {
-        ...{ id: newId('lent'), account_id: wanted.accountId, lent: true, purpose: PURPOSE },
+        ...{ id: newId('pub'), account_id: wanted.accountId, published: true, purpose: PURPOSE },
         token: randomText(TOKEN_CHARACTERS),
         storage_key: blob.key,
         filename: wanted.filename,

@@ -17,8 +17,8 @@ export async function versionCosts(
       continue
     }
     const known = stored.find((one) => isSameTarget(one, route) && hasSameCosts(one, route))
-    const version = known?.cost_version ?? (await saveCost(sql, modelId, route))
-    routes.push({ ...route, cost_version: version })
+    const version = known?.upstream_cost_version ?? (await saveCost(sql, modelId, route))
+    routes.push({ ...route, upstream_cost_version: version })
   }
   return routes
 }

@@ -25,7 +25,7 @@ export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model 
 }
 
 function loadRoute(
-  { costs, currency, cost_version: version, ...stored }: StoredRoute,
+  { costs, currency, upstream_cost_version: version, ...stored }: StoredRoute,
   type: ModelType,
 ): Route {
   const { channel, upstream_model: upstreamModel, priority, weight } = stored

@@ -17,7 +17,7 @@ export interface UnitMargin {
   readonly when?: StoredPrice['when']
   readonly price: string
   /** Rounded up; null when the route has no costs, or none in this unit. */
-  readonly cost: string | null
+  readonly upstream_cost: string | null
   readonly margin: string | null
   /** Of the price; null for a price of zero. */
   readonly margin_share: number | null
@@ -57,11 +57,16 @@ function compare(
   const { unit, per, amountNanos, when } = price
   const shown = { channel, upstream_model, unit, per, price: formatAmount(amountNanos) }
   const known = when ? { ...shown, when } : shown
-  if (!found) return { ...known, cost: null, margin: null, margin_share: null }
+  if (!found) return { ...known, upstream_cost: null, margin: null, margin_share: null }
   const cost = divideUp(found.amountNanos * BigInt(per), BigInt(found.per))
   const margin = amountNanos - cost
   const share = amountNanos === 0n ? null : Number((margin * 10_000n) / amountNanos) / 10_000
-  return { ...known, cost: formatAmount(cost), margin: formatAmount(margin), margin_share: share }
+  return {
+    ...known,
+    upstream_cost: formatAmount(cost),
+    margin: formatAmount(margin),
+    margin_share: share,
+  }
 }
 
 /**

@@ -125,7 +125,7 @@ export function describeUsage(row: UsageSummary): z.infer<typeof usageRecord> {
   }
 }
 
-/** What is stored is checked once more: it may be from an older version. */
+/** Drops stored items that do not fit the public schema. */
 function readAll<Item extends z.ZodType>(item: Item, stored: unknown): z.output<Item>[] {
   if (!Array.isArray(stored)) return []
   return stored.flatMap((one) => {

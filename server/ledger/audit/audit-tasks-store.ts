@@ -51,14 +51,14 @@ const successesAreCharged: Invariant = {
 
 const upstreamCostsAreExplained: Invariant = {
   id: 'I12',
-  title: 'what an upstream took belongs to one task, or is noted as a cost that nobody pays',
+  title: 'what an upstream took belongs to one task, or is noted as an uncharged cost',
   find: (sql) => sql<Violation[]>`
     select a.id as subject, format('upstream task %s', a.upstream_id) as found,
-      'its task, or an orphaned cost' as expected
+      'its task, or an uncharged cost' as expected
     from task_attempt a
     where a.upstream_id is not null
       and not exists (select 1 from task t where t.attempt_id = a.id)
-      and not exists (select 1 from orphan_cost o where o.attempt_id = a.id)
+      and not exists (select 1 from uncharged_cost o where o.attempt_id = a.id)
     union all
     select a.id, format('%s though its task has ended', a.state), 'a known outcome'
     from task_attempt a join task t on t.id = a.task_id
@@ -68,7 +68,7 @@ const upstreamCostsAreExplained: Invariant = {
     from task_call c join task t on t.id = c.task_id
     where t.finished_at is not null and c.state = 'sending'
     union all
-    select o.attempt_id, 'an orphaned cost', 'its attempt' from orphan_cost o
+    select o.attempt_id, 'an uncharged cost', 'its attempt' from uncharged_cost o
     where not exists (select 1 from task_attempt a where a.id = o.attempt_id)
     limit ${LIST_LIMIT}`,
 }

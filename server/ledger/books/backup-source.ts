@@ -13,7 +13,7 @@ import { DatabaseProblem } from '../../database/problem.ts'
 import { readBlocks, readEntries } from './read-rows.ts'
 import type { ChainSource } from './verify-chain.ts'
 
-/** Throws DatabaseProblem when the folder is no backup, or one from before blocks were sealed. */
+/** Throws DatabaseProblem when the folder is no backup of a gateway. */
 export function openBackupChain(folder: string): ChainSource {
   const from = resolve(folder)
   if (!existsSync(join(from, MANIFEST_FILE))) {
@@ -31,7 +31,7 @@ export function openBackupChain(folder: string): ChainSource {
 function findTable(manifest: Manifest, name: string): BackupTable {
   const table = manifest.tables.find((one) => one.name === name)
   if (table) return table
-  throw new DatabaseProblem(`the backup has no ${name}: it is older than sealed books`)
+  throw new DatabaseProblem(`the backup has no table ${name}: use another backup`)
 }
 
 async function* readLines(from: string, { name }: BackupTable): AsyncGenerator<string> {

@@ -27,8 +27,8 @@ function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredC
   return {
     charge: chargeNanos.toString(),
     ...{ lines, attempts },
-    cost: cost?.nanos.toString() ?? null,
-    cost_version: cost?.version.toString() ?? null,
+    upstream_cost: cost?.nanos.toString() ?? null,
+    upstream_cost_version: cost?.version.toString() ?? null,
   }
 }
 

@@ -39,7 +39,7 @@ export function createCorrections(options: {
         if (isUnavailable(error)) return { left: items.slice(index), stays: true }
         log.error({ hold_id: row.hold_id, error }, 'a correction was refused: posting its amount')
         const bare = { lines: [], attempts: [], error: null, review: true }
-        const rest = { ...row, ...bare, cost: null, cost_version: null }
+        const rest = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
         const posted = await correctLost(sql, rest).catch(() => undefined)
         if (!posted) return { left: items.slice(index), stays: true }
         resolve(posted)

@@ -83,7 +83,8 @@ function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow
     ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
     ${rows.map((row) => row.charge)}::bigint[], ${rows.map((row) => row.status)}::text[],
     ${rows.map((row) => row.basis)}::text[], ${rows.map((row) => String(row.review))}::boolean[],
-    ${rows.map((row) => row.cost)}::bigint[], ${rows.map((row) => row.cost_version)}::bigint[],
+    ${rows.map((row) => row.upstream_cost)}::bigint[],
+    ${rows.map((row) => row.upstream_cost_version)}::bigint[],
     ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
     ${stringifyStorable(details)}::text::jsonb,
     ${before.map((row) => row.account_id)}::text[])`
@@ -104,7 +105,8 @@ export async function findUnlocked(
 export async function correctLost(sql: Sql, row: SettleRow): Promise<SettleVerdict> {
   const [answer] = await sql<{ verdict: SettleVerdict }[]>`
     select ledger_correct(${row.hold_id}, ${row.charge}::bigint, ${row.status}, ${row.basis},
-      ${row.review}, ${row.cost}::bigint, ${row.cost_version}::bigint, ${row.error},
+      ${row.review}, ${row.upstream_cost}::bigint, ${row.upstream_cost_version}::bigint,
+      ${row.error},
       ${stringifyStorable(describe(row))}::text::jsonb) as verdict`
   return answer?.verdict ?? 'unknown'
 }

@@ -109,7 +109,9 @@ class RepeatedSettlements implements Settlements {
     if (isUnavailable(error)) throw error
     log.error({ hold_id: row.hold_id, error }, 'settlement refused: closing without details')
     const bare = { lines: [], attempts: [], error: null, answer: null, review: true }
-    return this.close([{ ...item, row: { ...row, ...bare, cost: null, cost_version: null } }])
+    return this.close([
+      { ...item, row: { ...row, ...bare, upstream_cost: null, upstream_cost_version: null } },
+    ])
   }
 
   /** Locked accounts go on alone; returns the others. */

@@ -162,7 +162,11 @@ function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model']
 
 /** The route that has it, with its costs of then. */
 async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRoute> {
-  const { channel_id: channel, upstream_model: upstreamModel, cost_version: version } = task
+  const {
+    channel_id: channel,
+    upstream_model: upstreamModel,
+    upstream_cost_version: version,
+  } = task
   const entries = isStored(task.costs) ? readPrices(task.costs) : undefined
   const target = await openChannel(engine, task).catch((error: unknown) => {
     // A channel that is gone charges nothing differently: only its settings are not known.

@@ -25,7 +25,7 @@ export async function findAttempt(sql: Sql, attemptId: string): Promise<AttemptP
 export interface AttemptNow {
   readonly state: AttemptState
   readonly upstream_id: string | null
-  readonly told_count: number
+  readonly callback_count: number
   /** False once another attempt carries the task. */
   readonly is_current: boolean
   readonly has_ended: boolean
@@ -40,7 +40,7 @@ export async function lockAttempt(
   // By a statement of its own: what a statement reads beside a row that it waited for is old.
   await sql`select 1 from task where id = ${taskId} for update`
   const [row] = await sql<AttemptNow[]>`
-    select a.state, a.upstream_id, a.told_count, t.attempt_id = a.id as is_current,
+    select a.state, a.upstream_id, a.callback_count, t.attempt_id = a.id as is_current,
       t.due_at is null as has_ended
     from task_attempt a join task t on t.id = a.task_id where a.id = ${attemptId}`
   return row
@@ -65,8 +65,8 @@ export async function noteTold(
   upstreamId: string | null,
 ): Promise<void> {
   await sql`
-    update task_attempt set told_count = told_count + 1,
-      told_id = coalesce(${upstreamId}::text, told_id)
+    update task_attempt set callback_count = callback_count + 1,
+      callback_upstream_id = coalesce(${upstreamId}::text, callback_upstream_id)
     where id = ${attemptId}`
 }
 
@@ -81,12 +81,13 @@ export async function wakeByReport(
   everyMs: number,
 ): Promise<void> {
   await sql`
-    with told as (
-      update task_attempt set told_at = case when told_at > now() then told_at
-        else greatest(now(), told_at + ${everyMs}::float8 * interval '1 millisecond') end
-      where id = ${attemptId} returning task_id, told_at)
-    update task set due_at = least(due_at, told.told_at)
-    from told where task.id = told.task_id and due_at is not null
+    with noted as (
+      update task_attempt set callback_due_at = case
+        when callback_due_at > now() then callback_due_at
+        else greatest(now(), callback_due_at + ${everyMs}::float8 * interval '1 millisecond') end
+      where id = ${attemptId} returning task_id, callback_due_at)
+    update task set due_at = least(due_at, noted.callback_due_at)
+    from noted where task.id = noted.task_id and due_at is not null
       and not (is_claimed and due_at > now())`
 }
 
@@ -94,6 +95,6 @@ export async function wakeByReport(
 export async function wakeTold(sql: TransactionSql, attemptId: string): Promise<void> {
   await sql`
     update task set due_at = least(due_at, now()) from task_attempt a
-    where a.id = ${attemptId} and a.told_id is not null and task.id = a.task_id
+    where a.id = ${attemptId} and a.callback_upstream_id is not null and task.id = a.task_id
       and due_at is not null`
 }

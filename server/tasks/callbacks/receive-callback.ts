@@ -89,7 +89,7 @@ async function write(
 ): Promise<void> {
   const { task_id: taskId, channel_id: channelId } = place
   const now = await lockAttempt(transaction, taskId, attemptId)
-  if (!now || now.told_count >= REPORTS_MAX) return
+  if (!now || now.callback_count >= REPORTS_MAX) return
   const isForeign =
     upstreamId !== undefined && (await isAnothers(transaction, channelId, attemptId, upstreamId))
   const use = isForeign ? 'another_task' : judge(now, upstreamId)

@@ -69,7 +69,7 @@ export async function moveOn(
     channelId: route.channel,
     channelVersion: route.target.version,
     upstreamModel: route.upstreamModel,
-    costVersion: route.cost?.version ?? null,
+    upstreamCostVersion: route.cost?.version ?? null,
   }
   await withTransaction(engine.sql, (transaction) =>
     moveToAttempt(transaction, task.fence, next, task),

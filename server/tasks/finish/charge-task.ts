@@ -74,12 +74,15 @@ function heldFor({ quantities, facts }: ClaimedTask): Held {
  * known, or when none of what it counts is among them.
  */
 function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
-  if (task.cost_version === null || !isStored(task.costs)) return null
+  if (task.upstream_cost_version === null || !isStored(task.costs)) return null
   const entries = readPrices(task.costs, task.kind)
   const isNothing = Object.keys(quantities).length === 0
   const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
   if (!isNothing && !isKnown) return null
-  return believe(priceCharge(entries, quantities, facts, facts).totalNanos, task.cost_version)
+  return believe(
+    priceCharge(entries, quantities, facts, facts).totalNanos,
+    task.upstream_cost_version,
+  )
 }
 
 /** The most that the upstream can have billed for a task of which nobody knows how it ended. */

@@ -131,19 +131,19 @@ async function tell(
       : { charged: formatAmount(charge.nanos), basis: charge.basis }
   await addEvent(transaction, task.id, charge.nanos === null ? 'released' : 'settled', {
     ...money,
-    ...(options.orphan ? { orphan_cost: options.orphan } : {}),
+    ...(options.orphan ? { uncharged_cost: options.orphan } : {}),
   })
 }
 
 async function announce(engine: Engine, transaction: TransactionSql, task: TaskRow): Promise<void> {
-  if (task.callback_url === null) return
+  if (task.webhook_url === null) return
   const submission = engine.submissions.get(task.endpoint)
   if (!submission || !engine.ports.enqueueDelivery) return
   await engine.ports.enqueueDelivery(transaction, {
     accountId: task.account_id,
     taskId: task.id,
     kind: task.kind,
-    url: task.callback_url,
+    url: task.webhook_url,
     body: JSON.stringify(submission.announce(task)),
   })
 }

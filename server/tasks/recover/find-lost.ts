@@ -68,7 +68,7 @@ async function askByTold(
   task: ClaimedTask,
   { driver, wire, settings }: Reach,
 ): Promise<Finding | undefined> {
-  const { told_id: toldId, channel_id: channelId } = task
+  const { callback_upstream_id: toldId, channel_id: channelId } = task
   if (toldId === null) return undefined
   if ((await knownUpstreamIds(sql, channelId, [toldId])).size > 0) return undefined
   const { state } = await driver.look(wire, referenceOf(task, settings, toldId))

@@ -19,12 +19,6 @@ const PASSES_MIN = 2
 
 /** One pass over a task in state `submitting` whose lease this process has just taken. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
-  if (task.attempt_state === 'given_up') {
-    // Earlier releases gave it up before the task could end: what was found is not known any more,
-    // so the cost is noted.
-    await giveUp(engine, task, 'unknown_submit')
-    return
-  }
   if (task.attempt_state !== 'sending' && task.attempt_state !== 'unknown') {
     // Nothing was sent, or it was clearly refused: the caller's connection ended with the process.
     const message = 'the submission was interrupted before it reached the upstream'

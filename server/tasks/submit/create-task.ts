@@ -178,7 +178,7 @@ function describe(
   { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
 ): { readonly task: NewTask; readonly attempt: NewAttempt } {
   const [{ route, prepared }] = plans
-  const { callback_url: callbackUrl } = parameters
+  const { callback_url: webhookUrl } = parameters
   const task: NewTask = {
     id: taskId,
     kind: submission.kind,
@@ -190,7 +190,7 @@ function describe(
     model: call.model.id,
     request: submission.keep(parameters),
     prepared,
-    callbackUrl: typeof callbackUrl === 'string' ? callbackUrl : null,
+    webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : null,
     quote: submission.background ? keepQuote(quoted) : null,
     ageMsMax: times.ageMsMax,
     state: submission.call ? 'queued' : 'submitting',
@@ -203,7 +203,7 @@ function describe(
     channelId: route.channel,
     channelVersion: route.target.version,
     upstreamModel: route.upstreamModel,
-    costVersion: route.cost?.version ?? null,
+    upstreamCostVersion: route.cost?.version ?? null,
   }
   return { task, attempt }
 }

@@ -45,7 +45,7 @@ export async function noteUnknown(
       released_after_seconds: Math.round(times.unknownMs / 1000),
     })
     // One that came before can be followed at once.
-    if (task.told_id === null) await wakeTold(transaction, task.attempt_id)
+    if (task.callback_upstream_id === null) await wakeTold(transaction, task.attempt_id)
     await markAnswerLost(transaction, task.id)
     await keepTaskAnswer(engine, transaction, task)
   })

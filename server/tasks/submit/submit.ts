@@ -136,7 +136,7 @@ export async function nextAttempt(
     channelId: route.channel,
     channelVersion: route.target.version,
     upstreamModel: route.upstreamModel,
-    costVersion: route.cost?.version ?? null,
+    upstreamCostVersion: route.cost?.version ?? null,
   }
   const moved = await withTransaction(engine.sql, (transaction) =>
     moveToAttempt(transaction, task.fence, next, prepared),

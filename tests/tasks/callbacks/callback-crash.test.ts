@@ -25,7 +25,7 @@ const WAIT_MS = 30_000
 interface Row {
   readonly state: string
   readonly upstream_id: string | null
-  readonly told_id: string | null
+  readonly callback_upstream_id: string | null
   readonly charged: bigint | null
 }
 
@@ -94,7 +94,7 @@ describe('killed while a report is followed', () => {
 
   async function rows(): Promise<Row[]> {
     return await database.sql<Row[]>`
-      select t.state, a.upstream_id, a.told_id, c.charged from task t
+      select t.state, a.upstream_id, a.callback_upstream_id, c.charged from task t
       join task_attempt a on a.id = t.attempt_id
       left join call c on c.hold_id = t.hold_id and t.finished_at is not null
       order by t.created_at`
@@ -105,7 +105,7 @@ describe('killed while a report is followed', () => {
     const hearing = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-told' })
     await assert.rejects(report(hearing, first), 'killed before it answered')
     await hearing.exited
-    assert.equal((await rows())[0]?.told_id, first.id)
+    assert.equal((await rows())[0]?.callback_upstream_id, first.id)
 
     const second = await loseOne()
     const api = await start({ ROLE: 'api' })

@@ -54,8 +54,14 @@ describe('a report of a vendor', () => {
   async function rowOf(task: VendorTask) {
     const attemptId = `att_${hookOf(task).split('/').at(-1)?.split('.')[0]}`
     const [row] = await stage.gateway.sql<
-      { id: string; state: string; told_id: string | null; told_count: number; looks: number }[]
-    >`select t.id, t.state, a.told_id, a.told_count, t.looks from task t
+      {
+        id: string
+        state: string
+        callback_upstream_id: string | null
+        callback_count: number
+        polls: number
+      }[]
+    >`select t.id, t.state, a.callback_upstream_id, a.callback_count, t.polls from task t
       join task_attempt a on a.task_id = t.id where a.id = ${attemptId}`
     assert.ok(row)
     return row
@@ -127,7 +133,7 @@ describe('a report of a vendor', () => {
     const answers = await Promise.all(forged.map((one) => report(one ?? '', { id: task.id })))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [404])
     assert.equal(new Set(answers.map(({ text }) => text)).size, 1, JSON.stringify(answers))
-    assert.equal((await rowOf(task)).told_count, 0)
+    assert.equal((await rowOf(task)).callback_count, 0)
   })
 
   test('too large, or no JSON at all: 413, and a look', async () => {
@@ -135,14 +141,14 @@ describe('a report of a vendor', () => {
     const { task } = await create(tenant)
     const { status } = await report(hookOf(task), { id: task.id, pad: 'x'.repeat(70_000) })
     assert.equal(status, 413)
-    assert.equal((await rowOf(task)).told_count, 0)
+    assert.equal((await rowOf(task)).callback_count, 0)
     task.status = 'running'
     assert.equal((await report(hookOf(task), 'not json')).status, 200)
     await stateIs(task, 'processing')
     for (const odd of ['[]', '"x"', '{"id":"a\\u0000b"}', '{"id":7}', '']) {
       assert.equal((await report(hookOf(task), odd)).status, 200, odd)
     }
-    assert.equal((await rowOf(task)).told_id, null)
+    assert.equal((await rowOf(task)).callback_upstream_id, null)
   })
 
   test('an id that is another attempt’s is refused, and named to nobody', async () => {
@@ -152,7 +158,7 @@ describe('a report of a vendor', () => {
     const { answer, task } = await create(tenant, (made) => report(hookOf(made), { id: others.id }))
     assert.equal(answer.status, 200)
     await report(hookOf(task), { id: others.id })
-    assert.equal((await rowOf(task)).told_id, null)
+    assert.equal((await rowOf(task)).callback_upstream_id, null)
     const ignored = (await eventsOf(tenant, task)).filter(({ ignored: why }) => why)
     assert.deepEqual([...new Set(ignored.map(({ ignored: why }) => why))], ['another_task'])
     assert.ok(!JSON.stringify(ignored).includes(others.id))
@@ -171,7 +177,7 @@ describe('a report of a vendor', () => {
     await report(hookOf(task), { id: 'cgt-of-nobody' })
     const { json } = await stage.gateway.get(`/v1/videos/generations/${answer.json.id}`, tenant.key)
     assert.equal(json.upstream_id, task.id)
-    assert.equal((await rowOf(task)).told_id, null)
+    assert.equal((await rowOf(task)).callback_upstream_id, null)
   })
 
   test('before the answer to the submission: nothing is lost, nothing is taken twice', async () => {
@@ -257,7 +263,7 @@ describe('a report of a vendor', () => {
       statuses.push((await report(hookOf(task), { id: task.id })).status)
     }
     assert.deepEqual([...new Set(statuses)], [200, 429])
-    assert.equal((await rowOf(task)).told_count, 40)
+    assert.equal((await rowOf(task)).callback_count, 40)
     assert.ok(looksOf() <= 42, `${looksOf()} looks`)
     const { task: other } = await create(tenant)
     assert.equal((await report(hookOf(other), { id: other.id })).status, 200)

@@ -160,7 +160,7 @@ describe('killed at a named line of a deferred call', () => {
     vendor.letGo()
     const [row] = await database.sql`
       select t.state, h.state as hold, o.reason from task t join hold h on h.id = t.hold_id
-      join orphan_cost o on o.task_id = t.id where t.id = ${id}`
+      join uncharged_cost o on o.task_id = t.id where t.id = ${id}`
     assert.deepEqual({ ...row }, { state: 'failed', hold: 'released', reason: 'unknown_submit' })
   })
 
@@ -169,7 +169,7 @@ describe('killed at a named line of a deferred call', () => {
       { model: string; state: string; charged: bigint; reason: string | null }[]
     >`
       select t.model, t.state, c.charged, o.reason from task t
-      join call c on c.hold_id = t.hold_id left join orphan_cost o on o.task_id = t.id`
+      join call c on c.hold_id = t.hold_id left join uncharged_cost o on o.task_id = t.id`
     assert.equal(rows.length, Object.keys(ENDINGS).length, 'no task is lost or made twice')
     for (const { model, state, charged, reason } of rows) {
       const expected = ENDINGS[model]

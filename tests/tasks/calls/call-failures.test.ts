@@ -20,7 +20,7 @@ describe('a deferred call', () => {
 
   async function orphans({ json }: TestAnswer) {
     const rows = await stage.gateway.sql`
-      select reason from orphan_cost where task_id = ${json.id}`
+      select reason from uncharged_cost where task_id = ${json.id}`
     return rows.map(({ reason }) => reason)
   }
 

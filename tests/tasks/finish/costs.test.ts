@@ -55,8 +55,8 @@ describe('the cost of a task', { concurrency: false }, () => {
       `the record of ${id}`,
       async () => {
         const [row] = await stage.gateway.sql<Kept[]>`
-        select c.charged, c.cost, o.cost as orphaned, o.reason from call c
-        left join orphan_cost o on o.task_id = c.task_id where c.request_id = ${id}`
+        select c.charged, c.upstream_cost as cost, o.upstream_cost as orphaned, o.reason from call c
+        left join uncharged_cost o on o.task_id = c.task_id where c.request_id = ${id}`
         return row
       },
       WAIT_MS,

@@ -31,7 +31,7 @@ describe('a task', () => {
   async function expectPaidBack({ accountId }: Tenant, id: string, reason: string) {
     const { held, available } = await stage.gateway.balance(accountId)
     assert.deepEqual([held, available], [0n, ALL])
-    const orphans = await stage.gateway.sql`select reason from orphan_cost where task_id = ${id}`
+    const orphans = await stage.gateway.sql`select reason from uncharged_cost where task_id = ${id}`
     assert.deepEqual([...orphans], [{ reason }])
   }
 

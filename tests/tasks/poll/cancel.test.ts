@@ -114,7 +114,7 @@ describe('cancelling a task', () => {
     assert.ok([200, 404, 409].includes(answer.status), String(answer.status))
     await stage.gateway.sql`update task set gone_since = now() - interval '1 hour' where id = ${id}`
     await stage.until(tenant, id, 'failed')
-    const costs = await stage.gateway.sql`select reason from orphan_cost where task_id = ${id}`
+    const costs = await stage.gateway.sql`select reason from uncharged_cost where task_id = ${id}`
     assert.deepEqual(
       costs.map(({ reason }) => reason),
       ['erased'],

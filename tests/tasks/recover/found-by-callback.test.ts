@@ -66,7 +66,7 @@ describe('a lost submission at a vendor that only reports', () => {
       const [row] = await gateway.sql<Ended[]>`
         select t.id, t.state, a.upstream_id, c.charged, o.reason from task t
         join task_attempt a on a.id = t.attempt_id join call c on c.hold_id = t.hold_id
-        left join orphan_cost o on o.task_id = t.id
+        left join uncharged_cost o on o.task_id = t.id
         where t.request_id = ${requestId} and t.finished_at is not null`
       return row
     }

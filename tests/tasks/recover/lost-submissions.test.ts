@@ -25,7 +25,7 @@ async function ending({ sql }: TestGateway, answer: TestAnswer): Promise<Ended> 
   const look = async () => {
     const [task] = await sql<Ended[]>`
       select t.id, t.state, t.error_code, o.reason from task t
-      left join orphan_cost o on o.task_id = t.id
+      left join uncharged_cost o on o.task_id = t.id
       where t.request_id = ${requestId} and t.finished_at is not null`
     return task
   }
@@ -94,7 +94,7 @@ describe('a lost submission of a recording', () => {
     const unknown = event('attempt_unknown')
     assert.deepEqual([unknown?.looked_for_by, unknown?.released_after_seconds], ['none', 4])
     assert.ok(Number(event('attempt_given_up')?.after_seconds) >= 4)
-    assert.equal(event('released')?.orphan_cost, 'unknown_submit')
+    assert.equal(event('released')?.uncharged_cost, 'unknown_submit')
   })
 })
 

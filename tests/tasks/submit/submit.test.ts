@@ -85,22 +85,6 @@ describe('a submission', () => {
     assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
   })
 
-  test('given up by a process that died before the end: paid back, the cost noted', async () => {
-    const tenant = await stage.gateway.tenant()
-    stage.vendor.fail('POST', 500, 'InternalServiceError')
-    const answer = await stage.create(tenant)
-    const requestId = answer.headers.get('x-request-id') ?? ''
-    await stage.gateway.sql`
-      update task_attempt set state = 'given_up', ended_at = now()
-      where task_id = (select id from task where request_id = ${requestId})`
-    const task = await ending(requestId)
-    assert.equal(task.error_code, 'submission_unknown')
-    const [orphan] = await stage.gateway.sql<{ reason: string }[]>`
-      select reason from orphan_cost where task_id = ${task.id}`
-    assert.equal(orphan?.reason, 'unknown_submit')
-    assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
-  })
-
   test('two lost answers at once cannot be told apart: both paid back, costs noted', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.loseAnswers(2)
@@ -109,7 +93,7 @@ describe('a submission', () => {
     const requests = answers.map(({ headers }) => headers.get('x-request-id') ?? '')
     for (const request of requests) assert.equal((await ending(request)).state, 'failed')
     const costs = await stage.gateway.sql`
-      select reason from orphan_cost o join task t on t.id = o.task_id
+      select reason from uncharged_cost o join task t on t.id = o.task_id
       where t.request_id = any(${requests}::text[])`
     assert.deepEqual(
       costs.map(({ reason }) => reason),

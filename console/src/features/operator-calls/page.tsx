@@ -124,7 +124,7 @@ function useColumns(): Column<Call>[] {
     {
       key: 'cost',
       header: t('cost'),
-      render: (row) => (row.cost === null ? '–' : money(row.cost, row)),
+      render: (row) => (row.upstream_cost === null ? '–' : money(row.upstream_cost, row)),
       align: 'right',
       minor: true,
     },
@@ -171,7 +171,10 @@ function CallDetails({ call }: { readonly call: Call }) {
             label: t('charged'),
             value: <MoneyText amount={call.charged} currency={call.currency} />,
           },
-          { label: t('cost'), value: <Amount amount={call.cost} currency={call.currency} /> },
+          {
+            label: t('cost'),
+            value: <Amount amount={call.upstream_cost} currency={call.currency} />,
+          },
           { label: t('margin'), value: <Amount amount={call.margin} currency={call.currency} /> },
           { label: t('basis'), value: call.basis },
           {

@@ -47,7 +47,7 @@ export function Margins({ margins, currency }: MarginsProps) {
 
 function Line({ margin, currency }: { readonly margin: Margin; readonly currency: string }) {
   const words = usePriceWords()
-  const { unit, per, when, channel, price, cost } = margin
+  const { unit, per, when, channel, price, upstream_cost: cost } = margin
   const money = (amount: string | null) =>
     amount === null ? '–' : <MoneyText amount={amount} currency={currency} places={9} />
   return (

@@ -16,7 +16,7 @@ interface Earner {
   readonly calls: number
   readonly errors: number
   readonly revenue: string
-  readonly cost: string
+  readonly upstream_cost: string
   readonly margin: string | null
   readonly margin_share: number | null
   readonly uncosted_share: number | null
@@ -32,7 +32,7 @@ export function readOrder(text: string): Order {
 /** What stands first: the largest, but of margins the smallest, which want looking at. */
 const RANKS: Readonly<Record<Order, (row: Earner) => number>> = {
   revenue: ({ revenue }) => -Number(revenue),
-  cost: ({ cost }) => -Number(cost),
+  cost: ({ upstream_cost: cost }) => -Number(cost),
   margin: ({ margin }) => (margin === null ? Number.MAX_VALUE : Number(margin)),
   share: ({ margin_share: share }) => share ?? Number.MAX_VALUE,
   calls: ({ calls }) => -calls,
@@ -99,7 +99,9 @@ function useColumns(): Column<Earner>[] {
     ),
     figure('revenue', t('revenue'), (row) => money(row.revenue, row.currency)),
     {
-      ...figure('cost', t('cost'), (row) => (isUnknown(row) ? '–' : money(row.cost, row.currency))),
+      ...figure('cost', t('cost'), (row) =>
+        isUnknown(row) ? '–' : money(row.upstream_cost, row.currency),
+      ),
       minor: true,
     },
     {

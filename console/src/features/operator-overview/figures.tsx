@@ -68,7 +68,14 @@ function Money({ amount, currency }: { readonly amount: string; readonly currenc
 function Earnings({ figures }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const { currency, revenue, cost, margin, uncosted_share: unknown, margin_share: share } = figures
+  const {
+    currency,
+    revenue,
+    upstream_cost: cost,
+    margin,
+    uncosted_share: unknown,
+    margin_share: share,
+  } = figures
   const isKnown = margin !== null
   return (
     <>

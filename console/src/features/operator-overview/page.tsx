@@ -90,7 +90,7 @@ function Charts({ overview }: PartProps) {
                 { label: t('cost'), color: 'var(--mantine-color-orange-6)' },
               ]}
               points={filled.map(({ at, row }) => {
-                const amounts = [row?.revenue ?? '0', row?.cost ?? '0']
+                const amounts = [row?.revenue ?? '0', row?.upstream_cost ?? '0']
                 return {
                   at,
                   values: amounts.map(Number),

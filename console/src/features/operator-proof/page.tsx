@@ -83,7 +83,7 @@ function Attention({ proof }: { readonly proof: Proof }) {
           to="/operator/calls"
           search={{ status: 'lost' }}
         />
-        <StatTile label={t('orphans')} value={proof.orphan_costs} note={t('orphansNote')} />
+        <StatTile label={t('orphans')} value={proof.uncharged_costs} note={t('orphansNote')} />
         <StatTile
           label={t('dropped')}
           value={proof.dropped_deliveries}
@@ -111,7 +111,7 @@ function Orphans() {
     {
       key: 'cost',
       header: t('costAtMost'),
-      render: (row) => row.cost ?? t('unknownCost'),
+      render: (row) => row.upstream_cost ?? t('unknownCost'),
       align: 'right',
     },
   ]

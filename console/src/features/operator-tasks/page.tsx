@@ -97,7 +97,7 @@ function useColumns(): Column<Task>[] {
     { key: 'model', header: t('model'), render: (row) => row.model, minor: true },
     { key: 'status', header: t('status'), render: (row) => <WorkStatus status={row.status} /> },
     { key: 'channel', header: t('channel'), render: (row) => row.channel, minor: true },
-    { key: 'looks', header: t('looks'), render: (row) => row.looks, align: 'right', minor: true },
+    { key: 'polls', header: t('polls'), render: (row) => row.polls, align: 'right', minor: true },
     {
       key: 'next',
       header: t('nextLook'),
@@ -124,7 +124,7 @@ function TaskDetails({ task }: { readonly task: Task }) {
           { label: t('channel'), value: task.channel },
           { label: t('created'), value: <TimeText time={task.created_at} form="full" /> },
           { label: t('finished'), value: <TimeText time={task.finished_at} form="full" /> },
-          { label: t('looks'), value: task.looks },
+          { label: t('polls'), value: task.polls },
           { label: t('failures'), value: task.failures > 0 ? task.failures : undefined },
           { label: t('error'), value: task.error ?? undefined },
           { label: t('request'), value: <CopyText value={task.request_id} /> },

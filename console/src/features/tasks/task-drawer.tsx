@@ -114,7 +114,7 @@ function TaskFacts({ task }: { readonly task: Detail }) {
           value: task.upstream_id ? <CopyText value={task.upstream_id} /> : undefined,
         },
         { label: t('key'), value: <CopyText value={task.key_id} /> },
-        { label: t('looks'), value: t('looksTimes', { count: task.looks }) },
+        { label: t('polls'), value: t('pollCount', { count: task.polls }) },
         {
           label: t('nextLook'),
           value: task.next_look_at ? (

@@ -42,7 +42,7 @@ const media = z.object({
 
 const detail = task.extend({
   upstream_id: z.string().nullable(),
-  looks: z.int().describe('How often the upstream was asked.'),
+  polls: z.int().describe('How often the upstream was asked.'),
   next_look_at: time.nullable(),
   request: z.looseObject({}).describe('What was asked for, without the content.'),
   result: z.looseObject({}).nullable(),

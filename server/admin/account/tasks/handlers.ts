@@ -21,7 +21,7 @@ function statesOf(status: Shown): readonly TaskState[] {
   return status === 'queued' ? ['submitting', 'queued'] : [status]
 }
 
-function describeCallback({ callback_url: url, ...row }: TaskListRow) {
+function describeCallback({ webhook_url: url, ...row }: TaskListRow) {
   if (url === null) return null
   return {
     url,
@@ -78,7 +78,7 @@ async function describeWhole(services: AdminServices, accountId: string, id: str
   return {
     ...describeTask(listed),
     upstream_id: task.upstream_id,
-    looks: task.looks,
+    polls: task.polls,
     next_look_at: listed.due_at?.toISOString() ?? null,
     request: task.request,
     result: shown?.result ?? null,

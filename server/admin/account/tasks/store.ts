@@ -27,7 +27,7 @@ export interface TaskListRow {
   readonly currency: string
   readonly held: bigint
   readonly charged: bigint | null
-  readonly callback_url: string | null
+  readonly webhook_url: string | null
   readonly callback_state: 'pending' | 'delivered' | 'dropped' | null
   readonly callback_attempts: number | null
   readonly error_code: string | null
@@ -46,7 +46,7 @@ export function selectTaskList(sql: Sql, filter: TaskFilter): Promise<TaskListRo
     select t.*, b.currency, h.amount as held, c.charged, d.state as callback_state,
       d.attempts::int as callback_attempts
     from (
-      select id, kind, model, state, key_id, request_id, hold_id, account_id, callback_url,
+      select id, kind, model, state, key_id, request_id, hold_id, account_id, webhook_url,
         error_code, error_message, due_at, created_at, finished_at,
         (extract(epoch from coalesce(finished_at, now()) - created_at) * 1000)::int as elapsed_ms
       from task where account_id = ${accountId} and deleted_at is null

@@ -17,14 +17,14 @@ const route = z.object({
   weight: z.number(),
   costs: z.array(price).optional().describe('What the upstream takes; absent: unknown.'),
   currency: z.string().optional().describe('Of the costs.'),
-  cost_version: z.string().optional(),
+  upstream_cost_version: z.string().optional(),
 })
 
 const margin = z.object({
   ...{ channel: z.string(), upstream_model: z.string(), unit: z.string(), per: z.number() },
   when: z.record(z.string(), z.unknown()).optional(),
   price: z.string(),
-  cost: z.string().nullable().describe('Of as many units; null: unknown.'),
+  upstream_cost: z.string().nullable().describe('Of as many units; null: unknown.'),
   margin: z.string().nullable(),
   margin_share: z.number().nullable().describe('Of the price, from 0 to 1; below 0: a loss.'),
 })

@@ -9,7 +9,7 @@ const figures = {
   calls: z.int(),
   errors: z.int(),
   revenue: amount,
-  cost: amount.describe('What upstreams take, as far as it is known.'),
+  upstream_cost: amount.describe('What upstreams take, as far as it is known.'),
   uncosted: amount.describe('The part of the revenue whose cost is not known.'),
   uncosted_share: share.describe('Of the revenue, from 0 to 1.'),
   margin: amount

@@ -3,7 +3,7 @@ import { formatAmount, type Nanos } from '../../../lib/money.ts'
 import type { Sums } from './store.ts'
 
 const NO_SUMS: Omit<Sums, 'currency'> = {
-  ...{ calls: 0n, errors: 0n, revenue: 0n, cost: 0n, uncosted: 0n },
+  ...{ calls: 0n, errors: 0n, revenue: 0n, upstream_cost: 0n, uncosted: 0n },
 }
 
 export function addUp(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'currency'> {
@@ -12,7 +12,7 @@ export function addUp(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'curr
       calls: all.calls + row.calls,
       errors: all.errors + row.errors,
       revenue: all.revenue + row.revenue,
-      cost: all.cost + row.cost,
+      upstream_cost: all.upstream_cost + row.upstream_cost,
       uncosted: all.uncosted + row.uncosted,
     }),
     NO_SUMS,
@@ -20,7 +20,13 @@ export function addUp(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'curr
 }
 
 /** The margin is that of the revenue whose cost is known; there is none where nothing is. */
-export function showFigures({ calls, errors, revenue, cost, uncosted }: Omit<Sums, 'currency'>) {
+export function showFigures({
+  calls,
+  errors,
+  revenue,
+  upstream_cost: cost,
+  uncosted,
+}: Omit<Sums, 'currency'>) {
   const known = revenue - uncosted
   const margin = known - cost
   const isKnown = known > 0n || cost > 0n
@@ -28,7 +34,7 @@ export function showFigures({ calls, errors, revenue, cost, uncosted }: Omit<Sum
     calls: Number(calls),
     errors: Number(errors),
     revenue: formatAmount(revenue),
-    cost: formatAmount(cost),
+    upstream_cost: formatAmount(cost),
     uncosted: formatAmount(uncosted),
     uncosted_share: shareOf(uncosted, revenue),
     margin: isKnown ? formatAmount(margin) : null,

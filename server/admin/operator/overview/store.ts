@@ -6,13 +6,13 @@ export interface OverviewSpan {
   readonly to: Date
 }
 
-/** `uncosted` is the part of the revenue whose cost nobody knows. */
+/** `uncosted` is the part of the revenue whose upstream cost is not known. */
 export interface Sums {
   readonly currency: string
   readonly calls: bigint
   readonly errors: bigint
   readonly revenue: bigint
-  readonly cost: bigint
+  readonly upstream_cost: bigint
   readonly uncosted: bigint
 }
 
@@ -23,8 +23,9 @@ const hours = (sql: Sql, { from, to }: OverviewSpan) => sql`
 const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
   select date_trunc('hour', c.created_at, 'UTC') as hour, c.account_id, c.model, c.currency,
     coalesce(c.attempts -> -1 ->> 'channel', '') as channel,
-    (c.status in ('failed', 'lost'))::int as errors, c.charged, coalesce(c.cost, 0) as cost,
-    case when c.cost is null then c.charged else 0 end as uncosted
+    (c.status in ('failed', 'lost'))::int as errors, c.charged,
+    coalesce(c.upstream_cost, 0) as upstream_cost,
+    case when c.upstream_cost is null then c.charged else 0 end as uncosted
   from (
     select * from call where finished_at >= (
       select coalesce(counted_until, '-infinity') from usage_watermark)
@@ -34,25 +35,25 @@ const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
 /** One row for each hour, channel, model and currency in the span. */
 function byChannel(sql: Sql, span: OverviewSpan) {
   return sql`(
-    select hour, channel, model, currency, calls, errors, charged, cost, uncosted
+    select hour, channel, model, currency, calls, errors, charged, upstream_cost, uncosted
     from channel_hour where ${hours(sql, span)}
     union all
-    select hour, channel, model, currency, 1, errors, charged, cost, uncosted
+    select hour, channel, model, currency, 1, errors, charged, upstream_cost, uncosted
     from ${uncounted(sql, span)}) r`
 }
 
 /** One row for each account, hour, model, key and endpoint. */
 function byAccount(sql: Sql, span: OverviewSpan) {
   return sql`(
-    select account_id, calls, errors, charged, cost, uncosted
+    select account_id, calls, errors, charged, upstream_cost, uncosted
     from usage_hour where ${hours(sql, span)}
     union all
-    select account_id, 1, errors, charged, cost, uncosted from ${uncounted(sql, span)}) r`
+    select account_id, 1, errors, charged, upstream_cost, uncosted from ${uncounted(sql, span)}) r`
 }
 
 const sums = (sql: Sql) => sql`
   sum(r.calls)::bigint as calls, sum(r.errors)::bigint as errors,
-  sum(r.charged)::bigint as revenue, sum(r.cost)::bigint as cost,
+  sum(r.charged)::bigint as revenue, sum(r.upstream_cost)::bigint as upstream_cost,
   sum(r.uncosted)::bigint as uncosted`
 
 const largestFirst = (sql: Sql) => sql`sum(r.charged) desc, sum(r.calls) desc, 1`
@@ -113,9 +114,9 @@ export function readLosses(sql: Sql, { from, to }: OverviewSpan): Promise<Losses
     select currency, sum(orphaned)::bigint as orphaned, sum(orphans)::int as orphans,
       sum(orphans_uncosted)::int as orphans_uncosted, sum(written_off)::bigint as written_off
     from (
-      select a.currency, coalesce(o.cost, 0) as orphaned, 1 as orphans,
-        (o.cost is null)::int as orphans_uncosted, 0 as written_off
-      from orphan_cost o join task t on t.id = o.task_id join account a on a.id = t.account_id
+      select a.currency, coalesce(o.upstream_cost, 0) as orphaned, 1 as orphans,
+        (o.upstream_cost is null)::int as orphans_uncosted, 0 as written_off
+      from uncharged_cost o join task t on t.id = o.task_id join account a on a.id = t.account_id
       where o.created_at >= ${from} and o.created_at < ${to}
       union all
       select a.currency, 0, 0, 0, c.amount

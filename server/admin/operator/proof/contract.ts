@@ -27,7 +27,7 @@ export const operatorProofContract = {
       oldest_open_hold_at: time.nullable(),
       in_review: z.number().describe('Calls whose charge is not what the upstream stated.'),
       lost_calls: z.number().describe('Closed for a process that died, within 30 days.'),
-      orphan_costs: z.number(),
+      uncharged_costs: z.number(),
       dropped_deliveries: z.number().describe('Within 30 days.'),
       last_audit: z
         .object({
@@ -89,7 +89,9 @@ export const operatorProofContract = {
         upstream_model: z.string(),
         upstream_id: z.string().nullable(),
         reason: z.string(),
-        cost: amount.nullable().describe('At most, in the account’s currency; null: unknown.'),
+        upstream_cost: amount
+          .nullable()
+          .describe('At most, in the account’s currency; null: unknown.'),
         created_at: time,
       }),
     ),

@@ -85,9 +85,14 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
       query.limit,
       (row) => row.attempt_id,
       (row) => {
-        const { channel_id: channel, created_at: createdAt, cost: atMost, ...rest } = row
-        const cost = atMost === null ? null : formatAmount(atMost)
-        return { ...rest, channel, cost, created_at: createdAt.toISOString() }
+        const { channel_id: channel, created_at: createdAt, upstream_cost: atMost, ...rest } = row
+        const upstreamCost = atMost === null ? null : formatAmount(atMost)
+        return {
+          ...rest,
+          channel,
+          upstream_cost: upstreamCost,
+          created_at: createdAt.toISOString(),
+        }
       },
     )
   },

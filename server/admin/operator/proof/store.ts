@@ -53,7 +53,7 @@ export interface CountsRow {
   readonly oldest_open_hold_at: Date | null
   readonly in_review: number
   readonly lost_calls: number
-  readonly orphan_costs: number
+  readonly uncharged_costs: number
   readonly dropped_deliveries: number
 }
 
@@ -64,7 +64,7 @@ export async function selectCounts(sql: Sql): Promise<CountsRow> {
       (select count(*)::int from call where review) as in_review,
       (select count(*)::int from call
         where status = 'lost' and created_at > now() - interval '30 days') as lost_calls,
-      (select count(*)::int from orphan_cost) as orphan_costs,
+      (select count(*)::int from uncharged_cost) as uncharged_costs,
       (select count(*)::int from delivery
         where state = 'dropped' and created_at > now() - interval '30 days') as dropped_deliveries`
   if (!row) throw new Error('no figures')
@@ -78,7 +78,7 @@ export interface OrphanRow {
   readonly upstream_model: string
   readonly upstream_id: string | null
   readonly reason: string
-  readonly cost: bigint | null
+  readonly upstream_cost: bigint | null
   readonly created_at: Date
 }
 
@@ -88,7 +88,7 @@ export function selectOrphans(
 ): Promise<OrphanRow[]> {
   const { limit, after = null } = filter
   return sql<OrphanRow[]>`
-    select * from orphan_cost where ${after}::text is null or (created_at, attempt_id) <
-      (select p.created_at, p.attempt_id from orphan_cost p where p.attempt_id = ${after})
+    select * from uncharged_cost where ${after}::text is null or (created_at, attempt_id) <
+      (select p.created_at, p.attempt_id from uncharged_cost p where p.attempt_id = ${after})
     order by created_at desc, attempt_id desc limit ${limit}`
 }

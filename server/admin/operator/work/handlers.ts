@@ -25,8 +25,8 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
         finished_at: row.finished_at.toISOString(),
         held: formatAmount(row.held),
         charged: formatAmount(row.charged),
-        cost: row.cost === null ? null : formatAmount(row.cost),
-        margin: row.cost === null ? null : formatAmount(row.charged - row.cost),
+        upstream_cost: row.upstream_cost === null ? null : formatAmount(row.upstream_cost),
+        margin: row.upstream_cost === null ? null : formatAmount(row.charged - row.upstream_cost),
       }),
     )
   },

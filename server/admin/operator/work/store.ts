@@ -28,7 +28,7 @@ export interface CallListRow extends Owned {
   readonly currency: string
   readonly held: bigint
   readonly charged: bigint
-  readonly cost: bigint | null
+  readonly upstream_cost: bigint | null
   readonly channel: string | null
   readonly attempts: number
   readonly error: string | null
@@ -57,7 +57,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
         ${status ? sql`and status = ${status}` : sql``}
         ${review === undefined ? sql`` : sql`and review = ${review}`}
         ${requestId ? sql`and request_id = ${requestId}` : sql``}
-        ${loss ? sql`and cost > charged` : sql``}
+        ${loss ? sql`and upstream_cost > charged` : sql``}
         ${
           after
             ? sql`and (created_at, request_id) <
@@ -67,7 +67,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
       order by created_at desc, request_id desc limit ${limit})
     select c.request_id, c.account_id, a.name as account_name, c.created_at, c.finished_at,
       c.endpoint, c.model, c.key_id, c.task_id, c.status, c.basis, c.review, c.currency, c.held,
-      c.charged, c.cost, c.attempts -> -1 ->> 'channel' as channel,
+      c.charged, c.upstream_cost, c.attempts -> -1 ->> 'channel' as channel,
       jsonb_array_length(c.attempts) as attempts, c.error
     from page c join account a on a.id = c.account_id
     order by c.created_at desc, c.request_id desc`
@@ -80,7 +80,7 @@ export interface TaskListRow extends Owned {
   readonly state: string
   readonly channel_id: string
   readonly upstream_id: string | null
-  readonly looks: number
+  readonly polls: number
   readonly failures: number
   readonly due_at: Date | null
   readonly error: string | null
@@ -103,7 +103,7 @@ export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<TaskLi
   const { limit, after, account, from, to, kind, states, channel, id } = filter
   return sql<TaskListRow[]>`
     select t.id, t.account_id, c.name as account_name, t.kind, t.model, t.state, t.channel_id,
-      a.upstream_id, t.looks, t.failures, t.due_at, t.request_id, t.created_at, t.finished_at,
+      a.upstream_id, t.polls, t.failures, t.due_at, t.request_id, t.created_at, t.finished_at,
       t.error_message as error
     from task t
       join account c on c.id = t.account_id

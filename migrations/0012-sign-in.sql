@@ -1,5 +1,5 @@
--- People: who may sign in to the console, to which accounts they belong, what proves that they are
--- they, and what they did. Tokens stand here only as SHA-256; times are the database's.
+-- People who may sign in to the console: their accounts, their credentials and their actions.
+-- Tokens stand here only as SHA-256; times are the database's.
 
 create table person (
   id text primary key,
@@ -26,6 +26,8 @@ create table membership (
   account_id text not null references account,
   role text not null check (role in ('owner', 'member')),
   created_at timestamptz not null default now(),
+  -- Since when the person has this role: an access token from before does not get it.
+  role_since timestamptz not null default now(),
   primary key (person_id, account_id)
 );
 create index membership_by_account on membership (account_id);
@@ -38,7 +40,7 @@ create table console_session (
   -- Written at most once a minute: ends 30 minutes after it, and 12 hours after created_at.
   seen_at timestamptz not null default now(),
   stepped_up_until timestamptz,
-  -- What a passkey has to sign: for adding one, or for a step-up.
+  -- The challenge that a passkey has to sign: for adding one, or for a step-up.
   challenge bytea,
   challenge_until timestamptz,
   ip text not null default '',
@@ -50,7 +52,7 @@ create index console_session_by_person on console_session (person_id);
 -- asked to sign. Deleted when it is used.
 create table sign_in_step (
   token_hash bytea primary key,
-  -- Null while nobody has said who they are: a passkey does that itself.
+  -- Null before the person is known: a passkey names the person itself.
   person_id text references person on delete cascade,
   challenge bytea,
   expires_at timestamptz not null,
@@ -87,12 +89,12 @@ create table console_link (
   id text primary key,
   kind text not null check (kind in ('setup', 'invitation', 'reset')),
   token_hash bytea not null unique,
-  -- Whom it invites.
+  -- The address that it invites.
   email text,
   account_id text references account,
   role text check (role in ('owner', 'member')),
   is_operator boolean not null default false,
-  -- Whose password it resets.
+  -- The person whose password it resets.
   person_id text references person on delete cascade,
   -- A person's id, or `cli:name`.
   created_by text not null,
@@ -102,23 +104,51 @@ create table console_link (
 );
 create index console_link_by_account on console_link (account_id) where used_at is null;
 
--- How much of a rate is used up, shared by all gateways: it is empty again at `full_at`.
+-- The use of rate limits, shared by all gateways: a whole limit is available again at `full_at`.
 create table throttle (
   key text primary key,
   full_at timestamptz not null
 ) with (fillfactor = 50);
 create index throttle_by_age on throttle (full_at);
 
+-- Access tokens, which scripts send to the admin API in a person's place. Rows of ended tokens
+-- stay: the audit log refers to them.
+create table access_token (
+  id text primary key,
+  person_id text not null references person on delete cascade,
+  name text not null check (length(name) between 1 and 100),
+  token_hash bytea not null unique,
+  -- Its first and last four random characters.
+  display text not null,
+  scope text not null check (scope in ('read', 'write')),
+  -- Whether it may act where people need a step-up.
+  is_sensitive boolean not null,
+  -- Created with operator rights: invalid once its person is not an operator any more.
+  is_operator boolean not null,
+  -- A person's id, or `cli:name`.
+  created_by text not null,
+  created_at timestamptz not null default now(),
+  -- Null for a token that does not expire.
+  expires_at timestamptz,
+  -- Written at most once a minute.
+  used_at timestamptz,
+  revoked_at timestamptz
+) with (fillfactor = 80);
+create index access_token_by_person on access_token (person_id, created_at desc);
+create index access_token_by_age on access_token (created_at desc, id desc);
+
 create table audit_log (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
-  -- A person's id, or `cli:name`; null when nobody has proved who they are.
+  -- A person's id, or `cli:name`; null when the person is not known.
   actor text,
+  -- The access token that the actor used; null for a sign-in.
+  token_id text,
   account_id text,
   ip text not null default '',
   action text not null check (length(action) between 1 and 200),
   target text not null default '' check (length(target) <= 500),
-  -- Facts, never secrets.
+  -- Never secrets.
   details jsonb not null default '{}'
 );
 create index audit_log_by_account on audit_log (account_id, id desc);

@@ -1,20 +1,15 @@
 -- Webhooks: deliveries and their attempts. A delivery is written in the transaction that ends its
 -- task and is itself the queue: due time, lease and fence are in the row.
 
--- The secret before the last rotation signs beside the current one until the overlap ends.
-alter table account
-  add column webhook_secret_previous bytea,
-  add column webhook_secret_previous_until timestamptz;
-
 create table delivery (
   id text primary key,
   account_id text not null,
-  -- The task it tells of; null for a test send.
+  -- The task whose end it delivers; null for a test send.
   task_id text,
-  -- What kind of task ended, or `test`.
+  -- The kind of the task that ended, or `test`.
   kind text not null,
   url text not null check (length(url) <= 2048),
-  -- host:port of the URL: what shares the limit of connections to one receiver.
+  -- host:port of the URL: the connections to one receiver share a limit.
   host text not null,
   -- The same bytes in every attempt.
   body bytea not null,
@@ -27,21 +22,27 @@ create table delivery (
   due_at timestamptz not null default now(),
   -- Set while an attempt is under way; when it runs out, the attempt counts as lost.
   lease_until timestamptz,
-  -- Counts claims: who wakes up with an older number has nothing to say any more.
+  -- Fencing token: counts claims, and an attempt with an older number writes nothing.
   fence bigint not null default 0,
   created_at timestamptz not null default now(),
   finished_at timestamptz,
   check ((state = 'pending') = (finished_at is null)),
   check (state = 'pending' or lease_until is null)
 ) with (fillfactor = 80);
--- A task is announced once; people may ask for more.
+-- The end of a task is delivered once; people may ask for more.
 create unique index delivery_by_task on delivery (task_id)
   where redelivery_of is null and task_id is not null;
+-- The timeline of a task shows its redeliveries too, which the unique index leaves out.
+create index delivery_of_task on delivery (task_id) where task_id is not null;
 create index delivery_again on delivery (redelivery_of) where redelivery_of is not null;
-create index delivery_due on delivery (host, due_at) where state = 'pending' and lease_until is null;
+create index delivery_due on delivery (host, due_at)
+  where state = 'pending' and lease_until is null;
 create index delivery_next on delivery (due_at) where state = 'pending' and lease_until is null;
 create index delivery_under_way on delivery (lease_until) where lease_until is not null;
 create index delivery_by_account on delivery (account_id, created_at desc, id desc);
+-- For retention: deliveries that ended long ago are found without reading the others.
+create index delivery_finished on delivery (finished_at) where finished_at is not null;
+create index delivery_by_age on delivery (created_at, id);
 
 create table delivery_attempt (
   delivery_id text not null references delivery,

@@ -1,6 +1,6 @@
--- Tamper-evident books. Committed entries are sealed in blocks: a block covers a range of entry ids,
--- keeps a hash of what lies in it and the hash of the block before. Nothing here is on the path of
--- a call: background workers seal what was committed, a second or two later.
+-- Tamper-evident books. Committed entries are sealed in blocks: a block covers a range of entry
+-- ids, keeps a hash of its entries and the hash of the block before. Nothing here is on the path of
+-- a call: background workers seal committed entries a second or two later.
 create table ledger_block (
   number bigint primary key check (number > 0),
   -- The hash of the block before; 32 zero bytes in the first one.
@@ -13,9 +13,9 @@ create table ledger_block (
   entries_total bigint not null,
   -- SHA-256 over the digests of the entries, in the order of their ids.
   root bytea not null,
-  -- For each entry its id and the first 8 bytes of its digest: these tell which one differs.
+  -- For each entry its id and the first 8 bytes of its digest, to find the one that differs.
   marks bytea not null,
-  -- {"CNY":{"available":"nanos",…}}: what all entries so far have moved, for each ledger account.
+  -- {"CNY":{"available":"nanos",…}}: the sums of all entries so far, for each ledger account.
   totals text not null,
   sealed_at timestamptz not null,
   hash bytea not null
@@ -47,7 +47,7 @@ create trigger ledger_checkpoint_append_only before update or delete or truncate
 
 -- The canonical bytes of an entry are PostgreSQL's binary form of these nine columns: the number of
 -- fields, then for each its type (20, 25 or 1184), its length and its bytes. No two entries share
--- them. What verifies a backup builds the same bytes from the text of the rows.
+-- them. The verification of a backup builds the same bytes from the text of the rows.
 create function ledger_entry_digest(e entry) returns bytea
 language sql stable as $$
   select sha256(record_send(row(e.id, e.posting, e.step, e.account_id, e.currency, e.source,
@@ -69,7 +69,7 @@ as $$
     where e.id > after and e.id <= upto order by e.id offset 0) d
 $$;
 
--- What the entries of a range moved, added to earlier totals.
+-- The sums of the entries of a range, added to earlier totals.
 create function ledger_totals(earlier text, after bigint, upto bigint) returns text
 language sql stable
 set enable_seqscan = off
@@ -105,7 +105,7 @@ $$;
 
 -- Seals at most `ids_max` ids after the head of the chain, up to `bound`. The caller has made sure
 -- that no transaction can add an entry up to `bound` any more. Returns how many entries it sealed:
--- 0 when there is nothing left, null when somebody else is sealing.
+-- 0 when there is nothing left, null when another process is sealing.
 create function ledger_seal(bound bigint, ids_max integer) returns integer
 language plpgsql
 set enable_seqscan = off
