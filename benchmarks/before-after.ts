@@ -5,10 +5,10 @@
  */
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { readCpuSeconds } from '../testbed/proc.ts'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 import { type Peer, startTributary, startUpstream } from './peers/start-peers.ts'
-import { readCpuSeconds } from './support/proc.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
-import { runWrk } from './support/wrk.ts'
+import { runWrk } from './peers/wrk.ts'
 
 const { values } = parseArgs({
   options: {

@@ -4,6 +4,7 @@
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 import { openPage } from '../tests/console/support/browser.ts'
 import { listPages } from '../tests/console/support/list-pages.ts'
 import { type ConsoleStage, startConsoleStage } from '../tests/console/support/stage.ts'
@@ -15,7 +16,6 @@ import {
   type Opening,
   watchOpenings,
 } from './console-pages/watch-opening.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
 
 const { values } = parseArgs({
   options: {

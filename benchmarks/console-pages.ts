@@ -3,11 +3,11 @@
  * thousand tasks in the database? `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'
+import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
 import { type AdminStage, startAdmin } from '../tests/admin/support.ts'
 import { startTestServer } from '../tests/support/postgres.ts'
 import { fill } from './console-pages/fill.ts'
 import { QUESTIONS, type Question } from './console-pages/questions.ts'
-import { circumstances, median, quantile, report, round, table } from './support/results.ts'
 
 const { values } = parseArgs({
   options: {

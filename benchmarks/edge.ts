@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Pool } from 'undici'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 import type { ServerTask } from './edge/server.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
 
 const FASTIFY = '5.12.8'
 const ROUNDS = 5

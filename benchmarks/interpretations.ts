@@ -12,14 +12,14 @@ import { parseCatalogFile } from '../server/catalog/apply/file.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { createSecretBox } from '../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../server/upstreams/index.ts'
+import { openPlace } from '../testbed/laboratory.ts'
+import { openLiveMemory } from '../testbed/live-memory.ts'
+import { circumstances, quantile, report, round, table } from '../testbed/results.ts'
 import { startAstVendor } from '../tests/support/ast-vendor.ts'
 import { astCatalog, MODEL, ROUTE } from '../tests/support/interpretation.ts'
 import { findFreePort } from '../tests/support/processes.ts'
 import { makeWav } from '../tests/support/wav.ts'
-import { measureBareSockets } from './support/bare-memory.ts'
-import { openPlace } from './support/laboratory.ts'
-import { openLiveMemory } from './support/live-memory.ts'
-import { circumstances, quantile, report, round, table } from './support/results.ts'
+import { measureBareSockets } from './peers/bare-memory.ts'
 
 const { values } = parseArgs({
   options: {

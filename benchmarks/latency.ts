@@ -6,6 +6,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'
+import { pinTree } from '../testbed/proc.ts'
+import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
 import {
   OTHER_CORE,
   type Peer,
@@ -15,9 +17,7 @@ import {
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
-import { pinTree } from './support/proc.ts'
-import { circumstances, median, quantile, report, round, table } from './support/results.ts'
-import { PATH, requestBody } from './support/wrk.ts'
+import { PATH, requestBody } from './peers/wrk.ts'
 
 const { values } = parseArgs({
   options: {

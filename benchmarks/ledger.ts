@@ -9,11 +9,11 @@ import { isUnavailable } from '../server/database/unavailable.ts'
 import { audit } from '../server/ledger/audit/audit.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
+import { openPlace } from '../testbed/laboratory.ts'
+import { findPostmaster } from '../testbed/postmaster.ts'
+import { pinTree, readCpuSeconds } from '../testbed/proc.ts'
+import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
 import { OTHER_CORE, SERVER_CORE } from './peers/start-peers.ts'
-import { openPlace } from './support/laboratory.ts'
-import { findPostmaster } from './support/postmaster.ts'
-import { pinTree, readCpuSeconds } from './support/proc.ts'
-import { circumstances, median, quantile, report, round, table } from './support/results.ts'
 
 const { values } = parseArgs({
   options: {

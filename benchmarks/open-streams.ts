@@ -6,11 +6,11 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { readMemoryMb } from '../testbed/proc.ts'
+import { circumstances, report, round, table } from '../testbed/results.ts'
 import { rawRequest } from '../tests/support/raw.ts'
 import { type Peer, startBareNode, startTributary, startUpstream } from './peers/start-peers.ts'
-import { readMemoryMb } from './support/proc.ts'
-import { circumstances, report, round, table } from './support/results.ts'
-import { PATH, requestBody } from './support/wrk.ts'
+import { PATH, requestBody } from './peers/wrk.ts'
 
 const { values } = parseArgs({ options: { streams: { type: 'string', default: '9000' } } })
 const streams = Number(values.streams)

@@ -7,11 +7,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pipeline } from 'node:stream'
 import { Agent } from 'undici'
+import { openLaboratory } from '../testbed/laboratory.ts'
+import { findPostmaster } from '../testbed/postmaster.ts'
+import { readCpuSeconds } from '../testbed/proc.ts'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 import { startProcess, until } from '../tests/support/processes.ts'
-import { openLaboratory } from './support/laboratory.ts'
-import { findPostmaster } from './support/postmaster.ts'
-import { readCpuSeconds } from './support/proc.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
 
 const [, , bareOrigin] = process.argv
 const ROUNDS = 5

@@ -9,7 +9,7 @@ import { createMessagesStream } from '../server/dialects/messages-over-chat/stre
 import { createToolNames } from '../server/dialects/messages-over-chat/tool-names.ts'
 import type { Relay } from '../server/dialects/relay.ts'
 import { encodeSseEvent } from '../server/dialects/sse.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 
 const CHUNKS = 100
 const STREAMS_PER_SAMPLE = 200

@@ -9,10 +9,10 @@ import { audit } from '../server/ledger/audit/audit.ts'
 import { sealEverything, startSealer } from '../server/ledger/books/sealer.ts'
 import { createLedger, type Ledger } from '../server/ledger/ledger.ts'
 import { newId, newRequestId } from '../server/lib/ids.ts'
-import { openPlace } from './support/laboratory.ts'
-import { findPostmaster } from './support/postmaster.ts'
-import { readCpuSeconds } from './support/proc.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
+import { openPlace } from '../testbed/laboratory.ts'
+import { findPostmaster } from '../testbed/postmaster.ts'
+import { readCpuSeconds } from '../testbed/proc.ts'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 
 const { values } = parseArgs({
   options: {

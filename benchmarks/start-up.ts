@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { openPlace } from '../testbed/laboratory.ts'
+import { findPostmaster } from '../testbed/postmaster.ts'
+import { readMemoryMb } from '../testbed/proc.ts'
+import { circumstances, median, report } from '../testbed/results.ts'
 import { startGateway } from '../tests/support/gateway.ts'
-import { openPlace } from './support/laboratory.ts'
-import { findPostmaster } from './support/postmaster.ts'
-import { readMemoryMb } from './support/proc.ts'
-import { circumstances, median, report } from './support/results.ts'
 
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '5' } } })
 const rounds = Number(values.rounds)

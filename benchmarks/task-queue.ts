@@ -5,10 +5,10 @@
  */
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
-import { startVendor } from './prove-tasks/vendor.ts'
-import { openPlace } from './support/laboratory.ts'
-import { createRandom } from './support/random.ts'
-import { circumstances, median, quantile, report, round, table } from './support/results.ts'
+import { startVendor } from '../proofs/tasks/vendor.ts'
+import { openPlace } from '../testbed/laboratory.ts'
+import { createRandom } from '../testbed/random.ts'
+import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'
 
 const { values } = parseArgs({
   options: {

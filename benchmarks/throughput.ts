@@ -3,6 +3,8 @@
  * `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
  */
 import { parseArgs } from 'node:util'
+import { readCpuSeconds } from '../testbed/proc.ts'
+import { circumstances, median, report, round, table } from '../testbed/results.ts'
 import {
   type Peer,
   startBareNode,
@@ -11,9 +13,7 @@ import {
   startTributary,
   startUpstream,
 } from './peers/start-peers.ts'
-import { readCpuSeconds } from './support/proc.ts'
-import { circumstances, median, report, round, table } from './support/results.ts'
-import { runWrk } from './support/wrk.ts'
+import { runWrk } from './peers/wrk.ts'
 
 const { values } = parseArgs({
   options: {

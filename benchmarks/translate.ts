@@ -6,8 +6,8 @@
 import { DEFAULT_CHAT_QUIRKS } from '../server/dialects/chat/quirks.ts'
 import { translateRequest } from '../server/dialects/messages-over-chat/request.ts'
 import { isObject, tryParseJson } from '../server/lib/json.ts'
-import { buildConversation } from './support/conversation.ts'
-import { circumstances, median, quantile, report, round } from './support/results.ts'
+import { buildConversation } from '../testbed/conversation.ts'
+import { circumstances, median, quantile, report, round } from '../testbed/results.ts'
 
 const BODY_BYTES = 200_000
 const WARM_UP = 100

@@ -3,15 +3,15 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { openPlace } from '../../testbed/laboratory.ts'
+import { findPostmaster } from '../../testbed/postmaster.ts'
+import { pinTree } from '../../testbed/proc.ts'
 import {
   findFreePort,
   type RunningProcess,
   startProcess,
   until,
 } from '../../tests/support/processes.ts'
-import { openPlace } from '../support/laboratory.ts'
-import { findPostmaster } from '../support/postmaster.ts'
-import { pinTree } from '../support/proc.ts'
 
 /** The server under test has this core to itself; everything else shares the other one. */
 export const SERVER_CORE = 0

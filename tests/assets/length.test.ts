@@ -1,9 +1,9 @@
 /** How long recordings are by their headers, and that no file can make us look for long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createRandom } from '../../benchmarks/support/random.ts'
 import { openWindow, WindowExhausted } from '../../server/assets/media/open-window.ts'
 import { readLength } from '../../server/assets/media/read-length.ts'
+import { createRandom } from '../../testbed/random.ts'
 import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from './recordings.ts'
 
 const BYTES_READ_MAX = 2 * 1024 * 1024

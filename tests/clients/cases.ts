@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { priceOf } from '../../benchmarks/support/prices.ts'
+import { priceOf } from '../../testbed/prices.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { until } from '../support/processes.ts'
 import type { Client, Question } from './client.ts'

@@ -4,9 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { runCycle } from '../../benchmarks/prove-kill/cycle.ts'
-import { type Laboratory, openLaboratory } from '../../benchmarks/support/laboratory.ts'
-import { createRandom } from '../../benchmarks/support/random.ts'
+import { runCycle } from '../../proofs/kill/cycle.ts'
+import { type Laboratory, openLaboratory } from '../../testbed/laboratory.ts'
+import { createRandom } from '../../testbed/random.ts'
 import type { GatewayProcess } from '../support/gateway.ts'
 
 let laboratory: Laboratory

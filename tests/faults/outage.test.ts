@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DROP, FREEZE, HOLD_BACK, LOCK } from '../../benchmarks/prove-outage/faults.ts'
-import { allTries, proveOutage } from '../../benchmarks/prove-outage/run.ts'
+import { DROP, FREEZE, HOLD_BACK, LOCK } from '../../proofs/outage/faults.ts'
+import { allTries, proveOutage } from '../../proofs/outage/run.ts'
 
 test('callers, ledger and vendor agree after short outages of every kind', async (t) => {
   const seed = 20_261_122

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runDrill } from '../../benchmarks/prove-restore/drill.ts'
+import { runDrill } from '../../proofs/restore/drill.ts'
 
 test('backups of a busy database come back, and so does an instant of its archive', async (t) => {
   const seed = Math.floor(Math.random() * 2 ** 31)

@@ -1,13 +1,13 @@
 /**
  * The charge is the vendor's bill: a few hundred cases of `npm run prove:prices`, against a vendor
- * with a book of its own. The long proof and its results: benchmarks/prove-prices.
+ * with a book of its own. The long proof and its results: proofs/prices.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { describeVerdict } from '../../benchmarks/prove-prices/describe.ts'
-import { compareHolds, GROWTH_MAX } from '../../benchmarks/prove-prices/holds.ts'
-import { runProof } from '../../benchmarks/prove-prices/run.ts'
-import { openStage, type ProofStage } from '../../benchmarks/prove-prices/stage.ts'
+import { describeVerdict } from '../../proofs/prices/describe.ts'
+import { compareHolds, GROWTH_MAX } from '../../proofs/prices/holds.ts'
+import { runProof } from '../../proofs/prices/run.ts'
+import { openStage, type ProofStage } from '../../proofs/prices/stage.ts'
 
 const SEED = 20_261_122
 const CASES = 400

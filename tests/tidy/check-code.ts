@@ -98,7 +98,8 @@ function checkComments({ path, text, masked }: SourceFile): string[] {
     .map(({ start }) => `${path}:${lineOf(text, start)} leaves a mark instead of finishing`)
 }
 
-const NEEDS_HEADER = /^(?:bin|server|simulators|scripts|benchmarks|tests)\/.*(?<!\.test\.ts)$/
+const NEEDS_HEADER =
+  /^(?:bin|server|simulators|scripts|benchmarks|proofs|testbed|tests)\/.*(?<!\.test\.ts)$/
 
 /** A file starts by saying why it exists; a test says it in its titles. */
 export function checkHeaders(sources: readonly SourceFile[]): string[] {

@@ -9,7 +9,7 @@ const ENTRY_POINTS = [
   /^simulators\/main\.ts$/,
   /^console\/(?:src\/main\.tsx|vite\.config\.ts)$/,
   /^scripts\/[^/]+$/,
-  /^benchmarks\/[^/]+\.ts$/,
+  /^(?:benchmarks|proofs)\/[^/]+\.ts$/,
   /^tests\/.*\.test\.ts$/,
 ]
 

@@ -147,9 +147,11 @@ export const TOP_FOLDERS: readonly string[] = [
   'docs',
   'examples',
   'migrations',
+  'proofs',
   'scripts',
   'server',
   'simulators',
+  'testbed',
   'tests',
 ]
 

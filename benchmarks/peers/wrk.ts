@@ -1,0 +1,63 @@
+/** Runs wrk, the load generator, and reads what it says. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startProcess } from '../../tests/support/processes.ts'
+import { OTHER_CORE, type Peer } from './start-peers.ts'
+
+export interface WrkRun {
+  readonly requests: number
+  readonly perSecond: number
+  /** Answers other than 2xx, and socket errors. */
+  readonly errors: number
+}
+
+export const PATH = '/v1/chat/completions'
+const WORDS = 'Tell me all about it, please. '.repeat(30)
+
+/** A request of about 1 KB. */
+export function requestBody(stream: boolean): string {
+  const messages = [{ role: 'user', content: WORDS }]
+  return JSON.stringify({
+    model: 'sim-chat',
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+    max_tokens: 200,
+    messages,
+  })
+}
+
+/** Throws when wrk is not there or says something else. */
+export async function runWrk(
+  peer: Peer,
+  options: { readonly stream: boolean; readonly connections: number; readonly seconds: number },
+): Promise<WrkRun> {
+  const folder = mkdtempSync(join(tmpdir(), 'benchmark-wrk-'))
+  const script = join(folder, 'post.lua')
+  const headers = Object.entries({ 'content-type': 'application/json', ...peer.headers })
+  writeFileSync(
+    script,
+    [
+      'wrk.method = "POST"',
+      `wrk.body = [[${requestBody(options.stream)}]]`,
+      ...headers.map(([name, value]) => `wrk.headers["${name}"] = "${value}"`),
+    ].join('\n'),
+  )
+  const child = await startProcess([
+    'taskset',
+    ...['-c', String(OTHER_CORE), 'wrk', '-t1', `-c${options.connections}`],
+    ...[`-d${options.seconds}s`, '--timeout', '30s', '-s', script, `${peer.url}${PATH}`],
+  ])
+  await child.exited
+  rmSync(folder, { recursive: true, force: true })
+  return readOutput(child.log())
+}
+
+function readOutput(text: string): WrkRun {
+  const requests = /(\d+) requests in/.exec(text)?.[1]
+  const perSecond = /Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]
+  if (requests === undefined || perSecond === undefined) throw new Error(`wrk said: ${text}`)
+  const refused = Number(/Non-2xx or 3xx responses: (\d+)/.exec(text)?.[1] ?? 0)
+  const broken = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(text)
+  const sockets = (broken?.slice(1) ?? []).reduce((sum, count) => sum + Number(count), 0)
+  return { requests: Number(requests), perSecond: Number(perSecond), errors: refused + sockets }
+}

@@ -1,0 +1,208 @@
+/**
+ * Can malformed requests and half-open connections crash, slow or swell the gateway?
+ * `npm run prove:hostile -- [--requests 10000] [--connections 2000] [--seed N]`.
+ */
+import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { Agent } from 'undici'
+import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
+import { waitForHolds } from '../../testbed/holds.ts'
+import { openLaboratory } from '../../testbed/laboratory.ts'
+import { createRandom } from '../../testbed/random.ts'
+import { circumstances, quantile, report, table } from '../../testbed/results.ts'
+import { type RawAnswer, sendRaw } from '../../tests/support/raw.ts'
+import { type HostileRequest, makeRequest } from './requests.ts'
+import { holdSlowly, type SlowConnection } from './slowloris.ts'
+
+const { values } = parseArgs({
+  options: {
+    requests: { type: 'string', default: '10000' },
+    connections: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+})
+const requests = Number(values.requests)
+const connections = Number(values.connections)
+const seed = Number(values.seed)
+
+const WARM_UP = 3_000
+const WARM_UP_CONNECTIONS = 500
+const WARM_UP_MS = 14_000
+const CONCURRENT = 8
+const HEALTHY_PER_SECOND = 20
+const ANSWER_MS_MAX = 1_000
+const HEAD_MS_MAX = 15_000
+const BODY_MS_MAX = 65_000
+const LIMIT_MS = 75_000
+const SETTLE_MS = 60_000
+const GROWTH_MB_MAX = 50
+
+interface Judged {
+  readonly what: string
+  readonly answer: RawAnswer
+  readonly problem: string | undefined
+}
+
+const random = createRandom(seed)
+const made = circumstances(
+  `npm run prove:hostile -- --requests ${requests} --connections ${connections} --seed ${seed}`,
+)
+const laboratory = await openLaboratory({ accounts: 2, keys: 2 })
+const [healthyKey, hostileKey] = laboratory.keys
+const gateway = await laboratory.startGateway()
+try {
+  if (!healthyKey || !hostileKey) throw new Error('no keys')
+  await prove(healthyKey, hostileKey)
+} finally {
+  await gateway.stop()
+  await laboratory.close()
+}
+
+async function prove(healthyKey: CreatedKey, hostileKey: CreatedKey): Promise<void> {
+  // Memory that a process takes once and keeps is not what grows.
+  const warmUp = holdSlowly(gateway.url, hostileKey.key, WARM_UP_CONNECTIONS, WARM_UP_MS, random)
+  await Promise.all([warmUp, attack(WARM_UP, hostileKey.key)])
+  const alone = await sendHealthy(healthyKey, sleep(5_000))
+  const beforeMb = readMemoryMb()
+  const slow = holdSlowly(gateway.url, hostileKey.key, connections, LIMIT_MS, random)
+  const attacked = attack(requests, hostileKey.key)
+  const healthy = sendHealthy(healthyKey, Promise.all([attacked, slow]))
+  const [judged, held, beside] = await Promise.all([attacked, slow, healthy])
+  const afterMb = await waitForMemory(beforeMb)
+  const audited = await laboratory.withDatabase(async (sql) => {
+    await waitForHolds(sql)
+    return (await audit(sql)).ok
+  })
+  finish({ judged, held, alone, beside, beforeMb, afterMb, audited })
+}
+
+/** Sends malformed requests, a few at a time, and judges each answer. */
+async function attack(count: number, key: string): Promise<Judged[]> {
+  const judged: Judged[] = []
+  let left = count
+  const work = async () => {
+    while (left > 0) {
+      left -= 1
+      const request = makeRequest(random, key)
+      const { bytes, halfClose } = request
+      const answer = await sendRaw(gateway.url, bytes, { halfClose, timeoutMs: 5_000 })
+      const problem = findProblem(request, answer)
+      if (problem) {
+        const head = bytes.subarray(0, 300).toString('latin1')
+        console.log(`${request.what}: ${problem}\n    ${JSON.stringify(head)}`)
+      }
+      judged.push({ what: request.what, answer, problem })
+    }
+  }
+  await Promise.all(Array.from({ length: CONCURRENT }, work))
+  return judged
+}
+
+function findProblem(request: HostileRequest, answer: RawAnswer): string | undefined {
+  if (gateway.hasExited()) return 'the gateway ended'
+  if (answer.status >= 500) return `answered ${answer.status} ${answer.body.toString()}`
+  if (answer.ending === 'silent') return 'no answer'
+  if (answer.firstByteMs > ANSWER_MS_MAX) return `answered after ${answer.firstByteMs} ms`
+  const closedWithoutWord = answer.status === 0
+  if (closedWithoutWord && request.what.startsWith('body')) return 'closed without an answer'
+  return undefined
+}
+
+/** Honest calls at a steady rate until `over`; all of them must succeed. */
+async function sendHealthy(key: CreatedKey, over: Promise<unknown>): Promise<FinishedCall[]> {
+  const agent = new Agent({ connections: 100 })
+  const calls: Promise<FinishedCall>[] = []
+  const timer = setInterval(() => {
+    const call = planCall(random, `h${calls.length}`, undefined, 0)
+    calls.push(sendCall(agent, gateway.url, call, key))
+  }, 1000 / HEALTHY_PER_SECOND)
+  await over
+  clearInterval(timer)
+  const finished = await Promise.all(calls)
+  await agent.destroy()
+  return finished
+}
+
+function readMemoryMb(): number {
+  const status = readFileSync(`/proc/${gateway.pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
+}
+
+/** The collector is not in a hurry: the memory must have come back within a minute. */
+async function waitForMemory(beforeMb: number): Promise<number> {
+  const deadline = performance.now() + SETTLE_MS
+  while (readMemoryMb() > beforeMb + GROWTH_MB_MAX && performance.now() < deadline) {
+    await sleep(1_000)
+  }
+  return readMemoryMb()
+}
+
+function isLate({ part, closedMs }: SlowConnection): boolean {
+  return closedMs === null || closedMs > (part === 'head' ? HEAD_MS_MAX : BODY_MS_MAX)
+}
+
+function finish(seen: {
+  readonly judged: readonly Judged[]
+  readonly held: readonly SlowConnection[]
+  readonly alone: readonly FinishedCall[]
+  readonly beside: readonly FinishedCall[]
+  readonly beforeMb: number
+  readonly afterMb: number
+  readonly audited: boolean
+}): void {
+  const { judged, held, beside, audited } = seen
+  const problems = judged
+    .filter(({ problem }) => problem)
+    .map((one) => `${one.what}: ${one.problem}`)
+  const late = held.filter(isLate).length
+  const failed = beside.filter(({ outcome }) => outcome !== 'complete').length
+  const growthMb = Math.round(seen.afterMb - seen.beforeMb)
+  const ok =
+    problems.length + late + failed === 0 &&
+    audited &&
+    growthMb <= GROWTH_MB_MAX &&
+    !gateway.hasExited()
+  const statuses: Record<string, number> = {}
+  for (const { answer } of judged) {
+    const name = answer.status === 0 ? 'closed' : String(answer.status)
+    statuses[name] = (statuses[name] ?? 0) + 1
+  }
+  const times = judged.map(({ answer }) => answer.firstByteMs)
+  const p99 = (calls: readonly FinishedCall[]) =>
+    Math.round(
+      quantile(
+        calls.map(({ milliseconds }) => milliseconds),
+        0.99,
+      ),
+    )
+  const slowest = (part: SlowConnection['part']) =>
+    Math.round(
+      Math.max(
+        0,
+        ...held.filter((one) => one.part === part).map((one) => one.closedMs ?? LIMIT_MS),
+      ),
+    )
+  const figures = {
+    ...{ ok, seed, requests, connections, statuses, problems, late, failed, audited, growthMb },
+    answerMs: { p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: Math.max(...times) },
+    closedMs: { head: slowest('head'), body: slowest('body') },
+    healthyMs: { alone: p99(seen.alone), attacked: p99(beside) },
+  }
+  report('prove-hostile', made, figures, [
+    ...table([['answer', 'requests'], ...Object.entries(statuses)]),
+    '',
+    `slowest answer to a malformed request: ${Math.round(figures.answerMs.max)} ms`,
+    `half-open heads were closed after ${figures.closedMs.head} ms at most`,
+    `half-open bodies were closed after ${figures.closedMs.body} ms at most`,
+    `healthy calls beside: ${beside.length - failed} of ${beside.length} complete`,
+    `p99 of theirs: ${figures.healthyMs.alone} ms before, ${figures.healthyMs.attacked} ms beside`,
+    `memory: ${Math.round(seen.beforeMb)} MB before, ${Math.round(seen.afterMb)} MB after`,
+    `audit ${audited ? 'clean' : 'NOT CLEAN'}`,
+    ...problems.slice(0, 50),
+    ok ? 'PASSED' : 'FAILED',
+  ])
+  if (!ok) process.exitCode = 1
+}

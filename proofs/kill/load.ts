@@ -1,0 +1,51 @@
+/** An open load: calls start at a fixed rate whatever becomes of the earlier ones. */
+import { Agent } from 'undici'
+import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
+import { type CallKind, type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
+import type { Random } from '../../testbed/random.ts'
+
+export interface Load {
+  /** Sends one call now, beside the rate. */
+  send(kind?: CallKind): Promise<FinishedCall>
+  /** No new calls; resolves with all of them once each has come to its end. */
+  end(): Promise<readonly FinishedCall[]>
+  started(): number
+}
+
+export interface LoadOptions {
+  readonly url: string
+  /** Each call takes the next one: within a load a key identifies its call. */
+  readonly keys: readonly CreatedKey[]
+  readonly perSecond: number
+  readonly markerPrefix: string
+  readonly random: Random
+}
+
+export function startLoad(options: LoadOptions): Load {
+  const { url, keys, markerPrefix, random } = options
+  const agent = new Agent({ connections: 500, headersTimeout: 20_000, bodyTimeout: 20_000 })
+  const calls: Promise<FinishedCall>[] = []
+
+  function send(kind?: CallKind): Promise<FinishedCall> {
+    const key = keys[calls.length]
+    if (!key) throw new Error(`a load of more than ${keys.length} calls`)
+    const call = planCall(random, `${markerPrefix}-${calls.length}`, kind)
+    const finished = sendCall(agent, url, call, key)
+    calls.push(finished)
+    return finished
+  }
+
+  const timer = setInterval(() => {
+    if (calls.length < keys.length) void send()
+  }, 1000 / options.perSecond)
+  return {
+    send,
+    started: () => calls.length,
+    async end() {
+      clearInterval(timer)
+      const finished = await Promise.all(calls)
+      await agent.destroy()
+      return finished
+    },
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * Callers of both gateways: short calls and streams, and some that name their request by an
+ * Idempotency-Key and repeat it, at either gateway, while or after the first one runs.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Agent } from 'undici'
+import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
+import { type FinishedCall, type PlannedCall, planCall, sendCall } from '../../testbed/calls.ts'
+import type { Random } from '../../testbed/random.ts'
+import type { Stage } from './stage.ts'
+
+/** One request of a caller with all its tries; each has an API key of its own. */
+export interface Asked {
+  readonly call: PlannedCall
+  readonly keyId: string
+  readonly isNamed: boolean
+  readonly tries: readonly FinishedCall[]
+}
+
+const STREAM_MS_MAX = 40_000
+/** Of ten calls so many have an Idempotency-Key. */
+const NAMED = 3
+const TRIES = 3
+/** Longer than any gateway is paused. */
+const PATIENCE_MS = 180_000
+
+export function startLoad(
+  stage: Stage,
+  random: Random,
+  { perSecond, streamMsMax = STREAM_MS_MAX }: { perSecond: number; streamMsMax?: number },
+): { end(): Promise<readonly Asked[]> } {
+  const agent = new Agent({
+    ...{ connections: 1_000, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS },
+  })
+  const asked: Promise<Asked>[] = []
+  let isOver = false
+
+  function send(call: PlannedCall, key: CreatedKey, name: string | undefined) {
+    const up = stage.gateways.filter((gateway) => gateway.isUp)
+    const gateway = up[random.integer(0, up.length - 1)] ?? stage.gateways[0]
+    const headers = name === undefined ? {} : { 'idempotency-key': name }
+    return sendCall(agent, gateway?.process.url ?? '', call, key, headers)
+  }
+
+  async function ask(key: CreatedKey, index: number): Promise<Asked> {
+    const streamMs = random.next() < 0.3 ? streamMsMax : streamMsMax / 10
+    const call = planCall(random, `o-${index}`, undefined, streamMs)
+    const isNamed = random.integer(1, 10) <= NAMED
+    if (!isNamed) {
+      return { call, keyId: key.id, isNamed, tries: [await send(call, key, undefined)] }
+    }
+    const tries = [send(call, key, call.marker)]
+    for (let more = random.integer(1, TRIES - 1); more > 0 && !isOver; more -= 1) {
+      await Promise.race([sleep(random.integer(50, 30_000)), tries.at(-1)])
+      tries.push(send(call, key, call.marker))
+    }
+    return { call, keyId: key.id, isNamed, tries: await Promise.all(tries) }
+  }
+
+  const timer = setInterval(() => {
+    const key = stage.keys[asked.length]
+    if (key) asked.push(ask(key, asked.length))
+  }, 1_000 / perSecond)
+  return {
+    async end() {
+      isOver = true
+      clearInterval(timer)
+      const all = await Promise.all(asked)
+      await agent.destroy()
+      return all
+    },
+  }
+}

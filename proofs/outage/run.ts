@@ -1,0 +1,105 @@
+/** Load and faults for a while, then quiet, and then the books are compared. */
+import { audit } from '../../server/ledger/audit/audit.ts'
+import type { FinishedCall } from '../../testbed/calls.ts'
+import { createRandom } from '../../testbed/random.ts'
+import { until } from '../../tests/support/processes.ts'
+import { FAULTS, type Fault, runFaults } from './faults.ts'
+import { judge, type Row, readRows } from './judge.ts'
+import { type Asked, startLoad } from './load.ts'
+import { openStage } from './stage.ts'
+
+export interface OutageOptions {
+  readonly milliseconds: number
+  readonly seed: number
+  readonly perSecond: number
+  readonly faults?: readonly [Fault, ...Fault[]]
+  /** No fault lasts longer. */
+  readonly longestMs?: number
+  readonly streamMsMax?: number
+  readonly say?: (text: string) => void
+}
+
+export interface OutageResult {
+  readonly breaks: readonly string[]
+  readonly faults: ReadonlyMap<string, number>
+  readonly asked: readonly Asked[]
+  readonly rows: readonly Row[]
+  readonly bookedNanos: bigint
+  readonly chargedNanos: bigint
+  readonly logs: string
+}
+
+/** A gateway that died is certainly gone after its lease, and its sweeper's own. */
+const CLOSED_WITHIN_MS = 150_000
+const ACCOUNTS = 4
+
+export async function proveOutage(options: OutageOptions): Promise<OutageResult> {
+  const { milliseconds, seed, perSecond, faults = FAULTS, longestMs = 90_000 } = options
+  const { say = () => undefined, streamMsMax } = options
+  const random = createRandom(seed)
+  const keys = Math.ceil((milliseconds / 1_000 + 120) * perSecond)
+  const stage = await openStage({ accounts: ACCOUNTS, keys })
+  try {
+    const pace = streamMsMax === undefined ? { perSecond } : { perSecond, streamMsMax }
+    const load = startLoad(stage, createRandom(seed + 1), pace)
+    const untilMs = performance.now() + milliseconds
+    const ran = await runFaults(stage, random, { untilMs, list: faults, longestMs, say })
+    say('the load ends')
+    const asked = await load.end()
+    say('waiting for the last open hold')
+    const isQuiet = await until('quiet', () => areClosed(), CLOSED_WITHIN_MS).catch(() => false)
+    const entries = await stage.simulators.readBook()
+    const rows = await readRows(stage.sql)
+    const compared = compare(asked, rows, entries, stage.killed)
+    const { checks } = await audit(stage.sql)
+    const broken = checks.filter(({ ok }) => !ok).map((check) => `audit: ${JSON.stringify(check)}`)
+    const waiting = rows.filter((row) => isWaiting(row, stage.killed))
+    const open = isQuiet ? [] : [`not put right in time: ${JSON.stringify(waiting.map(describe))}`]
+    const breaks = [...compared.breaks, ...broken, ...open]
+    return { ...compared, breaks, faults: ran, asked, rows, logs: stage.logs() }
+  } finally {
+    await stage.close()
+  }
+
+  async function areClosed(): Promise<true | undefined> {
+    const rows = await readRows(stage.sql)
+    return rows.some((row) => isWaiting(row, stage.killed)) ? undefined : true
+  }
+}
+
+/** Open, or taken for lost while its process lives: that is still to be put right. */
+function isWaiting({ state, status, address }: Row, killed: ReadonlySet<string>): boolean {
+  return state === 'open' || (status === 'lost' && !killed.has(address ?? ''))
+}
+
+function describe({ request_id, state, status, address }: Row) {
+  return { request_id, state, status, address }
+}
+
+function compare(
+  asked: readonly Asked[],
+  rows: readonly Row[],
+  entries: Parameters<typeof judge>[2],
+  killed: ReadonlySet<string>,
+) {
+  const byKey = Map.groupBy(rows, ({ key_id }) => key_id)
+  const byMarker = Map.groupBy(entries, ({ marker }) => marker ?? '')
+  const judged = asked.map((one) =>
+    judge(one, byKey.get(one.keyId) ?? [], byMarker.get(one.call.marker) ?? [], killed),
+  )
+  return {
+    breaks: judged.flatMap(({ breaks }) => breaks),
+    bookedNanos: judged.reduce((sum, one) => sum + one.bookedNanos, 0n),
+    chargedNanos: judged.reduce((sum, one) => sum + one.chargedNanos, 0n),
+  }
+}
+
+export function countBy<T>(list: readonly T[], name: (one: T) => string): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const one of list) counts[name(one)] = (counts[name(one)] ?? 0) + 1
+  return counts
+}
+
+export function allTries(asked: readonly Asked[]): readonly FinishedCall[] {
+  return asked.flatMap(({ tries }) => tries)
+}

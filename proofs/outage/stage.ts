@@ -1,0 +1,141 @@
+/** Two gateways on one PostgreSQL, each behind a faulty proxy, and simulators as their vendor. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Sql } from 'postgres'
+import { type CreatedKey, createKey } from '../../server/accounts/manage-keys.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { migrate } from '../../server/database/migrations/migrate.ts'
+import { type SimulatorsProcess, startSimulatorsProcess } from '../../testbed/laboratory.ts'
+import {
+  applySimulators,
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../../tests/support/gateway.ts'
+import { makeDataDir, signalServer, startOwnServer } from '../../tests/support/own-postgres.ts'
+import { until } from '../../tests/support/processes.ts'
+import { mountSmallDisk, noSmallDisk } from '../../tests/support/small-disk.ts'
+import { type FaultyProxy, openProxy } from './proxy.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+const DISK_MEGABYTES = 1_024
+const BACK_MS = 60_000
+
+export interface Gateway {
+  readonly proxy: FaultyProxy
+  process: GatewayProcess
+  isUp: boolean
+}
+
+export interface Stage {
+  readonly gateways: readonly Gateway[]
+  readonly simulators: SimulatorsProcess
+  readonly accountIds: readonly string[]
+  readonly keys: readonly CreatedKey[]
+  /** Straight to the database, past the proxies. */
+  readonly sql: Sql
+  readonly dataDir: string
+  /** Whether the database lies on a small disk of its own, which can be filled. */
+  readonly hasSmallDisk: boolean
+  /** `host:port` of every gateway process that was killed. */
+  readonly killed: ReadonlySet<string>
+  signalDatabase(signal: NodeJS.Signals): void
+  /** Shuts the server down as an operator would, and starts it again. */
+  restartDatabase(awayMs: number): Promise<void>
+  kill(gateway: Gateway): Promise<void>
+  /** The logs of all processes that ever ran, the newest of each. */
+  logs(): string
+  close(): Promise<void>
+}
+
+export async function openStage(options: {
+  readonly accounts: number
+  readonly keys: number
+}): Promise<Stage> {
+  const undo: (() => unknown)[] = []
+  const hasSmallDisk = noSmallDisk === false
+  const after = (work?: unknown) => {
+    if (typeof work === 'function') undo.push(() => work())
+  }
+  const dataDir = hasSmallDisk ? mountSmallDisk({ after }, DISK_MEGABYTES) : makeDataDir()
+  const server = await startOwnServer(dataDir)
+  const sql = connect(server.place, { statementTimeoutMs: 0 })
+  await migrate(sql, MIGRATIONS)
+  const simulators = await startSimulatorsProcess()
+  await applySimulators(sql, simulators.url)
+  const { accountIds, keys } = await createCallers(sql, options)
+  const killed = new Set<string>()
+  const logs: (() => string)[] = []
+
+  async function start(proxy: FaultyProxy): Promise<GatewayProcess> {
+    const process = await startGateway({ dataDir: makeDataDir(), databaseUrl: proxy.url })
+    logs.push(() => `--- ${process.url}\n${process.log().slice(-20_000)}`)
+    return process
+  }
+
+  const gateways: Gateway[] = []
+  for (let index = 0; index < 2; index += 1) {
+    const proxy = await openProxy(server.place)
+    gateways.push({ proxy, process: await start(proxy), isUp: true })
+  }
+  return {
+    ...{ gateways, simulators, accountIds, keys, sql, dataDir, hasSmallDisk, killed },
+    signalDatabase(signal) {
+      const pid = server.pid()
+      if (pid !== undefined) signalServer(pid, signal)
+    },
+    async restartDatabase(awayMs) {
+      const pid = server.pid()
+      if (pid !== undefined) process.kill(pid, 'SIGINT')
+      await sleep(awayMs)
+      await until('the database again', () => server.revive().catch(() => undefined), BACK_MS)
+    },
+    async kill(gateway) {
+      gateway.isUp = false
+      killed.add(new URL(gateway.process.url).host)
+      await gateway.process.kill9()
+      gateway.process = await start(gateway.proxy)
+      gateway.isUp = true
+    },
+    logs: () => logs.map((read) => read()).join('\n'),
+    async close() {
+      for (const { process } of gateways) await process.stop(10_000)
+      for (const { proxy } of gateways) await proxy.close()
+      await simulators.stop(5_000)
+      await sql.end({ timeout: 1 })
+      await server.stop()
+      // The disk, or the folder, and where the server's socket was.
+      for (const work of undo) work()
+      for (const folder of [dataDir, server.place.socketFolder]) {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  }
+}
+
+async function createCallers(sql: Sql, wanted: { accounts: number; keys: number }) {
+  const accountIds: string[] = []
+  for (let index = 0; index < wanted.accounts; index += 1) {
+    accountIds.push((await createTestAccount(sql, '100000')).id)
+  }
+  const keys: CreatedKey[] = []
+  for (let index = 0; index < wanted.keys; index += 1) {
+    keys.push(await createKey(sql, { accountId: accountIds[index % accountIds.length] ?? '' }))
+  }
+  return { accountIds, keys }
+}
+
+/** Fills the database's disk; the returned function makes room again. */
+export function fillDisk({ dataDir }: Stage): () => void {
+  const ballast = join(dataDir, 'ballast')
+  const piece = Buffer.alloc(1024 * 1024)
+  try {
+    for (let written = 0; written < DISK_MEGABYTES; written += 1) {
+      writeFileSync(ballast, piece, { flag: 'a' })
+    }
+  } catch {
+    // It is full.
+  }
+  return () => writeFileSync(ballast, '')
+}

@@ -1,0 +1,153 @@
+/** Cases of embeddings, images, speech and video. */
+import type { Random } from '../../../testbed/random.ts'
+import { BENDS } from '../answers/bend.ts'
+import { type AnswerPlan, type Case, type Expectation, markerOf, type WorkPlan } from '../plan.ts'
+import { anyText, drawBytes, prose } from '../requests/filler.ts'
+import { DEFAULT_SERVED } from '../sheet.ts'
+
+const NOTHING_PLANNED: WorkPlan = {
+  tokensPerThousandBytes: 0,
+  hiddenInput: 0,
+  shares: {},
+  fixed: {},
+  reasoning: 0,
+  served: DEFAULT_SERVED,
+  passes: [],
+}
+const PLAIN: AnswerPlan = { form: 'plain', placement: 'usage' }
+const BROKEN_SHARE = 0.15
+
+export function generateMedia(random: Random, id: number): Case {
+  const share = random.next()
+  if (share < 0.4) return embeddings(random, id)
+  if (share < 0.55) return imageTokens(random, id)
+  if (share < 0.7) return images(random, id)
+  if (share < 0.9) return speech(random, id)
+  return video(random, id)
+}
+
+interface Parts {
+  readonly dialect: Case['dialect']
+  readonly model: string
+  readonly path: string
+  readonly body: object
+  readonly work: Partial<WorkPlan>
+  readonly tricks?: readonly string[]
+}
+
+function build(random: Random, id: number, parts: Parts): Case {
+  const { dialect, model, path, body, work, tricks = [] } = parts
+  const breakage = random.next() < BROKEN_SHARE ? pickBend(random) : undefined
+  const answer = breakage === undefined ? PLAIN : { ...PLAIN, breakage }
+  return {
+    ...{ id, dialect, model, path, answer },
+    headers: {},
+    body: JSON.stringify(body),
+    stream: dialect === 'speech',
+    work: { ...NOTHING_PLANNED, ...work },
+    expected: expectationOf(breakage),
+    tricks: breakage === undefined ? tricks : [...tricks, `broken: ${breakage}`],
+  }
+}
+
+function pickBend(random: Random): string {
+  const [first = 'missing', ...rest] = Object.keys(BENDS)
+  return random.pick([first, ...rest])
+}
+
+function expectationOf(breakage: string | undefined): Expectation {
+  if (breakage === undefined) return 'full'
+  return BENDS[breakage]?.remains === 'none' ? 'none' : 'part'
+}
+
+function embeddings(random: Random, id: number): Case {
+  const bytes = drawBytes(random)
+  const marker = markerOf(id)
+  const inputs: readonly [[string, unknown], ...[string, unknown][]] = [
+    ['a text', `${marker} ${prose(bytes)}`],
+    ['a text that begins with data:', `data:${marker} ${anyText(random, bytes)}`],
+    ['texts', [`${marker}`, prose(bytes), anyText(random, 100)]],
+    ['tokens', Array.from({ length: Math.min(bytes, 4_000) }, () => random.integer(0, 99_999))],
+    ['lists of tokens', [[1, 2, 3], Array.from({ length: 50 }, () => random.integer(0, 9))]],
+  ]
+  const [name, input] = random.pick(inputs)
+  const more = random.next() < 0.2 ? { note: anyText(random, drawBytes(random)) } : {}
+  return build(random, id, {
+    dialect: 'embeddings',
+    model: 'pp-embed',
+    path: '/v1/embeddings',
+    body: { model: 'pp-embed', input, user: marker, ...more },
+    work: { tokensPerThousandBytes: random.pick([250, 300, 1_000]) },
+    tricks: [`embeddings: ${name}`],
+  })
+}
+
+function imageTokens(random: Random, id: number): Case {
+  return build(random, id, {
+    dialect: 'images',
+    model: 'pp-image-tokens',
+    path: '/v1/images/generations',
+    body: {
+      model: 'pp-image-tokens',
+      prompt: `${markerOf(id)} ${prose(random.integer(20, 800))}`,
+      size: random.pick(['1024x1024', '1024x1536', 'auto']),
+      quality: random.pick(['low', 'medium', 'high', 'auto']),
+    },
+    work: {
+      tokensPerThousandBytes: 250,
+      fixed: { image_output_token: random.pick([272, 1_056, 1_584, 4_160, 6_240]) },
+    },
+    tricks: ['images: by tokens'],
+  })
+}
+
+function images(random: Random, id: number): Case {
+  const made = random.integer(1, 4)
+  return build(random, id, {
+    dialect: 'images',
+    model: 'pp-image',
+    path: '/v1/images/generations',
+    body: { model: 'pp-image', prompt: `${markerOf(id)} a river`, n: made, size: '2K' },
+    work: { fixed: { image: made } },
+    tricks: ['images: by number'],
+  })
+}
+
+function speech(random: Random, id: number): Case {
+  const text = `${markerOf(id)} ${random.next() < 0.5 ? prose(300) : anyText(random, 200)}`
+  const characters = [...text].length
+  return build(random, id, {
+    dialect: 'speech',
+    model: 'pp-speech',
+    path: '/v1/audio/speech/unidirectional?model=pp-speech',
+    body: { req_params: { text, speaker: 'zh_female_vv_uranus_bigtts', audio_params: {} } },
+    work: { fixed: { character: random.integer(1, characters) } },
+    tricks: ['speech'],
+  })
+}
+
+const ENDS = ['failed', 'expired', 'cancelled'] as const
+
+function video(random: Random, id: number): Case {
+  const isFlex = random.next() < 0.3
+  const one = build(random, id, {
+    dialect: 'video',
+    model: 'pp-video',
+    path: '/v1/videos/generations',
+    body: {
+      model: 'pp-video',
+      content: [{ type: 'text', text: `${markerOf(id)} a river at dawn` }],
+      ratio: '16:9',
+      ...(isFlex ? { service_tier: 'flex' } : {}),
+    },
+    work: {
+      fixed: { output_token: random.integer(1, 108_900) },
+      served: { ...DEFAULT_SERVED, tier: isFlex ? 'flex' : 'standard' },
+    },
+    tricks: ['video'],
+  })
+  if (random.next() > 0.2) return one
+  const breakage = random.pick(ENDS)
+  const answer = { ...one.answer, breakage }
+  return { ...one, answer, expected: 'nothing', tricks: [`video: ${breakage}`] }
+}

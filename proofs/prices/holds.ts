@@ -1,0 +1,75 @@
+/**
+ * How large holds of ordinary calls are, against those of an earlier version on the same calls.
+ * `node proofs/prices/holds.ts FILE`, in a checkout of that version, records its holds.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Agent } from 'undici'
+import { quantile } from '../../testbed/results.ts'
+import { readRecords } from './books.ts'
+import { CORPUS_MODELS, makeCorpus } from './cases/corpus.ts'
+import { driveCases } from './drive.ts'
+import { BALANCE, openStage, type ProofStage } from './stage.ts'
+
+const BEFORE = join(import.meta.dirname, 'holds-before.json')
+const LANES = 16
+/** The most by which the median hold may have grown. */
+export const GROWTH_MAX = 1.5
+
+export interface Growth {
+  readonly commit: string
+  readonly calls: number
+  readonly median: number
+  readonly p90: number
+  readonly most: number
+}
+
+interface Recorded {
+  readonly commit: string
+  readonly holds: readonly string[]
+}
+
+/** Holds of the corpus in nano units, in its order. */
+async function measureHolds(stage: ProofStage): Promise<bigint[]> {
+  const corpus = makeCorpus()
+  const purse = await stage.createPurse(BALANCE)
+  const dispatcher = new Agent({ connections: LANES })
+  stage.vendor.expect(corpus)
+  const options = { dispatcher, url: stage.url, lanes: LANES, purseFor: async () => purse }
+  const seen = await driveCases(corpus, options)
+  await dispatcher.destroy()
+  const rows = await readRecords(
+    stage.sql,
+    seen.flatMap(({ requestId }) => requestId ?? []),
+  )
+  const holds = new Map(
+    seen.map(({ one, requestId, status, text }) => {
+      const row = rows.get(requestId ?? '')
+      if (!row) throw new Error(`call ${one.id} of the corpus has no hold: ${status} ${text}`)
+      return [one.id, row.amount]
+    }),
+  )
+  for (const { id } of corpus) stage.vendor.forget(id)
+  return corpus.map(({ id }) => holds.get(id) ?? 0n)
+}
+
+/** Each hold divided by the one recorded of the earlier version. */
+export async function compareHolds(stage: ProofStage): Promise<Growth> {
+  const { commit, holds }: Recorded = JSON.parse(readFileSync(BEFORE, 'utf8'))
+  const now = await measureHolds(stage)
+  const ratios = now.map((hold, index) => Number(hold) / Number(holds[index] ?? 'NaN'))
+  const at = (q: number) => Math.round(quantile(ratios, q) * 1000) / 1000
+  return { commit, calls: ratios.length, median: at(0.5), p90: at(0.9), most: at(1) }
+}
+
+if (import.meta.main) {
+  const [file = BEFORE, commit = 'unknown'] = process.argv.slice(2)
+  const stage = await openStage({ only: CORPUS_MODELS })
+  try {
+    const holds = (await measureHolds(stage)).map(String)
+    writeFileSync(file, `${JSON.stringify({ commit, holds }, null, 2)}\n`)
+    console.log(`${holds.length} holds in ${file}`)
+  } finally {
+    await stage.stop()
+  }
+}

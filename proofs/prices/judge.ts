@@ -1,0 +1,164 @@
+/** Compares one call's record with the vendor's book. */
+
+import type { RecordRow } from './books.ts'
+import type { Seen } from './drive.ts'
+import type { Arrival, Case } from './plan.ts'
+import { DEFAULT_SERVED, type Sheet, sheetOf } from './sheet.ts'
+import { worthOf } from './vendor/bill.ts'
+
+export interface Verdict {
+  readonly seen: Seen
+  readonly row: RecordRow | undefined
+  readonly arrivals: readonly Arrival[]
+  readonly charged: bigint
+  readonly worth: bigint
+  /** What is wrong, in words; empty when the books agree. */
+  readonly breaks: readonly string[]
+}
+
+/** Answers that go on until the gateway has had enough. */
+const ENDLESS = new Set(['an endless line', 'a drip', 'a flood', 'silence'])
+
+/** Expectations under which the vendor must be reached at all. */
+const MUST_ARRIVE = new Set(['full', 'beyond', 'unpriced', 'part', 'none'])
+
+export function judge(
+  seen: Seen,
+  row: RecordRow | undefined,
+  arrivals: readonly Arrival[],
+): Verdict {
+  const charged = row?.charged ?? 0n
+  const billed = arrivals.filter(({ refused }) => !refused)
+  const worth = billed.reduce((sum, one) => sum + one.worth, 0n)
+  const breaks = [
+    ...judgeRecord(seen, row),
+    ...judgeOutcome(seen, row, billed, charged),
+    ...judgeAnswer(seen, arrivals),
+  ]
+  return { seen, row, arrivals, charged, worth, breaks }
+}
+
+/** What holds of every record, whatever the call was. */
+function judgeRecord({ requestId, status }: Seen, row: RecordRow | undefined): string[] {
+  if (requestId === undefined && status !== 0) return ['an answer without a request id']
+  if (!row) return []
+  const { state, amount, charged, returned, debt, lines } = row
+  const breaks: string[] = []
+  if (state === 'open') return ['its hold is still open']
+  if (charged === null) return ['closed without a record']
+  const sum = (lines ?? []).reduce((total, line) => total + toNanos(line.amount), 0n)
+  if (sum !== charged) breaks.push(`its lines add up to ${sum}, charged ${charged}`)
+  const back = amount > charged ? amount - charged : 0n
+  if (returned !== back) breaks.push(`returned ${returned}, must be ${back}`)
+  if ((debt ?? 0n) > 0n && row.basis !== 'usage') breaks.push(`debt on basis ${row.basis}`)
+  return breaks
+}
+
+function toNanos(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(9, '0'))
+}
+
+function judgeOutcome(
+  { one }: Seen,
+  row: RecordRow | undefined,
+  billed: readonly Arrival[],
+  charged: bigint,
+): string[] {
+  const [arrival, ...more] = billed
+  if (one.expected === 'refused' && arrival) return ['sent though it has no price']
+  if (!arrival || one.expected === 'nothing') {
+    return charged === 0n ? [] : [`charged ${charged} for nothing`]
+  }
+  if (!row) return ['sent without a hold']
+  const breaks = [
+    ...judgeHold(one, row),
+    ...judgeCharge(sheetOf(one.model), { row, arrival, charged }, one.expected),
+  ]
+  const isReviewed = one.expected === 'beyond' || one.expected === 'unpriced'
+  if (isReviewed && row.review !== true) breaks.push('not marked for review')
+  if (one.expected === 'full' && row.review === true) breaks.push('marked for review')
+  // Work whose answer is no answer may be tried elsewhere; each try is the vendor's to bill.
+  if (more.length > 0 && one.answer.breakage === undefined) breaks.push('sent more than once')
+  return breaks
+}
+
+/** No spelling of a request makes its hold smaller than its bytes and its limits. */
+function judgeHold({ model, holdsFor }: Case, { amount }: RecordRow): string[] {
+  const sheet = sheetOf(model)
+  if (!holdsFor || sheet.cards.length > 1) return []
+  const counts = { input_token: holdsFor.input, output_token: holdsFor.output }
+  const least = worthOf({ ...sheet, fees: {} }, { counts, served: DEFAULT_SERVED, passes: [] })
+  return amount < least ? [`held ${amount}, must be ${least} at least`] : []
+}
+
+interface Judged {
+  readonly row: RecordRow
+  readonly arrival: Arrival
+  readonly charged: bigint
+}
+
+function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
+  const { row, arrival, charged } = judged
+  const { worth } = arrival
+  const most = worth > row.amount ? worth : row.amount
+  const wrong = (text: string) => [`charged ${charged}, ${text}`]
+  switch (expected) {
+    case 'full':
+      return charged === worth ? [] : wrong(`worth ${worth}`)
+    case 'beyond':
+      return charged <= worth ? [] : wrong(`stated ${worth}`)
+    case 'unpriced':
+      return charged >= row.amount && charged <= most ? [] : wrong(`held ${row.amount}`)
+    case 'part':
+      if (charged < leastOfCut(sheet, judged)) return wrong('as if the start had told the output')
+      if (charged > most) return wrong(`most ${most}`)
+      return charged < leastOf(sheet, arrival) ? wrong(`stated ${leastOf(sheet, arrival)}`) : []
+    default:
+      return charged > row.amount ? wrong(`held ${row.amount}`) : []
+  }
+}
+
+/** What was stated in a whole answer is charged, whatever else is missing. */
+function leastOf(sheet: Sheet, { stated, answer }: Arrival): bigint {
+  const isBanded = sheet.cards.some(({ from }) => from !== undefined)
+  const isWhole = answer.startsWith('200 {') && !answer.includes('[object')
+  return stated === undefined || isBanded || !isWhole ? 0n : worthOf(sheet, stated)
+}
+
+/** The words that were seen are more than the one token that the start of a message promises. */
+function leastOfCut(sheet: Sheet, { row, arrival }: Judged): bigint {
+  const { stated, path, answer } = arrival
+  const isCut = path.endsWith('/messages') && answer.includes('Mekong') && stated !== undefined
+  if (!isCut || !answer.includes('"stop_reason":null') || answer.includes('message_delta')) {
+    return 0n
+  }
+  const counts = { ...stated.counts, output_token: 2 }
+  const least = worthOf(sheet, { ...stated, counts })
+  return least < row.amount ? least : 0n
+}
+
+function judgeAnswer({ one, status, text }: Seen, arrivals: readonly Arrival[]): string[] {
+  const breaks: string[] = []
+  const hasArrived = arrivals.length > 0
+  if (status === 0) breaks.push(`no answer: ${text.slice(0, 200)}`)
+  const isRefusal = status === 400 || (status === 402 && one.poor === true)
+  if (!hasArrived && !isRefusal) breaks.push(`answered ${status} without asking the vendor`)
+  if (one.expected === 'refused') {
+    if (status !== 400) breaks.push(`answered ${status}, must be 400`)
+    else if (!/"param":\s*"/.test(text) && one.dialect !== 'messages') {
+      breaks.push('refused without naming the field')
+    }
+  }
+  const { breakage = '' } = one.answer
+  if (ENDLESS.has(breakage) && arrivals.some(({ finished }) => finished)) {
+    breaks.push('an answer without an end was not cut')
+  }
+  const isPlain = one.tricks.length === 0
+  if (isPlain && MUST_ARRIVE.has(one.expected) && !hasArrived) {
+    breaks.push(`an ordinary call was not sent: ${status}`)
+  }
+  const isSold = one.tricks.some((name) => name.startsWith('asked: '))
+  if (isSold && !hasArrived) breaks.push(`what is sold was refused: ${status} ${text}`)
+  return breaks
+}

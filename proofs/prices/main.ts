@@ -1,0 +1,82 @@
+/**
+ * Is the charge the vendor's bill, whatever a caller sends and whatever an answer says?
+ * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--lanes 32]`.
+ */
+import { parseArgs } from 'node:util'
+import { circumstances, report } from '../../testbed/results.ts'
+import { startTestServer } from '../../tests/support/postgres.ts'
+import { describeVerdict, summarise } from './describe.ts'
+import { compareHolds } from './holds.ts'
+import type { Verdict } from './judge.ts'
+import { runProof } from './run.ts'
+import { openStage } from './stage.ts'
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '100000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    first: { type: 'string', default: '0' },
+    lanes: { type: 'string', default: '32' },
+    quiet: { type: 'boolean', default: false },
+    /** Ends after the first batch with an exception. */
+    'until-break': { type: 'boolean', default: false },
+  },
+})
+const cases = Number(values.cases)
+const seed = Number(values.seed)
+const first = Number(values.first)
+const lanes = Number(values.lanes)
+const SHOWN = 40
+let shown = 0
+/** An interrupted run reports what it has seen. */
+let isOver = false
+process.on('SIGUSR2', () => {
+  isOver = true
+})
+const REFUSALS_SHOWN = process.env.SHOW_REFUSALS !== undefined
+
+console.log(`seed ${seed}`)
+const command = `npm run prove:prices -- --cases ${cases} --seed ${seed}`
+const made = circumstances(first === 0 ? command : `${command} --first ${first}`)
+const server = await startTestServer()
+process.env.TEST_POSTGRES = JSON.stringify(server.place)
+process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
+const start = performance.now()
+const stage = await openStage().catch(async (error: unknown) => {
+  await server.stop()
+  throw error
+})
+try {
+  const growth = await compareHolds(stage)
+  const result = await runProof(stage, {
+    seed,
+    cases,
+    first,
+    lanes,
+    untilBreak: values['until-break'],
+    isOver: () => isOver,
+    onBreak: show,
+    onProgress: tell,
+  })
+  const seconds = Math.round((performance.now() - start) / 1000)
+  const { lines, figures, ok } = summarise(result, growth, seconds)
+  if (REFUSALS_SHOWN) {
+    for (const [name, { refusal }] of result.byTrick) if (refusal) console.log(name, refusal)
+  }
+  if (values.quiet) console.log(lines.join('\n'))
+  else report('prove-prices', made, figures, lines)
+  process.exitCode = ok ? 0 : 1
+} finally {
+  await stage.stop()
+  await server.stop()
+}
+
+function show(verdict: Verdict): void {
+  shown += 1
+  if (shown <= SHOWN) console.log(describeVerdict(seed, verdict))
+}
+
+function tell(done: number, breaks: number): void {
+  const seconds = Math.round((performance.now() - start) / 1000)
+  if (done % 6_000 === 0 || breaks > 0) console.log(`${seconds} s: ${done} cases, ${breaks} breaks`)
+}

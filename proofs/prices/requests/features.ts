@@ -1,0 +1,232 @@
+/** Fields of a request that change its price, with how a vendor serves them. */
+import type { Random } from '../../../testbed/random.ts'
+import type { Counts, Served } from '../sheet.ts'
+import type { Pass } from '../vendor/bill.ts'
+import type { Body } from './ordinary.ts'
+
+export interface Asked {
+  readonly name: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly served?: Partial<Served>
+  /** Calls that the vendor runs for it. */
+  readonly calls?: Counts
+  readonly shares?: Counts
+  readonly fixed?: Counts
+  readonly passes?: readonly Pass[]
+  readonly reasoning?: number
+  /** The input is read once more by each pass of a tool. */
+  readonly tools?: true
+}
+
+type Ask = (body: Body, random: Random) => Asked
+
+function ask(name: string, set: Body, asked: Omit<Asked, 'name'> = {}): Ask {
+  return (body) => {
+    Object.assign(body, set)
+    return { name, ...asked }
+  }
+}
+
+function addTool(name: string, tool: object, asked: (random: Random) => Omit<Asked, 'name'>): Ask {
+  return (body, random) => {
+    const tools = Array.isArray(body.tools) ? body.tools : []
+    body.tools = [...tools, tool]
+    return { name, tools: true, ...asked(random) }
+  }
+}
+
+const FAST: Ask = (body, random) => {
+  body.service_tier = random.pick(['priority', 'fast'])
+  return { name: 'fast', served: { tier: random.next() < 0.7 ? 'fast' : 'standard' } }
+}
+
+const TIERS: readonly Ask[] = [
+  FAST,
+  ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } }),
+  ask('flex, served as standard', { service_tier: 'flex' }, { served: { tier: 'standard' } }),
+  ask('auto, served fast', { service_tier: 'auto' }, { served: { tier: 'fast' } }),
+  ask('auto', { service_tier: 'auto' }),
+  ask('default', { service_tier: 'default' }),
+  ask('tier of null', { service_tier: null }),
+  ask('ultrafast', { service_tier: 'ultrafast' }, { served: { tier: 'ultrafast' } }),
+]
+
+const HOSTED: readonly Ask[] = [
+  addTool('web search', { type: 'web_search', search_context_size: 'low' }, (random) => ({
+    calls: { web_search_call: random.integer(0, 5) },
+  })),
+  addTool('web search, an older one', { type: 'web_search_2025_08_26' }, (random) => ({
+    calls: { web_search_call: random.integer(1, 3) },
+  })),
+  addTool('file search', { type: 'file_search', vector_store_ids: ['vs_1'] }, (random) => ({
+    calls: { file_search_call: random.integer(0, 4) },
+  })),
+  addTool('containers', { type: 'code_interpreter', container: { type: 'auto' } }, (random) => ({
+    calls: { container_minute: 20 * random.integer(0, 2) },
+  })),
+  addTool('pictures', { type: 'image_generation', model: 'pp-picture' }, (random) => ({
+    passes: [
+      {
+        model: 'pp-picture',
+        role: 'image_generation',
+        counts: {
+          input_token: random.integer(1, 60),
+          image_input_token: random.integer(0, 900),
+          image_output_token: random.integer(200, 6_240),
+        },
+      },
+    ],
+  })),
+]
+
+const MESSAGE_DIMENSIONS: readonly Ask[] = [
+  (body, random) => {
+    body.speed = 'fast'
+    const headers = { 'anthropic-beta': 'fast-mode-2026-02-01' }
+    return { name: 'speed', headers, served: { speed: random.next() < 0.7 ? 'fast' : 'standard' } }
+  },
+  ask('geo', { inference_geo: 'us' }, { served: { region: 'us' } }),
+  (body) => {
+    Object.assign(body, { speed: 'fast', inference_geo: 'us' })
+    const headers = { 'anthropic-beta': 'fast-mode-2026-02-01' }
+    return { name: 'speed and geo', headers, served: { speed: 'fast', region: 'us' } }
+  },
+  ask(
+    'a cache of an hour',
+    {
+      system: [
+        { type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral', ttl: '1h' } },
+      ],
+    },
+    { shares: { cache_write_1h_token: 400, cache_write_5m_token: 100, cached_input_token: 200 } },
+  ),
+  addTool(
+    'web search',
+    { type: 'web_search_20250305', name: 'web_search', max_uses: 5 },
+    (random) => ({
+      calls: { web_search_call: random.integer(0, 5) },
+    }),
+  ),
+  addTool(
+    'web fetch',
+    { type: 'web_fetch_20250910', name: 'web_fetch', max_uses: 3 },
+    (random) => ({
+      headers: { 'anthropic-beta': 'web-fetch-2025-09-10' },
+      calls: { web_fetch_call: random.integer(1, 3) },
+    }),
+  ),
+  addTool(
+    'an advisor',
+    {
+      type: 'advisor_20260301',
+      name: 'advisor',
+      model: 'pp-advisor',
+      max_uses: 2,
+      max_tokens: 4_000,
+    },
+    (random) => ({
+      headers: { 'anthropic-beta': 'advisor-tool-2026-03-01' },
+      passes: [
+        {
+          model: 'pp-advisor',
+          role: 'advisor',
+          counts: {
+            input_token: random.integer(100, 9_000),
+            cached_input_token: random.integer(0, 500),
+            output_token: random.integer(10, 4_000),
+          },
+        },
+      ],
+    }),
+  ),
+]
+
+const AUDIO: readonly Ask[] = [
+  (body, random) => {
+    Object.assign(body, { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } })
+    return { name: 'spoken answer', fixed: { audio_output_token: random.integer(1, 900) } }
+  },
+  (body) => {
+    const messages = body.messages as { content: unknown }[]
+    const last = messages.at(-1)
+    const sound = { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }
+    if (last) last.content = [{ type: 'text', text: last.content }, sound]
+    return { name: 'spoken question', shares: { audio_input_token: 600 } }
+  },
+]
+
+const MODES: readonly Ask[] = [
+  (body) => {
+    const messages = body.messages as { content: unknown }[]
+    const last = messages.at(-1)
+    const cache = { cache_control: { type: 'ephemeral' } }
+    if (last) last.content = [{ type: 'text', text: last.content, ...cache }]
+    return {
+      name: 'explicit cache',
+      served: { mode: 'explicit' },
+      shares: { cached_input_token: 500, cache_write_5m_token: 200 },
+    }
+  },
+  ask('thinking', { enable_thinking: true }, { served: { thinking: 'on' }, reasoning: 7 }),
+]
+
+/** By `dialect model`: what that model sells. */
+export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
+  'chat pp-tiers': TIERS,
+  'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED],
+  'messages pp-claude': MESSAGE_DIMENSIONS,
+  'chat pp-mini': [ask('flex', { service_tier: 'flex' }, { served: { tier: 'flex' } })],
+  'chat pp-audio': AUDIO,
+  'chat pp-modes': MODES,
+}
+
+const hosted = (type: string, more: object = {}) => ({ tools: [{ type, ...more }] })
+
+const NO_TIERS: readonly Ask[] = [
+  ask('priority', { service_tier: 'priority' }),
+  ask('fast', { service_tier: 'fast' }),
+  ask('flex', { service_tier: 'flex' }),
+  ask('ultrafast', { service_tier: 'ultrafast' }),
+  ask('an unknown tier', { service_tier: 'turbo' }),
+  ask('another spelling', { service_tier: 'Priority' }),
+]
+
+const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } }
+
+/** What pp-plain and pp-claude-few have no price for: refused before anything is sent. */
+export const NOT_SOLD: Readonly<Record<string, readonly Ask[]>> = {
+  'chat pp-plain': [
+    ...NO_TIERS,
+    ask('a search', { web_search_options: {} }),
+    ask('speech', { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }),
+    ...AUDIO.slice(1),
+    ask('a hosted tool', hosted('web_search')),
+  ],
+  'responses pp-plain': [
+    ...NO_TIERS,
+    ask('web search', hosted('web_search')),
+    ask('web search preview', hosted('web_search_preview')),
+    ask('file search', hosted('file_search', { vector_store_ids: ['vs_1'] })),
+    ask('a container', hosted('code_interpreter', { container: { type: 'auto' } })),
+    ask('pictures', hosted('image_generation')),
+    ask('a tool of tomorrow', hosted('hologram_projection')),
+  ],
+  'messages pp-claude-few': [
+    ask('speed', { speed: 'fast' }, { headers: { 'anthropic-beta': 'fast-mode-2026-02-01' } }),
+    ask('geo', { inference_geo: 'us' }),
+    ask('an hour in the system prompt', { system: [{ type: 'text', text: 'Be brief.', ...HOUR }] }),
+    ask('an hour on a tool', { tools: [{ name: 'f', input_schema: { type: 'object' }, ...HOUR }] }),
+    ask('an hour on top', HOUR),
+    ask('web search', hosted('web_search_20250305', { name: 'web_search' })),
+    ask('an advisor', hosted('advisor_20260301', { name: 'advisor', model: 'pp-advisor' }), {
+      headers: { 'anthropic-beta': 'advisor-tool-2026-03-01' },
+    }),
+    ask(
+      'fallbacks',
+      { fallbacks: [{ model: 'pp-advisor' }] },
+      {
+        headers: { 'anthropic-beta': 'server-side-fallback-2026-06-01' },
+      },
+    ),
+  ],
+}

@@ -1,0 +1,194 @@
+/** Runs cases against a stage in batches, judges each, and sums up by kind. */
+import { Agent } from 'undici'
+import { audit } from '../../server/ledger/audit/audit.ts'
+import { readBalances, readRecords } from './books.ts'
+import { generateCases } from './cases/generate.ts'
+import { driveCases, type Seen } from './drive.ts'
+import { judge, type Verdict } from './judge.ts'
+import type { Case } from './plan.ts'
+import { BALANCE, type ProofStage, type Purse } from './stage.ts'
+
+export interface RunOptions {
+  readonly seed: number
+  readonly cases: number
+  /** The first case: to run one again alone. */
+  readonly first?: number
+  readonly lanes?: number
+  /** Stops after the first batch with an exception. */
+  readonly untilBreak?: boolean
+  /** Asked before each batch: true ends the run early. */
+  readonly isOver?: () => boolean
+  readonly onBreak?: (verdict: Verdict) => void
+  readonly onProgress?: (done: number, breaks: number) => void
+}
+
+export interface Tally {
+  cases: number
+  sent: number
+  refused: number
+  breaks: number
+  /** The first answer to a case that was not sent. */
+  refusal?: string
+}
+
+export interface ProofResult {
+  readonly seed: number
+  readonly cases: number
+  readonly sent: number
+  readonly fullyStated: number
+  readonly notStated: number
+  readonly debts: number
+  readonly reviews: number
+  /** Answers of 503 that were tried again. */
+  readonly busy: number
+  readonly worth: bigint
+  readonly charged: bigint
+  readonly byTrick: ReadonlyMap<string, Tally>
+  readonly broken: readonly Verdict[]
+  /** Breaks of balances, the audit and requests that nobody made. */
+  readonly others: readonly string[]
+}
+
+const BATCH = 600
+const LANES = 32
+const ACCOUNTS = 4
+const CHAIN_BLOCK = 120
+const POOR_BALANCE = '0.004'
+
+export async function runProof(stage: ProofStage, options: RunOptions): Promise<ProofResult> {
+  const { seed, cases: count, first = 0, lanes = LANES, onProgress } = options
+  const dispatcher = new Agent({ connections: lanes * 2 })
+  const rich = await Promise.all(Array.from({ length: ACCOUNTS }, () => stage.createPurse(BALANCE)))
+  const purses: Purse[] = [...rich]
+  const purseFor = async (one: Case): Promise<Purse> => {
+    const usual = rich[Math.floor(one.id / CHAIN_BLOCK) % ACCOUNTS]
+    if (usual && !one.poor) return usual
+    const made = await stage.createPurse(POOR_BALANCE)
+    purses.push(made)
+    return made
+  }
+  const sum = new Sum(options.onBreak)
+  for (let at = 0; at < count; at += BATCH) {
+    if (options.isOver?.()) break
+    const cases = generateCases(seed, first + at, Math.min(BATCH, count - at))
+    stage.vendor.expect(cases)
+    const seen = await driveCases(cases, { dispatcher, url: stage.url, lanes, purseFor })
+    await judgeBatch(stage, seen, sum)
+    onProgress?.(Math.min(count, at + BATCH), sum.broken.length)
+    if (options.untilBreak && sum.broken.length > 0) break
+  }
+  await dispatcher.destroy()
+  const others = [
+    ...(await judgeBalances(stage, purses, sum)),
+    ...(await judgeAudit(stage)),
+    ...stage.vendor.strays.map((text) => `a request of no case: ${text}`),
+    ...(stage.gateway.hasExited() ? ['the gateway ended'] : []),
+  ]
+  return sum.result(seed, others)
+}
+
+async function judgeBatch(stage: ProofStage, seen: readonly Seen[], sum: Sum): Promise<void> {
+  const ids = seen.flatMap(({ requestId, busyIds }) => [...busyIds, requestId ?? []].flat())
+  const rows = await readRecords(stage.sql, ids)
+  for (const one of seen) {
+    const row = one.requestId === undefined ? undefined : rows.get(one.requestId)
+    const arrivals = stage.vendor.arrivals(one.one.id)
+    const paid = one.busyIds.filter((id) => (rows.get(id)?.charged ?? 0n) > 0n)
+    const verdict = judge(one, row, arrivals)
+    const breaks = paid.map((id) => `answered 503 and charged as ${id}`)
+    sum.add({ ...verdict, breaks: [...verdict.breaks, ...breaks] })
+    stage.vendor.forget(one.one.id)
+  }
+}
+
+class Sum {
+  readonly broken: Verdict[] = []
+  readonly chargedBy = new Map<string, bigint>()
+  private readonly byTrick = new Map<string, Tally>()
+  private cases = 0
+  private busy = 0
+  private sent = 0
+  private fullyStated = 0
+  private notStated = 0
+  private debts = 0
+  private reviews = 0
+  private worth = 0n
+  private charged = 0n
+
+  private readonly onBreak: RunOptions['onBreak']
+
+  constructor(onBreak: RunOptions['onBreak']) {
+    this.onBreak = onBreak
+  }
+
+  add(verdict: Verdict): void {
+    const { seen, row, arrivals, charged, worth, breaks } = verdict
+    const { accountId } = seen.purse
+    this.chargedBy.set(accountId, (this.chargedBy.get(accountId) ?? 0n) + charged)
+    this.cases += 1
+    this.busy += seen.busyIds.length
+    if (arrivals.length > 0) this.sent += 1
+    if (arrivals.length > 0 && seen.one.expected === 'full') {
+      this.fullyStated += 1
+      this.worth += worth
+      this.charged += charged
+    }
+    if (arrivals.length > 0 && ['part', 'none'].includes(seen.one.expected)) this.notStated += 1
+    if ((row?.debt ?? 0n) > 0n) this.debts += 1
+    if (row?.review) this.reviews += 1
+    if (breaks.length > 0) {
+      this.broken.push(verdict)
+      this.onBreak?.(verdict)
+    }
+    const names = seen.one.tricks.length > 0 ? seen.one.tricks : [`${seen.one.dialect}: ordinary`]
+    for (const name of names) this.tally(name, verdict)
+  }
+
+  result(seed: number, others: readonly string[]): ProofResult {
+    const { cases, sent, fullyStated, notStated, debts, reviews, busy, worth, charged } = this
+    const { byTrick, broken } = this
+    const counts = { cases, sent, fullyStated, notStated, debts, reviews, busy }
+    return { seed, ...counts, worth, charged, byTrick, broken, others }
+  }
+
+  private tally(name: string, { seen, arrivals, breaks }: Verdict): void {
+    const tally = this.byTrick.get(name) ?? { cases: 0, sent: 0, refused: 0, breaks: 0 }
+    tally.cases += 1
+    if (arrivals.length > 0) tally.sent += 1
+    else {
+      tally.refused += 1
+      tally.refusal ??= `${seen.status} ${seen.text.slice(0, 200)}`
+    }
+    if (breaks.length > 0) tally.breaks += 1
+    this.byTrick.set(name, tally)
+  }
+}
+
+/** Balances are what was paid in, less what was charged: to the nano. */
+async function judgeBalances(
+  { sql }: ProofStage,
+  purses: readonly Purse[],
+  { chargedBy }: Sum,
+): Promise<string[]> {
+  const balances = new Map((await readBalances(sql)).map((row) => [row.account_id, row]))
+  return purses.flatMap(({ accountId, opening }) => {
+    const row = balances.get(accountId)
+    if (!row) return [`account ${accountId} has no balance`]
+    const left = toNanos(opening) - (chargedBy.get(accountId) ?? 0n)
+    const has = row.available + row.held - row.debt
+    if (row.held !== 0n) return [`account ${accountId} still holds ${row.held}`]
+    return has === left ? [] : [`account ${accountId} has ${has}, must have ${left}`]
+  })
+}
+
+function toNanos(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(9, '0'))
+}
+
+async function judgeAudit({ sql }: ProofStage): Promise<string[]> {
+  const { checks } = await audit(sql)
+  return checks
+    .filter(({ ok }) => !ok)
+    .map(({ id, details }) => `audit ${id}: ${JSON.stringify(details.slice(0, 3))}`)
+}

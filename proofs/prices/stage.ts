@@ -1,0 +1,88 @@
+/** A gateway with the proof's catalog in front of the proof's vendor, and callers for it. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { createKey } from '../../server/accounts/manage-keys.ts'
+import { applyCatalog } from '../../server/catalog/apply/apply.ts'
+import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
+import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
+import { UPSTREAMS } from '../../server/upstreams/index.ts'
+import {
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../../tests/support/gateway.ts'
+import { createTestDatabase } from '../../tests/support/postgres.ts'
+import { catalogFor } from './catalog.ts'
+import { startVendor, type Vendor } from './vendor/vendor.ts'
+
+const SECRET_KEY = 'a-secret-key-of-proofs-which-is-long-enough'
+const NAME = 'prove-prices.json'
+export const BALANCE = '900000000'
+/** Vendors of the proof stall on purpose, and tasks are over at once. */
+const ENV = {
+  SECRET_KEY,
+  TASK_LOOK_MS_MIN: '50',
+  TASK_LOOK_MS_MAX: '200',
+  UPSTREAM_DRAIN_MS: '10000',
+  LOG_LEVEL: 'silent',
+}
+
+export interface Purse {
+  readonly accountId: string
+  readonly key: string
+  readonly opening: string
+}
+
+export interface ProofStage {
+  readonly sql: Sql
+  readonly url: string
+  readonly vendor: Vendor
+  readonly gateway: GatewayProcess
+  createPurse(balance: string): Promise<Purse>
+  stop(): Promise<void>
+}
+
+export interface StageOptions {
+  /** Models of the sheet to sell; all of them unless given. */
+  readonly only?: readonly string[]
+}
+
+/** On the run's PostgreSQL for tests, or one of its own. */
+export async function openStage({ only }: StageOptions = {}): Promise<ProofStage> {
+  const database = await createTestDatabase()
+  const vendor = await startVendor()
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-prices-'))
+  const { sql } = database
+  await applyPrices(sql, vendor.url, only)
+  const gateway = await startGateway({ dataDir, databaseUrl: database.url, env: ENV })
+  return {
+    sql,
+    url: gateway.url,
+    vendor,
+    gateway,
+    async createPurse(opening) {
+      const account = await createTestAccount(sql, opening, { currency: 'USD' })
+      const { key } = await createKey(sql, { accountId: account.id })
+      return { accountId: account.id, key, opening }
+    },
+    async stop() {
+      await gateway.stop(5_000)
+      await vendor.stop()
+      await database.drop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function applyPrices(sql: Sql, vendorUrl: string, only?: readonly string[]): Promise<void> {
+  const file = parseCatalogFile(NAME, JSON.stringify(catalogFor(vendorUrl, only)), {})
+  await applyCatalog({
+    sql,
+    files: [file],
+    upstreams: Object.fromEntries(UPSTREAMS),
+    secrets: createSecretBox([SECRET_KEY]),
+    environment: {},
+  })
+}

@@ -1,0 +1,196 @@
+/**
+ * The vendor of the proof: every text dialect, embeddings, images, speech and video on one port.
+ * It counts the bytes that arrive, does the work of the case's plan, writes into its own book what
+ * that is worth, and only then answers. It lives in the proof's process and knows no gateway.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { answerFor } from '../answers/answer.ts'
+import { videoTask } from '../answers/media.ts'
+import { jsonScript, type Piece, type Script } from '../answers/script.ts'
+import { type Arrival, type Case, findMarker } from '../plan.ts'
+import { sheetOf } from '../sheet.ts'
+import { inputOf, type Work, worthOf } from './bill.ts'
+import { statedWork } from './stated.ts'
+import { doWork } from './work.ts'
+
+export interface Vendor {
+  readonly url: string
+  /** Cases that may arrive from now on. */
+  expect(cases: readonly Case[]): void
+  /** What arrived for a case, in order. */
+  arrivals(caseId: number): readonly Arrival[]
+  /** Forgets a case that is over. */
+  forget(caseId: number): void
+  /** Requests without a case: there must be none. */
+  readonly strays: readonly string[]
+  stop(): Promise<void>
+}
+
+interface State {
+  readonly cases: Map<number, Case>
+  readonly arrivals: Map<number, Arrival[]>
+  readonly tasks: Map<string, { readonly one: Case; readonly work: Work; readonly model: string }>
+  /** Tokens of finished calls that later ones may build on. */
+  readonly histories: Map<number, number>
+  readonly strays: string[]
+}
+
+const TASKS = '/ark/contents/generations/tasks'
+
+export async function startVendor(): Promise<Vendor> {
+  const state: State = {
+    cases: new Map(),
+    arrivals: new Map(),
+    tasks: new Map(),
+    histories: new Map(),
+    strays: [],
+  }
+  const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
+    response.on('error', () => undefined)
+    serve(state, request, response).catch((error: unknown) => {
+      if (!request.destroyed) state.strays.push(`${request.url}: ${String(error)}`)
+      response.destroy()
+    })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    strays: state.strays,
+    expect(cases) {
+      for (const one of cases) state.cases.set(one.id, one)
+    },
+    arrivals: (caseId) => state.arrivals.get(caseId) ?? [],
+    forget(caseId) {
+      state.cases.delete(caseId)
+      state.arrivals.delete(caseId)
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function serve(
+  state: State,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const path = (request.url ?? '').split('?')[0] ?? ''
+  if (request.method === 'GET') return showTask(state, path, request.url ?? '', response)
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks)
+  const caseId = findMarker(body)
+  const one = caseId === undefined ? undefined : state.cases.get(caseId)
+  if (!one) {
+    state.strays.push(`${path}: ${body.toString('latin1', 0, 300)}`)
+    await write(response, jsonScript({ error: { message: 'who is this?' } }, 400))
+    return
+  }
+  const arrival = take(state, one, path, body)
+  const script = arrival.refused ? refusalOf(one) : scriptFor(state, one, path, body, arrival)
+  arrival.answer = describe(script)
+  arrival.finished = await write(response, script)
+}
+
+function take(state: State, one: Case, path: string, body: Buffer): Arrival {
+  const history = one.work.buildsOn === undefined ? 0 : state.histories.get(one.work.buildsOn)
+  const work = doWork(one.work, body.length, history ?? 0)
+  const refused = one.answer.refusal !== undefined
+  const sheet = sheetOf(one.model)
+  const arrival: Arrival = {
+    caseId: one.id,
+    path,
+    bytes: body.length,
+    work,
+    stated: refused ? undefined : statedWork(one, work, path),
+    worth: refused ? 0n : worthOf(sheet, work),
+    refused,
+    answer: '',
+    finished: false,
+  }
+  state.histories.set(one.id, inputOf(work.counts) + (work.counts.output_token ?? 0))
+  const earlier = state.arrivals.get(one.id)
+  if (earlier) earlier.push(arrival)
+  else state.arrivals.set(one.id, [arrival])
+  return arrival
+}
+
+function refusalOf({ answer }: Case): Script {
+  const status = answer.refusal ?? 400
+  const error = { type: 'invalid_request_error', code: null, message: 'refused', param: null }
+  return jsonScript({ type: 'error', error }, status)
+}
+
+function scriptFor(state: State, one: Case, path: string, body: Buffer, { work }: Arrival): Script {
+  const { model, stream } = readAsked(body)
+  if (path !== TASKS) return answerFor(one, work, path, { model, stream })
+  const id = `cgt-pp-${one.id}-${state.tasks.size}`
+  state.tasks.set(id, { one, work, model })
+  return jsonScript({ id })
+}
+
+function readAsked(body: Buffer): { readonly model: string; readonly stream: boolean } {
+  const value: unknown = JSON.parse(body.toString('utf8').replace(/^\uFEFF/, ''))
+  const asked = typeof value === 'object' && value !== null ? value : {}
+  const model = 'model' in asked && typeof asked.model === 'string' ? asked.model : 'unknown'
+  return { model, stream: 'stream' in asked && asked.stream === true }
+}
+
+function showTask(state: State, path: string, url: string, response: ServerResponse): void {
+  const id = decodeURIComponent(path.slice(TASKS.length + 1))
+  const task = state.tasks.get(id)
+  response.setHeader('content-type', 'application/json')
+  if (task) {
+    response.end(JSON.stringify(videoTask(task.one, task.work, id, task.model)))
+    return
+  }
+  if (path === TASKS) {
+    response.end('{"items":[],"total":0}')
+    return
+  }
+  state.strays.push(`GET ${url}`)
+  response.statusCode = 404
+  response.end('{"error":{"code":"ResourceNotFound","message":"no such task"}}')
+}
+
+/** Resolves to whether all of it could be written. */
+async function write(response: ServerResponse, script: Script): Promise<boolean> {
+  response.writeHead(script.status, script.headers)
+  for (const piece of script.pieces) {
+    if (response.destroyed) return false
+    if (piece === 'reset') {
+      response.destroy()
+      return true
+    }
+    if (Buffer.isBuffer(piece)) await send(response, piece)
+    else await sleep(piece.waitMs)
+  }
+  response.end()
+  return true
+}
+
+/** Waits for room: an endless answer must not fill this process. */
+function send(response: ServerResponse, piece: Buffer): Promise<void> {
+  if (response.write(piece)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
+}
+
+/** The start of an answer, for the report of an exception. */
+function describe({ status, pieces }: Script): string {
+  const list: readonly Piece[] = Array.isArray(pieces) ? pieces : []
+  const texts = list.map((piece) => (Buffer.isBuffer(piece) ? piece.toString() : String(piece)))
+  return `${status} ${texts.join('').slice(0, 6_000)}`
+}

@@ -1,0 +1,140 @@
+/**
+ * Does a balance for exactly N calls let exactly N of 2,000 concurrent ones pass, through one
+ * gateway and through two? `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
+ */
+import { parseArgs } from 'node:util'
+import { Agent } from 'undici'
+import { createKey } from '../server/accounts/manage-keys.ts'
+import { audit } from '../server/ledger/audit/audit.ts'
+import { formatAmount } from '../server/lib/money.ts'
+import { type Laboratory, openLaboratory } from '../testbed/laboratory.ts'
+import { priceOf } from '../testbed/prices.ts'
+import { createRandom } from '../testbed/random.ts'
+import { circumstances, median, report } from '../testbed/results.ts'
+import { createTestAccount } from '../tests/support/gateway.ts'
+
+const { values } = parseArgs({
+  options: {
+    repeats: { type: 'string', default: '50' },
+    calls: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+})
+const repeats = Number(values.repeats)
+const calls = Number(values.calls)
+const seed = Number(values.seed)
+const MODEL = 'vendor-web-search'
+const PRICE_NANOS = priceOf(MODEL, { call: 1 })
+
+interface Race {
+  readonly gateways: number
+  readonly affordable: number
+  readonly passed: number
+  readonly refused: number
+  readonly other: Readonly<Record<string, number>>
+  readonly leftNanos: bigint
+  readonly milliseconds: number
+}
+
+const random = createRandom(seed)
+const made = circumstances(
+  `npm run prove:race -- --repeats ${repeats} --calls ${calls} --seed ${seed}`,
+)
+const laboratory = await openLaboratory({ shared: true, simulatorArguments: ['--fast'] })
+const races: Race[] = []
+let audited = false
+const gateways = [await laboratory.startGateway(), await laboratory.startGateway()]
+const agent = new Agent({ connections: calls, pipelining: 1, headersTimeout: 60_000 })
+try {
+  for (const count of [1, 2]) {
+    const urls = gateways.slice(0, count).map(({ url }) => url)
+    for (let repeat = 1; repeat <= repeats; repeat += 1) {
+      const race = await runRace(laboratory, urls, random.integer(1, calls - 1))
+      races.push(race)
+      console.log(describeRace(race))
+    }
+  }
+  audited = (await laboratory.withDatabase((sql) => audit(sql))).ok
+} finally {
+  await agent.destroy()
+  await Promise.all(gateways.map((gateway) => gateway.stop()))
+  await laboratory.close()
+}
+finish()
+
+async function runRace(lab: Laboratory, urls: readonly string[], affordable: number) {
+  const balance = formatAmount(PRICE_NANOS * BigInt(affordable))
+  const { account, key } = await lab.withDatabase(async (sql) => {
+    const account = await createTestAccount(sql, balance)
+    return { account, key: await createKey(sql, { accountId: account.id }) }
+  })
+  const start = performance.now()
+  const statuses = await Promise.all(
+    Array.from({ length: calls }, (_, index) => call(urls[index % urls.length] ?? '', key.key)),
+  )
+  const milliseconds = performance.now() - start
+  const left = await lab.withDatabase(async (sql) => {
+    const [row] = await sql<{ left: bigint }[]>`
+      select available + held + debt as left from balance where account_id = ${account.id}`
+    return row?.left ?? -1n
+  })
+  const count = (wanted: (status: string) => boolean) => statuses.filter(wanted).length
+  const other: Record<string, number> = {}
+  for (const status of statuses) {
+    if (status !== '200' && status !== '402') other[status] = (other[status] ?? 0) + 1
+  }
+  return {
+    ...{ gateways: urls.length, affordable, other, leftNanos: left, milliseconds },
+    passed: count((status) => status === '200'),
+    refused: count((status) => status === '402'),
+  }
+}
+
+async function call(url: string, key: string): Promise<string> {
+  try {
+    const answer = await agent.request({
+      origin: url,
+      path: '/v1/search',
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"Type":"web","Query":"rivers","Count":1}',
+    })
+    await answer.body.dump()
+    return String(answer.statusCode)
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function isExact(race: Race): boolean {
+  const { affordable, passed, refused, leftNanos } = race
+  return passed === affordable && refused === calls - affordable && leftNanos === 0n
+}
+
+function describeRace(race: Race): string {
+  const { gateways, affordable, passed, refused, other, milliseconds, leftNanos } = race
+  const rest = Object.keys(other).length === 0 ? '' : ` other ${JSON.stringify(other)}`
+  const text = `${gateways}: enough for ${affordable}, ${passed} passed, ${refused} refused`
+  const verdict = isExact(race) ? 'exact' : `NOT EXACT, ${leftNanos} nanos left`
+  return `${text}${rest} in ${Math.round(milliseconds)} ms: ${verdict}`
+}
+
+function finish(): void {
+  const exact = races.filter(isExact).length
+  const ok = exact === races.length && races.length === 2 * repeats && audited
+  const perSecond = Math.round((calls * 1000) / median(races.map((race) => race.milliseconds)))
+  const lines = [1, 2].map((count) => {
+    const those = races.filter((race) => race.gateways === count)
+    const good = those.filter(isExact).length
+    const name = count === 1 ? 'one gateway' : 'two gateways on one PostgreSQL'
+    return `${name}: ${good} of ${those.length} races exact, ${calls} concurrent calls each`
+  })
+  const verdicts = [`audit ${audited ? 'clean' : 'NOT CLEAN'}`, ok ? 'PASSED' : 'FAILED']
+  const failed = races.filter((race) => !isExact(race)).map(describeRace)
+  report('prove-race', made, { ok, seed, repeats, calls, exact, audited, perSecond, failed }, [
+    ...lines,
+    ...failed,
+    ...verdicts,
+  ])
+  if (!ok) process.exitCode = 1
+}

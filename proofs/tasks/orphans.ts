@@ -1,0 +1,201 @@
+/**
+ * What becomes of submissions that end badly? Gateways die inside submit, at named lines and by a
+ * kill while the vendor works; answers are cut off or never come. The vendors' book, ours and what
+ * each caller was charged are compared call by call:
+ * `npm run prove:orphans -- [--bad 200] [--seed N]`.
+ */
+import { parseArgs } from 'node:util'
+import { openPlace } from '../../testbed/laboratory.ts'
+import { createRandom } from '../../testbed/random.ts'
+import { circumstances, report, table } from '../../testbed/results.ts'
+import type { GatewayProcess } from '../../tests/support/gateway.ts'
+import { type Heard, type Judgement, judgeOrphans, type Made } from './judge-orphans.ts'
+import { applyLanes, type Call, LANES, requestOf, SECRET_KEY } from './lanes.ts'
+import { type Fate, startOrphanVendor } from './orphan-vendor.ts'
+
+const { values } = parseArgs({
+  options: {
+    bad: { type: 'string', default: '200' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+  },
+})
+const wanted = Number(values.bad)
+const seed = Number(values.seed)
+const GATEWAYS = 3
+const CALLERS_EACH = 2
+const FAILS_PERCENT = 5
+/** Every third call ends well. Those that kill cost a start: they are the rest of the crashes. */
+const FATES: readonly [Fate, ...Fate[]] = [
+  ...(['answer', 'answer', 'answer', 'answer', 'answer'] as const),
+  ...([
+    'lose',
+    'lose',
+    'lose',
+    'lose',
+    'hang',
+    'hang',
+    'ignore',
+    'ignore',
+    'kill',
+    'kill',
+  ] as const),
+]
+/** The lines of a submission, and at which pass over it a gateway dies. */
+const LINES = ['task-held', 'task-sending', 'task-sent', 'task-accepted'] as const
+const PASSES = [1, 4] as const
+const ENV = {
+  ...{ TASK_SUBMIT_TIMEOUT_MS: '1000', TASK_UNKNOWN_MS: '15000', TASK_LEASE_MS: '2500' },
+  ...{ TASK_LOOK_MS_MIN: '100', TASK_LOOK_MS_MAX: '500', LOG_LEVEL: 'silent', SECRET_KEY },
+  // The vendor's reports come to whichever gateway is there, as through a balancer.
+  PUBLIC_URL: 'https://gateways.example',
+}
+const END_MS = 240_000
+
+const made = circumstances(`npm run prove:orphans -- --bad ${wanted} --seed ${seed}`)
+const random = createRandom(seed)
+const calls: readonly Call[] = Array.from({ length: 2 * wanted }, (_, index) => ({
+  lane: LANES[index % LANES.length] ?? 'crowded',
+  text: `o${index}`,
+}))
+const fates = new Map(calls.map(({ text }) => [text, random.pick(FATES)]))
+const failing = new Set(
+  calls.flatMap(({ text }) => (random.next() * 100 < FAILS_PERCENT ? [text] : [])),
+)
+const gateways = new Set<GatewayProcess>()
+const sender = new Map<string, GatewayProcess>()
+const killed = new Set<GatewayProcess>()
+const crashes: Record<string, number> = {}
+const results: Made[] = []
+let next = 0
+let bad = 0
+
+const vendor = await startOrphanVendor({
+  fateOf: (text) => fates.get(text) ?? 'answer',
+  failsOf: (text) => failing.has(text),
+  async kill(text) {
+    const gateway = sender.get(text)
+    if (!gateway || gateway.hasExited()) return
+    killed.add(gateway)
+    await gateway.kill9()
+  },
+  async report(path, body) {
+    const there = [...gateways].findLast((gateway) => !gateway.hasExited())
+    if (!there) return false
+    const headers = { 'content-type': 'application/json' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(there.url + path, sent).catch(() => undefined)
+    await answer?.arrayBuffer().catch(() => undefined)
+    return answer?.ok ?? false
+  },
+})
+const place = await openPlace(vendor.url, {
+  ...{ shared: true, accounts: calls.length, keys: calls.length },
+})
+try {
+  await place.withDatabase((sql) => applyLanes(sql, vendor.url, calls))
+  await Promise.all(Array.from({ length: GATEWAYS }, (_, index) => keepOne(index)))
+  const survivor = await start({})
+  await untilAllEnded()
+  tell(await place.withDatabase((sql) => judgeOrphans(sql, results, vendor.taken)))
+  await survivor.stop(5_000)
+} finally {
+  await place.close()
+  await vendor.stop()
+}
+
+/** One gateway after another, each of which dies at some line, until enough went badly. */
+async function keepOne(index: number): Promise<void> {
+  for (let round = index; bad < wanted; round += 1) {
+    const line = LINES[round % LINES.length] ?? 'task-sent'
+    const pass = random.integer(...PASSES)
+    const gateway = await start({ TRIBUTARY_FAIL: `${line}:${pass}` })
+    await Promise.all(Array.from({ length: CALLERS_EACH }, () => callUntilDead(gateway)))
+    if (gateway.hasExited()) {
+      const how = killed.has(gateway) ? 'killed while the vendor worked' : line
+      crashes[how] = (crashes[how] ?? 0) + 1
+    } else {
+      await gateway.stop(5_000)
+    }
+    console.log(`${bad} calls ended badly, ${vendor.taken.length} taken, ${total(crashes)} crashes`)
+  }
+}
+
+async function start(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
+  const gateway = await place.startGateway({ ...ENV, ...env })
+  gateways.add(gateway)
+  return gateway
+}
+
+async function callUntilDead(gateway: GatewayProcess): Promise<void> {
+  while (!gateway.hasExited() && bad < wanted) {
+    const call = calls[next]
+    const key = place.keys[next]
+    if (!call || !key) return
+    next += 1
+    sender.set(call.text, gateway)
+    const heard = await ask(gateway, key.key, call)
+    if (heard.status === undefined || heard.status === 502) bad += 1
+    results.push({ ...call, accountId: key.account_id, heard })
+  }
+}
+
+async function ask(gateway: GatewayProcess, key: string, call: Call): Promise<Heard> {
+  const { path, body } = requestOf(call)
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  try {
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(gateway.url + path, sent)
+    const { id } = (await answer.json()) as { id?: string }
+    // 503: refused before anything was sent, because the database was slow. Judged like the rest.
+    if ([200, 502, 503].includes(answer.status)) return { status: answer.status, id }
+    throw new TypeError(`an answer of ${answer.status}`)
+  } catch (error) {
+    if (!gateway.hasExited()) await Promise.race([gateway.exited, giveTime()])
+    if (!gateway.hasExited()) throw error
+    return { status: undefined }
+  }
+}
+
+function giveTime(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 2_000))
+}
+
+async function untilAllEnded(): Promise<void> {
+  const deadline = performance.now() + END_MS
+  while (performance.now() < deadline) {
+    const open = await place.withDatabase(async (sql) => {
+      const [row] = await sql<{ open: number }[]>`
+        select count(*)::int as open from task where finished_at is null`
+      return row?.open ?? 0
+    })
+    if (open === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+  }
+}
+
+function tell({ breaks, tallies, adoptedBy }: Judgement): void {
+  const rows = LANES.map((lane) => [lane, ...Object.values(tallies[lane])])
+  const [head] = LANES.map((lane) => ['lane', ...Object.keys(tallies[lane])])
+  const lines = [
+    `${results.length} calls, of which ${bad} were not answered with a task`,
+    `${total(crashes)} gateways died inside submit: ${inWords(crashes)}`,
+    `${total(adoptedBy)} tasks adopted: by ${inWords(adoptedBy)}`,
+    '',
+    ...table([head ?? [], ...rows]),
+    '',
+    `${breaks.length} breaks of the books, call by call, and of the audit`,
+    ...breaks.slice(0, 20),
+  ]
+  const figures = { seed, calls: results.length, bad, crashes, adoptedBy, tallies }
+  report('prove-orphans', made, { ...figures, breaks }, lines)
+  if (breaks.length > 0 || bad < wanted) process.exitCode = 1
+}
+
+function total(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, one) => sum + one, 0)
+}
+
+function inWords(counts: Readonly<Record<string, number>>): string {
+  const words = Object.entries(counts).map(([name, count]) => `${count} ${name}`)
+  return words.length > 0 ? words.join(', ') : 'none'
+}

@@ -1,0 +1,130 @@
+/**
+ * A video vendor whose tasks take from ten seconds to three hours of its own time, with a book of
+ * what it took and what it bills. It lives in the proof's process: whatever is killed, it stays.
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Random } from '../../testbed/random.ts'
+
+export interface TakenTask {
+  readonly id: string
+  /** What the caller wrote: it names the call. */
+  readonly text: string
+  readonly model: string
+  readonly takenAtMs: number
+  readonly endsAtMs: number
+  readonly fails: boolean
+}
+
+export interface Vendor {
+  readonly url: string
+  readonly taken: ReadonlyMap<string, TakenTask>
+  looks(): number
+  stop(): Promise<void>
+}
+
+export interface VendorOptions {
+  readonly random: Random
+  /** Real milliseconds for one second of the vendor's. */
+  readonly msPerSecond: number
+  /** Of 100 creations, these are taken and never answered. */
+  readonly lostPercent: number
+}
+
+const SECONDS = [10, 10_800] as const
+const FAILED_PERCENT = 5
+const TOKENS = 108_900
+const PREFIX = '/ark/api/v3/contents/generations/tasks'
+
+export async function startVendor(options: VendorOptions): Promise<Vendor> {
+  const taken = new Map<string, TakenTask>()
+  let looks = 0
+  const server = createServer((request, response) => {
+    if (request.method === 'GET') looks += 1
+    handle(options, taken, request, response).catch(() => request.socket.destroy())
+  })
+  server.keepAliveTimeout = 60_000
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    taken,
+    looks: () => looks,
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+async function handle(
+  options: VendorOptions,
+  taken: Map<string, TakenTask>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  if (request.method === 'POST') {
+    const task = take(options, taken, JSON.parse(Buffer.concat(chunks).toString('utf8')))
+    if (options.random.next() * 100 < options.lostPercent) request.socket.destroy()
+    else send(response, 200, { id: task.id })
+    return
+  }
+  const url = new URL(request.url ?? '', 'http://vendor')
+  const id = decodeURIComponent(url.pathname.slice(PREFIX.length + 1))
+  if (id === '') return list(taken, url, response)
+  const task = taken.get(id)
+  if (task) send(response, 200, show(task))
+  else send(response, 404, { error: { code: 'ResourceNotFound', message: 'no such task' } })
+}
+
+function take(
+  { random, msPerSecond }: VendorOptions,
+  taken: Map<string, TakenTask>,
+  body: { model: string; content: { text: string }[] },
+): TakenTask {
+  const [shortest, longest] = SECONDS
+  const seconds = shortest * (longest / shortest) ** random.next()
+  const takenAtMs = Date.now()
+  const task: TakenTask = {
+    id: `cgt-${takenAtMs}-${taken.size}`,
+    ...{ text: body.content[0]?.text ?? '', model: body.model, takenAtMs },
+    endsAtMs: takenAtMs + seconds * msPerSecond,
+    fails: random.next() * 100 < FAILED_PERCENT,
+  }
+  taken.set(task.id, task)
+  return task
+}
+
+function list(taken: Map<string, TakenTask>, url: URL, response: ServerResponse): void {
+  const page = Number(url.searchParams.get('page_num') ?? 1)
+  const size = Number(url.searchParams.get('page_size') ?? 20)
+  const all = [...taken.values()].reverse()
+  const items = all.slice((page - 1) * size, page * size).map(show)
+  send(response, 200, { items, total: all.length })
+}
+
+function show(task: TakenTask): object {
+  const isOver = Date.now() >= task.endsAtMs
+  const status = isOver ? (task.fails ? 'failed' : 'succeeded') : 'running'
+  return {
+    ...{ id: task.id, model: task.model, status },
+    created_at: Math.floor(task.takenAtMs / 1000),
+    error: status === 'failed' ? { code: 'InternalServiceError', message: 'failed' } : null,
+    ...(status === 'succeeded'
+      ? {
+          content: { video_url: `https://media.example/${task.id}.mp4` },
+          usage: { completion_tokens: TOKENS, total_tokens: TOKENS },
+          ...{ duration: 5, resolution: '720p', ratio: '16:9' },
+        }
+      : {}),
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}

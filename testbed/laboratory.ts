@@ -1,0 +1,168 @@
+/**
+ * Where proofs take place: a gateway on its own embedded PostgreSQL, durable as in production,
+ * and the vendors' simulators in a process of their own, whose book survives whatever happens to
+ * the gateway.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Sql } from 'postgres'
+import { type CreatedKey, createKey } from '../server/accounts/manage-keys.ts'
+import { type EmbeddedServer, startEmbedded } from '../server/database/embedded/embedded.ts'
+import { migrate } from '../server/database/migrations/migrate.ts'
+import { openDatabase } from '../server/database/open.ts'
+import type { BookEntry } from '../simulators/index.ts'
+import {
+  applySimulators,
+  createTestAccount,
+  type GatewayProcess,
+  startGateway,
+} from '../tests/support/gateway.ts'
+import {
+  findFreePort,
+  type RunningProcess,
+  startProcess,
+  until,
+} from '../tests/support/processes.ts'
+import { killPostmaster } from './postmaster.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** A gateway with its own database and callers, in front of any upstream. */
+export interface Place {
+  readonly dataDir: string
+  /** The DATABASE_URL of a shared PostgreSQL. */
+  readonly databaseUrl: string | undefined
+  readonly gatewayUrl: string
+  readonly accountIds: readonly string[]
+  /** Spread evenly over the accounts. */
+  readonly keys: readonly CreatedKey[]
+  /** Starts the gateway: the only one, always on the same port, unless the database is shared. */
+  startGateway(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
+  /** Joins the gateway's database; starts it when no gateway runs. */
+  withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T>
+  /** Removes the folder. Stop the gateway first. */
+  close(): Promise<void>
+}
+
+/** A place whose upstream is the simulators, in a process of their own. */
+export interface Laboratory extends Place {
+  readonly simulators: SimulatorsProcess
+}
+
+export interface PlaceOptions {
+  readonly accounts?: number
+  readonly keys?: number
+  readonly balance?: string
+  /** Several gateways on one PostgreSQL, each on a port of its own. */
+  readonly shared?: boolean
+  /** Settings of a shared PostgreSQL, beside those of the embedded one. */
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+export interface LaboratoryOptions extends PlaceOptions {
+  readonly simulatorArguments?: readonly string[]
+}
+
+export async function openLaboratory(options: LaboratoryOptions = {}): Promise<Laboratory> {
+  const simulators = await startSimulatorsProcess(options.simulatorArguments)
+  const place = await openPlace(simulators.url, options)
+  return {
+    ...place,
+    simulators,
+    async close() {
+      await simulators.stop(5_000)
+      await place.close()
+    },
+  }
+}
+
+export async function openPlace(upstreamUrl: string, options: PlaceOptions = {}): Promise<Place> {
+  const { accounts = 1, keys = 1, balance = '100000' } = options
+  const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
+  process.once('exit', () => killPostmaster(dataDir))
+  const port = await findFreePort()
+  const { shared, settings = {} } = options
+  const server = shared ? await startEmbedded({ dataDir, settings }) : undefined
+
+  async function withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const database = await openDatabase({ dataDir, owner: false })
+    try {
+      return await work(database.sql)
+    } finally {
+      await database.stop()
+    }
+  }
+
+  const made = await withDatabase(async (sql) => {
+    await migrate(sql, join(ROOT, 'migrations'))
+    await applySimulators(sql, upstreamUrl)
+    return await createCallers(sql, { accounts, keys, balance })
+  })
+  return {
+    dataDir,
+    databaseUrl: server && urlOf(server),
+    gatewayUrl: `http://127.0.0.1:${port}`,
+    ...made,
+    withDatabase,
+    startGateway: (env = {}) =>
+      startGateway(server ? { dataDir, databaseUrl: urlOf(server), env } : { dataDir, port, env }),
+    async close() {
+      await server?.stop()
+      if (process.env.KEEP_LABORATORY !== undefined) return
+      killPostmaster(dataDir)
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The DATABASE_URL of an embedded server. */
+export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
+  const { user, password, socketFolder, port, database } = place
+  return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
+}
+
+async function createCallers(
+  sql: Sql,
+  wanted: { readonly accounts: number; readonly keys: number; readonly balance: string },
+) {
+  const accountIds: string[] = []
+  const keys: CreatedKey[] = []
+  for (let index = 0; index < wanted.accounts; index += 1) {
+    accountIds.push((await createTestAccount(sql, wanted.balance)).id)
+  }
+  for (let index = 0; index < wanted.keys; index += 1) {
+    const accountId = accountIds[index % accountIds.length] ?? ''
+    keys.push(await createKey(sql, { accountId }))
+  }
+  return { accountIds, keys }
+}
+
+export interface SimulatorsProcess extends RunningProcess {
+  readonly url: string
+  /** The entries after `since`, once no generation is under way. */
+  readBook(since?: number): Promise<readonly BookEntry[]>
+}
+
+export async function startSimulatorsProcess(
+  more: readonly string[] = [],
+): Promise<SimulatorsProcess> {
+  const port = await findFreePort()
+  const url = `http://127.0.0.1:${port}`
+  const script = join(ROOT, 'simulators', 'main.ts')
+  const child = await startProcess([process.execPath, script, '--port', String(port), ...more])
+  await until('the simulators', async () => {
+    const answer = await fetch(`${url}/sim`).catch(() => undefined)
+    return answer?.ok
+  })
+  return {
+    ...child,
+    url,
+    async readBook(since = 0) {
+      const answer = await fetch(`${url}/sim/book?wait=60000&since=${since}`)
+      const book = (await answer.json()) as { open: number; entries: BookEntry[] }
+      if (book.open > 0) throw new Error(`${book.open} generations are still under way`)
+      return book.entries
+    },
+  }
+}

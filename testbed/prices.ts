@@ -1,0 +1,44 @@
+/**
+ * What a call must cost, worked out from the catalog file and the simulators' units alone: a
+ * second opinion that shares no code with the gateway's own arithmetic.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface ListedPrice {
+  readonly unit: string
+  readonly per: number
+  readonly amount: string
+}
+
+interface ListedModel {
+  readonly id: string
+  readonly prices: readonly ListedPrice[]
+}
+
+const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
+const { models } = JSON.parse(readFileSync(CATALOG, 'utf8')) as { models: readonly ListedModel[] }
+
+/** In nano-units. Each unit is rounded up on its own; a unit without a price is free. */
+export function priceOf(model: string, units: Readonly<Record<string, number>>): bigint {
+  const listed = models.find(({ id }) => id === model)
+  if (!listed) throw new Error(`no model ${model} in the catalog`)
+  let total = 0n
+  for (const { unit, per, amount } of listed.prices) {
+    const quantity = BigInt(billedQuantity(unit, units))
+    const exact = quantity * toNanos(amount)
+    total += (exact + BigInt(per) - 1n) / BigInt(per)
+  }
+  return total
+}
+
+/** Cached input is part of the simulators' input and has a price of its own. */
+function billedQuantity(unit: string, units: Readonly<Record<string, number>>): number {
+  const quantity = units[unit] ?? 0
+  return unit === 'input_token' ? quantity - (units.cached_input_token ?? 0) : quantity
+}
+
+function toNanos(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(9, '0').slice(0, 9))
+}

@@ -1,0 +1,71 @@
+/** How every proof and benchmark reports: text for people, JSON beside it, and how it was made. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, totalmem } from 'node:os'
+import { join } from 'node:path'
+
+const FOLDER = join(import.meta.dirname, '..', 'benchmarks', 'results')
+
+/** What the figures depend on. */
+export interface Circumstances {
+  readonly command: string
+  readonly date: string
+  readonly machine: string
+  readonly node: string
+}
+
+export function circumstances(command: string): Circumstances {
+  const gigabytes = Math.round(totalmem() / 1024 ** 3)
+  return {
+    command,
+    date: new Date().toISOString(),
+    machine: `${availableParallelism()} cores, ${gigabytes} GB of memory`,
+    node: process.version,
+  }
+}
+
+/** Writes results/NAME.json and results/NAME.txt and prints the text. */
+export function report(
+  name: string,
+  made: Circumstances,
+  result: object,
+  lines: readonly string[],
+): void {
+  const head = [`$ ${made.command}`, `${made.date}, ${made.machine}, Node ${made.node}`, '']
+  const text = `${[...head, ...lines].join('\n')}\n`
+  mkdirSync(FOLDER, { recursive: true })
+  writeFileSync(
+    join(FOLDER, `${name}.json`),
+    `${JSON.stringify({ ...made, ...result }, null, 2)}\n`,
+  )
+  writeFileSync(join(FOLDER, `${name}.txt`), text)
+  console.log(`\n${text}`)
+}
+
+/** Columns as wide as their widest cell; the first is set to the left, the others to the right. */
+export function table(rows: readonly (readonly (string | number)[])[]): string[] {
+  const cells = rows.map((row) => row.map(String))
+  const widths: number[] = []
+  for (const row of cells) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, cell.length)
+    }
+  }
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)
+  return cells.map((row) => row.map(pad).join('  ').trimEnd())
+}
+
+/** The value below which the share `q` of the values lies; 0 of none. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+/** To three significant digits, so that tables do not pretend. */
+export function round(value: number): number {
+  return value === 0 ? 0 : Number(value.toPrecision(3))
+}
