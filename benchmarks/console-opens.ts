@@ -124,8 +124,13 @@ function tell(rows: readonly Opened[]): void {
     ...table([
       ['page', 'first ms', 'fastest', 'again ms', 'fastest', 'processor ms', 'first kB'],
       ...rows.map((row) => [
-        ...[row.path, row.firstMs, row.firstFastestMs, row.againMs, row.againFastestMs],
-        ...[row.processorMs, row.firstKilobytes],
+        row.path,
+        row.firstMs,
+        row.firstFastestMs,
+        row.againMs,
+        row.againFastestMs,
+        row.processorMs,
+        row.firstKilobytes,
       ]),
     ]),
     '',

@@ -49,7 +49,9 @@ const vendor = await startAstVendor({ forgetful: true, speechBytes: 8_000 })
 const place = await openPlace(vendor.url)
 await place.withDatabase((sql) =>
   applyCatalog({
-    ...{ sql, environment: {}, upstreams: Object.fromEntries(UPSTREAMS) },
+    sql,
+    environment: {},
+    upstreams: Object.fromEntries(UPSTREAMS),
     files: [parseCatalogFile('ast.json', JSON.stringify(astCatalog(vendor.url, 80)), {})],
     secrets: createSecretBox([SECRET_KEY]),
   }),
@@ -91,7 +93,10 @@ async function measure(): Promise<void> {
   const socketsEach = await measureBareSockets(socketUrl, calls)
   const { checks } = await place.withDatabase((sql) => audit(sql))
   tell({
-    ...{ open, empty, full, lastedSeconds },
+    open,
+    empty,
+    full,
+    lastedSeconds,
     whole: heard.filter(({ isWhole }) => isWhole).length,
     liveEach: each(full.liveMb - empty.liveMb),
     socketsEach,

@@ -100,7 +100,10 @@ async function measure(target: Target, duration: number): Promise<Measured> {
 async function send(agent: Agent, { url, path, headers }: Target): Promise<boolean> {
   try {
     const answer = await agent.request({
-      ...{ origin: url, path, method: 'POST', body: BODY },
+      origin: url,
+      path,
+      method: 'POST',
+      body: BODY,
       headers: { 'content-type': 'application/json', ...headers },
     })
     await answer.body.dump()
@@ -119,7 +122,12 @@ function finish(): void {
   })
   const direct = rows.find(({ name }) => name === DIRECT) ?? { p50: 0, p99: 0 }
   const cells = rows.map(({ name, p50, p99, errors }) => [
-    ...[name, round(p50), round(p50 - direct.p50), round(p99), round(p99 - direct.p99), errors],
+    name,
+    round(p50),
+    round(p50 - direct.p50),
+    round(p99),
+    round(p99 - direct.p99),
+    errors,
   ])
   const own = rows.find(({ name }) => name.startsWith('Tributary'))
   const added = { p50: (own?.p50 ?? 0) - direct.p50, p99: (own?.p99 ?? 0) - direct.p99 }

@@ -137,8 +137,11 @@ async function runPair(ledger: Ledger, callers: readonly Caller[], turn: number)
   const holdMs = performance.now() - start
   if (!('hold' in result)) throw new Error(`refused: ${result.refused}`)
   await ledger.settle(result.hold, {
-    ...{ chargeNanos: 22_200n, status: 'succeeded', basis: 'usage' },
-    ...{ lines: LINES, attempts: ATTEMPTS },
+    chargeNanos: 22_200n,
+    status: 'succeeded',
+    basis: 'usage',
+    lines: LINES,
+    attempts: ATTEMPTS,
   })
   return holdMs
 }

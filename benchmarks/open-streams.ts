@@ -49,7 +49,11 @@ report('open-streams', made, { streams, measured }, [
   ...table([
     ['', 'open', 'MB before', 'MB with all', 'KB each'],
     ...measured.map(({ peer, open, emptyMb, fullMb, kilobytesEach }) => [
-      ...[peer, open, Math.round(emptyMb), Math.round(fullMb), round(kilobytesEach)],
+      peer,
+      open,
+      Math.round(emptyMb),
+      Math.round(fullMb),
+      round(kilobytesEach),
     ]),
   ]),
   '',

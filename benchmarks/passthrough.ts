@@ -73,17 +73,27 @@ async function compare(): Promise<void> {
         url: `http://127.0.0.1:${port}`,
         headers: { authorization: 'Bearer sim-openai-key' },
         cpu: () => readCpuSeconds(bare.pid),
-        ...{ path: chat, model: 'sim-chat', samples: [] },
+        path: chat,
+        model: 'sim-chat',
+        samples: [],
       },
       { name: 'chat', goal: 1.15, ...ours, path: chat, model: 'sim-chat', samples: [] },
       { name: 'messages', goal: 1.15, ...ours, path: messages, model: 'sim-claude', samples: [] },
       {
-        ...{ name: 'messages over chat', goal: 2, ...ours },
-        ...{ path: messages, model: 'sim-chat', samples: [] },
+        name: 'messages over chat',
+        goal: 2,
+        ...ours,
+        path: messages,
+        model: 'sim-chat',
+        samples: [],
       },
       {
-        ...{ name: 'chat over messages', goal: 2, ...ours },
-        ...{ path: chat, model: 'sim-claude', samples: [] },
+        name: 'chat over messages',
+        goal: 2,
+        ...ours,
+        path: chat,
+        model: 'sim-claude',
+        samples: [],
       },
     ]
     for (const target of targets) await measure(target)
@@ -102,7 +112,9 @@ async function compare(): Promise<void> {
 async function measure(target: Target): Promise<number> {
   const agent = new Agent({ connections: CONCURRENT, pipelining: 1 })
   const body = JSON.stringify({
-    ...{ model: target.model, stream: true, max_tokens: 400 },
+    model: target.model,
+    stream: true,
+    max_tokens: 400,
     ...(target.path.endsWith('completions') ? { stream_options: { include_usage: true } } : {}),
     messages: [{ role: 'user', content: WORDS }],
   })
@@ -112,7 +124,10 @@ async function measure(target: Target): Promise<number> {
     while (left > 0) {
       left -= 1
       const answer = await agent.request({
-        ...{ origin: target.url, path: target.path, method: 'POST', body },
+        origin: target.url,
+        path: target.path,
+        method: 'POST',
+        body,
         headers: { 'content-type': 'application/json', ...target.headers },
       })
       const text = await answer.body.text()
@@ -133,7 +148,11 @@ function finish(targets: readonly Target[]): void {
     return { name, milliseconds, ratio: round(median(samples) / base), goal, samples }
   })
   const rows = figures.map(({ name, milliseconds, ratio, goal }) => [
-    ...[name, milliseconds, ratio, goal, ratio <= goal ? 'met' : 'missed'],
+    name,
+    milliseconds,
+    ratio,
+    goal,
+    ratio <= goal ? 'met' : 'missed',
   ])
   report('passthrough', circumstances('node benchmarks/passthrough.ts'), { figures }, [
     `CPU per stream of 100 chunks, ${CONCURRENT} at once, medians of ${ROUNDS}, in turns.`,

@@ -107,13 +107,23 @@ async function runPair(
   caller: { readonly accountId: string; readonly keyId: string },
 ): Promise<void> {
   const result = await ledger.hold({
-    ...{ ...caller, requestId: newRequestId(), endpoint: 'chat.completions', model: 'sim-chat' },
-    ...{ priceVersion: 1n, amountNanos: 2_458_350n, estimate: {} },
-    ...{ spendLimitNanos: null, idempotency: null },
+    ...caller,
+    requestId: newRequestId(),
+    endpoint: 'chat.completions',
+    model: 'sim-chat',
+    priceVersion: 1n,
+    amountNanos: 2_458_350n,
+    estimate: {},
+    spendLimitNanos: null,
+    idempotency: null,
   })
   if (!('hold' in result)) throw new Error(`refused: ${result.refused}`)
   await ledger.settle(result.hold, {
-    ...{ chargeNanos: 22_200n, status: 'succeeded', basis: 'usage', lines: [], attempts: [] },
+    chargeNanos: 22_200n,
+    status: 'succeeded',
+    basis: 'usage',
+    lines: [],
+    attempts: [],
   })
 }
 

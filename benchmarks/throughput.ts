@@ -70,7 +70,10 @@ async function measure(peer: Peer, kind: string, duration: number): Promise<Meas
   const { requests, perSecond, errors } = await runWrk(peer, options)
   const each = (spent: number) => (spent * 1e6) / Math.max(1, requests)
   return {
-    ...{ kind, peer: peer.name, perSecond, errors },
+    kind,
+    peer: peer.name,
+    perSecond,
+    errors,
     cpuMicroseconds: each(own() - before.own),
     databaseMicroseconds: each(database() - before.database),
   }

@@ -84,7 +84,11 @@ async function runRace(lab: Laboratory, urls: readonly string[], affordable: num
     if (status !== '200' && status !== '402') other[status] = (other[status] ?? 0) + 1
   }
   return {
-    ...{ gateways: urls.length, affordable, other, leftNanos: left, milliseconds },
+    gateways: urls.length,
+    affordable,
+    other,
+    leftNanos: left,
+    milliseconds,
     passed: count((status) => status === '200'),
     refused: count((status) => status === '402'),
   }

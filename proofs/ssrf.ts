@@ -61,7 +61,9 @@ const VIDEO_CATALOG = {
   ],
   models: [
     {
-      ...{ id: 'canary-video', type: 'video', free: true },
+      id: 'canary-video',
+      type: 'video',
+      free: true,
       routes: [{ channel: 'nowhere', upstream_model: 'doubao-seedance-2-0-260128' }],
     },
   ],

@@ -106,7 +106,14 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
     }),
   })
   const parts = {
-    ...{ vendors, book, calls, faults, control, reader, fast, timeScale },
+    vendors,
+    book,
+    calls,
+    faults,
+    control,
+    reader,
+    fast,
+    timeScale,
     eventsPerWrite: options.eventsPerWrite ?? 1,
     chunkDelayMs: options.chunkDelayMs ?? 0,
   }

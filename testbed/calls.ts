@@ -69,32 +69,46 @@ export function describeCall(
   switch (kind) {
     case 'chat':
       return {
-        ...{ marker, kind, model: 'sim-chat', path: '/v1/chat/completions' },
+        marker,
+        kind,
+        model: 'sim-chat',
+        path: '/v1/chat/completions',
         body: { model: 'sim-chat', messages },
       }
     case 'chat-stream': {
       const usage = random.next() < 0.5 ? { stream_options: { include_usage: true } } : {}
       return {
-        ...{ marker, kind, model: 'sim-chat', path: '/v1/chat/completions' },
+        marker,
+        kind,
+        model: 'sim-chat',
+        path: '/v1/chat/completions',
         body: { model: 'sim-chat', messages, stream: true, ...usage },
       }
     }
     case 'speech': {
       const text = `${'All that is spoken is counted. '.repeat(random.integer(1, 6))}${script}`
       return {
-        ...{ marker, kind, model: 'seed-tts-2.0' },
+        marker,
+        kind,
+        model: 'seed-tts-2.0',
         path: '/v1/audio/speech/unidirectional?model=seed-tts-2.0',
         body: { req_params: { text, speaker: SPEAKER, audio_params: { format: 'mp3' } } },
       }
     }
     case 'search':
       return {
-        ...{ marker, kind, model: 'vendor-web-search', path: '/v1/search' },
+        marker,
+        kind,
+        model: 'vendor-web-search',
+        path: '/v1/search',
         body: { Type: 'web', Query: `rivers [[call:${marker}]]`, Count: random.integer(1, 5) },
       }
     case 'embedding':
       return {
-        ...{ marker, kind, model: 'sim-embedding', path: '/v1/embeddings' },
+        marker,
+        kind,
+        model: 'sim-embedding',
+        path: '/v1/embeddings',
         body: {
           model: 'sim-embedding',
           input: `${'rivers '.repeat(random.integer(1, 50))}${script}`,
@@ -126,7 +140,9 @@ async function exchange(
   headers: Readonly<Record<string, string>>,
 ): Promise<Seen> {
   let head: Omit<Seen, 'outcome' | 'usage'> = {
-    ...{ status: 0, requestId: undefined, replayOf: undefined },
+    status: 0,
+    requestId: undefined,
+    replayOf: undefined,
   }
   try {
     const answer = await dispatcher.request({

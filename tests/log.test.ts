@@ -22,8 +22,11 @@ test('JSON: a line with level, time, fields and message', (t) => {
   assert.equal(text.split('\n').length, 2)
   assert.ok(Math.abs(Date.parse(time) - Date.now()) < 60_000)
   assert.deepEqual(rest, {
-    ...{ level: 40, task_id: 'task_1', attempts: 2 },
-    ...{ charged: '12345678901234567890', msg: 'slow\none' },
+    level: 40,
+    task_id: 'task_1',
+    attempts: 2,
+    charged: '12345678901234567890',
+    msg: 'slow\none',
   })
 })
 

@@ -11,8 +11,20 @@ export interface Amounts {
 
 const STEP = 100_000
 const TABLES = [
-  ...['call', 'hold', 'task', 'task_attempt', 'delivery', 'delivery_attempt', 'asset', 'file'],
-  ...['credit', 'usage_hour', 'usage_part', 'latency_hour', 'latency_all', 'key_use'],
+  'call',
+  'hold',
+  'task',
+  'task_attempt',
+  'delivery',
+  'delivery_attempt',
+  'asset',
+  'file',
+  'credit',
+  'usage_hour',
+  'usage_part',
+  'latency_hour',
+  'latency_all',
+  'key_use',
 ]
 
 /** `accountId` gets four fifths of the calls and all of the tasks. */

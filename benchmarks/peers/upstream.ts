@@ -17,7 +17,9 @@ function prepareWhole(): Buffer {
   const content = 'All work and no play makes Jack a dull boy. '.repeat(17)
   const message = { role: 'assistant', content, refusal: null }
   const body = JSON.stringify({
-    ...{ ...IDENTITY, object: 'chat.completion', usage: USAGE },
+    ...IDENTITY,
+    object: 'chat.completion',
+    usage: USAGE,
     choices: [{ index: 0, message, finish_reason: 'stop' }],
   })
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: application/json'

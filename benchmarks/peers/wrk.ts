@@ -44,8 +44,17 @@ export async function runWrk(
   )
   const child = await startProcess([
     'taskset',
-    ...['-c', String(OTHER_CORE), 'wrk', '-t1', `-c${options.connections}`],
-    ...[`-d${options.seconds}s`, '--timeout', '30s', '-s', script, `${peer.url}${PATH}`],
+    '-c',
+    String(OTHER_CORE),
+    'wrk',
+    '-t1',
+    `-c${options.connections}`,
+    `-d${options.seconds}s`,
+    '--timeout',
+    '30s',
+    '-s',
+    script,
+    `${peer.url}${PATH}`,
   ])
   await child.exited
   rmSync(folder, { recursive: true, force: true })

@@ -13,10 +13,18 @@ export const VALID: readonly [readonly [string, object], ...(readonly [string, o
   [
     '/v1/chat/completions',
     {
-      ...{ model: 'sim-chat', stream: true, max_tokens: 20, n: 1, temperature: 0.5, top_p: 1 },
+      model: 'sim-chat',
+      stream: true,
+      max_tokens: 20,
+      n: 1,
+      temperature: 0.5,
+      top_p: 1,
       messages: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }],
       tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object' } } }],
-      ...{ stream_options: { include_usage: true }, user: 'u', stop: ['x'], tool_choice: 'auto' },
+      stream_options: { include_usage: true },
+      user: 'u',
+      stop: ['x'],
+      tool_choice: 'auto',
     },
   ],
   ['/v1/chat/completions', { model: 'sim-chat', messages: [{ role: 'user', content: 'hello' }] }],
@@ -30,7 +38,8 @@ export const VALID: readonly [readonly [string, object], ...(readonly [string, o
     {
       user: { uid: '1' },
       req_params: {
-        ...{ text: 'hello', speaker: 'zh_female_vv_uranus_bigtts' },
+        text: 'hello',
+        speaker: 'zh_female_vv_uranus_bigtts',
         audio_params: { format: 'mp3', sample_rate: 24000 },
         additions: { silence_duration: 10 },
       },

@@ -144,6 +144,25 @@ function isLate({ part, closedMs }: SlowConnection): boolean {
   return closedMs === null || closedMs > (part === 'head' ? HEAD_MS_MAX : BODY_MS_MAX)
 }
 
+function countStatuses(judged: readonly Judged[]): Record<string, number> {
+  const statuses: Record<string, number> = {}
+  for (const { answer } of judged) {
+    const name = answer.status === 0 ? 'closed' : String(answer.status)
+    statuses[name] = (statuses[name] ?? 0) + 1
+  }
+  return statuses
+}
+
+function p99(calls: readonly FinishedCall[]): number {
+  const times = calls.map(({ milliseconds }) => milliseconds)
+  return Math.round(quantile(times, 0.99))
+}
+
+function slowest(held: readonly SlowConnection[], part: SlowConnection['part']): number {
+  const times = held.filter((one) => one.part === part).map((one) => one.closedMs ?? LIMIT_MS)
+  return Math.round(Math.max(0, ...times))
+}
+
 function finish(seen: {
   readonly judged: readonly Judged[]
   readonly held: readonly SlowConnection[]
@@ -165,30 +184,21 @@ function finish(seen: {
     audited &&
     growthMb <= GROWTH_MB_MAX &&
     !gateway.hasExited()
-  const statuses: Record<string, number> = {}
-  for (const { answer } of judged) {
-    const name = answer.status === 0 ? 'closed' : String(answer.status)
-    statuses[name] = (statuses[name] ?? 0) + 1
-  }
+  const statuses = countStatuses(judged)
   const times = judged.map(({ answer }) => answer.firstByteMs)
-  const p99 = (calls: readonly FinishedCall[]) =>
-    Math.round(
-      quantile(
-        calls.map(({ milliseconds }) => milliseconds),
-        0.99,
-      ),
-    )
-  const slowest = (part: SlowConnection['part']) =>
-    Math.round(
-      Math.max(
-        0,
-        ...held.filter((one) => one.part === part).map((one) => one.closedMs ?? LIMIT_MS),
-      ),
-    )
   const figures = {
-    ...{ ok, seed, requests, connections, statuses, problems, late, failed, audited, growthMb },
+    ok,
+    seed,
+    requests,
+    connections,
+    statuses,
+    problems,
+    late,
+    failed,
+    audited,
+    growthMb,
     answerMs: { p50: quantile(times, 0.5), p99: quantile(times, 0.99), max: Math.max(...times) },
-    closedMs: { head: slowest('head'), body: slowest('body') },
+    closedMs: { head: slowest(held, 'head'), body: slowest(held, 'body') },
     healthyMs: { alone: p99(seen.alone), attacked: p99(beside) },
   }
   report('prove-hostile', made, figures, [

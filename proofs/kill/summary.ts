@@ -30,7 +30,10 @@ export function summarise(results: readonly (CycleResult & { readonly victim: Vi
     ),
     booked: formatAmount(sum(verdicts, ({ bookedNanos }) => bookedNanos)),
     charged: formatAmount(sum(verdicts, ({ chargedNanos }) => chargedNanos)),
-    ...{ firstBootMs, lastBootMs, slowestBackMs, slowestCloseMs },
+    firstBootMs,
+    lastBootMs,
+    slowestBackMs,
+    slowestCloseMs,
   }
   return { ok, figures, lines: describe(figures, verdicts) }
 }

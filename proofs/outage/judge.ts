@@ -71,6 +71,7 @@ export function judge(
   }
   return {
     breaks: breaks.map((text) => `${call.marker} (${call.kind}): ${text}`),
-    ...{ bookedNanos, chargedNanos },
+    bookedNanos,
+    chargedNanos,
   }
 }

@@ -30,7 +30,9 @@ export function startLoad(
   { perSecond, streamMsMax = STREAM_MS_MAX }: { perSecond: number; streamMsMax?: number },
 ): { end(): Promise<readonly Asked[]> } {
   const agent = new Agent({
-    ...{ connections: 1_000, headersTimeout: PATIENCE_MS, bodyTimeout: PATIENCE_MS },
+    connections: 1_000,
+    headersTimeout: PATIENCE_MS,
+    bodyTimeout: PATIENCE_MS,
   })
   const asked: Promise<Asked>[] = []
   let isOver = false

@@ -80,7 +80,14 @@ export async function openStage(options: {
     gateways.push({ proxy, process: await start(proxy), isUp: true })
   }
   return {
-    ...{ gateways, simulators, accountIds, keys, sql, dataDir, hasSmallDisk, killed },
+    gateways,
+    simulators,
+    accountIds,
+    keys,
+    sql,
+    dataDir,
+    hasSmallDisk,
+    killed,
     signalDatabase(signal) {
       const pid = server.pid()
       if (pid !== undefined) signalServer(pid, signal)
@@ -100,8 +107,7 @@ export async function openStage(options: {
     },
     logs: () => logs.map((read) => read()).join('\n'),
     async close() {
-      for (const { process } of gateways) await process.stop(10_000)
-      for (const { proxy } of gateways) await proxy.close()
+      await closeGateways(gateways)
       await simulators.stop(5_000)
       await sql.end({ timeout: 1 })
       await server.stop()
@@ -112,6 +118,11 @@ export async function openStage(options: {
       }
     },
   }
+}
+
+async function closeGateways(gateways: readonly Gateway[]): Promise<void> {
+  for (const { process } of gateways) await process.stop(10_000)
+  for (const { proxy } of gateways) await proxy.close()
 }
 
 async function createCallers(sql: Sql, wanted: { accounts: number; keys: number }) {

@@ -109,8 +109,13 @@ async function judgeLedger(sql: Sql): Promise<string[]> {
 
 function emptyTally(): Tally {
   return {
-    ...{ calls: 0, unheard: 0, taken: 0, delivered: 0 },
-    ...{ adopted: 0, writtenOff: 0, returned: 0 },
+    calls: 0,
+    unheard: 0,
+    taken: 0,
+    delivered: 0,
+    adopted: 0,
+    writtenOff: 0,
+    returned: 0,
   }
 }
 

@@ -70,7 +70,9 @@ export async function applyLanes(
       video('silent', 'orphans-silent', 'MiniMax-H3', seconds),
       video('told', 'orphans-told', 'MiniMax-H3', seconds),
       {
-        ...{ id: 'known', type: 'minutes', prices: seconds },
+        id: 'known',
+        type: 'minutes',
+        prices: seconds,
         routes: [{ channel: 'orphans-known', upstream_model: 'volc.seedasr.auc' }],
       },
     ],

@@ -104,8 +104,18 @@ function tell(books: Comparison, answered: number): void {
   const at = (share: number) => Math.round(late[Math.floor((late.length - 1) * share)] ?? 0)
   const { breaks, tasks, succeeded, failed, adopted, writtenOff } = books
   const figures = {
-    ...{ seed, kills, calls: wanted, answered, tasks, succeeded, failed, adopted, writtenOff },
-    ...{ vendorTasks: vendor.taken.size, vendorLooks: vendor.looks(), breaks: breaks.length },
+    seed,
+    kills,
+    calls: wanted,
+    answered,
+    tasks,
+    succeeded,
+    failed,
+    adopted,
+    writtenOff,
+    vendorTasks: vendor.taken.size,
+    vendorLooks: vendor.looks(),
+    breaks: breaks.length,
     latenessMs: { p50: at(0.5), p99: at(0.99), max: at(1) },
     seconds: seconds(),
   }

@@ -193,7 +193,10 @@ function showArk(task: Taken): object {
   const usage = { completion_tokens: TOKENS, total_tokens: TOKENS }
   const done = { content: { video_url: `https://media.example/${task.id}.mp4` }, usage }
   return {
-    ...{ id: task.id, model: task.model, status, created_at: Math.floor(task.atMs / 1000) },
+    id: task.id,
+    model: task.model,
+    status,
+    created_at: Math.floor(task.atMs / 1000),
     error: status === 'failed' ? { code: 'InternalServiceError', message: 'failed' } : null,
     ...(status === 'succeeded' ? { ...done, duration: 5, resolution: '720p' } : {}),
   }
@@ -204,7 +207,9 @@ function showMinimax(task: Taken): object {
   const content = { url: `https://media.example/${task.id}.mp4` }
   const usage = { total_seconds: 5, input_seconds: 0, output_seconds: 5, input_image_count: 0 }
   return {
-    ...{ id: task.id, model: task.model, status },
+    id: task.id,
+    model: task.model,
+    status,
     ...(status === 'succeeded' ? { content, usage, duration: 5, resolution: '768P' } : {}),
     ...(status === 'failed' ? { error: { code: 1027, message: 'failed' } } : {}),
   }

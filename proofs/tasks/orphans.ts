@@ -44,8 +44,13 @@ const FATES: readonly [Fate, ...Fate[]] = [
 const LINES = ['task-held', 'task-sending', 'task-sent', 'task-accepted'] as const
 const PASSES = [1, 4] as const
 const ENV = {
-  ...{ TASK_SUBMIT_TIMEOUT_MS: '1000', TASK_UNKNOWN_MS: '15000', TASK_LEASE_MS: '2500' },
-  ...{ TASK_LOOK_MS_MIN: '100', TASK_LOOK_MS_MAX: '500', LOG_LEVEL: 'silent', SECRET_KEY },
+  TASK_SUBMIT_TIMEOUT_MS: '1000',
+  TASK_UNKNOWN_MS: '15000',
+  TASK_LEASE_MS: '2500',
+  TASK_LOOK_MS_MIN: '100',
+  TASK_LOOK_MS_MAX: '500',
+  LOG_LEVEL: 'silent',
+  SECRET_KEY,
   // The vendor's reports come to whichever gateway is there, as through a balancer.
   PUBLIC_URL: 'https://gateways.example',
 }
@@ -89,7 +94,9 @@ const vendor = await startOrphanVendor({
   },
 })
 const place = await openPlace(vendor.url, {
-  ...{ shared: true, accounts: calls.length, keys: calls.length },
+  shared: true,
+  accounts: calls.length,
+  keys: calls.length,
 })
 try {
   await place.withDatabase((sql) => applyLanes(sql, vendor.url, calls))

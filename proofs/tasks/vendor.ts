@@ -91,7 +91,9 @@ function take(
   const takenAtMs = Date.now()
   const task: TakenTask = {
     id: `cgt-${takenAtMs}-${taken.size}`,
-    ...{ text: body.content[0]?.text ?? '', model: body.model, takenAtMs },
+    text: body.content[0]?.text ?? '',
+    model: body.model,
+    takenAtMs,
     endsAtMs: takenAtMs + seconds * msPerSecond,
     fails: random.next() * 100 < FAILED_PERCENT,
   }
@@ -111,14 +113,18 @@ function show(task: TakenTask): object {
   const isOver = Date.now() >= task.endsAtMs
   const status = isOver ? (task.fails ? 'failed' : 'succeeded') : 'running'
   return {
-    ...{ id: task.id, model: task.model, status },
+    id: task.id,
+    model: task.model,
+    status,
     created_at: Math.floor(task.takenAtMs / 1000),
     error: status === 'failed' ? { code: 'InternalServiceError', message: 'failed' } : null,
     ...(status === 'succeeded'
       ? {
           content: { video_url: `https://media.example/${task.id}.mp4` },
           usage: { completion_tokens: TOKENS, total_tokens: TOKENS },
-          ...{ duration: 5, resolution: '720p', ratio: '16:9' },
+          duration: 5,
+          resolution: '720p',
+          ratio: '16:9',
         }
       : {}),
   }

@@ -14,8 +14,12 @@ export async function createPlaygroundKey(
 ): Promise<(PlaygroundKey & { readonly key: string }) | undefined> {
   const key = createApiKey()
   const row = await renewPlaygroundKey(sql, {
-    ...{ accountId, id: newId('key'), hash: hashApiKey(key), display: displayApiKey(key) },
-    ...{ lifeSeconds: LIFE_SECONDS, atOnce: AT_ONCE },
+    accountId,
+    id: newId('key'),
+    hash: hashApiKey(key),
+    display: displayApiKey(key),
+    lifeSeconds: LIFE_SECONDS,
+    atOnce: AT_ONCE,
   })
   return row && { ...row, key }
 }

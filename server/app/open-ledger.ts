@@ -36,7 +36,11 @@ export async function openLedger(parts: Parts): Promise<{
   const clock = createDatabaseClock(() => performance.now())
   const continuity = createContinuity({ log, onBroken })
   const sweeper = await startSweeper({
-    ...{ sql, ownerId, clock, continuity, log },
+    sql,
+    ownerId,
+    clock,
+    continuity,
+    log,
     address: `${config.host}:${config.port}`,
     sole: database.kind === 'embedded',
     onAdrift: () => inFlight.abortAll('the database has been away for too long'),

@@ -26,7 +26,9 @@ export function openSignIn(parts: {
   const { config, sql, secrets } = parts
   let isDemo = false
   const real = createSignIn({
-    ...{ sql, secrets, trustedProxies: config.trustedProxies },
+    sql,
+    secrets,
+    trustedProxies: config.trustedProxies,
     baseUrl: () => (config.isPublicUrlSet ? config.publicUrl : localUrl(config.host, parts.port())),
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,

@@ -230,5 +230,7 @@ export const VARIABLES = {
 
 /** Variables whose values are never printed. */
 export const SECRET_VARIABLES: ReadonlySet<string> = new Set([
-  ...['SECRET_KEY', 'S3_SECRET_ACCESS_KEY', 'TOP_UP_SECRET'],
+  'SECRET_KEY',
+  'S3_SECRET_ACCESS_KEY',
+  'TOP_UP_SECRET',
 ])

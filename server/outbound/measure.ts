@@ -9,7 +9,12 @@ export async function measureUrl(
   url: string,
 ): Promise<{ readonly bytes: number | undefined; readonly type: string | undefined } | undefined> {
   const answer = await guard.request({
-    ...{ url, method: 'HEAD', headers: {}, budgetMs: HEAD_MS, bodyMs: 0, bodyBytesMax: 0 },
+    url,
+    method: 'HEAD',
+    headers: {},
+    budgetMs: HEAD_MS,
+    bodyMs: 0,
+    bodyBytesMax: 0,
   })
   if (answer.outcome !== 'answered' || answer.status !== 200) return undefined
   const length = answer.headers['content-length']

@@ -20,8 +20,21 @@ const SHAPE = /^https?:\/\/([^/?#]+)/i
 /** Names that lead home or to the machines next door, whatever a resolver says of them. */
 const LOCAL_NAMES = new RegExp(
   `(?:^|\\.)(?:${[
-    ...['localhost', 'local', 'localdomain', 'internal', 'intranet', 'lan', 'home', 'corp', 'svc'],
-    ...['home\\.arpa', 'in-addr\\.arpa', 'ip6\\.arpa', 'onion', 'test', 'invalid'],
+    'localhost',
+    'local',
+    'localdomain',
+    'internal',
+    'intranet',
+    'lan',
+    'home',
+    'corp',
+    'svc',
+    'home\\.arpa',
+    'in-addr\\.arpa',
+    'ip6\\.arpa',
+    'onion',
+    'test',
+    'invalid',
   ].join('|')})$`,
 )
 const LOOPBACK_NAMES = /(?:^|\.)localhost$/

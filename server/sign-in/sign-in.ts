@@ -62,7 +62,9 @@ async function identify(
 function createParts(options: SignInOptions): Parts {
   const { sql, secrets, baseUrl, isBaseUrlFixed, operatorsNeedFactor } = options
   return {
-    ...{ sql, secrets, operatorsNeedFactor },
+    sql,
+    secrets,
+    operatorsNeedFactor,
     place: createPlace({ baseUrl, isFixed: isBaseUrlFixed }),
     passwords: createPasswords(options.derive),
     throttle: createThrottle(sql, () => performance.now()),

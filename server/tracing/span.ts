@@ -52,7 +52,10 @@ export function toSpans(context: Context): readonly Span[] {
   const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
   const spanId = randomBytes(8).toString('hex')
   const whole: Span = {
-    ...{ traceId, spanId, kind: SERVER, name: `${request.method} ${route}` },
+    traceId,
+    spanId,
+    kind: SERVER,
+    name: `${request.method} ${route}`,
     ...(parent ? { parentSpanId: parent.spanId } : {}),
     ...between(startedAt, performance.now()),
     attributes: describe(context),

@@ -24,7 +24,12 @@ export async function enqueueDelivery(
 ): Promise<string> {
   const id = newId('whd')
   await insertDelivery(transaction, {
-    ...{ id, accountId, taskId, kind, url, redeliveryOf: null },
+    id,
+    accountId,
+    taskId,
+    kind,
+    url,
+    redeliveryOf: null,
     host: hostOf(url),
     body: Buffer.from(body),
   })

@@ -73,7 +73,9 @@ export function rekeyWebhookSecrets(
       const again = (sealed: Buffer | null) => sealed && box.seal(box.open(sealed, place), place)
       const { account_id, current, previous } = row
       await resealSecrets(transaction, {
-        ...{ account_id, current: again(current), previous: again(previous) },
+        account_id,
+        current: again(current),
+        previous: again(previous),
       })
     }
     return { changed: old.length, kept: rows.length - old.length }

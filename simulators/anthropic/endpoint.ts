@@ -36,11 +36,17 @@ export function anthropicRoutes(models: Models): Route[] {
   const text = (json: unknown) => scriptText(messageTurns(json))
   return [
     {
-      ...{ method: 'POST', path: '/v1/messages', operation: 'messages', text },
+      method: 'POST',
+      path: '/v1/messages',
+      operation: 'messages',
+      text,
       handle: (exchange) => answer(exchange, models),
     },
     {
-      ...{ method: 'POST', path: '/v1/messages/count_tokens', operation: 'count_tokens', text },
+      method: 'POST',
+      path: '/v1/messages/count_tokens',
+      operation: 'count_tokens',
+      text,
       handle: ({ json }) => {
         checkCountRequest(json)
         checkModel(models, String(json.model))
@@ -49,7 +55,9 @@ export function anthropicRoutes(models: Models): Route[] {
     },
     { method: 'GET', path: '/v1/models', operation: 'models', handle: (one) => list(one, models) },
     {
-      ...{ method: 'GET', path: '/v1/models/{id}', operation: 'models' },
+      method: 'GET',
+      path: '/v1/models/{id}',
+      operation: 'models',
       handle: ({ path }) => {
         const id = decodeURIComponent(path.slice('/v1/models/'.length))
         checkModel(models, id)

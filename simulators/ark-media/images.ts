@@ -126,7 +126,10 @@ function readImages(json: unknown): ImageOrder {
   checkOptions(json, old)
   const [width, height] = sizeOf(json.size, old, model)
   return {
-    ...{ model, prompt, width, height },
+    model,
+    prompt,
+    width,
+    height,
     count: countOf(json),
     base64: json.response_format === 'b64_json',
     stream: json.stream === true,

@@ -46,7 +46,15 @@ export function readVideo(json: unknown): VideoOrder {
   const { seconds, frames } = readLength(merged, family)
   const [width, height] = sizeOf(family.generation, resolution, ratio)
   return {
-    ...{ model, family, content, resolution, ratio, width, height, seconds, frames },
+    model,
+    family,
+    content,
+    resolution,
+    ratio,
+    width,
+    height,
+    seconds,
+    frames,
     seed: Number(merged.seed ?? -1),
     sound: json.generate_audio !== false && family.generation !== '1.0',
     draft: json.draft === true,
@@ -120,8 +128,13 @@ function framesOf(seconds: number): { seconds: number; frames: number } {
 }
 
 const SUFFIXES: Record<string, string> = {
-  ...{ rs: 'resolution', resolution: 'resolution', rt: 'ratio', ratio: 'ratio' },
-  ...{ dur: 'duration', duration: 'duration', seed: 'seed' },
+  rs: 'resolution',
+  resolution: 'resolution',
+  rt: 'ratio',
+  ratio: 'ratio',
+  dur: 'duration',
+  duration: 'duration',
+  seed: 'seed',
 }
 
 function suffixesOf(prompt: string): Json {

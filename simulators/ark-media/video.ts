@@ -93,7 +93,10 @@ function createVideo(exchange: Exchange, tasks: TaskList<Made>): Reply {
   const referenced = (scenario.number('media-seconds') ?? 5) * order.content.videos
   const { width, height, frames, resolution, ratio } = order
   const film: Film = {
-    ...{ width, height, frames, subtitle: true },
+    width,
+    height,
+    frames,
+    subtitle: true,
     title: `${order.model} ${resolution} ${ratio}`,
     prompt: script.plain || order.content.prompt,
   }
@@ -101,7 +104,8 @@ function createVideo(exchange: Exchange, tasks: TaskList<Made>): Reply {
   const origin = `http://${exchange.request.headers.host ?? '127.0.0.1'}`
   const id = scenario.has('duplicate-id') ? 'cgt-20260101000000-again' : freshId()
   const task = tasks.add(exchange, {
-    ...{ id, model: order.model },
+    id,
+    model: order.model,
     order: { ...order, tokens, film, origin },
   })
   const lost = scenario.has('lost-answer') ? (scenario.number('lost-answer') ?? 504) : undefined

@@ -68,7 +68,12 @@ function exchangeOf(
 ): Exchange {
   const { request, path, route } = visit
   return {
-    ...{ request, vendor, path, query: '', body: Buffer.alloc(0), json: undefined },
+    request,
+    vendor,
+    path,
+    query: '',
+    body: Buffer.alloc(0),
+    json: undefined,
     response: new ServerResponse(request),
     operation: route?.operation ?? 'unknown',
     scenario: NO_SCENARIO,

@@ -47,15 +47,35 @@ export function noteOf(file: Buffer): unknown {
 function movie(track: Track, samples: Buffer[], offset: number): Buffer {
   const duration = (samples.length * TIMESCALE) / track.framesPerSecond
   const header = full('mvhd', 0, [
-    ...[u32(0), u32(0), u32(TIMESCALE), u32(duration), u32(0x10000), u16(0x100), zeros(10)],
-    ...[MATRIX, zeros(24), u32(2)],
+    u32(0),
+    u32(0),
+    u32(TIMESCALE),
+    u32(duration),
+    u32(0x10000),
+    u16(0x100),
+    zeros(10),
+    MATRIX,
+    zeros(24),
+    u32(2),
   ])
   const trackHeader = full('tkhd', 3, [
-    ...[u32(0), u32(0), u32(1), u32(0), u32(duration), zeros(16), MATRIX],
-    ...[u32(track.width << 16), u32(track.height << 16)],
+    u32(0),
+    u32(0),
+    u32(1),
+    u32(0),
+    u32(duration),
+    zeros(16),
+    MATRIX,
+    u32(track.width << 16),
+    u32(track.height << 16),
   ])
   const mediaHeader = full('mdhd', 0, [
-    ...[u32(0), u32(0), u32(TIMESCALE), u32(duration), u16(0x55c4), u16(0)],
+    u32(0),
+    u32(0),
+    u32(TIMESCALE),
+    u32(duration),
+    u16(0x55c4),
+    u16(0),
   ])
   const handler = full('hdlr', 0, [u32(0), text('vide'), zeros(12), text('Video\0')])
   const reference = full('dref', 0, [u32(1), full('url ', 1, [])])

@@ -59,7 +59,11 @@ export function encodeFilm(film: Film): Buffer {
     }
   }
   return encodeMp4({
-    ...{ width, height, samples, framesPerSecond: FRAMES_PER_SECOND, note: film },
+    width,
+    height,
+    samples,
+    framesPerSecond: FRAMES_PER_SECOND,
+    note: film,
     sequenceParameters: sequenceParameters(width, height),
     pictureParameters: pictureParameters(),
   })

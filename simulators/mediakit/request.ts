@@ -11,12 +11,20 @@ export interface EraseRequest {
 }
 
 const KEYS = [
-  ...['video_url', 'client_token', 'callback_url', 'callback_args', 'queue_id'],
+  'video_url',
+  'client_token',
+  'callback_url',
+  'callback_args',
+  'queue_id',
   'media_output_destination',
 ]
 const TUNED_KEYS = [
-  ...['mode', 'model_version', 'output_encode_mode', 'erase_ratio_location'],
-  ...['subtitle_filter', 'time_segment_filter'],
+  'mode',
+  'model_version',
+  'output_encode_mode',
+  'erase_ratio_location',
+  'subtitle_filter',
+  'time_segment_filter',
 ]
 const CHOICES: Record<string, string[]> = {
   mode: ['Subtitle', 'Text'],

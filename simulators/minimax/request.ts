@@ -19,7 +19,13 @@ export interface MinimaxOrder {
 }
 
 const KEYS = [
-  ...['model', 'content', 'resolution', 'duration', 'ratio', 'aigc_watermark', 'callback_url'],
+  'model',
+  'content',
+  'resolution',
+  'duration',
+  'ratio',
+  'aigc_watermark',
+  'callback_url',
 ]
 const RATIOS = ['adaptive', '21:9', '16:9', '4:3', '1:1', '3:4', '9:16']
 const SHORT_SIDES: Record<string, number> = { '768P': 768, '2K': 1440 }
@@ -27,8 +33,15 @@ const SHORTEST_SECONDS: Record<string, number> = { 'MiniMax-H3': 4, 'MiniMax-H3-
 const MOST_FILES = 12
 
 const CONTENT_RULES: Family = {
-  ...{ generation: '2.0', seconds: [4, 15], choosesSeconds: false, defaultSeconds: 5 },
-  ...{ resolutions: [], defaultResolution: '2K', text: true, image: true, lastFrame: true },
+  generation: '2.0',
+  seconds: [4, 15],
+  choosesSeconds: false,
+  defaultSeconds: 5,
+  resolutions: [],
+  defaultResolution: '2K',
+  text: true,
+  image: true,
+  lastFrame: true,
   references: { images: 9, videos: 3, audios: 3, audioAlone: false },
 }
 
@@ -56,8 +69,16 @@ export function readGeneration(json: unknown): MinimaxOrder {
     throw invalid('invalid callback_url')
   }
   return {
-    ...{ model, resolution, ratio, width, height, seconds: Number(seconds), callbackUrl },
-    ...{ prompt: promptOf(json), images: content.images, videos: content.videos },
+    model,
+    resolution,
+    ratio,
+    width,
+    height,
+    seconds: Number(seconds),
+    callbackUrl,
+    prompt: promptOf(json),
+    images: content.images,
+    videos: content.videos,
   }
 }
 

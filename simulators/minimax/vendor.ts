@@ -133,7 +133,9 @@ function generate(exchange: Exchange, platform: Platform, tasks: TaskList<Made>)
     callbackUrl === undefined ? Promise.resolve(false) : passesChallenge(callbackUrl, timeoutMs)
   return accept(exchange, tasks, {
     ...order,
-    ...{ inputSeconds, challenge, taskType: 'generation' },
+    inputSeconds,
+    challenge,
+    taskType: 'generation',
     prompt: script.plain || order.prompt,
     origin: `http://${exchange.request.headers.host ?? '127.0.0.1'}`,
   })

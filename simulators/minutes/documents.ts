@@ -77,7 +77,10 @@ function chaptersOf(seconds: number): Json[] {
 function todoOf(sentences: Sentence[]): Json {
   const content = 'Send the numbers to everybody.'
   return {
-    ...{ content, execution_ddl: 'Friday', execution_time: [], executor: ['说话人1'] },
+    content,
+    execution_ddl: 'Friday',
+    execution_time: [],
+    executor: ['说话人1'],
     sentence_id: [Number(sentences[0]?.index ?? 0)],
     start_time: sentences[0]?.startMs ?? 0,
     todo_idx: 0,

@@ -30,8 +30,20 @@ const RESOURCES = ['volc.bigasr.auc', 'volc.seedasr.auc']
 const RESOURCES_AT_ONCE = ['volc.bigasr.auc_turbo']
 const FORMATS = ['raw', 'wav', 'mp3', 'ogg']
 const LANGUAGES = [
-  ...['en-US', 'ja-JP', 'id-ID', 'es-MX', 'pt-BR', 'de-DE', 'fr-FR', 'ko-KR', 'fil-PH'],
-  ...['ms-MY', 'th-TH', 'ar-SA', 'zh-CN', ''],
+  'en-US',
+  'ja-JP',
+  'id-ID',
+  'es-MX',
+  'pt-BR',
+  'de-DE',
+  'fr-FR',
+  'ko-KR',
+  'fil-PH',
+  'ms-MY',
+  'th-TH',
+  'ar-SA',
+  'zh-CN',
+  '',
 ]
 const SPEAKERS = 2
 const WEEK_MS = 7 * 86_400_000
@@ -125,7 +137,12 @@ function recogniseAtOnce(exchange: Exchange): Reply {
   const { audio, settings } = readWanted(exchange)
   const bytes = Buffer.from(text(audio.data), 'base64')
   const recording: Recording = {
-    ...{ address: '', ready: true, seconds: 0, silent: false, words: [], problem: undefined },
+    address: '',
+    ready: true,
+    seconds: 0,
+    silent: false,
+    words: [],
+    problem: undefined,
     ...probeBytes(bytes),
   }
   const order = { ...settings, recording }

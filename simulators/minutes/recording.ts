@@ -19,7 +19,12 @@ export interface Recording {
 /** Begins to look into the file; `media-seconds` decides its length without looking. */
 export function openRecording(exchange: Exchange, address: string): Recording {
   const recording: Recording = {
-    ...{ address, ready: false, seconds: 0, silent: false, words: [], problem: undefined },
+    address,
+    ready: false,
+    seconds: 0,
+    silent: false,
+    words: [],
+    problem: undefined,
   }
   const asked = exchange.scenario.number('media-seconds')
   if (asked !== undefined) return Object.assign(recording, { ready: true, seconds: asked })
@@ -86,7 +91,10 @@ function sentenceHeard(index: number, speaker: number, spoken: SpokenWord[]): Se
     return { text: word, startMs: ms(start), endMs: ms(end) }
   })
   return {
-    ...{ index, speaker, words, text: joinWords(spoken.map(({ word }) => word)) },
+    index,
+    speaker,
+    words,
+    text: joinWords(spoken.map(({ word }) => word)),
     startMs: words[0]?.startMs ?? 0,
     endMs: words.at(-1)?.endMs ?? 0,
   }

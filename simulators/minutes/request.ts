@@ -34,7 +34,10 @@ export function readMinutes(json: unknown): MinutesRequest {
   const types = typesOf(parameters, 'InformationExtraction', ['todo_list', 'question_answer'])
   const summary = typesOf(parameters, 'Summarization', ['summary']).length > 0
   const request: MinutesRequest = {
-    ...{ address, language, summary, ...transcription(parameters) },
+    address,
+    language,
+    summary,
+    ...transcription(parameters),
     chapters: parameters.ChapterEnabled === true,
     todos: types.includes('todo_list'),
     questions: types.includes('question_answer'),

@@ -12,8 +12,20 @@ import { type ModelList, unknownModel } from './models.ts'
 
 const HOUR_MS = 3_600_000
 const KEYS = new Set([
-  ...['prompt', 'model', 'n', 'size', 'quality', 'style', 'background', 'moderation'],
-  ...['output_format', 'output_compression', 'partial_images', 'response_format', 'stream', 'user'],
+  'prompt',
+  'model',
+  'n',
+  'size',
+  'quality',
+  'style',
+  'background',
+  'moderation',
+  'output_format',
+  'output_compression',
+  'partial_images',
+  'response_format',
+  'stream',
+  'user',
 ])
 const SIZES = ['auto', '1024x1024', '1536x1024', '1024x1536']
 const OLD_SIZES = ['256x256', '512x512', '1024x1024', '1792x1024', '1024x1792']

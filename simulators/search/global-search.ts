@@ -5,7 +5,12 @@ import { failWhereAsked, metadataOf, refused } from './errors.ts'
 import { checkQuery } from './web-search.ts'
 
 const KEYS = new Set([
-  ...['Query', 'SearchType', 'DocCount', 'MaxSnippetLength', 'MaxImageCountPerDoc', 'Filter'],
+  'Query',
+  'SearchType',
+  'DocCount',
+  'MaxSnippetLength',
+  'MaxImageCountPerDoc',
+  'Filter',
 ])
 
 export const globalSearchRoute: Route = {

@@ -5,12 +5,28 @@ import { tokensOf } from '../model/tokens.ts'
 import { failWhereAsked, metadataOf, refused } from './errors.ts'
 
 const KEYS = new Set([
-  ...['Query', 'SearchType', 'Count', 'Filter', 'NeedSummary', 'TimeRange'],
-  ...['QueryControl', 'ContentFormats', 'Industry'],
+  'Query',
+  'SearchType',
+  'Count',
+  'Filter',
+  'NeedSummary',
+  'TimeRange',
+  'QueryControl',
+  'ContentFormats',
+  'Industry',
 ])
 const FILTERS = new Set([
-  ...['NeedContent', 'NeedUrl', 'Sites', 'BlockHosts', 'AuthInfoLevel', 'Industry'],
-  ...['ImageWidthMin', 'ImageWidthMax', 'ImageHeightMin', 'ImageHeightMax', 'ImageShapes'],
+  'NeedContent',
+  'NeedUrl',
+  'Sites',
+  'BlockHosts',
+  'AuthInfoLevel',
+  'Industry',
+  'ImageWidthMin',
+  'ImageWidthMax',
+  'ImageHeightMin',
+  'ImageHeightMax',
+  'ImageShapes',
 ])
 const TIME_RANGE = /^(OneDay|OneWeek|OneMonth|OneYear|\d{4}-\d\d-\d\d\.\.\d{4}-\d\d-\d\d)$/
 

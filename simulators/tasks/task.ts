@@ -58,7 +58,9 @@ export function createTask<Order>(
   const sent = headers['x-client-request-id'] ?? headers['x-api-request-id']
   return {
     ...task,
-    ...{ scenario, operation, marker: script.marker },
+    scenario,
+    operation,
+    marker: script.marker,
     clientRequestId: typeof sent === 'string' ? sent : undefined,
     state: 'queued',
     createdAt: now,

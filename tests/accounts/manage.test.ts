@@ -159,8 +159,12 @@ test('a rotation overlaps, inherits and happens once', async (t) => {
   assert.deepEqual(
     { name, models, limits, spend_limit, spent, state },
     {
-      ...{ name: 'web', models: ['a'], limits: { requests_per_minute: 9 } },
-      ...{ spend_limit: 100n, spent: 9n, state: 'active' },
+      name: 'web',
+      models: ['a'],
+      limits: { requests_per_minute: 9 },
+      spend_limit: 100n,
+      spent: 9n,
+      state: 'active',
     },
   )
   assert.equal(old.replaced_by, created.id)

@@ -38,11 +38,14 @@ describe('the playground', () => {
     const answer = await stage.post('/v1/chat/completions', made.key, BODY)
     assert.equal(answer.status, 200)
     const usage = await stage.read('GET /accounts/:account_id/usage', {
-      ...{ as: 'home-member', params: at(), query: { key: made.key_id } },
+      as: 'home-member',
+      params: at(),
+      query: { key: made.key_id },
     })
     assert.equal(usage.data.length, 1)
     const keys = await stage.read('GET /accounts/:account_id/keys', {
-      ...{ as: 'home-member', params: at() },
+      as: 'home-member',
+      params: at(),
     })
     assert.ok(keys.data.every(({ id }) => id !== made.key_id))
   })

@@ -33,19 +33,31 @@ const USERS: Readonly<Record<string, Session | undefined>> = {
 const EXPECTED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   public: { nobody: 'pass', stranger: 'pass', member: 'pass', owner: 'pass', operator: 'pass' },
   user: {
-    ...{ nobody: 'signed_out', stranger: 'pass', member: 'pass', owner: 'pass' },
+    nobody: 'signed_out',
+    stranger: 'pass',
+    member: 'pass',
+    owner: 'pass',
     operator: 'pass',
   },
   member: {
-    ...{ nobody: 'signed_out', stranger: 'not_found', member: 'pass', owner: 'pass' },
+    nobody: 'signed_out',
+    stranger: 'not_found',
+    member: 'pass',
+    owner: 'pass',
     operator: 'pass',
   },
   owner: {
-    ...{ nobody: 'signed_out', stranger: 'not_found', member: 'forbidden', owner: 'pass' },
+    nobody: 'signed_out',
+    stranger: 'not_found',
+    member: 'forbidden',
+    owner: 'pass',
     operator: 'pass',
   },
   operator: {
-    ...{ nobody: 'signed_out', stranger: 'forbidden', member: 'forbidden', owner: 'forbidden' },
+    nobody: 'signed_out',
+    stranger: 'forbidden',
+    member: 'forbidden',
+    owner: 'forbidden',
     operator: 'pass',
   },
 }

@@ -28,8 +28,14 @@ const at = () => ({ account_id: home.accountId })
 
 async function makeCodes(count: number, more: object = {}) {
   return await createRedeemCodes(stage.sql, {
-    ...{ count, amountNanos: nanos('5'), kind: 'promotion', currency: 'CNY', note: 'spring' },
-    ...{ expiresAt: null, actor: 'tester', ...more },
+    count,
+    amountNanos: nanos('5'),
+    kind: 'promotion',
+    currency: 'CNY',
+    note: 'spring',
+    expiresAt: null,
+    actor: 'tester',
+    ...more,
   })
 }
 
@@ -96,13 +102,16 @@ describe('codes', () => {
     const [made] = await makeCodes(1)
     const typed = ` ${made?.code.toLowerCase().replaceAll('-', ' ')} `
     const answer = await stage.read(REDEEM, {
-      ...{ as: 'home-owner', params: at(), body: { code: typed } },
+      as: 'home-owner',
+      params: at(),
+      body: { code: typed },
     })
     assert.equal(answer.amount, '5')
     const [dump] = await stage.sql`select string_agg(c::text, ' ') as text from redeem_code c`
     assert.ok(!dump?.text.includes(made?.code))
     const credits = await stage.read('GET /accounts/:account_id/credits', {
-      ...{ as: 'home-member', params: at() },
+      as: 'home-member',
+      params: at(),
     })
     assert.equal(credits.data[0]?.id, answer.credit_id)
   })
@@ -173,7 +182,8 @@ describe('payments', () => {
     `t=${t},v1=${createHmac('sha256', secret).update(`${t}.${body}`).digest('hex')}`
   async function pay(body: string, signature?: string) {
     const answer = await stage.fetch('/admin/v1/top-ups', {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: {
         'content-type': 'application/json',
         ...(signature === undefined ? {} : { 'x-signature': signature }),
@@ -183,7 +193,10 @@ describe('payments', () => {
   }
   const event = (more: object = {}) =>
     JSON.stringify({
-      ...{ event_id: 'evt_1', account_id: home.accountId, amount: '7.5', currency: 'CNY' },
+      event_id: 'evt_1',
+      account_id: home.accountId,
+      amount: '7.5',
+      currency: 'CNY',
       ...more,
     })
 

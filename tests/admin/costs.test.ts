@@ -58,9 +58,11 @@ describe('costs', { concurrency: false }, () => {
 
   const put = (id: string, prices: object[], costs?: object[]) =>
     stage.read('PUT /operator/models/:model_id', {
-      ...{ ...AS, params: { model_id: id } },
+      ...AS,
+      params: { model_id: id },
       body: {
-        ...{ type: 'chat', prices },
+        type: 'chat',
+        prices,
         routes: [
           { channel: 'sim-openai', upstream_model: 'sim-chat', ...(costs ? { costs } : {}) },
         ],
@@ -72,8 +74,14 @@ describe('costs', { concurrency: false }, () => {
     const known = await put('earns', price('10'), price('7.5'))
     assert.deepEqual(known.margins, [
       {
-        ...{ channel: 'sim-openai', upstream_model: 'sim-chat', unit: 'call', per: 1 },
-        ...{ price: '10', upstream_cost: '7.5', margin: '2.5', margin_share: 0.25 },
+        channel: 'sim-openai',
+        upstream_model: 'sim-chat',
+        unit: 'call',
+        per: 1,
+        price: '10',
+        upstream_cost: '7.5',
+        margin: '2.5',
+        margin_share: 0.25,
       },
     ])
     assert.deepEqual(known.price_problems, [])
@@ -98,8 +106,14 @@ describe('costs', { concurrency: false }, () => {
     const overview = await stage.read('GET /operator/overview', AS)
     const [currency] = overview.currencies
     const expected = {
-      ...{ calls: 3, errors: 0, revenue: '19', upstream_cost: '14.693846257', uncosted: '4' },
-      ...{ uncosted_share: 0.2105, margin: '0.306153743', margin_share: 0.0204 },
+      calls: 3,
+      errors: 0,
+      revenue: '19',
+      upstream_cost: '14.693846257',
+      uncosted: '4',
+      uncosted_share: 0.2105,
+      margin: '0.306153743',
+      margin_share: 0.0204,
     }
     const pick = (row: object | undefined) =>
       Object.fromEntries(
@@ -153,7 +167,8 @@ describe('costs', { concurrency: false }, () => {
     for (const [key] of own) {
       const params = { account_id: house.accountId, request_id: id, model_id: 'loses' }
       const { status, text } = await stage.ask(key as 'GET /accounts/:account_id/usage', {
-        ...{ as: 'home-owner', params },
+        as: 'home-owner',
+        params,
       })
       if (status === 200) good += 1
       assert.ok(!text.includes(CANARY), key)
@@ -185,7 +200,8 @@ describe('costs', { concurrency: false }, () => {
     assert.deepEqual([others, only?.effective_from, only?.prices], [[], at, price('6')])
     assert.deepEqual(only?.price_problems[0]?.problem, 'below_cost')
     assert.deepEqual(stage.audited.at(-1)?.details, {
-      ...{ effective_from: body.effective_from, outcome: 'done' },
+      effective_from: body.effective_from,
+      outcome: 'done',
     })
     const one = 'GET /operator/models/:model_id'
     const { price_history: history } = await stage.read(one, { ...AS, params })
@@ -198,7 +214,8 @@ describe('costs', { concurrency: false }, () => {
       ],
     )
     const seen = await stage.read('GET /accounts/:account_id/models/:model_id', {
-      ...{ as: 'home-owner', params: { account_id: house.accountId, ...params } },
+      as: 'home-owner',
+      params: { account_id: house.accountId, ...params },
     })
     assert.deepEqual(
       seen.price_history.map(({ prices }) => prices[0]?.amount),
@@ -228,10 +245,12 @@ describe('costs', { concurrency: false }, () => {
     }
     assert.equal((await ask('nothing', { effective_from: at, prices: price('1') })).status, 404)
     const current = await stage.read('GET /operator/models/:model_id', {
-      ...{ ...AS, params: { model_id: 'earns' } },
+      ...AS,
+      params: { model_id: 'earns' },
     })
     const gone = await stage.ask('DELETE /operator/models/:model_id/planned-prices/:version', {
-      ...{ ...AS, params: { model_id: 'earns', version: current.price_version ?? '' } },
+      ...AS,
+      params: { model_id: 'earns', version: current.price_version ?? '' },
     })
     assert.equal(gone.status, 404)
   })

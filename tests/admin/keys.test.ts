@@ -78,7 +78,8 @@ describe('keys', () => {
   test('a rotation leaves the old one for the overlap', async () => {
     const old = await create({ name: 'turning' })
     const rotated = await stage.read(ROTATE, {
-      ...{ as: 'home-owner', params: at(old.id) },
+      as: 'home-owner',
+      params: at(old.id),
       body: { overlap_seconds: 3600 },
     })
     assert.notEqual(rotated.id, old.id)

@@ -8,7 +8,10 @@ import { createStreams, type Streams } from '../../server/admin/live/streams.ts'
 import { createContext } from '../../server/http/context.ts'
 
 const ROUTE = {
-  ...{ path: '/events', pattern: '/events', query: new URLSearchParams(), params: {} },
+  path: '/events',
+  pattern: '/events',
+  query: new URLSearchParams(),
+  params: {},
   envelope: 'flat',
 } as const
 

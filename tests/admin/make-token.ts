@@ -18,7 +18,10 @@ export interface TokenWanted {
 /** Access tokens as they are, over the gateway's database. */
 export function openTokens({ sql, url }: TestGateway): SignIn {
   return createSignIn({
-    ...{ sql, baseUrl: () => url, isBaseUrlFixed: false, trustedProxies: [] },
+    sql,
+    baseUrl: () => url,
+    isBaseUrlFixed: false,
+    trustedProxies: [],
     secrets: createSecretBox(['a-secret-key-that-only-tests-would-ever-use']),
     operatorsNeedFactor: () => false,
   })
@@ -29,13 +32,19 @@ export async function makeToken({ sql }: TestGateway, wanted: TokenWanted): Prom
   const { id } = await createPerson(
     { sql, passwords: createPasswords() },
     {
-      ...{ email: `${newId('user')}@example.com`, name: 'Robin', password: null },
+      email: `${newId('user')}@example.com`,
+      name: 'Robin',
+      password: null,
       isOperator: of === 'operator',
     },
   )
   if (of !== 'operator') await putMembership(sql, { personId: id, ...of })
   const made = await createAccessToken(sql, {
-    ...{ personId: id, name: 'a script', scope, isSensitive, createdBy: id },
+    personId: id,
+    name: 'a script',
+    scope,
+    isSensitive,
+    createdBy: id,
     expiresAt: undefined,
   })
   return made.token

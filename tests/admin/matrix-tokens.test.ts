@@ -124,7 +124,10 @@ describe('whose rows a token sees', () => {
     assert.ok(canaries.length >= 32)
     stage.enter('operator', {
       user: {
-        ...{ id: 'usr_op', email: 'op@example.com', name: 'op', language: 'en' },
+        id: 'usr_op',
+        email: 'op@example.com',
+        name: 'op',
+        language: 'en',
         operator: true,
       },
     })

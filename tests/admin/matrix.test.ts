@@ -21,7 +21,10 @@ before(async () => {
   other = await stage.house('other')
   stage.enter('operator', {
     user: {
-      ...{ id: 'usr_op', email: 'op@example.com', name: 'op', language: 'en' },
+      id: 'usr_op',
+      email: 'op@example.com',
+      name: 'op',
+      language: 'en',
       operator: true,
     },
   })

@@ -36,11 +36,15 @@ describe('operators', () => {
     )
     const key = 'PATCH /operator/accounts/:account_id'
     const limited = await stage.read(key, {
-      ...{ ...AS, params, body: { name: 'Mill', limits: { concurrent_calls: 3 } } },
+      ...AS,
+      params,
+      body: { name: 'Mill', limits: { concurrent_calls: 3 } },
     })
     assert.deepEqual([limited.name, limited.limits], ['Mill', { concurrent_calls: 3 }])
     const lifted = await stage.read(key, {
-      ...{ ...AS, params, body: { limits: { concurrent_calls: null } } },
+      ...AS,
+      params,
+      body: { limits: { concurrent_calls: null } },
     })
     assert.deepEqual(lifted.limits, {})
     const body = { reason: 'unpaid' }
@@ -115,7 +119,7 @@ describe('operators', () => {
     const tested = await stage.read('POST /operator/channels/:channel_id/test', { ...AS, params })
     assert.deepEqual(
       [tested.ok, tested.steps.map(({ step }) => step)],
-      [...[true, ['settings', 'address', 'connection']]],
+      [true, ['settings', 'address', 'connection']],
     )
     const model = 'PUT /operator/models/:model_id'
     const prices = [{ unit: 'input_token', per: 1_000_000, amount: '1' }]
@@ -127,14 +131,17 @@ describe('operators', () => {
     await stage.read(model, { ...AS, params: { model_id: 'mine/a' }, body: dearer })
     const one = 'GET /operator/models/:model_id'
     const { price_history: history } = await stage.read(one, {
-      ...{ ...AS, params: { model_id: 'mine/a' } },
+      ...AS,
+      params: { model_id: 'mine/a' },
     })
     assert.deepEqual(
       history.map(({ prices: [first] }) => first?.amount),
       ['2', '1'],
     )
     const unpriced = await stage.ask(model, {
-      ...{ ...AS, params: { model_id: 'gift' }, body: { type: 'chat', routes } },
+      ...AS,
+      params: { model_id: 'gift' },
+      body: { type: 'chat', routes },
     })
     assert.match(JSON.parse(unpriced.text).error, /needs a price/)
     const retire = 'DELETE /operator/channels/:channel_id'
@@ -153,7 +160,9 @@ describe('operators', () => {
     const redeem = 'POST /accounts/:account_id/redeem'
     const use = (code = '') =>
       stage.ask(redeem, {
-        ...{ as: 'fair-owner', params: { account_id: house.accountId }, body: { code } },
+        as: 'fair-owner',
+        params: { account_id: house.accountId },
+        body: { code },
       })
     assert.equal((await use(first?.code)).json.available, '3')
     assert.equal((await use(first?.code)).status, 400)

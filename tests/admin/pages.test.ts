@@ -23,7 +23,8 @@ describe('pages of an account', () => {
     assert.equal(created.status, 200, created.text)
     taskId = created.json.id
     await stage.post('/v1/chat/completions', home.key, {
-      ...{ model: 'sim-chat', messages: [{ role: 'user', content: 'Hello' }] },
+      model: 'sim-chat',
+      messages: [{ role: 'user', content: 'Hello' }],
     })
   })
   after(() => stage.stop())
@@ -34,7 +35,8 @@ describe('pages of an account', () => {
     stage.enter('fresh', { memberships: [] })
     const fresh = await stage.house('fresh', '0')
     const overview = await stage.read('GET /accounts/:account_id/overview', {
-      ...{ as: 'fresh-member', params: { account_id: fresh.accountId } },
+      as: 'fresh-member',
+      params: { account_id: fresh.accountId },
     })
     assert.deepEqual(overview.first_steps, { has_credit: false, has_key: true, has_call: false })
     assert.deepEqual(overview.series, [])
@@ -43,10 +45,13 @@ describe('pages of an account', () => {
 
   test('the overview adds up', async () => {
     const overview = await stage.read('GET /accounts/:account_id/overview', {
-      ...{ as: 'home-member', params: at(), query: { time_zone: 'Asia/Shanghai' } },
+      as: 'home-member',
+      params: at(),
+      query: { time_zone: 'Asia/Shanghai' },
     })
     const balance = await stage.read('GET /accounts/:account_id/balance', {
-      ...{ as: 'home-member', params: at() },
+      as: 'home-member',
+      params: at(),
     })
     assert.deepEqual({ currency: overview.currency, ...overview.balance }, balance)
     assert.deepEqual(overview.first_steps, { has_credit: true, has_key: true, has_call: true })
@@ -60,7 +65,8 @@ describe('pages of an account', () => {
       const body = { low_balance_at: threshold }
       await stage.read(change, { as: 'home-owner', params: at(), body })
       const overview = await stage.read('GET /accounts/:account_id/overview', {
-        ...{ as: 'home-member', params: at() },
+        as: 'home-member',
+        params: at(),
       })
       return overview.low_balance
     }
@@ -71,29 +77,37 @@ describe('pages of an account', () => {
 
   test('a task is followed from the list to its timeline', async () => {
     const list = await stage.read('GET /accounts/:account_id/tasks', {
-      ...{ as: 'home-member', params: at(), query: { kind: 'video' } },
+      as: 'home-member',
+      params: at(),
+      query: { kind: 'video' },
     })
     assert.deepEqual(
       list.data.map(({ id }) => id),
       [taskId],
     )
     const one = await stage.read('GET /accounts/:account_id/tasks/:task_id', {
-      ...{ as: 'home-member', params: at({ task_id: taskId }) },
+      as: 'home-member',
+      params: at({ task_id: taskId }),
     })
     assert.equal(one.id, taskId)
     assert.ok(Number(one.held) > 0)
     assert.ok(!JSON.stringify(one.request).includes('lighthouse'), 'the prompt is not kept')
     const { events } = await stage.read('GET /accounts/:account_id/tasks/:task_id/timeline', {
-      ...{ as: 'home-member', params: at({ task_id: taskId }) },
+      as: 'home-member',
+      params: at({ task_id: taskId }),
     })
     assert.equal(events[0]?.event, 'held')
     const byUpstream = await stage.read('GET /accounts/:account_id/tasks', {
-      ...{ as: 'home-member', params: at(), query: { id: one.upstream_id ?? '' } },
+      as: 'home-member',
+      params: at(),
+      query: { id: one.upstream_id ?? '' },
     })
     assert.equal(byUpstream.data[0]?.id, taskId)
     for (const query of [{ kind: 'image' }, { status: 'failed' }, { model: 'x' }, { id: 'x' }]) {
       const none = await stage.read('GET /accounts/:account_id/tasks', {
-        ...{ as: 'home-member', params: at(), query },
+        as: 'home-member',
+        params: at(),
+        query,
       })
       assert.deepEqual(none.data, [], JSON.stringify(query))
     }
@@ -110,7 +124,8 @@ describe('pages of an account', () => {
     assert.equal(uploaded.status, 200)
     assert.equal(file.bytes, 5)
     const list = await stage.read('GET /accounts/:account_id/files', {
-      ...{ as: 'home-member', params: at() },
+      as: 'home-member',
+      params: at(),
     })
     assert.deepEqual(list.data, [file])
     const remove = 'DELETE /accounts/:account_id/files/:file_id'
@@ -141,15 +156,20 @@ describe('pages of an account', () => {
 
   test('models have prices, their history and no route', async () => {
     const list = await stage.read('GET /accounts/:account_id/models', {
-      ...{ as: 'home-member', params: at(), query: { type: 'chat', limit: '2' } },
+      as: 'home-member',
+      params: at(),
+      query: { type: 'chat', limit: '2' },
     })
     assert.equal(list.data.length, 2)
     const rest = await stage.read('GET /accounts/:account_id/models', {
-      ...{ as: 'home-member', params: at(), query: { cursor: list.next_cursor ?? '' } },
+      as: 'home-member',
+      params: at(),
+      query: { cursor: list.next_cursor ?? '' },
     })
     assert.ok(rest.data.every(({ id }) => id > (list.data.at(-1)?.id ?? '')))
     const found = await stage.ask('GET /accounts/:account_id/models/:model_id', {
-      ...{ as: 'home-member', params: at({ model_id: 'sim-chat' }) },
+      as: 'home-member',
+      params: at({ model_id: 'sim-chat' }),
     })
     assert.equal(found.json.price_history[0]?.version, found.json.price_version)
     assert.ok(!found.text.includes('sim-openai'), 'channels are the operator’s')

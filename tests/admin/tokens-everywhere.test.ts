@@ -14,8 +14,12 @@ const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
 function start(url: string): Promise<Gateway> {
   return serve(
     loadConfig({
-      ...{ DATABASE_URL: url, SECRET_KEY, PORT: '0', HOST: '127.0.0.1' },
-      ...{ METRICS_PORT: '0', LOG_LEVEL: 'silent' },
+      DATABASE_URL: url,
+      SECRET_KEY,
+      PORT: '0',
+      HOST: '127.0.0.1',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'silent',
     }),
   )
 }
@@ -34,7 +38,11 @@ test('a token revoked at one gateway is refused at the other at once', async (t)
     { email: 'kim@example.com', name: 'Kim', isOperator: true, password: PASSWORD },
   )
   const made = await createAccessToken(sql, {
-    ...{ personId: id, name: 'x', scope: 'read', isSensitive: false, createdBy: id },
+    personId: id,
+    name: 'x',
+    scope: 'read',
+    isSensitive: false,
+    createdBy: id,
     expiresAt: undefined,
   })
   const statuses = () =>
@@ -48,11 +56,14 @@ test('a token revoked at one gateway is refused at the other at once', async (t)
 
   const own = { 'x-tributary-console': '1', 'content-type': 'application/json' }
   const signedIn = await fetch(`${second.url}/admin/v1/session`, {
-    ...{ method: 'POST', headers: own, body: JSON.stringify({ email, password: PASSWORD }) },
+    method: 'POST',
+    headers: own,
+    body: JSON.stringify({ email, password: PASSWORD }),
   })
   const cookie = signedIn.headers.getSetCookie().map((line) => line.split(';')[0])
   const revoked = await fetch(`${second.url}/admin/v1/operator/tokens/${made.id}`, {
-    ...{ method: 'DELETE', headers: { ...own, cookie: cookie.join('; ') } },
+    method: 'DELETE',
+    headers: { ...own, cookie: cookie.join('; ') },
   })
   assert.equal(revoked.status, 204)
   assert.deepEqual(await statuses(), [401, 401])

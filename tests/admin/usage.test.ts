@@ -114,7 +114,9 @@ describe('usage', () => {
     assert.match(lines[1] ?? '', /,'=cmd\|calc,/)
     assert.match(lines[1] ?? '', /"a ""quoted"", line"$/)
     const narrowed = await stage.ask(EXPORT, {
-      ...{ as: 'home-member', params, query: { model: 'sim-chat' } },
+      as: 'home-member',
+      params,
+      query: { model: 'sim-chat' },
     })
     assert.equal(narrowed.text.trimEnd().split('\r\n').length, 1 + CALLS)
   })

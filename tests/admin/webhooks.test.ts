@@ -56,10 +56,14 @@ describe('webhooks', () => {
     const one = await stage.read(ONE, { as: 'home-member', params: at(sent.id) })
     assert.equal(JSON.parse(one.body ?? '').kind, 'test')
     const next = await stage.read(LIST, {
-      ...{ as: 'home-member', params: at(), query: { limit: '1' } },
+      as: 'home-member',
+      params: at(),
+      query: { limit: '1' },
     })
     const rest = await stage.read(LIST, {
-      ...{ as: 'home-member', params: at(), query: { cursor: next.next_cursor ?? '' } },
+      as: 'home-member',
+      params: at(),
+      query: { cursor: next.next_cursor ?? '' },
     })
     assert.deepEqual(
       rest.data.map(({ id }) => id),

@@ -202,7 +202,9 @@ describe('what a task made', () => {
     const { url } = origin
     origin.content = PNG
     await shelf.succeed({
-      ...{ kind: 'image', id: 'task_i', request: { prompt: 'a fox', size: '64x32' } },
+      kind: 'image',
+      id: 'task_i',
+      request: { prompt: 'a fox', size: '64x32' },
       result: { data: [{ url: `${url}/0.png` }, { url: `${url}/1.png`, size: '8x9' }, {}] },
     })
     const images = await shelf.library.list({ accountId: 'acct_a', kinds: ['image'], limit: 5 })
@@ -228,7 +230,10 @@ describe('what a task made', () => {
     await shelf.sql`
       insert into account (id, name, currency, keeps_prompts) values ('acct_q', 'q', 'CNY', false)`
     await shelf.succeed({
-      ...{ kind: 'image', id: 'task_q', account_id: 'acct_q', request: { prompt: 'a fox' } },
+      kind: 'image',
+      id: 'task_q',
+      account_id: 'acct_q',
+      request: { prompt: 'a fox' },
       result: { data: [{ url: `${origin.url}/0.png` }] },
     })
     assert.equal((await shelf.row('task_q')).prompt, null)

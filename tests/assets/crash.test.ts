@@ -29,8 +29,13 @@ test('the copy is made again, and what was left behind is removed when its time 
 
   const dying = await startGateway({ ...place, env: { ...env, TRIBUTARY_FAIL: 'copy-written' } })
   const task = {
-    ...{ id: 'task_c', kind: 'video', account_id: 'acct_c', request_id: 'req_c', model: 'm' },
-    ...{ request: {}, result: { video_url: `${origin.url}/v.mp4` } },
+    id: 'task_c',
+    kind: 'video',
+    account_id: 'acct_c',
+    request_id: 'req_c',
+    model: 'm',
+    request: {},
+    result: { video_url: `${origin.url}/v.mp4` },
   }
   await sql.begin((transaction) => addToLibrary(transaction, task))
   await dying.exited

@@ -6,7 +6,10 @@ import { encodeMp4 } from '../../simulators/media/mp4.ts'
 
 const sample = { data: Buffer.alloc(100), intra: true }
 const file = encodeMp4({
-  ...{ width: 1280, height: 720, framesPerSecond: 24, note: {} },
+  width: 1280,
+  height: 720,
+  framesPerSecond: 24,
+  note: {},
   samples: Array.from({ length: 60 }, () => sample),
   sequenceParameters: Buffer.from([0x67, 0x42, 0, 0x1f]),
   pictureParameters: Buffer.from([0x68]),

@@ -40,7 +40,10 @@ export function ogg(seconds: number): Buffer {
 /** The index stands first, or last. */
 export function mp4(seconds: number, indexLast = false): Buffer {
   const file = encodeMp4({
-    ...{ width: 64, height: 64, framesPerSecond: 1, note: {} },
+    width: 64,
+    height: 64,
+    framesPerSecond: 1,
+    note: {},
     samples: Array.from({ length: seconds }, () => ({ data: Buffer.alloc(10), intra: true })),
     sequenceParameters: Buffer.from([0x67, 0x42, 0, 0x1f]),
     pictureParameters: Buffer.from([0x68]),

@@ -20,7 +20,11 @@ const log = createLog({ level: 'silent', format: 'json' })
 /** The proportions are the real ones. */
 const QUICK: CopyLimits = {
   ...COPY_LIMITS,
-  ...{ leaseMs: 600, headMs: 2_000, idleMs: 500, waitMsMin: 20, waitMsMax: 200 },
+  leaseMs: 600,
+  headMs: 2_000,
+  idleMs: 500,
+  waitMsMin: 20,
+  waitMsMax: 200,
 }
 
 export interface Shelf {

@@ -16,8 +16,13 @@ const sold = (prices: StoredPrice[], costs: StoredPrice[]) => ({
   prices,
   routes: [
     {
-      ...{ channel: 'main', upstream_model: 'x', priority: 0, weight: 1 },
-      ...{ costs, currency: 'USD', upstream_cost_version: '1' },
+      channel: 'main',
+      upstream_model: 'x',
+      priority: 0,
+      weight: 1,
+      costs,
+      currency: 'USD',
+      upstream_cost_version: '1',
     },
   ],
 })

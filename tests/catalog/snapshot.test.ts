@@ -50,7 +50,10 @@ test('a snapshot has what was applied, ready for use', async (t) => {
   assert.ok(updatedAt instanceof Date)
   assert.equal(typeof priceVersion, 'bigint')
   assert.deepEqual(rest, {
-    ...{ id: 'dear', type: 'chat', free: false, currency: 'USD' },
+    id: 'dear',
+    type: 'chat',
+    free: false,
+    currency: 'USD',
     limits: { max_output_tokens: 9 },
     routes: [{ channel: 'main', upstreamModel: 'vendor/x', priority: 2, weight: 3 }],
     prices: [

@@ -19,10 +19,19 @@ async function store(sql: Sql, folder: string, text: string): Promise<string> {
   await sql.begin(async (transaction) => {
     await blobs.adopt(transaction, blob.key)
     await insertFile(transaction, {
-      ...{ id: `file_${blob.key}`, account_id: 'a', token: blob.key, storage_key: blob.key },
-      ...{ filename: 'f', purpose: 'p', content_type: 'text/plain', bytes: BigInt(blob.bytes) },
-      ...{ life_seconds: 86_400, request_id: null, idempotency_key: null },
-      ...{ sha256: blob.sha256, published: false },
+      id: `file_${blob.key}`,
+      account_id: 'a',
+      token: blob.key,
+      storage_key: blob.key,
+      filename: 'f',
+      purpose: 'p',
+      content_type: 'text/plain',
+      bytes: BigInt(blob.bytes),
+      life_seconds: 86_400,
+      request_id: null,
+      idempotency_key: null,
+      sha256: blob.sha256,
+      published: false,
     })
   })
   return blob.key

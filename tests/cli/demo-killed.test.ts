@@ -23,7 +23,9 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     const demo = await readDemo(first)
     const headers = { authorization: `Bearer ${demo.api_key}`, 'content-type': 'application/json' }
     const body = {
-      ...{ model: 'doubao-seedance-1-5-pro-251215', duration: 4, resolution: '480p' },
+      model: 'doubao-seedance-1-5-pro-251215',
+      duration: 4,
+      resolution: '480p',
       content: [{ type: 'text', text: 'a river [[fault:queue-time=100;run-time=4000]]' }],
     }
     const request = { method: 'POST', headers, body: JSON.stringify(body) }

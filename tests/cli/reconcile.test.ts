@@ -40,11 +40,15 @@ async function addCalls(sql: Sql, calls: readonly Call[]): Promise<void> {
 }
 
 const bucket = (day: string, results: object[]) => ({
-  ...{ object: 'bucket', start_time: Date.parse(`${day}T00:00:00Z`) / 1_000, results },
+  object: 'bucket',
+  start_time: Date.parse(`${day}T00:00:00Z`) / 1_000,
+  results,
 })
 const page = (data: object[], more = {}) => ({ object: 'page', data, has_more: false, ...more })
 const cost = (item: string | null, value: number) => ({
-  ...{ object: 'organization.costs.result', line_item: item, project_id: null },
+  object: 'organization.costs.result',
+  line_item: item,
+  project_id: null,
   amount: { value, currency: 'usd' },
 })
 
@@ -76,7 +80,9 @@ describe('reconcile', () => {
       { id: 'req_part', at: '2026-05-02T13:00:00Z', cost: 0.4 * NANOS, basis: 'partial' },
       { id: 'req_free', at: '2026-05-03T13:00:00Z', cost: null, status: 'lost', basis: 'none' },
       {
-        ...{ id: 'req_again', at: '2026-05-03T14:00:00Z', cost: 1 * NANOS },
+        id: 'req_again',
+        at: '2026-05-03T14:00:00Z',
+        cost: 1 * NANOS,
         attempts: [
           { channel: 'main', upstream_model: 'gpt-4o-2024-08-06', outcome: 'unknown' },
           { channel: 'other', upstream_model: 'gpt-4o', outcome: 'answered' },
@@ -92,7 +98,13 @@ describe('reconcile', () => {
   const reconcile = async (name: string, content: object | string, ...words: string[]) => {
     const path = line.file(name, content)
     const { code, out, err } = await line.run(
-      ...['reconcile', '--channel', 'main', '--invoice', path, '--json', ...words],
+      'reconcile',
+      '--channel',
+      'main',
+      '--invoice',
+      path,
+      '--json',
+      ...words,
     )
     return { code, err, ...(out ? JSON.parse(out) : {}) }
   }
@@ -163,13 +175,12 @@ describe('reconcile', () => {
 
   test('usage by tokens is compared by input and output', async () => {
     const result = {
-      ...{ object: 'organization.usage.completions.result', model: 'gpt-4o-2024-08-06' },
-      ...{
-        input_tokens: 1_100,
-        input_cached_tokens: 300,
-        output_tokens: 60,
-        num_model_requests: 2,
-      },
+      object: 'organization.usage.completions.result',
+      model: 'gpt-4o-2024-08-06',
+      input_tokens: 1_100,
+      input_cached_tokens: 300,
+      output_tokens: 60,
+      num_model_requests: 2,
     }
     const day = ['--from', '2026-05-01', '--to', '2026-05-02']
     const same = await reconcile('usage.json', page([bucket('2026-05-01', [result])]), ...day)
@@ -191,9 +202,12 @@ describe('reconcile', () => {
     const costs = await reconcile('cents.json', { data: [{ ...at, results: [item] }] })
     assert.deepEqual([costs.code, costs.rows[0].vendor.amount], [0, '3'])
     const used = {
-      ...{ model: 'gpt-4o-2024-08-06', uncached_input_tokens: 700, cache_read_input_tokens: 300 },
+      model: 'gpt-4o-2024-08-06',
+      uncached_input_tokens: 700,
+      cache_read_input_tokens: 300,
       cache_creation: { ephemeral_1h_input_tokens: 60, ephemeral_5m_input_tokens: 40 },
-      ...{ output_tokens: 60, server_tool_use: { web_search_requests: 1 } },
+      output_tokens: 60,
+      server_tool_use: { web_search_requests: 1 },
     }
     const usage = await reconcile('used.json', { data: [{ ...at, results: [used] }] })
     assert.deepEqual([usage.code, usage.rows[0].vendor.units.cache_write_1h_token], [0, 60])

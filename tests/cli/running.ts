@@ -19,8 +19,12 @@ export interface Running {
 export function start(t: TestContext, settings: NodeJS.ProcessEnv, ...words: string[]): Running {
   const folder = settings.HOME ?? mkdtempSync(join(tmpdir(), 'tributary-serve-'))
   const environment = {
-    ...{ PATH: process.env.PATH, HOME: folder, DATA_DIR: join(folder, 'data') },
-    ...{ METRICS_PORT: '0', LOG_LEVEL: 'info', ...settings },
+    PATH: process.env.PATH,
+    HOME: folder,
+    DATA_DIR: join(folder, 'data'),
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'info',
+    ...settings,
   }
   const script = join(ROOT, 'bin', 'tributary.ts')
   const child = spawn(process.execPath, [script, 'serve', ...words], { env: environment })

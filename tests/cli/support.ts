@@ -64,7 +64,10 @@ export async function openCommandLine(context: Pick<TestContext, 'after'>): Prom
   }
   const run: Run = (...words) => runWith(environment, words)
   return {
-    ...{ sql: database.sql, folder, environment, run },
+    sql: database.sql,
+    folder,
+    environment,
+    run,
     async json(...words) {
       const { code, out, err } = await run(...words, '--json')
       if (code !== 0) throw new Error(`${words.join(' ')}: ${code} ${err}`)

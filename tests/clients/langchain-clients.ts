@@ -64,7 +64,10 @@ function openaiModel(useResponsesApi: boolean): Connect {
   return ({ url, key }, model, withTool) => {
     const configuration = { baseURL: `${url}/v1` }
     const chat = new ChatOpenAI({
-      ...{ model, apiKey: key, configuration, maxRetries: 0 },
+      model,
+      apiKey: key,
+      configuration,
+      maxRetries: 0,
       useResponsesApi,
     })
     return withTool ? chat.bindTools([weather]) : chat
@@ -73,7 +76,11 @@ function openaiModel(useResponsesApi: boolean): Connect {
 
 const anthropicModel: Connect = ({ url, key }, model, withTool) => {
   const chat = new ChatAnthropic({
-    ...{ model, apiKey: key, anthropicApiUrl: url, maxRetries: 0, maxTokens: 500 },
+    model,
+    apiKey: key,
+    anthropicApiUrl: url,
+    maxRetries: 0,
+    maxTokens: 500,
   })
   return withTool ? chat.bindTools([{ name: WEATHER, input_schema: parameters }]) : chat
 }

@@ -6,8 +6,18 @@ import { type ConsoleStage, PASSWORD, startConsoleStage } from './support/stage.
 
 const OPERATOR = { operator: true }
 const PAGES = [
-  ...['', '/accounts', '/users', '/channels', '/models', '/calls', '/tasks', '/deliveries'],
-  ...['/redeem-codes', '/proof', '/system', '/audit-log'],
+  '',
+  '/accounts',
+  '/users',
+  '/channels',
+  '/models',
+  '/calls',
+  '/tasks',
+  '/deliveries',
+  '/redeem-codes',
+  '/proof',
+  '/system',
+  '/audit-log',
 ]
 
 describe('operators', { skip: noBrowser }, () => {

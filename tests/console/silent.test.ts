@@ -65,7 +65,10 @@ describe('the browser', { skip: noBrowser }, () => {
       return all.length >= 4 ? all : undefined
     })
     assert.deepEqual(refused.map((one) => one.split(' ')[0]).sort(), [
-      ...['connect-src', 'script-src-elem', 'script-src-elem', 'style-src-elem'],
+      'connect-src',
+      'script-src-elem',
+      'script-src-elem',
+      'style-src-elem',
     ])
     assert.equal(await watched.page.evaluate('window.evil'), undefined)
     await watched.context.close()

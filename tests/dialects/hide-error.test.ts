@@ -17,7 +17,7 @@ function deliver(relay: Relay, frames: readonly string[]): string {
 
 const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'at http://10.0.0.5/' } }] }
 const data = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`
-const named = (value: { readonly type: string }) => `event: ${value.type}\n${data(value)}`
+const event = (type: string, members: object) => `event: ${type}\n${data({ type, ...members })}`
 
 const STREAMS: Readonly<Record<string, readonly [Relay, readonly string[]]>> = {
   chat: [
@@ -30,18 +30,17 @@ const STREAMS: Readonly<Record<string, readonly [Relay, readonly string[]]>> = {
   ],
   messages: [
     createMessagesTap(),
-    [named({ ...{ error: { type: 'api_error', message: INSIDE } }, type: 'error' })],
+    [event('error', { error: { type: 'api_error', message: INSIDE } })],
   ],
   'responses, failed': [
     createResponsesTap(),
     [
-      named({
-        ...{ response: { id: 'r', error: { code: 'server_error', message: INSIDE } } },
-        type: 'response.failed',
+      event('response.failed', {
+        response: { id: 'r', error: { code: 'server_error', message: INSIDE } },
       }),
     ],
   ],
-  'responses, error': [createResponsesTap(), [named({ ...{ message: INSIDE }, type: 'error' })]],
+  'responses, error': [createResponsesTap(), [event('error', { message: INSIDE })]],
   'responses, an error without a type': [
     createResponsesTap(),
     [data({ error: { code: 'x', message: INSIDE } })],

@@ -40,7 +40,9 @@ describe('odd characters', () => {
     form.set('purpose', ODD)
     form.set('file', new Blob(['x']), 'x.txt')
     const answer = await gateway.fetch('/v1/files', {
-      ...{ method: 'POST', key: tenant.key, body: form },
+      method: 'POST',
+      key: tenant.key,
+      body: form,
     })
     const { purpose } = (await answer.json()) as { purpose: string }
     assert.deepEqual([answer.status, purpose], [200, '\ufffd\ufffd'])

@@ -76,7 +76,9 @@ for (const { operation, ...order } of SPEECH) {
       const book = await openBook(operation)
       const leaving = new AbortController()
       const response = await gateway.fetch('/v1/audio/speech', {
-        ...{ method: 'POST', key, signal: leaving.signal },
+        method: 'POST',
+        key,
+        signal: leaving.signal,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ ...order, input: `${WORDS} ${PACE}`, stream_format: format }),
       })

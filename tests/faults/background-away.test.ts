@@ -91,7 +91,11 @@ describe('background responses, database away', () => {
       const marker = `stream-${name}`
       const input = `[[call:${marker}]][[tokens:40]][[fault:queue-time=0;run-time=1500]]`
       const stream = await stage.client(gateway).responses.create({
-        ...{ model: 'held', input, background: true, stream: true, max_output_tokens: 100 },
+        model: 'held',
+        input,
+        background: true,
+        stream: true,
+        max_output_tokens: 100,
       })
       let bringBack: (() => Promise<unknown>) | undefined
       t.after(() => bringBack?.())

@@ -8,10 +8,19 @@ import { signalServer } from '../support/own-postgres.ts'
 import { until } from '../support/processes.ts'
 
 const READS = [
-  ...['/v1/balance', '/v1/usage', '/v1/usage/req_none', '/v1/files', '/v1/files/file_none'],
-  ...['/v1/gallery', '/v1/assets', '/v1/tasks/task_none/timeline', '/v1/images/async/task_none'],
-  ...['/v1/videos/generations/task_none', '/v1/audio/minutes/task_none'],
-  ...['/api/v3/contents/generations/tasks?page_size=1', '/admin/v1/session'],
+  '/v1/balance',
+  '/v1/usage',
+  '/v1/usage/req_none',
+  '/v1/files',
+  '/v1/files/file_none',
+  '/v1/gallery',
+  '/v1/assets',
+  '/v1/tasks/task_none/timeline',
+  '/v1/images/async/task_none',
+  '/v1/videos/generations/task_none',
+  '/v1/audio/minutes/task_none',
+  '/api/v3/contents/generations/tasks?page_size=1',
+  '/admin/v1/session',
 ]
 
 test('whatever is asked: 503 with Retry-After while it is away, an answer when it is back', async (t) => {

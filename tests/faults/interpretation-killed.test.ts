@@ -48,7 +48,9 @@ after(async () => {
 async function apply(sql: Sql): Promise<void> {
   const text = JSON.stringify(astCatalog(vendor.url, PACE_MS))
   await applyCatalog({
-    ...{ sql, environment: {}, upstreams: Object.fromEntries(UPSTREAMS) },
+    sql,
+    environment: {},
+    upstreams: Object.fromEntries(UPSTREAMS),
     files: [parseCatalogFile('ast.json', text, {})],
     secrets: createSecretBox([SECRET_KEY]),
   })

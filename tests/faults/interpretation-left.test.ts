@@ -104,7 +104,11 @@ test('an upload that breaks off leaves nothing behind', async () => {
     },
   })
   const request = booth.gateway.fetch('/v1/audio/translations', {
-    ...{ method: 'POST', key: tenant.key, body, duplex: 'half', signal: controller.signal },
+    method: 'POST',
+    key: tenant.key,
+    body,
+    duplex: 'half',
+    signal: controller.signal,
     headers: { 'content-type': `multipart/form-data; boundary=${boundary}` },
   } as RequestInit)
   await assert.rejects(request)

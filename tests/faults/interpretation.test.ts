@@ -170,14 +170,19 @@ test('where nobody listens, another channel is asked', async () => {
   const id = 'two-ways'
   const settings = { api_key: 'k', pace_ms: 0 }
   const at = (name: string, url: string) => ({
-    ...{ id: name, upstream: 'doubao-ast', settings: { ...settings, base_url: url } },
+    id: name,
+    upstream: 'doubao-ast',
+    settings: { ...settings, base_url: url },
   })
   await booth.gateway.apply(
     {
       channels: [at('nobody', 'ws://127.0.0.1:9'), at('somebody', booth.vendor.url)],
       models: [
         {
-          ...{ id, type: 'ast', free: true, prices: [] },
+          id,
+          type: 'ast',
+          free: true,
+          prices: [],
           routes: [
             { channel: 'nobody', upstream_model: 'r', priority: 0 },
             { channel: 'somebody', upstream_model: 'r', priority: 1 },

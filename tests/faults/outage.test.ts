@@ -10,7 +10,11 @@ import { allTries, proveOutage } from '../../proofs/outage/run.ts'
 test('callers, ledger and vendor agree after short outages of every kind', async (t) => {
   const seed = 20_261_122
   const result = await proveOutage({
-    ...{ milliseconds: 14_000, seed, perSecond: 5, streamMsMax: 4_000, longestMs: 4_500 },
+    milliseconds: 14_000,
+    seed,
+    perSecond: 5,
+    streamMsMax: 4_000,
+    longestMs: 4_500,
     faults: [DROP, FREEZE, HOLD_BACK, LOCK],
   })
   t.diagnostic(`seed ${seed}: ${[...result.faults].map(([name, times]) => `${name} ${times}`)}`)

@@ -18,9 +18,13 @@ async function sendAll(path: string, authorization: string): Promise<string> {
   const socket = connect(gateway.gateway.port, '127.0.0.1')
   await once(socket, 'connect')
   const head = [
-    ...[`POST ${path} HTTP/1.1`, 'host: gateway', `authorization: ${authorization}`],
+    `POST ${path} HTTP/1.1`,
+    'host: gateway',
+    `authorization: ${authorization}`,
     'content-type: multipart/form-data; boundary=edge',
-    ...[`content-length: ${PIECE.length * PIECES}`, '', ''],
+    `content-length: ${PIECE.length * PIECES}`,
+    '',
+    '',
   ]
   socket.write(head.join('\r\n'))
   for (let piece = 0; piece < PIECES; piece += 1) {

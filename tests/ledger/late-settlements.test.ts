@@ -200,8 +200,13 @@ describe('a settlement after the call was taken for lost', () => {
         const hold = await lose(caller, checkpoint)
         if (topUp) {
           await postCredit(database.sql, {
-            ...{ id: newId('cred'), accountId: caller.accountId, kind: 'top_up' },
-            ...{ amountNanos: 7n, reason: 'test', actor: 'test', eventId: null },
+            id: newId('cred'),
+            accountId: caller.accountId,
+            kind: 'top_up',
+            amountNanos: 7n,
+            reason: 'test',
+            actor: 'test',
+            eventId: null,
           })
         }
         assert.equal(await correct(hold, owed), 'corrected')

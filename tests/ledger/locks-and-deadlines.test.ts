@@ -53,9 +53,16 @@ describe('locks and deadlines', () => {
   afterEach(() => ledger.stop())
 
   const request = ({ accountId, keyId }: TestCaller): HoldRequest => ({
-    ...{ requestId: newRequestId(), accountId, keyId, endpoint: 'test', model: 'm' },
-    ...{ priceVersion: null, amountNanos: 100n, estimate: {} },
-    ...{ spendLimitNanos: null, idempotency: null },
+    requestId: newRequestId(),
+    accountId,
+    keyId,
+    endpoint: 'test',
+    model: 'm',
+    priceVersion: null,
+    amountNanos: 100n,
+    estimate: {},
+    spendLimitNanos: null,
+    idempotency: null,
   })
   const take = async (of: TestCaller): Promise<Hold> => {
     const result = await ledger.hold(request(of))
@@ -64,7 +71,11 @@ describe('locks and deadlines', () => {
   }
   const settle = (hold: Hold) =>
     ledger.settle(hold, {
-      ...{ chargeNanos: 60n, status: 'succeeded', basis: 'usage', attempts: [], lines: [] },
+      chargeNanos: 60n,
+      status: 'succeeded',
+      basis: 'usage',
+      attempts: [],
+      lines: [],
     })
   const stateOf = async (id: string) => {
     const [row] = await database.sql<{ state: string }[]>`select state from hold where id = ${id}`
@@ -95,7 +106,10 @@ describe('locks and deadlines', () => {
 
   test('settlements that are repeated wait for their own account only', async () => {
     const settlements = createSettlements({
-      ...{ sql: database.sql, isUnavailable, log: quiet, settleQueueMax: 100 },
+      sql: database.sql,
+      isUnavailable,
+      log: quiet,
+      settleQueueMax: 100,
     })
     const [stuck, free] = [holdRow(caller), holdRow(other)]
     await takeHolds(database.sql, [stuck, free])

@@ -14,14 +14,27 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
   const database = await createTestDatabase()
   const { sql } = database
   const account = await createAccount(sql, {
-    ...{ name: 'test', openingBalanceNanos: 1_000n, actor: 'test' },
+    name: 'test',
+    openingBalanceNanos: 1_000n,
+    actor: 'test',
   })
   const key = await createKey(sql, { accountId: account.id })
   const hold = (name: string) => ({
-    ...{ id: newId('hold'), request_id: `req_${name}`, account_id: account.id, key_id: key.id },
-    ...{ owner_id: 'own_dead', task_id: null, endpoint: 'test', model: 'm', price_version: null },
-    ...{ amount: '100', estimate: {}, spend_limit: null },
-    ...{ idempotency_key: null, route: null, fingerprint: null },
+    id: newId('hold'),
+    request_id: `req_${name}`,
+    account_id: account.id,
+    key_id: key.id,
+    owner_id: 'own_dead',
+    task_id: null,
+    endpoint: 'test',
+    model: 'm',
+    price_version: null,
+    amount: '100',
+    estimate: {},
+    spend_limit: null,
+    idempotency_key: null,
+    route: null,
+    fingerprint: null,
   })
   const holds = ['known', 'none'].map(hold)
   await takeHolds(sql, holds)
@@ -33,7 +46,11 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
   await sql`update hold set created_at = now() - interval '5 seconds'`
   const quiet = { info: () => undefined, warn: () => undefined }
   const sweeper = await startSweeper({
-    ...{ sql, ownerId: 'own_alive', address: '', sole: true, log: quiet },
+    sql,
+    ownerId: 'own_alive',
+    address: '',
+    sole: true,
+    log: quiet,
   })
   t.after(async () => {
     await sweeper.stop()

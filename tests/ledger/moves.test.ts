@@ -27,9 +27,16 @@ describe('moves', () => {
   })
 
   const request = (): HoldRequest => ({
-    ...{ requestId: newRequestId(), accountId, keyId: 'key', endpoint: 'test', model: 'm' },
-    ...{ priceVersion: null, amountNanos: 100n, estimate: {} },
-    ...{ spendLimitNanos: null, idempotency: null },
+    requestId: newRequestId(),
+    accountId,
+    keyId: 'key',
+    endpoint: 'test',
+    model: 'm',
+    priceVersion: null,
+    amountNanos: 100n,
+    estimate: {},
+    spendLimitNanos: null,
+    idempotency: null,
   })
   const take = async (): Promise<Hold> => {
     const result = await ledger.hold(request())
@@ -38,7 +45,11 @@ describe('moves', () => {
   }
   const close = (hold: Hold, costNanos = 1n) =>
     ledger.settle(hold, {
-      ...{ chargeNanos: 60n, status: 'succeeded', basis: 'usage', attempts: [], lines: [] },
+      chargeNanos: 60n,
+      status: 'succeeded',
+      basis: 'usage',
+      attempts: [],
+      lines: [],
       cost: { nanos: costNanos, version: 1n },
     })
 

@@ -49,8 +49,13 @@ describe('sealed books', () => {
   async function credit(times = 1): Promise<void> {
     for (let turn = 0; turn < times; turn += 1) {
       await postCredit(sql, {
-        ...{ id: newId('cred'), accountId, kind: 'top_up', amountNanos: 7n },
-        ...{ reason: 'test', actor: 'test', eventId: null },
+        id: newId('cred'),
+        accountId,
+        kind: 'top_up',
+        amountNanos: 7n,
+        reason: 'test',
+        actor: 'test',
+        eventId: null,
       })
     }
   }

@@ -26,7 +26,11 @@ const guardOf = (allowance: Allowance) =>
   createGuard({ policy: () => ({ allowance, ports: new Set([80, 443]) }), resolve: nowhere })
 
 const get = (url: string, more: object = {}) => ({
-  ...{ url, headMs: 2_000, idleMs: 300, signal: new AbortController().signal, ...more },
+  url,
+  headMs: 2_000,
+  idleMs: 300,
+  signal: new AbortController().signal,
+  ...more,
 })
 
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {

@@ -32,8 +32,14 @@ const nowhere: Resolve = async () => {
 }
 
 const post = (url: string, more: object = {}) => ({
-  ...{ url, method: 'POST' as const, headers: { 'x-test': 'yes' }, body: Buffer.from('{}') },
-  ...{ budgetMs: 2_000, bodyMs: 500, bodyBytesMax: 65_536, ...more },
+  url,
+  method: 'POST' as const,
+  headers: { 'x-test': 'yes' },
+  body: Buffer.from('{}'),
+  budgetMs: 2_000,
+  bodyMs: 500,
+  bodyBytesMax: 65_536,
+  ...more,
 })
 
 test('a name is resolved once, and its Host stays', async (t) => {

@@ -93,7 +93,9 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
         fallback: () => ({}),
       })
       const same = computeCost(routeCost(...list), {
-        ...{ charge, usage: used, facts: {} },
+        charge,
+        usage: used,
+        facts: {},
         fallback: () => ({}),
       })
       assert.equal(same?.nanos, charge.nanos)

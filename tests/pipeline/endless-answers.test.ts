@@ -64,7 +64,9 @@ after(async () => {
 })
 
 const ask = (model: string, stream: boolean) => ({
-  ...{ model, stream, max_tokens: 10 },
+  model,
+  stream,
+  max_tokens: 10,
   messages: [{ role: 'user', content: 'hi' }],
 })
 

@@ -61,7 +61,9 @@ after(async () => {
 })
 
 const ask = (stream = false) => ({
-  ...{ model: 'chat', stream, max_tokens: 1000 },
+  model: 'chat',
+  stream,
+  max_tokens: 1000,
   messages: [{ role: 'user', content: 'hi' }],
 })
 const completion = (more: object = {}) => ({
@@ -217,7 +219,10 @@ test('speech: events may be named beside their data', async () => {
 const MESSAGES = '/v1/messages'
 const RESPONSES = '/v1/responses'
 const message = {
-  ...{ type: 'message', role: 'assistant', stop_reason: 'end_turn', usage: tokens },
+  type: 'message',
+  role: 'assistant',
+  stop_reason: 'end_turn',
+  usage: tokens,
   content: [{ type: 'text', text: 'hello' }],
 }
 const response = {

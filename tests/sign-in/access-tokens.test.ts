@@ -80,7 +80,8 @@ describe('an access token', () => {
   test('is made only after a fresh proof, in the future, by whom something belongs to', async () => {
     const { browser, email } = await owner()
     const past = await browser.send('POST', '/profile/tokens', {
-      ...{ name: 'x', expires_at: '2020-01-01T00:00:00Z' },
+      name: 'x',
+      expires_at: '2020-01-01T00:00:00Z',
     })
     assert.deepEqual([past.status, past.json.error], [400, 'the expiry must be in the future'])
     await console.sql`update console_session set stepped_up_until = now()
@@ -216,8 +217,10 @@ describe('beside cookies', () => {
     const answer = await fetch(`${console.url}/admin/v1/accounts/${accountId}`, {
       method: 'PATCH',
       headers: {
-        ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-        ...{ origin: 'https://elsewhere.example', 'sec-fetch-site': 'cross-site' },
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        origin: 'https://elsewhere.example',
+        'sec-fetch-site': 'cross-site',
       },
       body: '{"name":"Renamed"}',
     })
@@ -251,12 +254,18 @@ describe('what a token does', () => {
     try {
       const { id } = await strict.person({ isOperator: true })
       const { token } = await createAccessToken(strict.sql, {
-        ...{ personId: id, name: 'x', scope: 'write', isSensitive: true, createdBy: 'cli:test' },
+        personId: id,
+        name: 'x',
+        scope: 'write',
+        isSensitive: true,
+        createdBy: 'cli:test',
         expiresAt: undefined,
       })
       const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
       const answer = await fetch(`${strict.url}/admin/v1/operator/accounts`, {
-        ...{ method: 'POST', headers, body: '{}' },
+        method: 'POST',
+        headers,
+        body: '{}',
       })
       assert.equal(answer.status, 403)
       assert.match(await answer.text(), /second_factor_required/)

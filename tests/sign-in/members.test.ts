@@ -15,7 +15,10 @@ describe('members of an account', () => {
     await console.join(owner.id, accountId, 'owner')
     await console.join(member.id, accountId, 'member')
     return {
-      ...{ accountId, owner, member, path: `/accounts/${accountId}/members` },
+      accountId,
+      owner,
+      member,
+      path: `/accounts/${accountId}/members`,
       ownerBrowser: await console.signedIn(owner.email),
       memberBrowser: await console.signedIn(member.email),
     }

@@ -179,7 +179,10 @@ describe('passkeys', () => {
     assert.equal((await enter(console.browser(), authenticator, { userHandle })).status, 401)
     const me = await browser.send('GET', '/session')
     assert.deepEqual(me.json.second_factor, {
-      ...{ totp: false, passkeys: 0, recovery_codes_left: 0, missing: false },
+      totp: false,
+      passkeys: 0,
+      recovery_codes_left: 0,
+      missing: false,
     })
   })
 

@@ -38,11 +38,17 @@ describe('what proves a person', () => {
     const next = console.browser()
     await next.send('POST', '/session', { email, password: PASSWORD })
     const invited = await invite(console.signIn.parts, {
-      ...{ email: 'guest@example.com', to: 'operators', createdBy: 'test' },
+      email: 'guest@example.com',
+      to: 'operators',
+      createdBy: 'test',
     })
     const { id: personId } = await console.person({ isOperator: true })
     const { token } = await createAccessToken(console.sql, {
-      ...{ personId, name: 'x', scope: 'write', isSensitive: true, createdBy: personId },
+      personId,
+      name: 'x',
+      scope: 'write',
+      isSensitive: true,
+      createdBy: personId,
       expiresAt: undefined,
     })
     const canaries = [

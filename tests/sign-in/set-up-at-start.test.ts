@@ -12,7 +12,9 @@ test('a gateway that nobody can sign in to offers a link, which makes its operat
       fetch(`${gateway.url}/admin/v1${path}`, {
         method,
         headers: {
-          ...{ 'x-tributary-console': '1', origin: gateway.url, cookie },
+          'x-tributary-console': '1',
+          origin: gateway.url,
+          cookie,
           ...(body ? { 'content-type': 'application/json' } : {}),
         },
         ...(body ? { body: JSON.stringify(body) } : {}),

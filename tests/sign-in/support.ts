@@ -67,7 +67,11 @@ export async function startConsole(
   let people = 0
   const secrets = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
   const signIn = createSignIn({
-    ...{ sql, secrets, baseUrl: () => url, isBaseUrlFixed: false, trustedProxies: [] },
+    sql,
+    secrets,
+    baseUrl: () => url,
+    isBaseUrlFixed: false,
+    trustedProxies: [],
     operatorsNeedFactor: () => true,
     derive: async (password, salt) => {
       derivations += 1
@@ -82,7 +86,9 @@ export async function startConsole(
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
-    ...{ url, sql, signIn },
+    url,
+    sql,
+    signIn,
     derivations: () => derivations,
     setNowMs: (value) => {
       nowMs = value

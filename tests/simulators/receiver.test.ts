@@ -57,7 +57,9 @@ test('it fails as often as the address says, for each address by itself', async 
 test('it redirects, resets, and sends far too much', async () => {
   const url = `${sim.url}/receiver/x`
   const redirect = await fetch(`${url}?sim=redirect=http://127.0.0.1:1/`, {
-    ...{ method: 'POST', body: BODY, redirect: 'manual' },
+    method: 'POST',
+    body: BODY,
+    redirect: 'manual',
   })
   assert.deepEqual(
     [redirect.status, redirect.headers.get('location')],

@@ -68,7 +68,9 @@ export async function startAstVendor(script: Script = {}): Promise<AstVendor> {
   const server = createServer((_request, response) => response.writeHead(404).end())
   const websockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   const vendor: AstVendor = {
-    ...{ url: '', sessions, script },
+    url: '',
+    sessions,
+    script,
     last() {
       const session = sessions.at(-1)
       if (!session) throw new Error('no session')
@@ -106,8 +108,19 @@ export async function startAstVendor(script: Script = {}): Promise<AstVendor> {
 
 function newSession(headers: IncomingHttpHeaders): VendorSession {
   return {
-    ...{ headers, order: [], target: '', audio: [], audioBytes: 0, sentences: 0, spokeAt: 0 },
-    ...{ isFinished: false, isClosed: false, firstAt: 0, lastAt: 0, input: 0, output: 0 },
+    headers,
+    order: [],
+    target: '',
+    audio: [],
+    audioBytes: 0,
+    sentences: 0,
+    spokeAt: 0,
+    isFinished: false,
+    isClosed: false,
+    firstAt: 0,
+    lastAt: 0,
+    input: 0,
+    output: 0,
   }
 }
 

@@ -198,7 +198,13 @@ async function assemble(parts: Parts, options: StageOptions): Promise<Stage> {
   const { url } = gateway
   const authorization = `Bearer ${key.key}`
   return {
-    ...{ gateway, url, account, key, simulators, sql, place },
+    gateway,
+    url,
+    account,
+    key,
+    simulators,
+    sql,
+    place,
     createCaller: async (balance, wanted = {}) => {
       const made = await createTestAccount(sql, balance)
       return { account: made, key: await createKey(sql, { accountId: made.id, ...wanted }) }

@@ -69,7 +69,9 @@ export async function openBooth(
   await gateway.apply(astCatalog(vendor.url, paceMs), 'ast')
   const open: Booth['open'] = (key, form, headers = {}, signal) =>
     gateway.fetch(ROUTE, {
-      ...{ method: 'POST', body: encodeForm(form), headers: { ...headers } },
+      method: 'POST',
+      body: encodeForm(form),
+      headers: { ...headers },
       ...(key === '' ? {} : { key }),
       ...(signal ? { signal } : {}),
     })

@@ -62,7 +62,8 @@ describe('killed at a named line', () => {
     const content = {
       channels: [{ id: 'video', upstream: 'ark', settings }],
       models: Object.keys(ENDINGS).map((id) => ({
-        ...{ id, type: 'video' },
+        id,
+        type: 'video',
         prices: [{ unit: 'output_token', per: 1_000_000, amount: '46' }],
         routes: [{ channel: 'video', upstream_model: `doubao-seedance-2-0-${id}` }],
       })),
@@ -84,7 +85,8 @@ describe('killed at a named line', () => {
   async function send(gateway: GatewayProcess, method: string, path: string, body?: object) {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     return fetch(gateway.url + path, {
-      ...{ method, headers },
+      method,
+      headers,
       ...(body ? { body: JSON.stringify(body) } : {}),
     })
   }

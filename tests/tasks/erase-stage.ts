@@ -19,21 +19,26 @@ function catalog(url: string): object {
   return {
     channels: [
       {
-        ...{ id: 'v', upstream: 'ark' },
+        id: 'v',
+        upstream: 'ark',
         settings: { base_url: `${url}/ark/api/v3`, api_key: 'sim-ark-key' },
       },
       {
-        ...{ id: 'e', upstream: 'mediakit' },
+        id: 'e',
+        upstream: 'mediakit',
         settings: { base_url: `${url}/mediakit`, api_key: 'sim-mediakit-key' },
       },
     ],
     models: [
       {
-        ...{ id: 'a-video', type: 'video', free: true },
+        id: 'a-video',
+        type: 'video',
+        free: true,
         routes: route('v', 'doubao-seedance-1-0-pro-250528'),
       },
       {
-        ...{ id: 'erase-paid', type: 'video' },
+        id: 'erase-paid',
+        type: 'video',
         prices: [
           { unit: 'second', amount: '0.02', when: { resolution: '1080p' } },
           { unit: 'second', amount: '0.01' },
@@ -41,11 +46,14 @@ function catalog(url: string): object {
         routes: route('e', 'erase-video-subtitle-pro'),
       },
       {
-        ...{ id: 'erase-free', type: 'video', free: true },
+        id: 'erase-free',
+        type: 'video',
+        free: true,
         routes: route('e', 'erase-video-subtitle'),
       },
       {
-        ...{ id: 'erase-promotion', type: 'video' },
+        id: 'erase-promotion',
+        type: 'video',
         prices: [{ unit: 'second', per: 60, amount: '0' }],
         routes: route('e', 'erase-video-subtitle'),
       },
@@ -96,7 +104,9 @@ export async function startEraseStage(
   }
 
   return {
-    ...{ gateway, vendors, video },
+    gateway,
+    vendors,
+    video,
     async scripted(tenant, words) {
       const { id } = await video(tenant)
       await gateway.sql`

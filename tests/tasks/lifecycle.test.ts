@@ -40,7 +40,11 @@ describe('the life of a task', () => {
     assert.equal(balance.held, 0n)
     assert.equal(balance.available, 100_000_000_000n - 5_009_400_000n)
     assert.deepEqual(await stage.timeline(tenant, created.json.id), [
-      ...['held', 'submitted', 'processing', 'succeeded', 'settled'],
+      'held',
+      'submitted',
+      'processing',
+      'succeeded',
+      'settled',
     ])
   })
 

@@ -34,16 +34,20 @@ describe('video against simulated vendors', () => {
     await gateway.apply({
       channels: [
         {
-          ...{ id: 'a', upstream: 'ark' },
+          id: 'a',
+          upstream: 'ark',
           settings: { base_url: `${vendors.url}/ark/api/v3`, api_key: 'sim-ark-key' },
         },
         {
-          ...{ id: 'm', upstream: 'minimax' },
+          id: 'm',
+          upstream: 'minimax',
           settings: { base_url: `${vendors.url}/minimax`, api_key: 'sim-minimax-key' },
         },
       ],
       models: MODELS.map(([model, channel, prices]) => ({
-        ...{ id: `t-${model}`, type: 'video', prices },
+        id: `t-${model}`,
+        type: 'video',
+        prices,
         routes: [{ channel, upstream_model: model }],
       })),
     })

@@ -70,9 +70,18 @@ interface State {
 
 export async function startVideoVendor(): Promise<VideoVendor> {
   const state: State = {
-    ...{ tasks: new Map(), requests: [], faults: [] },
-    ...{ begin: 'queued', advance: false, lists: true, onTask: undefined, onLook: undefined },
-    ...{ nextId: undefined, lookMs: 0, lose: 0, count: 0 },
+    tasks: new Map(),
+    requests: [],
+    faults: [],
+    begin: 'queued',
+    advance: false,
+    lists: true,
+    onTask: undefined,
+    onLook: undefined,
+    nextId: undefined,
+    lookMs: 0,
+    lose: 0,
+    count: 0,
   }
   const server = createServer((request, response) => {
     handle(state, request, response).catch(() => request.socket.destroy())
@@ -141,8 +150,13 @@ async function create(
   const id = state.nextId ?? `cgt-20261121-${process.pid}-${String(state.count).padStart(5, '0')}`
   state.nextId = undefined
   const task: VendorTask = {
-    ...{ id, model: body.model, body, createdAt: Math.floor(Date.now() / 1000) },
-    ...{ status: state.begin, error: null, extra: {} },
+    id,
+    model: body.model,
+    body,
+    createdAt: Math.floor(Date.now() / 1000),
+    status: state.begin,
+    error: null,
+    extra: {},
     usage: { completion_tokens: 108_900, total_tokens: 108_900 },
   }
   state.tasks.set(id, task)
@@ -184,7 +198,12 @@ function show(task: VendorTask): object {
   const done = task.status === 'succeeded'
   const { id, model, status, error, createdAt, usage, extra } = task
   return {
-    ...{ id, model, status, error, created_at: createdAt, updated_at: createdAt },
+    id,
+    model,
+    status,
+    error,
+    created_at: createdAt,
+    updated_at: createdAt,
     ...(done ? { content: { video_url: `https://media.example/${id}.mp4` } } : {}),
     ...(done && usage !== undefined ? { usage } : {}),
     ...(done ? { resolution: '720p', ratio: '16:9', duration: 5, seed: 7 } : {}),

@@ -82,9 +82,13 @@ export function checkHabits(sources: readonly SourceFile[]): string[] {
       /\bskip:\s*true\b|\b(?:test|it|describe|suite|t)\.(?:skip|todo)\(/g,
       'skips without a reason',
     ),
+    ...findInCode(source, PACKED, 'packs members into a spread to save lines'),
     ...checkComments(source),
   ])
 }
+
+/** The spread of a literal: its members could stand by themselves. A list may be mapped first. */
+const PACKED = /\.\.\.\{|\.\.\.\[[^\][\n]*\](?=\s*[,\])}])/g
 
 /** The linter refuses it too; here not even a reason excuses it, but in tests. */
 function checkAny(source: SourceFile): string[] {

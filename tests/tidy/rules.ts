@@ -39,6 +39,13 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'app/metrics.ts': ['lib', 'pipeline'],
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
+  'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
+  'app/open-tasks.ts':
+    `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks
+    app/open-callbacks.ts`.split(/\s+/),
+  'app/open-telemetry.ts': `lib config ledger outbound pipeline tracing app/metrics.ts`.split(
+    /\s+/,
+  ),
   'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
   'app/ready.ts': ['lib'],
 }
@@ -51,7 +58,14 @@ export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Wiring: these see everything. */
-export const SEES_ALL: ReadonlySet<string> = new Set(['main.ts', 'app/stop.ts', 'app/demo.ts'])
+export const SEES_ALL: ReadonlySet<string> = new Set([
+  'main.ts',
+  'app/stop.ts',
+  'app/demo.ts',
+  'app/open-core.ts',
+  'app/open-demo.ts',
+  'app/gateway-listener.ts',
+])
 
 /** Single imports against the direction, each with its reason. */
 export const EXCEPTIONS: readonly { readonly from: string; readonly to: string }[] = []
@@ -79,38 +93,61 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   'prom-client': ['server/app/metrics.ts'],
   ws: ['server/pipeline/send/wire-socket.ts'],
   undici: [
-    ...['server/pipeline/send/wire.ts', 'server/outbound/'],
-    ...['server/main.ts', 'server/app/stop.ts'],
+    'server/pipeline/send/wire.ts',
+    'server/outbound/',
+    'server/app/open-outbound.ts',
+    'server/app/stop.ts',
   ],
   zod: [
-    ...[
-      'server/admin/',
-      'server/catalog/',
-      'server/config/',
-      'server/endpoints/',
-      'server/reference/',
-    ],
-    ...['server/upstreams/'],
+    'server/admin/',
+    'server/catalog/',
+    'server/config/',
+    'server/endpoints/',
+    'server/reference/',
+    'server/upstreams/',
   ],
 }
 
 /** Names of vendors and their products, as single words of identifiers and texts. */
 export const VENDOR_WORDS: ReadonlySet<string> = new Set([
-  ...[
-    'alibaba',
-    'aliyun',
-    'anthropic',
-    'ark',
-    'azure',
-    'baidu',
-    'bedrock',
-    'bytedance',
-    'byteplus',
-  ],
-  ...['claude', 'dashscope', 'deepseek', 'doubao', 'elevenlabs', 'gemini', 'gpt', 'grok', 'groq'],
-  ...['kling', 'mistral', 'minimax', 'moonshot', 'ollama', 'openai', 'openrouter', 'openspeech'],
-  ...['qwen', 'seedance', 'seedream', 'tencent', 'vertex', 'vidu', 'vllm', 'volc', 'volcengine'],
-  ...['volces', 'xai', 'zhipu'],
+  'alibaba',
+  'aliyun',
+  'anthropic',
+  'ark',
+  'azure',
+  'baidu',
+  'bedrock',
+  'bytedance',
+  'byteplus',
+  'claude',
+  'dashscope',
+  'deepseek',
+  'doubao',
+  'elevenlabs',
+  'gemini',
+  'gpt',
+  'grok',
+  'groq',
+  'kling',
+  'mistral',
+  'minimax',
+  'moonshot',
+  'ollama',
+  'openai',
+  'openrouter',
+  'openspeech',
+  'qwen',
+  'seedance',
+  'seedream',
+  'tencent',
+  'vertex',
+  'vidu',
+  'vllm',
+  'volc',
+  'volcengine',
+  'volces',
+  'xai',
+  'zhipu',
 ])
 
 /** Where a vendor's word is a documented fact of a public wire format. */

@@ -48,7 +48,9 @@ async function startCollector() {
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
   return {
-    ...{ bodies, state, url: `http://127.0.0.1:${port}/base/` },
+    bodies,
+    state,
+    url: `http://127.0.0.1:${port}/base/`,
     spans: () => bodies.flatMap((body) => JSON.parse(body).resourceSpans[0].scopeSpans[0].spans),
     stop: () => server.close(),
   }

@@ -53,7 +53,8 @@ describe('costs', { concurrency: false }, () => {
 
   const call = (model: string, more: object = {}) =>
     gateway.post('/v1/chat/completions', tenant.key, {
-      ...{ model, messages: [{ role: 'user', content: 'What is a river?' }] },
+      model,
+      messages: [{ role: 'user', content: 'What is a river?' }],
       ...more,
     })
 
@@ -129,7 +130,9 @@ describe('costs', { concurrency: false }, () => {
       select 'hours', sum(charged)::bigint, sum(upstream_cost)::bigint, sum(uncosted)::bigint
       from usage_hour`
     const [records, channels, hours] = sums.map(({ charged, cost, uncosted }) => [
-      ...[charged, cost, uncosted],
+      charged,
+      cost,
+      uncosted,
     ])
     assert.ok(records?.every((sum) => sum > 0n))
     assert.deepEqual(channels, records)

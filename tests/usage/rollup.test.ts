@@ -124,7 +124,8 @@ test('what is shown by a part adds up to what is shown of all, counted or not', 
   await countAll()
   for (let i = 0; i < 4; i++) await addCall(sql, 0, `model-${i % 4}`)
   const filter = {
-    ...{ accountId: ACCOUNT, from: new Date(Date.now() - 86_400_000) },
+    accountId: ACCOUNT,
+    from: new Date(Date.now() - 86_400_000),
     to: new Date(Date.now() + 60_000),
   }
   const top = await readTop(sql, filter, 'model', 10)

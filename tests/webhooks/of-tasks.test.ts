@@ -17,7 +17,12 @@ test('the webhook of a video has the documented payload and a signature', async 
   const got = await until('the webhook', () => receiver.received[0])
   const payload = JSON.parse(got.body.toString())
   assert.deepEqual(Object.keys(payload).sort(), [
-    ...['created_at', 'finished_at', 'model', 'status', 'task_id', 'video_url'],
+    'created_at',
+    'finished_at',
+    'model',
+    'status',
+    'task_id',
+    'video_url',
   ])
   assert.deepEqual([payload.task_id, payload.status], [created.id, 'succeeded'])
   const { secret } = (await stage.gateway.get('/v1/webhooks/secret', tenant.key)).json

@@ -21,7 +21,10 @@ const at = (seconds: number) => new Date(now + seconds * 1000)
 const options = { limits: SENDING_LIMITS, free: 100, delaysMs: DELAYS_MS }
 const accepted = {
   outcome: 'accepted' as const,
-  ...{ status: 200, error: null, latencyMs: 1, answer: Buffer.from('ok') },
+  status: 200,
+  error: null,
+  latencyMs: 1,
+  answer: Buffer.from('ok'),
 }
 
 test('an attempt whose sender died counts, and four of them are the end', async (t) => {

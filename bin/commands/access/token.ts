@@ -70,7 +70,11 @@ async function create(sql: Sql, options: CreateOptions): Promise<void> {
   const { name, scope, sensitive: isSensitive = false, expires } = options
   const person = await requirePerson(sql, options.person)
   const created = await createAccessToken(sql, {
-    ...{ personId: person.id, name, scope, isSensitive, createdBy: actor() },
+    personId: person.id,
+    name,
+    scope,
+    isSensitive,
+    createdBy: actor(),
     expiresAt: expires === undefined ? undefined : noneToNull(expires),
   })
   const details = { token: created.id, name, scope, sensitive: isSensitive }

@@ -158,7 +158,10 @@ function note(
 
 function list(rows: readonly PersonRow[], options: JsonOption): void {
   const shown = rows.map(({ id, email, name, created_at, ...row }) => ({
-    ...{ id, email, name, created_at },
+    id,
+    email,
+    name,
+    created_at,
     operator: row.is_operator,
     second_factor: row.totp_secret !== null || row.passkeys > 0,
     disabled: row.disabled_at !== null,

@@ -46,7 +46,10 @@ async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void>
   const upstreams: KnownUpstreams = Object.fromEntries(UPSTREAMS)
   const diff = await withSession(({ sql, config }) =>
     applyCatalog({
-      ...{ sql, files, upstreams, environment: process.env },
+      sql,
+      files,
+      upstreams,
+      environment: process.env,
       secrets: openSecretBox(config),
       replace: flags.replace ?? false,
       dryRun: flags.dryRun ?? false,

@@ -36,17 +36,15 @@ type Row = Comparison & Partial<Explained>
 /** Differences that are explained; the rest is only listed. */
 const EXPLAINED_MAX = 50
 const COLUMNS = new Set<string>([
-  ...[
-    'date',
-    'model',
-    'amount',
-    'currency',
-    'requests',
-    'input',
-    'cached',
-    'cache_write',
-    'output',
-  ],
+  'date',
+  'model',
+  'amount',
+  'currency',
+  'requests',
+  'input',
+  'cached',
+  'cache_write',
+  'output',
   ...UNITS,
 ])
 
@@ -62,7 +60,8 @@ export function addReconcileCommand(program: Command): void {
     .option('--from <day>', 'not before', dayOption)
     .option('--to <day>', 'before', dayOption)
     .option('--tolerance <amount>', 'per row: an amount, or a share such as 0.5%', tolerance, {
-      ...{ nanos: 10_000_000n, share: 0 },
+      nanos: 10_000_000n,
+      share: 0,
     })
     .option('--json', 'as JSON')
     .addHelpText(
@@ -129,9 +128,13 @@ function toJson(
 ) {
   const { isWithin: ok, timeZone: time_zone, hasAmounts, ...rest } = about
   return {
-    ...{ ...rest, time_zone, ok, compared: hasAmounts ? 'amounts' : 'tokens' },
+    ...rest,
+    time_zone,
+    ok,
+    compared: hasAmounts ? 'amounts' : 'tokens',
     rows: rows.map(({ ourModels, difference, ...row }) => ({
-      ...{ ...row, our_models: ourModels },
+      ...row,
+      our_models: ourModels,
       difference: hasAmounts ? difference : Number(difference),
     })),
   }

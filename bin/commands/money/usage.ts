@@ -52,7 +52,8 @@ async function list(options: ListOptions): Promise<void> {
   const rows = await withSession(async ({ sql }) => {
     const { id: accountId } = await showAccount(sql, account)
     return await listUsage(sql, {
-      ...{ accountId, limit },
+      accountId,
+      limit,
       ...(from ? { from } : {}),
       ...(to ? { to } : {}),
       ...(model ? { model } : {}),

@@ -66,7 +66,9 @@ async function find({ sql, config }: Session, since: Date): Promise<UnknownTasks
   const dispatcher = new Agent()
   const wire = openReadingWire({
     dispatcher,
-    ...{ firstByteTimeoutMs: ANSWER_MS, idleTimeoutMs: ANSWER_MS, socketsMax: 1 },
+    firstByteTimeoutMs: ANSWER_MS,
+    idleTimeoutMs: ANSWER_MS,
+    socketsMax: 1,
   })
   try {
     const parts = { sql, catalog: catalog.snapshot(), upstreams: UPSTREAMS, wire, since }

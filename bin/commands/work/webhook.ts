@@ -88,7 +88,8 @@ Examples:
       withSession(async (session) => {
         const { account: accountId, limit, task, status } = options
         const rows = await open(session).list({
-          ...{ accountId, limit },
+          accountId,
+          limit,
           ...(task ? { taskId: task } : {}),
           ...(status ? { state: status } : {}),
         })

@@ -36,11 +36,21 @@ export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
 
 /** What can be why the vendor has more, and why it has less. */
 const MORE: ReadonlySet<string> = new Set([
-  ...['unknown_cost', 'uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'before_midnight'],
-  ...['failed_attempt', 'uncharged_cost'],
+  'unknown_cost',
+  'uncertain_basis',
+  'lost',
+  'cancelled',
+  'stated_cost',
+  'before_midnight',
+  'failed_attempt',
+  'uncharged_cost',
 ])
 const LESS: ReadonlySet<string> = new Set([
-  ...['uncertain_basis', 'lost', 'cancelled', 'stated_cost', 'after_midnight'],
+  'uncertain_basis',
+  'lost',
+  'cancelled',
+  'stated_cost',
+  'after_midnight',
 ])
 const LISTED = 20
 
@@ -55,7 +65,8 @@ export async function explain(
   const all = await findCandidates(sql, where, ourModels, LISTED)
   const rows = all.filter(({ kind }) => kinds.has(kind))
   const explanations = [...Map.groupBy(rows, ({ kind }) => kind)].map(([kind, found]) => ({
-    ...{ kind, count: Number(found[0]?.count ?? 0) },
+    kind,
+    count: Number(found[0]?.count ?? 0),
     calls: found.map(({ id, upstream_cost: cost }) => ({ id, cost })),
   }))
   if (!hasAmounts) return { explanations, matching: [] }

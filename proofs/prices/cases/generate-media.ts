@@ -40,7 +40,11 @@ function build(random: Random, id: number, parts: Parts): Case {
   const breakage = random.next() < BROKEN_SHARE ? pickBend(random) : undefined
   const answer = breakage === undefined ? PLAIN : { ...PLAIN, breakage }
   return {
-    ...{ id, dialect, model, path, answer },
+    id,
+    dialect,
+    model,
+    path,
+    answer,
     headers: {},
     body: JSON.stringify(body),
     stream: dialect === 'speech',

@@ -69,7 +69,9 @@ function collectErased(request: JsonObject, result: JsonObject): MadeAsset[] {
   const original = asString(request.video_task_id)
   return [
     {
-      ...{ kind: 'erased', position: 0, sourceUrl },
+      kind: 'erased',
+      position: 0,
+      sourceUrl,
       ...lengthOf(result),
       ...(original === undefined ? {} : { originalTaskId: original }),
     },

@@ -46,8 +46,12 @@ export function createKeeper({
       const size = readPictureSize(blob.head)
       return {
         url: linkTo(publicUrl, { token, kind: 'image', content_type: contentType }),
-        ...{ token, storageKey: blob.key, contentType, bytes: blob.bytes },
-        ...{ width: size?.width, height: size?.height },
+        token,
+        storageKey: blob.key,
+        contentType,
+        bytes: blob.bytes,
+        width: size?.width,
+        height: size?.height,
       }
     },
     discard: ({ storageKey }) => blobs.clear(storageKey),

@@ -81,13 +81,19 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
     await quota.claim(transaction, accountId, blob.bytes)
     await blobs.adopt(transaction, blob.key)
     const file = await insertFile(transaction, {
-      ...{ id: newId('file'), account_id: accountId, filename, purpose, published: false },
+      id: newId('file'),
+      account_id: accountId,
+      filename,
+      purpose,
+      published: false,
       token: randomText(TOKEN_CHARACTERS),
       storage_key: blob.key,
       content_type: sniffType(blob.head),
       bytes: BigInt(blob.bytes),
       life_seconds: lifeSeconds,
-      ...{ request_id: requestId, sha256: blob.sha256, idempotency_key: idempotencyKey ?? null },
+      request_id: requestId,
+      sha256: blob.sha256,
+      idempotency_key: idempotencyKey ?? null,
     })
     return { file, isReplay: false }
   })

@@ -50,14 +50,19 @@ export function createLend({
     return withTransaction(sql, async (transaction) => {
       await blobs.adopt(transaction, blob.key)
       return insertFile(transaction, {
-        ...{ id: newId('pub'), account_id: wanted.accountId, published: true, purpose: PURPOSE },
+        id: newId('pub'),
+        account_id: wanted.accountId,
+        published: true,
+        purpose: PURPOSE,
         token: randomText(TOKEN_CHARACTERS),
         storage_key: blob.key,
         filename: wanted.filename,
         content_type: sniffType(blob.head),
         bytes: BigInt(blob.bytes),
         life_seconds: LIFE_SECONDS,
-        ...{ request_id: null, sha256: blob.sha256, idempotency_key: null },
+        request_id: null,
+        sha256: blob.sha256,
+        idempotency_key: null,
       })
     })
   }

@@ -39,7 +39,9 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
     await applyPlans(
       transaction,
       {
-        ...{ modelId, currency: model.currency, source: SOURCE },
+        modelId,
+        currency: model.currency,
+        source: SOURCE,
         plans: [{ effectiveFrom, prices: prices.map(store) }],
       },
       atOnce,

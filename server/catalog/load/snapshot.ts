@@ -128,7 +128,9 @@ function withModels(
 ): Loaded {
   const moments = models.flatMap(({ plannedPrices: [next] }) => next?.effectiveFrom.getTime() ?? [])
   return {
-    ...{ revision, problems, channels },
+    revision,
+    problems,
+    channels,
     models: new Map(models.map((model) => [model.id, model])),
     nextPriceMs: Math.min(...moments),
   }

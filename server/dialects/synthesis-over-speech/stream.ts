@@ -29,8 +29,12 @@ export function createSynthesisStream(value: Readonly<Record<string, unknown>>):
   const events = wantsEvents(value)
   const head = readFormat(value) === 'wav' ? openWav(SAMPLE_RATE) : undefined
   const state: State = {
-    ...{ out: [], hasAudio: false, characters: undefined, outputBytes: 0 },
-    ...{ finished: false, error: undefined },
+    out: [],
+    hasAudio: false,
+    characters: undefined,
+    outputBytes: 0,
+    finished: false,
+    error: undefined,
   }
   const write = (audio: Buffer) => state.out.push(events ? deltaOf(audio) : audio)
   const splitter = createNdjsonSplitter({
@@ -96,7 +100,8 @@ function doneOf(characters = 0): Buffer {
 function readReport({ characters, outputBytes, finished, error }: State): RelayReport {
   return {
     ...(characters === undefined ? {} : { usage: { character: characters } }),
-    ...{ outputBytes, finished },
+    outputBytes,
+    finished,
     ...(error === undefined ? {} : { error }),
   }
 }

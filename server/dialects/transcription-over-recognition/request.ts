@@ -9,8 +9,18 @@ import { nameRecording } from '../transcription/measure-audio.ts'
 /** Languages that the vendor recognises without a parameter, as it does English. */
 const NATIVE = ['zh', 'yue', 'wuu', 'nan']
 const LANGUAGES: Readonly<Record<string, string>> = {
-  ...{ en: 'en-US', ja: 'ja-JP', id: 'id-ID', es: 'es-MX', pt: 'pt-BR', de: 'de-DE' },
-  ...{ fr: 'fr-FR', ko: 'ko-KR', fil: 'fil-PH', tl: 'fil-PH', ms: 'ms-MY', th: 'th-TH' },
+  en: 'en-US',
+  ja: 'ja-JP',
+  id: 'id-ID',
+  es: 'es-MX',
+  pt: 'pt-BR',
+  de: 'de-DE',
+  fr: 'fr-FR',
+  ko: 'ko-KR',
+  fil: 'fil-PH',
+  tl: 'fil-PH',
+  ms: 'ms-MY',
+  th: 'th-TH',
   ar: 'ar-SA',
 }
 
@@ -47,7 +57,10 @@ export function translateTranscriptionRequest(
   return {
     audio: { ...FORMATS[name], ...(language ? { language } : {}) },
     request: {
-      ...{ model_name: 'bigmodel', enable_itn: true, enable_punc: true, show_utterances: true },
+      model_name: 'bigmodel',
+      enable_itn: true,
+      enable_punc: true,
+      show_utterances: true,
       ...(prompt ? { corpus: { context: writeContext(prompt) } } : {}),
     },
   }

@@ -57,7 +57,10 @@ function verbose(transcript: Transcript, { granularities }: TranscriptOrder): Js
   const duration = transcript.seconds ?? segments.at(-1)?.end ?? 0
   const words = segments.flatMap((segment) => segment.words)
   return {
-    ...{ task: 'transcribe', language, duration, text },
+    task: 'transcribe',
+    language,
+    duration,
+    text,
     ...(granularities.includes('segment') ? { segments: segments.map(describeSegment) } : {}),
     ...(granularities.includes('word') ? { words } : {}),
   }
@@ -65,8 +68,12 @@ function verbose(transcript: Transcript, { granularities }: TranscriptOrder): Js
 
 /** Placeholders for figures of OpenAI's recogniser, which the dialect requires in each segment. */
 const UNKNOWN_FIGURES = {
-  ...{ seek: 0, tokens: [], temperature: 0 },
-  ...{ avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 0,
+  no_speech_prob: 0,
 }
 
 function describeSegment({ start, end, text }: Segment, id: number): JsonObject {

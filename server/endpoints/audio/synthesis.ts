@@ -56,8 +56,11 @@ export const synthesis: MeteredEndpoint = {
         output_token = 0,
       } = estimateSynthesis(value)
       const quantities = {
-        ...{ character, call: 1, input_token: input_token * 2 },
-        ...{ second: second * MARGIN, output_token: output_token * MARGIN },
+        character,
+        call: 1,
+        input_token: input_token * 2,
+        second: second * MARGIN,
+        output_token: output_token * MARGIN,
       }
       return { quantities, ceiling: boundSpeech(body.length) }
     },

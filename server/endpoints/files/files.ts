@@ -71,7 +71,9 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
   return readUpload(context.request, {
     take: (filename, content, given) =>
       files.add({
-        ...{ accountId, requestId: context.requestId, idempotencyKey },
+        accountId,
+        requestId: context.requestId,
+        idempotencyKey,
         filename,
         content,
         declaredBytes: Number(context.request.headers['content-length'] ?? 0),
@@ -141,7 +143,11 @@ export const listUploads: AccountEndpoint = {
     if (after !== undefined && !last) throw invalidField('after', 'no such file')
     const newestFirst = order === 'desc'
     const rows = await files.list({
-      ...{ accountId, newestFirst, purpose, after: last, limit: limit + 1 },
+      accountId,
+      newestFirst,
+      purpose,
+      after: last,
+      limit: limit + 1,
     })
     const data = rows.slice(0, limit).map((row) => describeFile(row, publicUrl))
     sendJson(context, 200, {

@@ -113,7 +113,9 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
       const wanted = checkQuery(shelf.query, context.query)
       const { limit, cursor, from, to, model, task_id: taskId, kind } = wanted
       const rows = await library.list({
-        ...{ accountId, limit: limit + 1, kinds: kind ? [kind] : shelf.kinds },
+        accountId,
+        limit: limit + 1,
+        kinds: kind ? [kind] : shelf.kinds,
         ...(cursor ? { after: cursor } : {}),
         ...(from ? { from } : {}),
         ...(to ? { to } : {}),

@@ -39,7 +39,10 @@ const result = z.looseObject({
   chapters: z
     .array(
       z.object({
-        ...{ start_ms: z.number(), end_ms: z.number(), title: z.string(), summary: z.string() },
+        start_ms: z.number(),
+        end_ms: z.number(),
+        title: z.string(),
+        summary: z.string(),
       }),
     )
     .optional(),

@@ -30,7 +30,11 @@ function encodeCallback(row: TaskRow): JsonObject {
       ? { response_status: row.result?.status }
       : { error: { code: 'task_failed', message: message ?? 'the task failed' } }
   return {
-    ...{ task_id: idOf(row), kind: 'response', status: state, model, ...outcome },
+    task_id: idOf(row),
+    kind: 'response',
+    status: state,
+    model,
+    ...outcome,
     created_at: createdAt.toISOString(),
     finished_at: (row.finished_at ?? row.updated_at).toISOString(),
   }

@@ -81,7 +81,10 @@ export function readVideoParameters(value: Body): JsonObject {
 export function keepVideoParameters(parameters: JsonObject): JsonObject {
   const kept = [
     ...VIDEO_RESULT_FIELDS,
-    ...['generate_audio', 'service_tier', 'safety_identifier', 'execution_expires_after'],
+    'generate_audio',
+    'service_tier',
+    'safety_identifier',
+    'execution_expires_after',
   ]
   return Object.fromEntries(
     kept.flatMap((name) => (parameters[name] === undefined ? [] : [[name, parameters[name]]])),

@@ -99,7 +99,11 @@ function createChain() {
         upto_id: lastId = 0n,
       }: Partial<Stored> = last ?? {}
       return {
-        ...{ last: numbers.at(-1) ?? 0, lastId, sealedAt, totals, problems },
+        last: numbers.at(-1) ?? 0,
+        lastId,
+        sealedAt,
+        totals,
+        problems,
         find: (id) => numbers[findPlace(id, afters, uptos)],
         hashOf: (number) => digestOf(number, 0),
         rootOf: (number) => digestOf(number, HASH_BYTES) ?? Buffer.alloc(HASH_BYTES),

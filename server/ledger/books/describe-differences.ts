@@ -28,7 +28,9 @@ export async function describeDifferences(
     const number = Number(block.number)
     if (!wanted.has(number)) continue
     sealed.set(number, {
-      ...{ sealedAt: block.sealed_at, marks: readMarks(block.marks), differences: [] },
+      sealedAt: block.sealed_at,
+      marks: readMarks(block.marks),
+      differences: [],
     })
   }
   for await (const entry of source.entries()) {

@@ -4,11 +4,28 @@ import { DatabaseProblem } from '../../database/problem.ts'
 import type { BlockFields, EntryFields } from './canonical.ts'
 
 export const ENTRY_COLUMNS = [
-  ...['id', 'posting', 'step', 'account_id', 'currency', 'source', 'destination', 'amount', 'at'],
+  'id',
+  'posting',
+  'step',
+  'account_id',
+  'currency',
+  'source',
+  'destination',
+  'amount',
+  'at',
 ] as const
 export const BLOCK_COLUMNS = [
-  ...['number', 'previous', 'after_id', 'upto_id', 'entries', 'entries_total', 'root', 'marks'],
-  ...['totals', 'sealed_at', 'hash'],
+  'number',
+  'previous',
+  'after_id',
+  'upto_id',
+  'entries',
+  'entries_total',
+  'root',
+  'marks',
+  'totals',
+  'sealed_at',
+  'hash',
 ] as const
 
 type Take = (name: string) => string

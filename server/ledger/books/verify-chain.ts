@@ -62,8 +62,13 @@ export async function verifyChain(source: ChainSource, atBlock = 0): Promise<Cha
   const more = collector.broken().length - broken.length
   if (more > 0) problems.push(`${more} further blocks differ from their entries`)
   return {
-    ...{ problems, entries, unsealed, blocks: index.last, sealedAt: index.sealedAt },
-    ...{ totals: totals.toString(), totalsAtBlock: totalsAtBlock.toString() },
+    problems,
+    entries,
+    unsealed,
+    blocks: index.last,
+    sealedAt: index.sealedAt,
+    totals: totals.toString(),
+    totalsAtBlock: totalsAtBlock.toString(),
     hashOf: index.hashOf,
     uptoOf: index.uptoOf,
   }

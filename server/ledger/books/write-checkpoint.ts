@@ -27,7 +27,9 @@ export async function writeCheckpoint(
   const hashes = await selectHashes(sql, chooseAnchors(head.number))
   const signed = signStatement(
     {
-      ...{ format: STATEMENT_FORMAT, version, created_at: createdAt.toISOString() },
+      format: STATEMENT_FORMAT,
+      version,
+      created_at: createdAt.toISOString(),
       block: Number(head.number),
       hash: head.hash.toString('hex'),
       last_entry: head.upto_id.toString(),
@@ -39,7 +41,9 @@ export async function writeCheckpoint(
     key,
   )
   await insertCheckpoint(sql, {
-    ...{ block: head.number, created_at: createdAt, key_id: key.id },
+    block: head.number,
+    created_at: createdAt,
+    key_id: key.id,
     statement: JSON.stringify(signed.statement),
     signature: Buffer.from(signed.signature, 'base64'),
   })

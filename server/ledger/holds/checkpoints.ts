@@ -26,7 +26,8 @@ interface Watched {
 function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredCheckpoint {
   return {
     charge: chargeNanos.toString(),
-    ...{ lines, attempts },
+    lines,
+    attempts,
     upstream_cost: cost?.nanos.toString() ?? null,
     upstream_cost_version: cost?.version.toString() ?? null,
   }

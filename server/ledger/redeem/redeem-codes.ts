@@ -85,7 +85,11 @@ export async function redeemCode(
     const creditId = newId('cred')
     await useCode(transaction, { id: row.id, accountId, usedBy: actor })
     const posted = await postCredit(transaction, {
-      ...{ id: creditId, accountId, kind: row.kind, amountNanos: row.amount, actor },
+      id: creditId,
+      accountId,
+      kind: row.kind,
+      amountNanos: row.amount,
+      actor,
       reason: `code ${row.display}`,
       eventId: `redeem:${row.id}`,
     })

@@ -25,15 +25,23 @@ const DOT = /[.．。｡]/
 export const IPV4 = join(
   'gi',
   /(?<![\d.v])/,
-  ...[OCTET, DOT, OCTET, DOT, OCTET, DOT, OCTET],
-  ...[PORT, /(?:\/\d{1,2})?(?!\w|[.．。｡]\d)/],
+  OCTET,
+  DOT,
+  OCTET,
+  DOT,
+  OCTET,
+  DOT,
+  OCTET,
+  PORT,
+  /(?:\/\d{1,2})?(?!\w|[.．。｡]\d)/,
 )
 /** Times of day match as well: `isIPv6` tells them apart. */
 export const IPV6 = join(
   'gi',
   /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}/,
   /(?:[0-9a-f]{1,4}|(?:\d{1,3}\.){3}\d{1,3})?(?:%\w+)?\]?/,
-  ...[PORT, /(?!\w|:[\w:])/],
+  PORT,
+  /(?!\w|:[\w:])/,
 )
 
 const INSIDE_ENDING = either(
@@ -44,20 +52,27 @@ const INSIDE_ENDING = either(
 /** Names that only an inside network knows. */
 export const INSIDE_NAME = join(
   'gi',
-  ...[NO_NAME_BEFORE, /(?:[a-z0-9_][a-z0-9_-]{0,62}\.){1,10}/, INSIDE_ENDING],
-  ...[/(?:\.[a-z0-9-]{1,63}){0,6}\.?/, PORT, NO_NAME_AFTER],
+  NO_NAME_BEFORE,
+  /(?:[a-z0-9_][a-z0-9_-]{0,62}\.){1,10}/,
+  INSIDE_ENDING,
+  /(?:\.[a-z0-9-]{1,63}){0,6}\.?/,
+  PORT,
+  NO_NAME_AFTER,
 )
 export const INSIDE_HOST = join('i', /\./, INSIDE_ENDING, /(?:\.|$)/)
 /** Names of hosts under the usual top-level domains. */
 export const PUBLIC_NAME = join(
   'gi',
-  ...[NO_NAME_BEFORE, /(?:[a-z0-9][a-z0-9-]{0,62}\.){1,10}/],
+  NO_NAME_BEFORE,
+  /(?:[a-z0-9][a-z0-9-]{0,62}\.){1,10}/,
   either(
     '',
     /com|net|org|io|ai|dev|cloud|cn|co|me|info|biz|tech|app|edu|gov|eu/,
     /de|uk|us|jp|hk|sg|in|ru|fr|nl/,
   ),
-  ...[PORT, REST_OF_PATH, /(?![\w-]|\.[a-z0-9])/],
+  PORT,
+  REST_OF_PATH,
+  /(?![\w-]|\.[a-z0-9])/,
 )
 export const HOST_AND_PORT = join(
   'gi',

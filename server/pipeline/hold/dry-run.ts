@@ -48,7 +48,11 @@ export async function suppose(
     idempotency: null,
     discard: async () => undefined,
     request: {
-      ...{ body: reading.form ? NO_BODY : body, fields, value, headers, requestId },
+      body: reading.form ? NO_BODY : body,
+      fields,
+      value,
+      headers,
+      requestId,
       ...(counted ? { file: { ...counted, read: async () => 0, publish: async () => '' } } : {}),
       createdAtSeconds: 0,
       model: modelId,

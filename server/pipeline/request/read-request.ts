@@ -61,7 +61,9 @@ async function readForm(
   )
   const named = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
-    ...{ body: NO_BODY, fields: NO_FIELDS, file },
+    body: NO_BODY,
+    fields: NO_FIELDS,
+    file,
     value: Object.fromEntries(named),
     digest: () =>
       digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(named)), file.sha256])),

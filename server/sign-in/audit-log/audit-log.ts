@@ -21,7 +21,12 @@ export interface AuditEntry {
 export async function writeAudit(sql: Sql | TransactionSql, entry: AuditEntry): Promise<void> {
   const { actor, tokenId, accountId, ip = '', action, target = '', details = {} } = entry
   await insertAudit(sql, {
-    ...{ actor: actor ?? null, tokenId: tokenId ?? null, accountId: accountId ?? null },
-    ...{ ip, action, target, details },
+    actor: actor ?? null,
+    tokenId: tokenId ?? null,
+    accountId: accountId ?? null,
+    ip,
+    action,
+    target,
+    details,
   })
 }

@@ -171,7 +171,9 @@ export async function addPasskey(
   const codes = await withTransaction(parts.sql, async (transaction) => {
     const before = await findPerson(transaction, session.user.id)
     const isNew = await insertPasskey(transaction, {
-      ...{ id, person_id: session.user.id, name: given.name },
+      id,
+      person_id: session.user.id,
+      name: given.name,
       credential_id: created.credentialId,
       public_key: created.publicKey,
       sign_count: BigInt(created.signCount),

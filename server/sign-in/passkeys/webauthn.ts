@@ -60,7 +60,12 @@ const HEAD_BYTES = 37
 const MODEL_BYTES = 16
 const RSA_BITS_MIN = 2048
 const TRANSPORTS: ReadonlySet<string> = new Set([
-  ...['ble', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'],
+  'ble',
+  'hybrid',
+  'internal',
+  'nfc',
+  'smart-card',
+  'usb',
 ])
 
 /** Throws PasskeyRefusal. */

@@ -38,7 +38,9 @@ const INVITATION_SECONDS = 72 * HOUR_SECONDS
 
 /** The console's page for each kind. */
 const PAGES: Readonly<Record<LinkRow['kind'], string>> = {
-  ...{ setup: 'setup', invitation: 'invite', reset: 'reset' },
+  setup: 'setup',
+  invitation: 'invite',
+  reset: 'reset',
 }
 
 interface Wanted {
@@ -60,7 +62,10 @@ async function makeLink(
   const { token, tokenHash } = createToken()
   const { kind, seconds } = wanted
   await insertLink(sql, {
-    ...{ id: newId('link'), kind, tokenHash, seconds },
+    id: newId('link'),
+    kind,
+    tokenHash,
+    seconds,
     email: wanted.email ?? null,
     account_id: wanted.accountId ?? null,
     role: wanted.role ?? null,

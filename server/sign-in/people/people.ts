@@ -100,7 +100,11 @@ export async function createPerson(
   if (password !== null) checkPassword(password, email)
   const id = newId('user')
   const inserted = await insertPerson(sql, {
-    ...{ id, email, name, language, is_operator: isOperator },
+    id,
+    email,
+    name,
+    language,
+    is_operator: isOperator,
     password_hash: password === null ? null : await passwords.hash(password),
   })
   if (!inserted) throw new OperatorError(`${email} has a user already`)

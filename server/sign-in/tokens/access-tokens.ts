@@ -116,9 +116,15 @@ export async function createAccessToken(sql: Sql, wanted: NewToken): Promise<Cre
   const token = createTokenText()
   const id = newId('tok')
   const inserted = await insertToken(sql, {
-    ...{ id, person_id: wanted.personId, name: wanted.name, scope: wanted.scope },
-    ...{ is_sensitive: wanted.isSensitive, created_by: wanted.createdBy, expires_at: expiresAt },
-    ...{ tokenHash: hashAccessToken(token), display: displayAccessToken(token) },
+    id,
+    person_id: wanted.personId,
+    name: wanted.name,
+    scope: wanted.scope,
+    is_sensitive: wanted.isSensitive,
+    created_by: wanted.createdBy,
+    expires_at: expiresAt,
+    tokenHash: hashAccessToken(token),
+    display: displayAccessToken(token),
   })
   if (!inserted) {
     throw new OperatorError('a token needs somebody who is an operator or belongs to an account')

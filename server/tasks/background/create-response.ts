@@ -68,7 +68,12 @@ export async function createBackground(
     })
     if (!first) throw new GatewayError('upstream_failed')
     const order: BackgroundOrder = {
-      ...{ context, submission, caller, call: offered, parameters, quoted },
+      context,
+      submission,
+      caller,
+      call: offered,
+      parameters,
+      quoted,
       plans: [first, ...rest],
     }
     const task = await begin(engine, order)
@@ -200,7 +205,8 @@ async function answerStream(
   // Usually the first event has named it: then it can be resumed whatever happens next.
   await named()
   const delivered = await followResponse(engine, order.context, answer, {
-    ...{ taskId: task.id, bytesBefore: 0 },
+    taskId: task.id,
+    bytesBefore: 0,
   })
   if (await named()) return
   const { report, end } = delivered

@@ -153,10 +153,18 @@ function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model']
   const known = services.catalog.snapshot().models.get(task.model)
   const { price_version: priceVersion } = task
   return {
-    ...{ id: task.model, type: 'chat', limits: {}, routes: [], currency: '', details: {} },
-    ...{ plannedPrices: [], updatedAt: task.created_at },
+    id: task.model,
+    type: 'chat',
+    limits: {},
+    routes: [],
+    currency: '',
+    details: {},
+    plannedPrices: [],
+    updatedAt: task.created_at,
     ...known,
-    ...{ free: task.prices === null, prices, priceVersion },
+    free: task.prices === null,
+    prices,
+    priceVersion,
   }
 }
 
@@ -174,7 +182,11 @@ async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRo
     return { id: channel, upstream: '', version: task.channel_version, settings: {} }
   })
   return {
-    ...{ channel, upstreamModel, target, priority: 0, weight: 1 },
+    channel,
+    upstreamModel,
+    target,
+    priority: 0,
+    weight: 1,
     ...(entries && version !== null ? { cost: { version, currency: '', entries } } : {}),
   }
 }

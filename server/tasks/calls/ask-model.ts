@@ -142,7 +142,12 @@ async function send(
     settings: route.target.settings,
     upstreamModel: route.upstreamModel,
     request: {
-      ...{ body, value, fields: scan.fields, headers: {}, model, stream: false },
+      body,
+      value,
+      fields: scan.fields,
+      headers: {},
+      model,
+      stream: false,
       requestId: task.request_id,
       createdAtSeconds: Math.floor(Date.now() / 1000),
       estimateInputTokens: () => Math.ceil(body.length / 3),

@@ -28,7 +28,9 @@ export function rebuildRequest(task: ClaimedTask, metering: Metering, body: Buff
   if (!parsed.ok) throw new Error(`the body of ${task.id}: ${parsed.message}`)
   const { value, fields } = parsed
   return {
-    ...{ body, fields, value },
+    body,
+    fields,
+    value,
     headers: {},
     requestId: task.request_id,
     createdAtSeconds: Math.floor(task.created_at.getTime() / 1000),

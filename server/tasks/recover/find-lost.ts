@@ -97,7 +97,9 @@ async function askAgain(
   if (!parameters) return { kind: 'blind' }
   const { models } = engine.services.catalog.snapshot()
   const order = {
-    ...{ settings, upstreamModel: task.upstream_model, parameters },
+    settings,
+    upstreamModel: task.upstream_model,
+    parameters,
     given: new Set(Object.keys(parameters)),
     details: models.get(task.model)?.details ?? {},
   }

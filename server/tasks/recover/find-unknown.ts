@@ -110,7 +110,10 @@ async function findAt(
     const reference = { settings, upstreamModel, upstreamId }
     const seen = await driver.look(wire, reference).catch(() => undefined)
     tasks.push({
-      ...{ channel, upstream_model: upstreamModel, upstream_id: upstreamId, created_at: createdAt },
+      channel,
+      upstream_model: upstreamModel,
+      upstream_id: upstreamId,
+      created_at: createdAt,
       state: seen?.state ?? 'unreadable',
       usage: seen?.state === 'succeeded' ? (seen.usage ?? seen.measured) : undefined,
     })

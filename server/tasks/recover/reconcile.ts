@@ -82,7 +82,9 @@ async function passOrGiveUp(
     story: {
       kind: 'attempt_given_up',
       detail: {
-        ...{ channel: task.channel_id, found: kind, passes },
+        channel: task.channel_id,
+        found: kind,
+        passes,
         after_seconds: Math.round(task.sent_ms / 1000),
       },
     },

@@ -224,7 +224,9 @@ async function leaveToWorker(
   if (!row) throw new Error(`task ${taskId} was not written`)
   const body = Buffer.from(JSON.stringify(answer(row)))
   await keepAnswer(transaction, row.hold_id, {
-    ...{ status: 200, contentType: 'application/json', body },
+    status: 200,
+    contentType: 'application/json',
+    body,
   })
 }
 

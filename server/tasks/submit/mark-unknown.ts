@@ -41,7 +41,9 @@ export async function noteUnknown(
     await rescheduleTask(transaction, task, next)
     await endAttempt(transaction, task.attempt_id, { state: 'unknown', failure, status })
     await addEvent(transaction, task.id, 'attempt_unknown', {
-      ...{ channel: task.channel_id, reason, looked_for_by: means },
+      channel: task.channel_id,
+      reason,
+      looked_for_by: means,
       released_after_seconds: Math.round(times.unknownMs / 1000),
     })
     // One that came before can be followed at once.
@@ -72,7 +74,9 @@ export async function keepTaskAnswer(
   const body = given ? given.body : Buffer.from(JSON.stringify(submission.answer(row)))
   if (body) {
     await keepAnswer(transaction, task.hold_id, {
-      ...{ status: 200, contentType: 'application/json', body },
+      status: 200,
+      contentType: 'application/json',
+      body,
     })
   }
   return row

@@ -235,7 +235,9 @@ export async function adopt(
     if (!(await acceptTask(transaction, task, upstreamId, dueInMs))) return undefined
     const { kind, ...by } = event
     await addEvent(transaction, task.id, kind, {
-      ...{ channel: task.channel_id, upstream_id: upstreamId, ...by },
+      channel: task.channel_id,
+      upstream_id: upstreamId,
+      ...by,
     })
     return keepTaskAnswer(engine, transaction, task, answer)
   })

@@ -101,10 +101,7 @@ const FAMILIES: readonly Family[] = [
     media: 50,
     audioAlone: true,
     adaptiveWithFrame: true,
-    fields: [
-      ...['generate_audio', 'priority', 'tools'],
-      ...['omni_reference_task_type', 'output_format'],
-    ],
+    fields: ['generate_audio', 'priority', 'tools', 'omni_reference_task_type', 'output_format'],
     pixels: SIZES_2_5,
     inputSeconds: 30,
   },

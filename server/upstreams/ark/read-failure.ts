@@ -11,12 +11,25 @@ import type { WireResponse } from '../upstream.ts'
 
 const BUSY = /RateLimit|QuotaExceeded|ServerOverloaded|RequestBurstTooFast|SetLimit|Inflight/i
 const CHANNEL = anyOf(
-  ...['AuthenticationError', 'InvalidAccountStatus', 'AccessDenied', 'Overdue'],
-  ...['OperationDenied', 'Subscription', 'InvalidEndpoint', 'ModelNotOpen', 'NotFound'],
+  'AuthenticationError',
+  'InvalidAccountStatus',
+  'AccessDenied',
+  'Overdue',
+  'OperationDenied',
+  'Subscription',
+  'InvalidEndpoint',
+  'ModelNotOpen',
+  'NotFound',
 )
 const REJECTED = anyOf(
-  ...['MissingParameter', 'InvalidParameter', 'InvalidArgument', 'InvalidImageURL'],
-  ...['OutofContext', 'SensitiveContent', 'RiskDetection', 'ContentSecurity'],
+  'MissingParameter',
+  'InvalidParameter',
+  'InvalidArgument',
+  'InvalidImageURL',
+  'OutofContext',
+  'SensitiveContent',
+  'RiskDetection',
+  'ContentSecurity',
 )
 
 function anyOf(...words: readonly string[]): RegExp {

@@ -279,7 +279,11 @@ function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
 }
 
 export const arkVideo: TaskDriver<ArkSettings> = {
-  ...{ prepare, submit, look, cancel, list },
+  prepare,
+  submit,
+  look,
+  cancel,
+  list,
   // A report has the form of the answer to a look.
   callbacks: {
     wanted: (settings) => settings.callbacks,

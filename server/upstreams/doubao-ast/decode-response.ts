@@ -33,8 +33,15 @@ type FieldReader = (reader: BinaryReader, field: number, wireType: WireType) => 
 /** Throws RangeError or Error when the bytes are no protobuf. */
 export function decodeResponse(bytes: Uint8Array): AstResponse {
   const response: AstResponse = {
-    ...{ sessionId: '', statusCode: 0, message: '', billing: undefined },
-    ...{ event: 0, data: undefined, text: '', startMs: 0, endMs: 0 },
+    sessionId: '',
+    statusCode: 0,
+    message: '',
+    billing: undefined,
+    event: 0,
+    data: undefined,
+    text: '',
+    startMs: 0,
+    endMs: 0,
   }
   readFields(bytes, (reader, field, wireType) => {
     if (wireType === WireType.Varint) {

@@ -139,5 +139,8 @@ function readSuccess(document: JsonObject): TaskLook {
 }
 
 export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = {
-  ...{ prepare, submit, recover, look },
+  prepare,
+  submit,
+  recover,
+  look,
 }

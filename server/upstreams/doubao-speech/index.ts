@@ -113,7 +113,9 @@ function readError({ error }: RelayReport): UpstreamFailure | undefined {
   if (!error) return undefined
   const { code = '', message } = error
   return new UpstreamFailure(classifySpeechCode(Number(code), message), {
-    ...{ status: 200, message, code },
+    status: 200,
+    message,
+    code,
   })
 }
 

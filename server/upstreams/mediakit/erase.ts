@@ -103,7 +103,9 @@ function countSeconds(duration: unknown): number {
 }
 
 export const mediakitErase: TaskDriver<MediakitSettings> = {
-  ...{ prepare, submit, look },
+  prepare,
+  submit,
+  look,
   repeats: true,
   // What a report holds is not documented: without an id it only says that there is news.
   callbacks: {

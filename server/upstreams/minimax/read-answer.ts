@@ -44,7 +44,9 @@ export function refuseBase(document: JsonObject, status: number, creating: boole
   if (code === undefined || code === '0') return
   const kind = KIND_OF_CODE[Number(code)] ?? (creating ? 'unknown' : 'failed')
   throw new UpstreamFailure(kind, {
-    ...{ status: kind === 'busy' ? 429 : status, code, message: message ?? 'refused' },
+    status: kind === 'busy' ? 429 : status,
+    code,
+    message: message ?? 'refused',
   })
 }
 

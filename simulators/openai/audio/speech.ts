@@ -12,7 +12,13 @@ import { badType, badValue, invalid, missing, openaiError } from '../errors.ts'
 import { type ModelList, unknownModel } from '../models.ts'
 
 const KEYS = new Set([
-  ...['model', 'input', 'voice', 'instructions', 'response_format', 'speed', 'stream_format'],
+  'model',
+  'input',
+  'voice',
+  'instructions',
+  'response_format',
+  'speed',
+  'stream_format',
 ])
 /** What these simulators can make for real; aac and flac they cannot. */
 const TYPES: Record<string, string> = {
@@ -50,7 +56,9 @@ function speak(exchange: Exchange, order: Order): Reply {
   const voice: Voice = {
     format: format === 'opus' ? 'ogg_opus' : format === 'mp3' ? 'mp3' : 'pcm',
     sampleRate: format === 'opus' ? 48_000 : RATE,
-    ...{ bitRate: 64_000, speed, silenceMs: 0 },
+    bitRate: 64_000,
+    speed,
+    silenceMs: 0,
   }
   const { fragments, timeline } = render(readScript(input).plain, voice, exchange.script.chunks)
   const seconds = timeline.units * timeline.unitSeconds

@@ -25,8 +25,14 @@ function subtitlesOf({ words }: Recording): Subtitle[] {
 
 export function segmentsOf(recording: Recording): Json[] {
   return subtitlesOf(recording).map((one, id) => ({
-    ...{ id, seek: 0, ...one, tokens: [], temperature: 0, avg_logprob: -0.1 },
-    ...{ compression_ratio: 1, no_speech_prob: 0.01 },
+    id,
+    seek: 0,
+    ...one,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: -0.1,
+    compression_ratio: 1,
+    no_speech_prob: 0.01,
   }))
 }
 

@@ -12,8 +12,16 @@ import { segmentsOf, writeSrt, writeVtt } from './subtitles.ts'
 
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt']
 const KEYS = new Set([
-  ...['file', 'model', 'language', 'prompt', 'response_format', 'temperature', 'stream'],
-  ...['timestamp_granularities[]', 'include[]', 'chunking_strategy'],
+  'file',
+  'model',
+  'language',
+  'prompt',
+  'response_format',
+  'temperature',
+  'stream',
+  'timestamp_granularities[]',
+  'include[]',
+  'chunking_strategy',
 ])
 const TOKENS_IN_SECOND = 10
 
@@ -94,7 +102,10 @@ function unitsOf(usage: ReturnType<typeof usageOf>): Record<string, number> {
 function verbose({ recording, language, words, segments }: Order): Json {
   const { seconds, text: said } = recording
   return {
-    ...{ task: 'transcribe', language: language || 'english', duration: seconds, text: said },
+    task: 'transcribe',
+    language: language || 'english',
+    duration: seconds,
+    text: said,
     ...(segments ? { segments: segmentsOf(recording) } : {}),
     ...(words ? { words: recording.words } : {}),
   }
@@ -117,7 +128,10 @@ function readOrder(json: unknown, models: ModelList): Order {
   const listed = json['timestamp_granularities[]']
   const wanted = Array.isArray(listed) ? listed : ['segment']
   return {
-    ...{ model, format, language: text(json.language), recording },
+    model,
+    format,
+    language: text(json.language),
+    recording,
     words: wanted.includes('word'),
     segments: wanted.includes('segment'),
     stream: json.stream === 'true',

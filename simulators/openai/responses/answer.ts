@@ -49,7 +49,9 @@ function outputItems(exchange: Exchange, answer: Answer, request: Json): Json[] 
     const refused = answer.stop === 'refusal'
     const refusal = [{ type: 'refusal', refusal: answer.text }]
     items.push({
-      ...{ id: `msg_${nextId()}`, type: 'message', role: 'assistant' },
+      id: `msg_${nextId()}`,
+      type: 'message',
+      role: 'assistant',
       status: answer.stop === 'length' || answer.stop === 'filter' ? 'incomplete' : status,
       content: refused ? refusal : content,
     })

@@ -42,7 +42,9 @@ export function responsesRoutes(dialect: ResponsesDialect): Route[] {
   const store = new ResponseStore()
   return [
     {
-      ...{ method: 'POST', path: '/responses', operation: 'responses' },
+      method: 'POST',
+      path: '/responses',
+      operation: 'responses',
       text: (json) => scriptText(responsesText(json)),
       handle: (exchange) => handle(exchange, dialect, store),
     },

@@ -14,9 +14,21 @@ export const RESPONSES_KEYS = new Set(
 )
 
 const TOOL_TYPES = [
-  ...['function', 'custom', 'web_search', 'web_search_preview', 'file_search', 'mcp'],
-  ...['code_interpreter', 'image_generation', 'local_shell', 'shell', 'apply_patch'],
-  ...['computer_use_preview', 'computer', 'namespace', 'tool_search'],
+  'function',
+  'custom',
+  'web_search',
+  'web_search_preview',
+  'file_search',
+  'mcp',
+  'code_interpreter',
+  'image_generation',
+  'local_shell',
+  'shell',
+  'apply_patch',
+  'computer_use_preview',
+  'computer',
+  'namespace',
+  'tool_search',
 ]
 
 export function checkResponses(json: unknown, keys?: Set<string>): asserts json is Json {

@@ -97,7 +97,9 @@ export function storeRoutes(store: ResponseStore): Route[] {
     { method: 'DELETE', path: '/responses/{id}', operation, handle: remove },
     { method: 'POST', path: '/responses/{id}/cancel', operation, handle: cancel },
     {
-      ...{ method: 'GET', path: '/responses/{id}/input_items', operation },
+      method: 'GET',
+      path: '/responses/{id}/input_items',
+      operation,
       handle: (exchange) => inputItems(exchange, found(exchange).entry),
     },
   ]

@@ -63,7 +63,9 @@ function byPosition(file: Buffer, seconds: number): Recording {
 function recordingOf(timed: { word: string; start: number }[], seconds: number): Recording {
   const round = (value: number) => Math.round(value * 1000) / 1000
   const words = timed.map(({ word, start }) => ({
-    ...{ word, start: round(start), end: round(Math.min(seconds, start + WORD_SECONDS)) },
+    word,
+    start: round(start),
+    end: round(Math.min(seconds, start + WORD_SECONDS)),
   }))
   return { seconds: round(seconds), words, text: joinWords(words.map(({ word }) => word)) }
 }

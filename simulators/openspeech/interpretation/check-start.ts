@@ -2,10 +2,7 @@
 import type { ClientMessage } from './messages.ts'
 
 const EIGHT = ['zh', 'en', 'de', 'fr', 'es', 'id', 'ja', 'pt']
-const TWENTY = [
-  ...EIGHT,
-  ...['ko', 'tr', 'ms', 'nl', 'ro', 'pl', 'cs', 'ar', 'th', 'vi', 'ru', 'it'],
-]
+const TWENTY = [...EIGHT, 'ko', 'tr', 'ms', 'nl', 'ro', 'pl', 'cs', 'ar', 'th', 'vi', 'ru', 'it']
 const DIALECTS = ['yue-CN', 'sh-CN']
 const PIVOTS = ['zh', 'en']
 const BOTH_WAYS = 'zhen'

@@ -9,13 +9,27 @@ import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 
 const WORDS = {
   'en-US': {
-    ...{ overview: 'Overview', usage: 'Usage', arithmetic: 'The arithmetic', sum: 'Sum' },
-    ...{ books: 'In the books', hold: 'Frozen', charge: 'Charged', back: 'Returned' },
-    ...{ failed: 'Failed', nothing: 'Nothing was charged, so there is nothing to add up.' },
+    overview: 'Overview',
+    usage: 'Usage',
+    arithmetic: 'The arithmetic',
+    sum: 'Sum',
+    books: 'In the books',
+    hold: 'Frozen',
+    charge: 'Charged',
+    back: 'Returned',
+    failed: 'Failed',
+    nothing: 'Nothing was charged, so there is nothing to add up.',
   },
   'zh-CN': {
-    ...{ overview: '概览', usage: '用量', arithmetic: '计算过程', sum: '合计', books: '账目' },
-    ...{ hold: '冻结', charge: '扣费', back: '退回', failed: '失败' },
+    overview: '概览',
+    usage: '用量',
+    arithmetic: '计算过程',
+    sum: '合计',
+    books: '账目',
+    hold: '冻结',
+    charge: '扣费',
+    back: '退回',
+    failed: '失败',
     nothing: '没有扣费，因此没有明细。',
   },
 } as const
@@ -68,7 +82,9 @@ describe('a charge explained', { skip: noBrowser }, () => {
         return (await amountsOf(row))[0] ?? -1n
       }
       const [held, charged, back] = [
-        ...[await step(words.hold), await step(words.charge), await step(words.back)],
+        await step(words.hold),
+        await step(words.charge),
+        await step(words.back),
       ]
       const record = await recordOf(id)
       assert.ok(sum > 0n)

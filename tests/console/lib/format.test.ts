@@ -36,7 +36,13 @@ test('zero is zero however it is written', () => {
 test('durations and sizes are as short as they can be told apart', () => {
   const durations = [0, 999, 1_500, 59_400, 61_000, 3_600_000, 49 * 3_600_000]
   assert.deepEqual(durations.map(formatDuration), [
-    ...['0 ms', '999 ms', '1.5 s', '59 s', '1m 1s', '1h 0m', '2d 1h'],
+    '0 ms',
+    '999 ms',
+    '1.5 s',
+    '59 s',
+    '1m 1s',
+    '1h 0m',
+    '2d 1h',
   ])
   const sizes = [0, 999, 1_000, 1_500_000, 2_000_000_000_000_000]
   assert.deepEqual(

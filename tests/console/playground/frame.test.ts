@@ -6,8 +6,15 @@ import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'
 import { costAfter, panel, priceBefore, send } from './support.ts'
 
 const KINDS = [
-  ...['chat', 'speech', 'search', 'image', 'video', 'minutes', 'interpretation'],
-  ...['transcription', 'embedding'],
+  'chat',
+  'speech',
+  'search',
+  'image',
+  'video',
+  'minutes',
+  'interpretation',
+  'transcription',
+  'embedding',
 ]
 
 describe('the frame of the playground', { skip: noBrowser }, () => {

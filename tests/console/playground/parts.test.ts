@@ -66,7 +66,9 @@ test('no code holds a key, and every code names the variable for one', () => {
 test('results of both products become cards; a link that is none is left out', () => {
   const web = { Title: 'T', Url: 'https://a.example/x', SiteName: 'A', Snippet: 'S' }
   const global = {
-    ...{ Title: 'G', Url: 'javascript:alert(1)', HostInfo: { Hostname: 'b.example' } },
+    Title: 'G',
+    Url: 'javascript:alert(1)',
+    HostInfo: { Hostname: 'b.example' },
     Snippet: [{ Type: 'text', Text: 'one' }, { Type: 'image' }, { Type: 'text', Text: 'two' }],
     DocumentInfo: { PublishTime: '2026-04-02T08:00:00Z' },
   }

@@ -31,7 +31,11 @@ export async function startBareStage(
   const browser = await launchBrowser()
   const [setUpLink = ''] = /http:\S+\/console\/setup#token=\S+/.exec(gateway.log()) ?? []
   return {
-    ...{ gateway, simulators, sql: database.sql, browser, setUpLink },
+    gateway,
+    simulators,
+    sql: database.sql,
+    browser,
+    setUpLink,
     async stop() {
       await browser.close()
       await gateway.stop(5_000)

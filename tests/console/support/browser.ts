@@ -26,9 +26,13 @@ export function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: executablePath ?? '',
     args: [
-      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-sync'],
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-sync',
       // A microphone that hears a beep every second.
-      ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+      '--use-fake-device-for-media-stream',
+      '--use-fake-ui-for-media-stream',
     ],
   })
 }
@@ -56,7 +60,10 @@ export async function openPage(browser: Browser, look: Look = {}): Promise<Watch
   const { width = 1280, height = 800, colorScheme = 'light', locale = 'en-US' } = look
   const context = await browser.newContext({
     viewport: { width, height },
-    ...{ colorScheme, locale, timezoneId: 'UTC', reducedMotion: 'reduce' },
+    colorScheme,
+    locale,
+    timezoneId: 'UTC',
+    reducedMotion: 'reduce',
   })
   context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()

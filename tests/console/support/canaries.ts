@@ -67,7 +67,10 @@ async function addChannel(stage: ConsoleStage, send: Send): Promise<void> {
   const settings = { base_url: `${stage.simulators.url}/openai/v1`, api_key: PROVIDER_KEY }
   await send('PUT', '/operator/channels/canary', { upstream: 'openai-compatible', settings })
   await send('PUT', `/operator/models/${MODEL}`, {
-    ...{ type: 'chat', currency: 'CNY', limits: {}, details: {} },
+    type: 'chat',
+    currency: 'CNY',
+    limits: {},
+    details: {},
     prices: [{ unit: 'output_token', per: 1_000_000, amount: '1' }],
     routes: [{ channel: 'canary', upstream_model: 'sim-chat', priority: 0, weight: 1 }],
   })

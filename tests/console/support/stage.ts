@@ -55,7 +55,9 @@ export async function startConsoleStage(options: StageOptions = {}): Promise<Con
 
   return {
     ...stage,
-    ...{ console: `${stage.url}/console`, browser, createPerson: (role) => makePerson(role) },
+    console: `${stage.url}/console`,
+    browser,
+    createPerson: (role) => makePerson(role),
     async signedIn(path, role = {}, look = {}) {
       // What a person has chosen counts for more than what their browser asks for.
       const { email } = await makePerson(role, look.locale === 'zh-CN' ? 'zh' : 'en')

@@ -16,7 +16,8 @@ test('images are counted by their content, unless the vendor says how many it bi
   assert.equal(readImagesBody({ data: [image, failed] }).usage?.image, 1)
   const usage = { generated_images: 2, output_tokens: 9, total_tokens: 9 }
   assert.deepEqual(readImagesBody({ data: [image], usage }).usage, {
-    ...{ image: 2, image_output_token: 9 },
+    image: 2,
+    image_output_token: 9,
   })
   const odd = readImagesBody({ data: [image], usage: { generated_images: '2' } })
   assert.equal(odd.usage?.image, 1)

@@ -13,7 +13,10 @@ const DOCUMENT = {
     text: '大家好，开始吧。',
     utterances: [
       {
-        ...{ text: '大家好，', start_time: 120, end_time: 1480, definite: true },
+        text: '大家好，',
+        start_time: 120,
+        end_time: 1480,
+        definite: true,
         words: [
           { text: '大', start_time: 120, end_time: 300 },
           { text: '家', start_time: -1, end_time: -1 },
@@ -66,7 +69,10 @@ test('the prompt is context; the format is that of the first bytes', () => {
   const { audio, request } = translateTranscriptionRequest({ prompt: ' rivers ' }, 'audio.ogg')
   assert.deepEqual(audio, { format: 'ogg', codec: 'opus' })
   assert.deepEqual(request, {
-    ...{ model_name: 'bigmodel', enable_itn: true, enable_punc: true, show_utterances: true },
+    model_name: 'bigmodel',
+    enable_itn: true,
+    enable_punc: true,
+    show_utterances: true,
     corpus: { context: '{"context_type":"dialog_ctx","context_data":[{"text":"rivers"}]}' },
   })
   assert.equal(

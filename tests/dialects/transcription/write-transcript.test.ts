@@ -14,7 +14,9 @@ const TRANSCRIPT: Transcript = {
   seconds: 3_725.5,
   segments: [
     {
-      ...{ text: 'One two.', start: 0.12, end: 59.9996 },
+      text: 'One two.',
+      start: 0.12,
+      end: 59.9996,
       words: [
         { word: 'One', start: 0.12, end: 0.3 },
         { word: 'two.', start: 0.3, end: 0.9 },
@@ -40,13 +42,27 @@ test('json has the text and, where it is known, the length', () => {
 test('text, srt and vtt', () => {
   assert.equal(write({ response_format: 'text' }), 'One two. Three.\n')
   const srt = [
-    ...['1', '00:00:00,120 --> 00:01:00,000', 'One two.', ''],
-    ...['2', '01:00:00,050 --> 01:02:05,500', 'Three.', '', ''],
+    '1',
+    '00:00:00,120 --> 00:01:00,000',
+    'One two.',
+    '',
+    '2',
+    '01:00:00,050 --> 01:02:05,500',
+    'Three.',
+    '',
+    '',
   ]
   assert.equal(write({ response_format: 'srt' }), srt.join('\n'))
   const vtt = [
-    ...['WEBVTT', '', '00:00:00.120 --> 00:01:00.000', 'One two.', ''],
-    ...['01:00:00.050 --> 01:02:05.500', 'Three.', '', ''],
+    'WEBVTT',
+    '',
+    '00:00:00.120 --> 00:01:00.000',
+    'One two.',
+    '',
+    '01:00:00.050 --> 01:02:05.500',
+    'Three.',
+    '',
+    '',
   ]
   assert.equal(write({ response_format: 'vtt' }), vtt.join('\n'))
 })
@@ -61,13 +77,24 @@ test('verbose_json has the granularities that were asked for, segments by defaul
     )
   const { segments, words, ...rest } = ask()
   assert.deepEqual(rest, {
-    ...{ task: 'transcribe', language: 'en', duration: 3_725.5, text: 'One two. Three.' },
+    task: 'transcribe',
+    language: 'en',
+    duration: 3_725.5,
+    text: 'One two. Three.',
     usage: { type: 'duration', seconds: 3_726 },
   })
   assert.equal(words, undefined)
   assert.deepEqual(segments[1], {
-    ...{ id: 1, start: 3_600.05, end: 3_725.5, text: 'Three.', seek: 0, tokens: [] },
-    ...{ temperature: 0, avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
+    id: 1,
+    start: 3_600.05,
+    end: 3_725.5,
+    text: 'Three.',
+    seek: 0,
+    tokens: [],
+    temperature: 0,
+    avg_logprob: 0,
+    compression_ratio: 0,
+    no_speech_prob: 0,
   })
   assert.deepEqual(Object.keys(ask('word')).includes('segments'), false)
   assert.deepEqual(ask('word,segment').words[1], { word: 'two.', start: 0.3, end: 0.9 })
@@ -82,7 +109,8 @@ test('events add up to the text', () => {
     { type: 'transcript.text.delta', delta: 'One two.' },
     { type: 'transcript.text.delta', delta: ' Three.' },
     {
-      ...{ type: 'transcript.text.done', text: 'One two. Three.' },
+      type: 'transcript.text.done',
+      text: 'One two. Three.',
       usage: { type: 'duration', seconds: 3_726 },
     },
   ])

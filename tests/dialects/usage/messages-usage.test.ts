@@ -51,9 +51,14 @@ describe('cache writes', () => {
 
 describe('a stream', () => {
   const start = {
-    ...{ input_tokens: 6, cache_creation_input_tokens: 3337, cache_read_input_tokens: 6289 },
+    input_tokens: 6,
+    cache_creation_input_tokens: 3337,
+    cache_read_input_tokens: 6289,
     cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 3337 },
-    ...{ output_tokens: 1, service_tier: 'standard', speed: 'fast', inference_geo: 'us' },
+    output_tokens: 1,
+    service_tier: 'standard',
+    speed: 'fast',
+    inference_geo: 'us',
   }
   const input = { input_token: 6, cached_input_token: 6289, cache_write_1h_token: 3337 }
 
@@ -205,7 +210,9 @@ describe('tools and how it was served', () => {
 
   test('searches and fetches are counted, requests to a container are not', () => {
     const server_tool_use = {
-      ...{ web_search_requests: 3, web_fetch_requests: 1, code_execution_requests: 4 },
+      web_search_requests: 3,
+      web_fetch_requests: 1,
+      code_execution_requests: 4,
     }
     const stated = read({ ...usage, server_tool_use })
     assert.deepEqual(stated.usage, { ...tokens, web_search_call: 3, web_fetch_call: 1 })

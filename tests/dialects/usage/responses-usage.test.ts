@@ -26,12 +26,15 @@ const OUTPUT = [
 ]
 const CALLS = { web_search_call: 2, file_search_call: 2, container_minute: 40 }
 const IMAGES = {
-  ...{ input_tokens: 7, input_tokens_details: { text_tokens: 7, image_tokens: 0 } },
-  ...{ output_tokens: 9, output_tokens_details: { image_tokens: 9, text_tokens: 0 } },
+  input_tokens: 7,
+  input_tokens_details: { text_tokens: 7, image_tokens: 0 },
+  output_tokens: 9,
+  output_tokens_details: { image_tokens: 9, text_tokens: 0 },
   total_tokens: 16,
 }
 const PASS = {
-  ...{ model: 'painter', role: 'image_generation' },
+  model: 'painter',
+  role: 'image_generation',
   usage: { input_token: 7, image_output_token: 9 },
 }
 

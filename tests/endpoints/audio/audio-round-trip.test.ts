@@ -95,7 +95,10 @@ for (const voice of ['sim-tts', 'seed-tts-2.0'] as const) {
       const openai = open(key)
       const name = voice === 'sim-tts' ? 'alloy' : 'zh_female_vv_uranus_bigtts'
       const spoken = await openai.audio.speech.create({
-        ...{ model: voice, input: TEXT, voice: name, response_format: 'opus' },
+        model: voice,
+        input: TEXT,
+        voice: name,
+        response_format: 'opus',
       })
       const file = await toFile(Buffer.from(await spoken.arrayBuffer()), 'speech.ogg')
       const prompt = '[[fault:queue-time=20;run-time=20]]'

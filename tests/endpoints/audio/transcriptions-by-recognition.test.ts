@@ -46,7 +46,9 @@ async function setUp() {
 }
 
 const order = (model: Model, file: File, fault = '') => ({
-  ...{ model, file, prompt: `[[fault:${[QUICK, fault].filter(Boolean).join(';')}]]` },
+  model,
+  file,
+  prompt: `[[fault:${[QUICK, fault].filter(Boolean).join(';')}]]`,
 })
 
 const lastRecord = async (key: string) => {
@@ -92,7 +94,9 @@ for (const model of [FETCHED, SENT] as const) {
     )
     assert.match(await ask('vtt'), /^WEBVTT\n\n00:00:00\.\d{3} --> .*\nAll rivers run\.\n\n/)
     const verbose = await openai.audio.transcriptions.create({
-      ...{ ...asked, response_format: 'verbose_json', language: 'en' },
+      ...asked,
+      response_format: 'verbose_json',
+      language: 'en',
       timestamp_granularities: ['word', 'segment'],
     })
     assert.deepEqual(

@@ -73,8 +73,13 @@ test('srt, vtt and verbose_json with both granularities', async () => {
   const vtt: unknown = await ask('vtt')
   assert.match(String(vtt), /^WEBVTT\n\n00:00:00\.\d{3} --> /)
   const verbose = await openai.audio.transcriptions.create({
-    ...{ file, model: 'sim-whisper', response_format: 'verbose_json', language: 'en' },
-    ...{ temperature: 0.2, prompt: 'rivers', timestamp_granularities: ['word', 'segment'] },
+    file,
+    model: 'sim-whisper',
+    response_format: 'verbose_json',
+    language: 'en',
+    temperature: 0.2,
+    prompt: 'rivers',
+    timestamp_granularities: ['word', 'segment'],
   })
   assert.equal(verbose.words?.length, 6)
   assert.equal(verbose.segments?.length, 2)

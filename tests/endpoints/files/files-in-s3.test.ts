@@ -52,8 +52,13 @@ test('an upload of several parts lies in the store alone, is read in ranges, and
 test('a result is copied into the store', async () => {
   const { accountId, key } = await gateway.tenant()
   const task = {
-    ...{ id: 'task_s', kind: 'video', account_id: accountId, request_id: 'req_s', model: 'm' },
-    ...{ request: {}, result: { video_url: `${origin.url}/v.mp4` } },
+    id: 'task_s',
+    kind: 'video',
+    account_id: accountId,
+    request_id: 'req_s',
+    model: 'm',
+    request: {},
+    result: { video_url: `${origin.url}/v.mp4` },
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
   const url = await until(
@@ -75,8 +80,13 @@ test('a result is copied once the store is back', async () => {
   const { accountId, key } = await gateway.tenant()
   for (let times = 0; times < 3; times += 1) store.faults.push({ kind: 'PUT', status: 503 })
   const task = {
-    ...{ id: 'task_d', kind: 'video', account_id: accountId, request_id: 'req_d', model: 'm' },
-    ...{ request: {}, result: { video_url: `${origin.url}/v.mp4` } },
+    id: 'task_d',
+    kind: 'video',
+    account_id: accountId,
+    request_id: 'req_d',
+    model: 'm',
+    request: {},
+    result: { video_url: `${origin.url}/v.mp4` },
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
   const entry = async () => (await gateway.get('/v1/assets', key)).json.data[0]

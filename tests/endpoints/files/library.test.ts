@@ -48,8 +48,12 @@ async function makeVideo(tenant: Tenant, path: string) {
 async function addImages({ accountId }: Tenant, count: number) {
   for (let number = 0; number < count; number += 1) {
     const task = {
-      ...{ id: `task_${accountId}${number}`, kind: 'image', account_id: accountId },
-      ...{ request_id: 'req_x', model: `model-${number % 2}`, request: { prompt: `p${number}` } },
+      id: `task_${accountId}${number}`,
+      kind: 'image',
+      account_id: accountId,
+      request_id: 'req_x',
+      model: `model-${number % 2}`,
+      request: { prompt: `p${number}` },
       result: { data: [{ url: `${origin.url}/${number}.png`, size: '10x20' }] },
     }
     await stage.gateway.sql.begin((transaction) => addToLibrary(transaction, task))

@@ -32,7 +32,9 @@ const WATCH = `async (url) => {
 test('a video that was copied is sought in a browser', { skip }, async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'browser-'))
   const gateway = await startTestGateway({
-    ...{ ...QUICK, DATA_DIR: dataDir, ALLOW_PRIVATE_TARGETS: 'true' },
+    ...QUICK,
+    DATA_DIR: dataDir,
+    ALLOW_PRIVATE_TARGETS: 'true',
   })
   const vendors = await startSimulators({ port: 0, timeScale: 0.02 })
   const settings = { base_url: `${vendors.url}/ark/api/v3`, api_key: 'sim-ark-key' }

@@ -28,8 +28,13 @@ after(async () => {
 async function storeVideo(): Promise<string> {
   const { accountId, key } = await gateway.tenant()
   const task = {
-    ...{ id: 'task_m', kind: 'video', account_id: accountId, request_id: 'req_m', model: 'm' },
-    ...{ request: {}, result: { video_url: `${origin.url}/v.mp4` } },
+    id: 'task_m',
+    kind: 'video',
+    account_id: accountId,
+    request_id: 'req_m',
+    model: 'm',
+    request: {},
+    result: { video_url: `${origin.url}/v.mp4` },
   }
   await gateway.sql.begin((transaction) => addToLibrary(transaction, task))
   const url = await until(

@@ -15,7 +15,9 @@ describe(`${PATH}: known refusals`, () => {
     const ark = { base_url: `${base}/ark/api/v3`, api_key: 'sim-ark-key' }
     const openai = { base_url: `${base}/openai/v1`, api_key: 'sim-openai-key' }
     const model = (id: string, ...routes: readonly (readonly [string, string])[]) => ({
-      ...{ id, type: 'image', prices: [{ unit: 'image', amount: '0.5' }] },
+      id,
+      type: 'image',
+      prices: [{ unit: 'image', amount: '0.5' }],
       routes: routes.map(([channel, upstream_model]) => ({ channel, upstream_model })),
     })
     await gateway.apply({

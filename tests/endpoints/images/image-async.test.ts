@@ -35,7 +35,10 @@ describe(ASYNC_PATH, () => {
     stage.vendor.letGo()
     const done = await stage.until(tenant, id, 'succeeded')
     assert.deepEqual(done, {
-      ...{ id, status: 'succeeded', model: 'piece', created_at: createdAt },
+      id,
+      status: 'succeeded',
+      model: 'piece',
+      created_at: createdAt,
       result: {
         created: 1_795_253_412,
         data: [{ url: 'https://media.example/p-1.png', revised_prompt: 'a river' }],
@@ -185,7 +188,10 @@ describe(ASYNC_PATH, () => {
       assert.ok(Date.parse(createdAt) <= Date.parse(finishedAt))
       const { result } = await stage.look(tenant, created.json.id)
       assert.deepEqual(payload, {
-        ...{ task_id: created.json.id, kind: 'image', status, model: 'piece' },
+        task_id: created.json.id,
+        kind: 'image',
+        status,
+        model: 'piece',
         ...(status === 'succeeded'
           ? { result }
           : { error: { code: 'task_failed', message: 'refused with 400' } }),

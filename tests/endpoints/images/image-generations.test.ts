@@ -17,17 +17,20 @@ before(async () => {
   await gateway.apply({
     channels: [
       {
-        ...{ id: 'a', upstream: 'ark' },
+        id: 'a',
+        upstream: 'ark',
         settings: { base_url: `${gateway.simulators.url}/ark/api/v3`, api_key: 'sim-ark-key' },
       },
       {
-        ...{ id: 'o', upstream: 'openai-compatible' },
+        id: 'o',
+        upstream: 'openai-compatible',
         settings: { base_url: `${gateway.simulators.url}/openai/v1`, api_key: 'sim-openai-key' },
       },
     ],
     models: [
       {
-        ...{ id: 'by-quality', type: 'image' },
+        id: 'by-quality',
+        type: 'image',
         prices: [
           { unit: 'image', amount: '0.12', when: { quality: 'hd', size: '1792x1024' } },
           { unit: 'image', amount: '0.08', when: { quality: 'hd' } },
@@ -36,7 +39,8 @@ before(async () => {
         routes: [{ channel: 'o', upstream_model: 'sim-dall-e' }],
       },
       {
-        ...{ id: 'chosen-quality', type: 'image' },
+        id: 'chosen-quality',
+        type: 'image',
         prices: [
           { unit: 'image', amount: '0.9', when: { quality: 'high' } },
           { unit: 'image', amount: '0.3', when: { quality: 'medium' } },
@@ -45,16 +49,20 @@ before(async () => {
         routes: [{ channel: 'o', upstream_model: 'sim-image' }],
       },
       {
-        ...{ id: 'seedream-by-token', type: 'image' },
+        id: 'seedream-by-token',
+        type: 'image',
         prices: [{ unit: 'output_token', per: 1_000_000, amount: '10' }],
         routes: [{ channel: 'a', upstream_model: SEEDREAM }],
       },
       {
-        ...{ id: 'by-call', type: 'image', prices: [{ unit: 'call', amount: '0.3' }] },
+        id: 'by-call',
+        type: 'image',
+        prices: [{ unit: 'call', amount: '0.3' }],
         routes: [{ channel: 'o', upstream_model: 'sim-dall-e' }],
       },
       {
-        ...{ id: 'seedream-3', type: 'image' },
+        id: 'seedream-3',
+        type: 'image',
         prices: [{ unit: 'image', amount: '0.2' }],
         routes: [{ channel: 'a', upstream_model: 'doubao-seedream-3-0-t2i-250415' }],
       },
@@ -111,7 +119,9 @@ describe('by the image', () => {
 
   test('a sequence is held at its most and charged for what came', async () => {
     const { answer, record } = await charged({
-      ...{ model: SEEDREAM, size: SIZE, sequential_image_generation: 'auto' },
+      model: SEEDREAM,
+      size: SIZE,
+      sequential_image_generation: 'auto',
       prompt: 'a river [[fault:fail-images=1]]',
     })
     assert.equal(answer.json.data.length, 3)
@@ -121,7 +131,9 @@ describe('by the image', () => {
 
   test('max_images bounds the hold', async () => {
     const { record } = await charged({
-      ...{ model: SEEDREAM, size: SIZE, sequential_image_generation: 'auto' },
+      model: SEEDREAM,
+      size: SIZE,
+      sequential_image_generation: 'auto',
       sequential_image_generation_options: { max_images: 4 },
     })
     assert.deepEqual([record.held, record.charged], ['1', '1'])
@@ -174,7 +186,8 @@ describe('by the token', () => {
 
   test('without usage, an estimate', async () => {
     const { record } = await charged({
-      ...{ model: TOKENS, size: '1024x1024' },
+      model: TOKENS,
+      size: '1024x1024',
       prompt: 'a river [[fault:usage=absent]]',
     })
     assert.equal(record.basis, 'estimate')

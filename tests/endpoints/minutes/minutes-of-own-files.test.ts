@@ -34,7 +34,10 @@ describe('minutes of an own file', () => {
 
   const create = ({ key }: Tenant, url: string, more: object = {}) =>
     gateway.post(PATH, key, {
-      ...{ model: 'vendor-minutes', all_activate: true, file_url: url + SCRIPT, ...more },
+      model: 'vendor-minutes',
+      all_activate: true,
+      file_url: url + SCRIPT,
+      ...more,
     })
 
   for (const [name, content, held] of [

@@ -50,10 +50,19 @@ describe(PATH, () => {
     assert.equal(done.status, 'succeeded')
     assert.equal(done.duration, 25)
     assert.deepEqual(Object.keys(done.result).sort(), [
-      ...['chapters', 'questions', 'sentences', 'summary', 'text', 'todos', 'translation'],
+      'chapters',
+      'questions',
+      'sentences',
+      'summary',
+      'text',
+      'todos',
+      'translation',
     ])
     assert.deepEqual(Object.keys(done.result.sentences[0]).sort(), [
-      ...['end_ms', 'speaker', 'start_ms', 'text'],
+      'end_ms',
+      'speaker',
+      'start_ms',
+      'text',
     ])
     const record = await gateway.record(created, tenant.key)
     assert.deepEqual(
@@ -112,7 +121,9 @@ describe(PATH, () => {
       const { result } = await ended(tenant, created.json.id)
       assert.ok(result.sentences[0].words.length > 0, model)
       assert.deepEqual(Object.keys(result.sentences[0].words[0]).sort(), [
-        ...['end_ms', 'start_ms', 'text'],
+        'end_ms',
+        'start_ms',
+        'text',
       ])
     }
   })
@@ -199,7 +210,8 @@ describe(PATH, () => {
         channels: [],
         models: [
           {
-            ...{ id: 'minutes-broken', type: 'minutes' },
+            id: 'minutes-broken',
+            type: 'minutes',
             prices: [
               { unit: 'second', per: 3600, amount: '3.6' },
               { unit: 'output_token', per: 1, amount: '1' },
@@ -246,8 +258,14 @@ describe(PATH, () => {
     const got = await until('the webhook', () => receiver.received[0], WAIT_MS)
     const payload = JSON.parse(got.body.toString())
     assert.deepEqual(Object.keys(payload), [
-      ...['task_id', 'kind', 'status', 'model', 'duration', 'result'],
-      ...['created_at', 'finished_at'],
+      'task_id',
+      'kind',
+      'status',
+      'model',
+      'duration',
+      'result',
+      'created_at',
+      'finished_at',
     ])
     assert.deepEqual([payload.task_id, payload.kind], [created.json.id, 'minutes'])
     assert.equal(payload.result.sentences[0].words, undefined)

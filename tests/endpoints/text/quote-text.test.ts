@@ -78,8 +78,22 @@ const texts = fc.oneof(
 
 /** Members that hide text, say a limit twice, or name what means something elsewhere. */
 const names = fc.constantFrom(
-  ...['functions', 'tools_', 'response_format', 'metadata', 'type', 'signature', 'source', 'data'],
-  ...['image_url', 'file_data', 'input_audio', 'prediction_', 'content', 'cache', 'x', '__proto__'],
+  'functions',
+  'tools_',
+  'response_format',
+  'metadata',
+  'type',
+  'signature',
+  'source',
+  'data',
+  'image_url',
+  'file_data',
+  'input_audio',
+  'prediction_',
+  'content',
+  'cache',
+  'x',
+  '__proto__',
 )
 const members = fc
   .dictionary(names, fc.oneof(texts, fc.jsonValue({ maxDepth: 3 })), { maxKeys: 4 })
@@ -149,7 +163,13 @@ test('stated within the ceiling: charged to the token. Not stated: never more th
         const charge = (stated: typeof usage) => {
           const report = { outputBytes, finished: complete, usage: stated }
           return computeCharge({
-            ...{ model, facts: {}, holdNanos, held, report, complete, billsBroken: true },
+            model,
+            facts: {},
+            holdNanos,
+            held,
+            report,
+            complete,
+            billsBroken: true,
             ...(needs ? { needs } : {}),
             fallback: () => fallback(input, report, complete),
           })

@@ -9,7 +9,9 @@ import { until } from '../../support/processes.ts'
 const PATH = '/v1/responses'
 const MB = 1024 * 1024
 const KEPT = {
-  ...{ id: 'resp_kept', object: 'response', status: 'completed' },
+  id: 'resp_kept',
+  object: 'response',
+  status: 'completed',
   output: [{ type: 'message', role: 'assistant', content: [] }],
   usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
 }
@@ -41,13 +43,15 @@ before(async () => {
   await gateway.apply({
     channels: [
       {
-        ...{ id: 'odd', upstream: 'openai-compatible' },
+        id: 'odd',
+        upstream: 'openai-compatible',
         settings: { base_url: `http://127.0.0.1:${port}/v1`, api_key: 'k' },
       },
     ],
     models: [
       {
-        ...{ id: 'odd', type: 'chat' },
+        id: 'odd',
+        type: 'chat',
         prices: [
           { unit: 'input_token', per: 1, amount: '0.001' },
           { unit: 'output_token', per: 1, amount: '0.001' },

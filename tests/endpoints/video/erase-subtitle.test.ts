@@ -37,7 +37,13 @@ describe(ERASE_PATH, () => {
     assert.equal(running.json.status === 'processing', running.json.video_url === undefined)
     const done = await stage.ended(tenant, id)
     assert.deepEqual(Object.keys(done).sort(), [
-      ...['created_at', 'finished_at', 'id', 'status', 'upstream_id', 'video_task_id', 'video_url'],
+      'created_at',
+      'finished_at',
+      'id',
+      'status',
+      'upstream_id',
+      'video_task_id',
+      'video_url',
     ])
     const film = Buffer.from(await (await fetch(done.video_url)).arrayBuffer())
     assert.equal(film.toString('latin1', 4, 8), 'ftyp')
@@ -125,7 +131,8 @@ describe(ERASE_PATH, () => {
     const before = await gateway.balance(tenant.accountId)
     const content = [{ type: 'text', text: 'a river [[fault:fail-task]]' }]
     const made = await gateway.post('/v1/videos/generations', tenant.key, {
-      ...{ model: 'a-video', content },
+      model: 'a-video',
+      content,
     })
     const failing = { ...body, video_task_id: made.json.id }
     await refused(tenant, failing, 'video_task_id: the video task has not succeeded yet')
@@ -143,7 +150,8 @@ describe(ERASE_PATH, () => {
     const foreign = await stage.video(other)
     const removed = await stage.video(tenant)
     await gateway.fetch(`/v1/videos/generations/${removed.id}`, {
-      ...{ method: 'DELETE', key: tenant.key },
+      method: 'DELETE',
+      key: tenant.key,
     })
     const unknown = 'task_0000000000000000000000'
     const ids = [foreign.id, foreign.upstream_id, unknown, 'ü', ' ', 'x'.repeat(500), removed.id]
@@ -181,14 +189,22 @@ describe(ERASE_PATH, () => {
       const receiver = await startReceiver(t)
       const id = await stage.scripted(tenant, words)
       const created = await stage.create(tenant, {
-        ...{ video_task_id: id, model: 'erase-paid', callback_url: receiver.url },
+        video_task_id: id,
+        model: 'erase-paid',
+        callback_url: receiver.url,
       })
       const got = await until('the webhook', () => receiver.received[0])
       const payload = JSON.parse(got.body.toString())
       const told = status === 'succeeded' ? 'video_url' : 'error'
       assert.deepEqual(Object.keys(payload), [
-        ...['task_id', 'kind', 'status', 'model', 'video_task_id', told],
-        ...['created_at', 'finished_at'],
+        'task_id',
+        'kind',
+        'status',
+        'model',
+        'video_task_id',
+        told,
+        'created_at',
+        'finished_at',
       ])
       assert.deepEqual(
         [payload.task_id, payload.kind, payload.status, payload.model, payload.video_task_id],

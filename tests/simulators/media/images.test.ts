@@ -45,8 +45,10 @@ test('ARK: several pictures, some of them refused, as one body and as events', a
   assert.deepEqual(
     dataLines(streamed.text).map((event) => event.type),
     [
-      ...['image_generation.partial_succeeded', 'image_generation.partial_succeeded'],
-      ...['image_generation.partial_failed', 'image_generation.completed'],
+      'image_generation.partial_succeeded',
+      'image_generation.partial_succeeded',
+      'image_generation.partial_failed',
+      'image_generation.completed',
     ],
   )
   assert.ok(streamed.text.endsWith('data: [DONE]\n\n'))

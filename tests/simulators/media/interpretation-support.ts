@@ -77,8 +77,15 @@ export function eventMessage(session: string, event: number, audio?: Buffer): Ui
 
 export function readReceived(bytes: Uint8Array): Received {
   const received: Received = {
-    ...{ event: 0, session: '', code: 0, message: '', text: '', startMs: 0, endMs: 0 },
-    ...{ data: Buffer.alloc(0), items: {} },
+    event: 0,
+    session: '',
+    code: 0,
+    message: '',
+    text: '',
+    startMs: 0,
+    endMs: 0,
+    data: Buffer.alloc(0),
+    items: {},
   }
   each(bytes, {
     1: (reader) => readMeta(reader.bytes(), received),

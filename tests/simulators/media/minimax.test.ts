@@ -24,7 +24,10 @@ test('768P: seconds are billed, the file has its size, and can be had in 2K', as
   const { json } = await ended(made)
   assert.equal(json.task?.status, 'succeeded')
   assert.deepEqual(json.task?.usage, {
-    ...{ total_seconds: 5, input_seconds: 0, output_seconds: 5, input_image_count: 0 },
+    total_seconds: 5,
+    input_seconds: 0,
+    output_seconds: 5,
+    input_image_count: 0,
   })
   assert.deepEqual(sim.running.book.entries({ marker: 'mm-1' })[0]?.units, { second: 5 })
   const file = await fetch(String(json.task?.content?.url))

@@ -75,7 +75,9 @@ describe('in a browser', { skip }, () => {
     const made = await sim.post(path, KEYS.ark, {
       model: 'doubao-seedance-2-5-260628',
       content: [{ type: 'text', text: 'a cat plays the piano' }],
-      ...{ resolution: '480p', ratio: '9:16', duration: 4 },
+      resolution: '480p',
+      ratio: '9:16',
+      duration: 4,
     })
     const { json } = await eventually(() => sim.get(`${path}/${made.json.id}`, KEYS.ark), isOver)
     const seen = await watch(String(json.content?.video_url))

@@ -83,7 +83,11 @@ test('the files: an MP4 in ranges, the last frame, and an address that expires',
   const bytes = Buffer.from(await whole.arrayBuffer())
   assert.equal(bytes.toString('latin1', 4, 8), 'ftyp')
   assert.deepEqual(noteOf(bytes), {
-    ...{ width: 864, height: 496, frames: 121, subtitle: true, prompt: 'x' },
+    width: 864,
+    height: 496,
+    frames: 121,
+    subtitle: true,
+    prompt: 'x',
     title: 'doubao-seedance-2-0-260128 480p 16:9',
   })
   const part = await fetch(String(json.content?.video_url), { headers: { range: 'bytes=4-7' } })

@@ -44,7 +44,10 @@ test('a cancelled one shows no usage, and is billed for what it made; again chan
 test('a stream that is cut is resumed after the last event that was seen', async () => {
   const text = '[[call:bg-3]][[tokens:20]][[fault:reset-mid=5]]'
   const stream = await client().responses.create({
-    ...{ model: 'sim-chat', input: text, background: true, stream: true },
+    model: 'sim-chat',
+    input: text,
+    background: true,
+    stream: true,
   })
   const seen: number[] = []
   let id = ''
@@ -55,7 +58,8 @@ test('a stream that is cut is resumed after the last event that was seen', async
     }
   })
   const rest = await client().responses.retrieve(id, {
-    ...{ stream: true, starting_after: seen.at(-1) ?? 0 },
+    stream: true,
+    starting_after: seen.at(-1) ?? 0,
   })
   let last = ''
   for await (const event of rest) {

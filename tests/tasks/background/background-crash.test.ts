@@ -46,7 +46,8 @@ before(async () => {
     channels: [{ id: 'vendor', upstream: 'openai-compatible', settings }],
     models: [
       {
-        ...{ id: 'held', type: 'chat' },
+        id: 'held',
+        type: 'chat',
         prices: [
           { unit: 'input_token', per: 1, amount: '0.001' },
           { unit: 'output_token', per: 1, amount: '0.01' },
@@ -81,7 +82,10 @@ function create(gateway: GatewayProcess, marker: string, stream: boolean): Promi
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model: 'held', background: true, stream, max_output_tokens: 50 },
+      model: 'held',
+      background: true,
+      stream,
+      max_output_tokens: 50,
       input: `[[call:${marker}]][[tokens:7]]`,
     }),
   })

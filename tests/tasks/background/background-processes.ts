@@ -66,7 +66,9 @@ export async function startBackgroundProcesses(
   const { key } = await createKey(sql, { accountId: account.id })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   return {
-    ...{ vendors, gate, key },
+    vendors,
+    gate,
+    key,
     async start(env = {}) {
       const own = { ...QUICK, SECRET_KEY, ALLOW_PRIVATE_TARGETS: 'true', ...env }
       const gateway = await startGateway({ dataDir, databaseUrl: url, env: own })
@@ -103,7 +105,9 @@ async function applyModel(sql: Sql, vendorUrl: string): Promise<void> {
     channels: [{ id: 'vendor', upstream: 'openai-compatible', settings }],
     models: [
       {
-        ...{ id: 'held', type: 'chat', prices: PRICES },
+        id: 'held',
+        type: 'chat',
+        prices: PRICES,
         routes: [{ channel: 'vendor', upstream_model: 'sim-chat' }],
       },
     ],

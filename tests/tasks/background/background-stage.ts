@@ -112,14 +112,17 @@ function catalog(simulators: string): object {
     { unit: 'output_token', per: 1, amount: '0.01' },
   ]
   const model = (id: string, ...channels: readonly string[]) => ({
-    ...{ id, type: 'chat', prices },
+    id,
+    type: 'chat',
+    prices,
     routes: channels.map((channel) => ({ channel, upstream_model: 'sim-chat' })),
   })
   return {
     channels: [
       { id: 'passing', upstream: 'openai-compatible', settings },
       {
-        ...{ id: 'translating', upstream: 'openai-compatible' },
+        id: 'translating',
+        upstream: 'openai-compatible',
         settings: { ...settings, responses: 'translate' },
       },
     ],

@@ -33,8 +33,11 @@ describe('a gateway killed in a stream', () => {
     let id = ''
     let pieces = 0
     const stream = await stage.client(doomed).responses.create({
-      ...{ model: 'held', input: `[[call:${marker}]]${slow}`, max_output_tokens: 100 },
-      ...{ background: true, stream: true },
+      model: 'held',
+      input: `[[call:${marker}]]${slow}`,
+      max_output_tokens: 100,
+      background: true,
+      stream: true,
     })
     await assert.rejects(async () => {
       for await (const event of stream) {

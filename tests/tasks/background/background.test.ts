@@ -66,7 +66,10 @@ describe('a response in the background', () => {
   test('a stream: the vendor’s own events, settled before the last bytes', async () => {
     const tenant = await stage.gateway.tenant()
     const stream = await stage.client(tenant).responses.create({
-      ...{ model: 'held', input: '[[call:b3]][[tokens:12]]', background: true, stream: true },
+      model: 'held',
+      input: '[[call:b3]][[tokens:12]]',
+      background: true,
+      stream: true,
     })
     const types: string[] = []
     let id = ''
@@ -76,7 +79,7 @@ describe('a response in the background', () => {
     }
     assert.deepEqual(
       [types[0], types[1], types.at(-1)],
-      [...['response.created', 'response.queued', 'response.completed']],
+      ['response.created', 'response.queued', 'response.completed'],
     )
     const row = await stage.task(id)
     assert.deepEqual([row.state, row.charged], ['succeeded', stage.worth('b3').nanos])
@@ -87,7 +90,10 @@ describe('a response in the background', () => {
     const client = stage.client(tenant)
     const input = '[[call:b4]][[tokens:20]][[fault:reset-mid=5;run-time=300]]'
     const stream = await client.responses.create({
-      ...{ model: 'held', input, background: true, stream: true },
+      model: 'held',
+      input,
+      background: true,
+      stream: true,
     })
     const seen: number[] = []
     let id = ''
@@ -99,7 +105,8 @@ describe('a response in the background', () => {
       }
     })
     const rest = await client.responses.retrieve(id, {
-      ...{ stream: true, starting_after: seen.at(-1) ?? 0 },
+      stream: true,
+      starting_after: seen.at(-1) ?? 0,
     })
     for await (const event of rest) seen.push(event.sequence_number)
     assert.deepEqual(
@@ -118,7 +125,8 @@ describe('a response in the background', () => {
     const stream = await stage.client(tenant).responses.create({
       model: 'held',
       input: '[[call:b5]][[tokens:20]][[fault:queue-time=0;run-time=300]]',
-      ...{ background: true, stream: true },
+      background: true,
+      stream: true,
     })
     let id = ''
     for await (const event of stream) {
@@ -160,7 +168,8 @@ describe('a response in the background', () => {
     const stream = await client.responses.create({
       model: 'held',
       input: `[[call:b8]][[tokens:60]][[fault:${SLOW}]]`,
-      ...{ background: true, stream: true },
+      background: true,
+      stream: true,
     })
     let id = ''
     let deltas = 0
@@ -312,8 +321,13 @@ describe('a response in the background', () => {
     assert.deepEqual(
       { ...payload, created_at: '', finished_at: '' },
       {
-        ...{ task_id: made.json.id, kind: 'response', status: 'succeeded', model: 'held' },
-        ...{ response_status: 'completed', created_at: '', finished_at: '' },
+        task_id: made.json.id,
+        kind: 'response',
+        status: 'succeeded',
+        model: 'held',
+        response_status: 'completed',
+        created_at: '',
+        finished_at: '',
       },
     )
   })

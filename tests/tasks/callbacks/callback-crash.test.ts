@@ -44,7 +44,8 @@ describe('killed while a report is followed', () => {
       channels: [{ id: 'video', upstream: 'ark', settings }],
       models: [
         {
-          ...{ id: 'test-video', type: 'video' },
+          id: 'test-video',
+          type: 'video',
           prices: [{ unit: 'output_token', per: 1_000_000, amount: '46' }],
           routes: [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }],
         },

@@ -120,13 +120,13 @@ describe('a report of a vendor', () => {
     const strange = createHooks(box, () => publicUrl).urlOf(`att_${'x'.repeat(22)}`)
     const foreign = createHooks(createSecretBox(['k'.repeat(32)]), () => publicUrl)
     const forged = [
-      ...[
-        ...others.filter((one) => one !== url),
-        `${publicUrl}/v1/hooks/upstream/${id}`,
-        `${publicUrl}/v1/hooks/upstream/x`,
-      ],
+      ...others.filter((one) => one !== url),
+      `${publicUrl}/v1/hooks/upstream/${id}`,
+      `${publicUrl}/v1/hooks/upstream/x`,
       `${publicUrl}/v1/hooks/upstream/${'y'.repeat(22)}.${signature}`,
-      ...[`${publicUrl}/v1/hooks/upstream/%ff`, `${url}A`, foreign.urlOf(`att_${id}`)],
+      `${publicUrl}/v1/hooks/upstream/%ff`,
+      `${url}A`,
+      foreign.urlOf(`att_${id}`),
       // Rightly signed, for an attempt that is not here.
       strange,
     ]

@@ -67,7 +67,9 @@ describe('killed at a named line of a deferred call', () => {
     const content = {
       channels: [{ id: 'image', upstream: 'openai-compatible', settings }],
       models: [...Object.keys(ENDINGS), STOPPED].map((id) => ({
-        ...{ id, type: 'image', prices: [{ unit: 'image', amount: '0.5' }] },
+        id,
+        type: 'image',
+        prices: [{ unit: 'image', amount: '0.5' }],
         routes: [{ channel: 'image', upstream_model: id }],
       })),
     }

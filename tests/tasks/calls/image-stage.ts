@@ -23,7 +23,8 @@ const TOKENS = [
 
 function imageCatalog(first: string, second: string): object {
   const channel = (id: string, base_url: string) => ({
-    ...{ id, upstream: 'openai-compatible' },
+    id,
+    upstream: 'openai-compatible',
     settings: { base_url, api_key: 'vendor-key' },
   })
   const routes = (upstream_model: string) => [{ channel: 'first', upstream_model }]
@@ -33,12 +34,16 @@ function imageCatalog(first: string, second: string): object {
       { id: 'piece', type: 'image', prices: PIECE, routes: routes('p-1') },
       { id: 'tokens', type: 'image', prices: TOKENS, routes: routes('t-1') },
       {
-        ...{ id: 'by-task', type: 'image', prices: [{ unit: 'task', amount: '0.7' }] },
+        id: 'by-task',
+        type: 'image',
+        prices: [{ unit: 'task', amount: '0.7' }],
         routes: routes('b-1'),
       },
       { id: 'free', type: 'image', free: true, routes: routes('f-1') },
       {
-        ...{ id: 'two-routes', type: 'image', prices: PIECE },
+        id: 'two-routes',
+        type: 'image',
+        prices: PIECE,
         routes: [
           { channel: 'first', upstream_model: 'r-1', priority: 0 },
           { channel: 'second', upstream_model: 'r-2', priority: 1 },
@@ -74,7 +79,10 @@ export async function startImageStage(
   const look = async (tenant: Tenant, id: string) =>
     (await gateway.get(`${ASYNC_PATH}/${id}`, tenant.key)).json
   return {
-    ...{ gateway, vendor, second, look },
+    gateway,
+    vendor,
+    second,
+    look,
     create: (tenant, body = {}, headers = {}) =>
       gateway.post(ASYNC_PATH, tenant.key, { model: 'piece', prompt: 'a river', ...body }, headers),
     until(tenant, id, ...states) {

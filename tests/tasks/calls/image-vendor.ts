@@ -25,8 +25,12 @@ type State = Omit<ImageVendor, 'url' | 'letGo' | 'stop'> & { readonly waiting: (
 
 export async function startImageVendor(): Promise<ImageVendor> {
   const state: State = {
-    ...{ made: new Map(), faults: [], waiting: [] },
-    ...{ waits: false, base64: false, usage: undefined },
+    made: new Map(),
+    faults: [],
+    waiting: [],
+    waits: false,
+    base64: false,
+    usage: undefined,
   }
   const server = createServer((request, response) => {
     answer(state, request, response).catch(() => request.socket.destroy())

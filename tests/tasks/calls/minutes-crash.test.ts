@@ -57,7 +57,9 @@ describe('killed while a recording is summarised', () => {
         lines: { unit: string; quantity: number }[]
       }
       assert.deepEqual(record.lines.map(({ unit }) => unit).sort(), [
-        ...['input_token', 'output_token', 'second'],
+        'input_token',
+        'output_token',
+        'second',
       ])
       assert.ok((await audit(stage.sql)).ok)
     })

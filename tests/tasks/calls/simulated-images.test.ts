@@ -114,7 +114,9 @@ describe('a stream', () => {
       key: tenant.key,
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ model, stream: true, prompt: `a river [[call:${marker}]] ${words}` },
+        model,
+        stream: true,
+        prompt: `a river [[call:${marker}]] ${words}`,
         ...(model === SEEDREAM ? { n: 3 } : {}),
       }),
     })

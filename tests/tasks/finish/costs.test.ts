@@ -23,7 +23,9 @@ describe('the cost of a task', { concurrency: false }, () => {
     tenant = await stage.gateway.tenant({ balance: '10000' })
     const token = (amount: string) => ({ unit: 'output_token', per: 1_000_000, amount })
     const model = (id: string, upstream_model: string, costs: object[], more: object = {}) => ({
-      ...{ id, type: 'video', prices: [token('46')] },
+      id,
+      type: 'video',
+      prices: [token('46')],
       routes: [{ channel: 'video', upstream_model, costs }],
       ...more,
     })

@@ -109,7 +109,8 @@ describe('a task', () => {
       channels: [{ id: 'video', upstream: 'ark', settings }],
       models: [
         {
-          ...{ id: 'test-video', type: 'video' },
+          id: 'test-video',
+          type: 'video',
           prices: [{ unit: 'output_token', per: 1_000_000, amount: '46' }],
           routes: [{ channel: 'video', upstream_model: 'doubao-seedance-2-0-260128' }],
         },

@@ -36,7 +36,11 @@ describe('cancelling a task', () => {
     const record = await stage.gateway.record(created, tenant.key)
     assert.deepEqual([record.status, record.charged], ['cancelled', '0'])
     assert.deepEqual(await stage.timeline(tenant, id), [
-      ...['held', 'submitted', 'cancel_sent', 'failed', 'released'],
+      'held',
+      'submitted',
+      'cancel_sent',
+      'failed',
+      'released',
     ])
   })
 

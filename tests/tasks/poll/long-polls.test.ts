@@ -63,18 +63,23 @@ describe('a stop while a model is asked about a result', () => {
       channels: [
         { id: 'thinker', upstream: 'openai-compatible', settings },
         {
-          ...{ id: 'recognition', upstream: 'doubao-recognition' },
+          id: 'recognition',
+          upstream: 'doubao-recognition',
           // biome-ignore lint/suspicious/noTemplateCurlyInString: the catalog's own variable
           settings: { base_url: '${SIMULATORS_URL}/openspeech', api_key: 'sim-speech-key' },
         },
       ],
       models: [
         {
-          ...{ id: 'thinking', type: 'chat', free: true },
+          id: 'thinking',
+          type: 'chat',
+          free: true,
           routes: [{ channel: 'thinker', upstream_model: 'm' }],
         },
         {
-          ...{ id: 'thoughtful-minutes', type: 'minutes', free: true },
+          id: 'thoughtful-minutes',
+          type: 'minutes',
+          free: true,
           details: { summary_model: 'thinking' },
           routes: [{ channel: 'recognition', upstream_model: 'volc.seedasr.auc' }],
         },

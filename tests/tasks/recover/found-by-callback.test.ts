@@ -30,7 +30,8 @@ describe('a lost submission at a vendor that only reports', () => {
     const environment = { ...QUICK, ...(await reachable()), ALLOW_PRIVATE_TARGETS: 'true' }
     gateway = await startTestGateway(environment)
     const channel = (id: string, more: object) => ({
-      ...{ id, upstream: 'minimax' },
+      id,
+      upstream: 'minimax',
       settings: {
         base_url: `${gateway.simulators.url}/minimax`,
         api_key: 'sim-minimax-key',
@@ -38,7 +39,9 @@ describe('a lost submission at a vendor that only reports', () => {
       },
     })
     const model = (id: string) => ({
-      ...{ id, type: 'video', prices: PRICES },
+      id,
+      type: 'video',
+      prices: PRICES,
       routes: [{ channel: id, upstream_model: 'MiniMax-H3' }],
     })
     await gateway.apply({

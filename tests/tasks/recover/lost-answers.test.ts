@@ -38,10 +38,13 @@ describe('a creation whose answer was lost', () => {
   const words = (marker: string) =>
     `[[call:${marker}]][[fault:lost-answer=504;media-seconds=20;${FAST}]]`
   const video = (model: string) => (marker: string) => ({
-    ...{ model, duration: 5, content: [{ type: 'text', text: words(marker) }] },
+    model,
+    duration: 5,
+    content: [{ type: 'text', text: words(marker) }],
   })
   const minutes = (model: string) => (marker: string) => ({
-    ...{ model, features: { summary: true } },
+    model,
+    features: { summary: true },
     file_url: `https://media.example/a.mp3?x=${words(marker)}`,
   })
 
@@ -206,7 +209,8 @@ describe('a task goes by the id that its creation answered', () => {
         assert.equal(json.status, 'succeeded')
       }
       const removed = await gateway.fetch(`${path}/${created.id}`, {
-        ...{ method: 'DELETE', key: tenant.key },
+        method: 'DELETE',
+        key: tenant.key,
       })
       assert.equal(removed.status, 200)
       await removed.text()

@@ -124,7 +124,10 @@ describe('a submission', () => {
     const before = posts()
     const leaving = new AbortController()
     const sent = stage.gateway.fetch(VIDEO_PATH, {
-      ...{ method: 'POST', key: tenant.key, headers, body: JSON.stringify(BODY) },
+      method: 'POST',
+      key: tenant.key,
+      headers,
+      body: JSON.stringify(BODY),
       signal: leaving.signal,
     })
     while (posts() === before) await sleep(1)

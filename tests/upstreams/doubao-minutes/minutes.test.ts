@@ -9,8 +9,12 @@ const ID = '7534280011223344556'
 const QUERY = '/api/v3/auc/lark/query'
 const SUBMIT = '/api/v3/auc/lark/submit'
 const PARAMETERS = {
-  ...{ file_url: 'https://files.example/a.mp3', file_type: 'audio', source_lang: 'zh_cn' },
-  ...{ speaker_identification: true, number_of_speakers: 0, need_word_time_series: false },
+  file_url: 'https://files.example/a.mp3',
+  file_type: 'audio',
+  source_lang: 'zh_cn',
+  speaker_identification: true,
+  number_of_speakers: 0,
+  need_word_time_series: false,
 }
 
 async function vendor(t: TestContext, answers: (url: string) => Record<string, Recorded>) {
@@ -22,7 +26,10 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
     driver.submit(
       wire,
       {
-        ...{ settings, upstreamModel: 'volc.lark.minutes', details: {}, given: new Set() },
+        settings,
+        upstreamModel: 'volc.lark.minutes',
+        details: {},
+        given: new Set(),
         parameters: { ...PARAMETERS, ...more },
       },
       { id: 'att_1' },
@@ -45,15 +52,22 @@ test('all_activate sets the flag of billing and every ability beside it', async 
   assert.deepEqual(JSON.parse(body), {
     Input: { Offline: { FileURL: PARAMETERS.file_url, FileType: 'audio' } },
     Params: {
-      ...{ AllActivate: true, SourceLang: 'zh_cn', AudioTranscriptionEnable: true },
+      AllActivate: true,
+      SourceLang: 'zh_cn',
+      AudioTranscriptionEnable: true,
       AudioTranscriptionParams: {
-        ...{ SpeakerIdentification: true, NumberOfSpeaker: 0, NeedWordTimeSeries: false },
+        SpeakerIdentification: true,
+        NumberOfSpeaker: 0,
+        NeedWordTimeSeries: false,
         HotWords: '[{"word":"豆包"},{"word":"字节"}]',
       },
-      ...{ SummarizationEnabled: true, SummarizationParams: { Types: ['summary'] } },
-      ...{ ChapterEnabled: true, InformationExtractionEnabled: true },
+      SummarizationEnabled: true,
+      SummarizationParams: { Types: ['summary'] },
+      ChapterEnabled: true,
+      InformationExtractionEnabled: true,
       InformationExtractionParams: { Types: ['todo_list', 'question_answer'] },
-      ...{ TranslationEnable: true, TranslationParams: { TargetLang: 'en_us' } },
+      TranslationEnable: true,
+      TranslationParams: { TargetLang: 'en_us' },
     },
   })
 })
@@ -81,12 +95,19 @@ test('files are read, with times as numbers or as strings, and without words', a
     [QUERY]: {
       code: 20000000,
       body: {
-        ...{ Code: 0, Message: 'success' },
+        Code: 0,
+        Message: 'success',
         Data: {
-          ...{ TaskID: ID, Status: 'success', ErrCode: 0, ErrMessage: '' },
+          TaskID: ID,
+          Status: 'success',
+          ErrCode: 0,
+          ErrMessage: '',
           Result: {
-            ...{ AudioTranscriptionFile: `${url}/t`, SummarizationFile: `${url}/s` },
-            ...{ ChapterFile: `${url}/c`, InformationExtractionFile: '', TranslationFile: '' },
+            AudioTranscriptionFile: `${url}/t`,
+            SummarizationFile: `${url}/s`,
+            ChapterFile: `${url}/c`,
+            InformationExtractionFile: '',
+            TranslationFile: '',
           },
         },
       },

@@ -16,8 +16,10 @@ async function vendor(t: TestContext, recorded: Recorded) {
 test('the id of the task is the id of the request; speakers are always told apart', async (t) => {
   const { seen, ...channel } = await vendor(t, { code: 20000000 })
   const parameters = {
-    ...{ file_url: 'https://files.example/A.WAV?x=1', source_lang: 'en_us' },
-    ...{ speaker_identification: false, hot_words: '["Seed"]' },
+    file_url: 'https://files.example/A.WAV?x=1',
+    source_lang: 'en_us',
+    speaker_identification: false,
+    hot_words: '["Seed"]',
   }
   const order = { ...channel, parameters, details: {}, given: new Set<string>() }
   const { upstreamId } = await driver.submit(wire, order, { id: 'att_1' })
@@ -31,8 +33,11 @@ test('the id of the task is the id of the request; speakers are always told apar
   assert.deepEqual(JSON.parse(body), {
     audio: { url: parameters.file_url, format: 'wav', language: 'en-US' },
     request: {
-      ...{ model_name: 'bigmodel', enable_itn: true, enable_punc: true },
-      ...{ enable_speaker_info: true, show_utterances: true },
+      model_name: 'bigmodel',
+      enable_itn: true,
+      enable_punc: true,
+      enable_speaker_info: true,
+      show_utterances: true,
       corpus: { context: '{"hotwords":[{"word":"Seed"}]}' },
     },
   })
@@ -40,18 +45,28 @@ test('the id of the task is the id of the request; speakers are always told apar
 
 const utterances = [
   {
-    ...{ text: '大家好，', start_time: 120, end_time: 1480, definite: true },
+    text: '大家好，',
+    start_time: 120,
+    end_time: 1480,
+    definite: true,
     additions: { speaker: '1' },
     words: [{ text: '大', start_time: -1, end_time: 300, blank_duration: 0 }],
   },
   {
-    ...{ text: '开始吧。', start_time: 1700, end_time: 2660, definite: true },
-    ...{ additions: { speaker: '2' }, words: [] },
+    text: '开始吧。',
+    start_time: 1700,
+    end_time: 2660,
+    definite: true,
+    additions: { speaker: '2' },
+    words: [],
   },
 ]
 const sentences = [
   {
-    ...{ start_ms: 120, end_ms: 1480, speaker: '1', text: '大家好，' },
+    start_ms: 120,
+    end_ms: 1480,
+    speaker: '1',
+    text: '大家好，',
     words: [{ text: '大', start_ms: 0, end_ms: 300 }],
   },
   { start_ms: 1700, end_ms: 2660, speaker: '2', text: '开始吧。' },

@@ -15,7 +15,8 @@ const DEFAULTS = { resolution: '720p', ratio: 'adaptive', duration: 5, watermark
 const OK = { status_code: 0, status_msg: 'success' }
 const text = { type: 'text', text: 'a river' }
 const image = (name: string, role?: string) => ({
-  ...{ type: 'image_url', image_url: { url: `https://m.example/${name}` } },
+  type: 'image_url',
+  image_url: { url: `https://m.example/${name}` },
   ...(role ? { role } : {}),
 })
 
@@ -38,8 +39,11 @@ test('v1: every field in the vendor’s words; the default length is its shortes
   const answers = { [SUBMIT_1]: { body: { task_id: ID, base_resp: OK } } }
   const { url, seen } = await startRecorded(t, () => answers)
   const asked = {
-    ...{ content: [text, image('a.png', 'first_frame'), image('b.png', 'last_frame')] },
-    ...{ resolution: '768P', watermark: true, prompt_optimizer: false, seed: 7 },
+    content: [text, image('a.png', 'first_frame'), image('b.png', 'last_frame')],
+    resolution: '768P',
+    watermark: true,
+    prompt_optimizer: false,
+    seed: 7,
   }
   const order = orderOf(HAILUO, asked, url)
   assert.deepEqual(driver.prepare(order), {
@@ -49,10 +53,14 @@ test('v1: every field in the vendor’s words; the default length is its shortes
   assert.deepEqual(await driver.submit(wire, order, ATTEMPT), { upstreamId: ID })
   assert.equal(seen[0]?.headers.authorization, 'Bearer minimax-key')
   assert.deepEqual(JSON.parse(seen[0]?.body ?? ''), {
-    ...{ model: HAILUO, prompt: 'a river', duration: 6, resolution: '768P' },
-    ...{ first_frame_image: 'https://m.example/a.png' },
-    ...{ last_frame_image: 'https://m.example/b.png' },
-    ...{ aigc_watermark: true, prompt_optimizer: false },
+    model: HAILUO,
+    prompt: 'a river',
+    duration: 6,
+    resolution: '768P',
+    first_frame_image: 'https://m.example/a.png',
+    last_frame_image: 'https://m.example/b.png',
+    aigc_watermark: true,
+    prompt_optimizer: false,
   })
 })
 
@@ -108,8 +116,12 @@ for (const [status, state] of [
 }
 
 const SUCCESS = {
-  ...{ task_id: ID, status: 'Success', file_id: '205258526306433', base_resp: OK },
-  ...{ video_width: 1366, video_height: 768 },
+  task_id: ID,
+  status: 'Success',
+  file_id: '205258526306433',
+  base_resp: OK,
+  video_width: 1366,
+  video_height: 768,
 }
 
 test('v1: a success is a file that is asked for', async (t) => {

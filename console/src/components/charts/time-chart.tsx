@@ -111,7 +111,10 @@ function measure({ kind, points }: TimeChartProps, width: number, height: number
   const tall = height - MARGIN.top - MARGIN.bottom
   const slotWidth = inner / Math.max(1, points.length)
   return {
-    ...{ left: MARGIN.left, right: width - MARGIN.right, slotWidth, marks },
+    left: MARGIN.left,
+    right: width - MARGIN.right,
+    slotWidth,
+    marks,
     bottom: height - MARGIN.bottom,
     x: (slot) => MARGIN.left + (slot + 0.5) * slotWidth,
     y: (value) => MARGIN.top + tall * (1 - value / top),

@@ -29,7 +29,10 @@ export interface Draft {
 
 export const NEW_PRICE: PriceDraft = { unit: 'input_token', per: '1000000', amount: '', when: '' }
 export const NEW_ROUTE: RouteDraft = {
-  ...{ channel: '', upstreamModel: '', priority: '0', weight: '1' },
+  channel: '',
+  upstreamModel: '',
+  priority: '0',
+  weight: '1',
   costs: [],
 }
 
@@ -107,7 +110,8 @@ export function toBody(draft: Draft) {
     routes: draft.routes.map(({ channel, upstreamModel, priority, weight, costs }) => ({
       channel,
       ...(upstreamModel.trim() === '' ? {} : { upstream_model: upstreamModel.trim() }),
-      ...{ priority: Number(priority), weight: Number(weight) },
+      priority: Number(priority),
+      weight: Number(weight),
       ...(costs.length === 0 ? {} : { costs: toPrices(costs) }),
     })),
     limits: readObject('limits', draft.limits),
@@ -118,7 +122,9 @@ export function toBody(draft: Draft) {
 /** Throws BadJson. */
 export function toPrices(drafts: readonly PriceDraft[]) {
   return drafts.map(({ unit, per, amount, when }) => ({
-    ...{ unit, per: Number(per), amount: amount.trim() },
+    unit,
+    per: Number(per),
+    amount: amount.trim(),
     ...(when.trim() === '' ? {} : { when: readJson('when', when) }),
   }))
 }

@@ -66,7 +66,10 @@ export function EarningsTable({ title, what, rows, order, linkOf }: EarningsTabl
       label={title}
       pages={asPages({
         data: { data: sorted },
-        ...{ error: null, isPending: false, isPlaceholderData: false, refetch: () => undefined },
+        error: null,
+        isPending: false,
+        isPlaceholderData: false,
+        refetch: () => undefined,
       })}
       columns={columns}
       rowId={(row) => `${row.name} ${row.currency}`}
@@ -134,8 +137,12 @@ interface OrderSelectProps {
 export function OrderSelect({ value, onChange }: OrderSelectProps) {
   const t = useMessages(messages)
   const names = {
-    ...{ revenue: t('revenue'), cost: t('cost'), margin: t('margin'), share: t('marginShare') },
-    ...{ calls: t('calls'), errors: t('errors') },
+    revenue: t('revenue'),
+    cost: t('cost'),
+    margin: t('margin'),
+    share: t('marginShare'),
+    calls: t('calls'),
+    errors: t('errors'),
   }
   return (
     <Select

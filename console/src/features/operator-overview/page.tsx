@@ -162,10 +162,13 @@ function Accounts({ overview }: PartProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const shares: Share[] = overview.accounts.map((row) => ({
-    ...{ id: row.account_id, label: row.name, value: Number(row.revenue) },
+    id: row.account_id,
+    label: row.name,
+    value: Number(row.revenue),
     text: formatMoney(row.revenue, { currency: row.currency, language, places: 4 }),
     note: t('callsOf', { count: formatNumber(row.calls, language) }),
-    ...{ to: '/operator/accounts', search: { id: row.account_id } },
+    to: '/operator/accounts',
+    search: { id: row.account_id },
   }))
   return <SharePanel title={t('accounts')} shares={shares} />
 }

@@ -57,7 +57,8 @@ function SpendChart({ summary, filled, open }: ChartProps) {
   return (
     <Panel title={t('spend')}>
       <TimeChart
-        {...{ points, step }}
+        points={points}
+        step={step}
         kind="columns"
         label={t('spend')}
         series={[{ label: t('spend'), color: 'var(--mantine-color-river-6)' }]}
@@ -84,7 +85,8 @@ function CallsChart({ summary, filled, open }: ChartProps) {
   return (
     <Panel title={t('calls')}>
       <TimeChart
-        {...{ points, series }}
+        points={points}
+        series={series}
         step={summary.step}
         kind="columns"
         label={t('calls')}
@@ -108,7 +110,8 @@ function LatencyChart({ summary, filled, open }: ChartProps) {
   return (
     <Panel title={t('latency')}>
       <TimeChart
-        {...{ points, series }}
+        points={points}
+        series={series}
         step={summary.step}
         kind="lines"
         label={t('latency')}

@@ -18,11 +18,15 @@ export function Shares({ summary }: { readonly summary: Summary }) {
     to: '/usage',
   })
   const byModel: Share[] = models.map((row) => ({
-    ...{ ...share(row), id: row.model, label: row.model },
+    ...share(row),
+    id: row.model,
+    label: row.model,
     search: { from, to, model: row.model },
   }))
   const byKey: Share[] = keys.map((row) => ({
-    ...{ ...share(row), id: row.key_id, label: row.name || row.display || t('other') },
+    ...share(row),
+    id: row.key_id,
+    label: row.name || row.display || t('other'),
     search: { from, to, key: row.key_id },
   }))
   return (

@@ -32,7 +32,9 @@ function AddAppForm({ onClose, onCodes }: Omit<AddAppProps, 'isOpen'>) {
   const offer = useQuery({
     queryKey: ['totp offer'],
     queryFn: () => callAdmin('POST /profile/totp', {}),
-    ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    retry: false,
   })
   const confirm = useAdminChange('POST /profile/totp/confirm')
   if (offer.error) return <ErrorState error={offer.error} onRetry={() => void offer.refetch()} />

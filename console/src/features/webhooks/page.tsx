@@ -58,7 +58,8 @@ function Deliveries({ accountId }: { readonly accountId: string }) {
   const { openId } = list
   const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, {
-    ...{ live: ['deliveries'] as const, keepPrevious: true },
+    live: ['deliveries'] as const,
+    keepPrevious: true,
     // A delivery may begin and end between two looks of the server at what changes.
     refetchEveryMs: REFRESH_MS,
   })

@@ -49,7 +49,11 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       limit,
       ({ id }) => id,
       ({ id, kind, amount, reason, created_at: at }) => ({
-        ...{ id, kind, reason, amount: formatAmount(amount), created_at: at.toISOString() },
+        id,
+        kind,
+        reason,
+        amount: formatAmount(amount),
+        created_at: at.toISOString(),
       }),
     )
   },
@@ -61,7 +65,10 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const balance = await services.ledger.balance(params.account_id)
     const { currency, available } = found(balance, 'account')
     return {
-      ...{ credit_id: creditId, kind, currency, amount: formatAmount(amountNanos) },
+      credit_id: creditId,
+      kind,
+      currency,
+      amount: formatAmount(amountNanos),
       available: formatAmount(available),
     }
   },

@@ -28,7 +28,9 @@ async function listShelf(
   { limit, cursor, from, to, model, task_id: taskId }: Query,
 ) {
   const filter: AssetFilter = {
-    ...{ accountId, kinds, limit: limit + 1 },
+    accountId,
+    kinds,
+    limit: limit + 1,
     ...(cursor ? { after: cursor } : {}),
     ...(from ? { from } : {}),
     ...(to ? { to } : {}),

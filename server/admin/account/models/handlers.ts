@@ -23,9 +23,14 @@ function describe(model: Model, services: AdminServices) {
     return limit === undefined ? [] : [[name, limit] as const]
   })
   return {
-    ...{ id, type: model.type, display_name, owned_by },
+    id,
+    type: model.type,
+    display_name,
+    owned_by,
     description: typeof description === 'string' ? description : null,
-    ...{ free, currency: model.currency, prices },
+    free,
+    currency: model.currency,
+    prices,
     price_version: model.priceVersion?.toString() ?? null,
     limits: Object.fromEntries(limits),
     endpoints,

@@ -45,7 +45,10 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     const { call, quoted } = await supposeAny(
       findEndpoint(path, services),
       {
-        ...{ value, query: new URLSearchParams(query), headers, requestId: context.requestId },
+        value,
+        query: new URLSearchParams(query),
+        headers,
+        requestId: context.requestId,
         file: file && {
           bytes: file.bytes,
           head: Buffer.from(file.head, 'base64'),
@@ -59,7 +62,9 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     const { amountNanos } = quoted
     const lines = explainHold(model, quoted)
     return {
-      ...{ model: model.id, currency, free: model.free },
+      model: model.id,
+      currency,
+      free: model.free,
       amount: formatAmount(amountNanos),
       covered: available >= amountNanos,
       price_version: model.priceVersion?.toString() ?? null,

@@ -52,7 +52,9 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     throw invalidField('from', `at most ${DAYS_MAX[step]} days by ${step}`)
   }
   const filter: FigureFilter = {
-    ...{ accountId, from, to },
+    accountId,
+    from,
+    to,
     ...(model ? { model } : {}),
     ...(endpoint ? { endpoint } : {}),
     ...(key ? { keyId: key } : {}),
@@ -68,7 +70,10 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   const ids = keys.map(({ name }) => name)
   const names = await readKeyNames(sql, accountId, ids)
   return {
-    ...{ currency, from: from.toISOString(), to: to.toISOString(), step },
+    currency,
+    from: from.toISOString(),
+    to: to.toISOString(),
+    step,
     totals: { ...describeFigures(addUp(series)), latency: describeLatency(latency) },
     series: describeSeries(series, latency),
     models: models.map((row) => ({ model: row.name, ...describeFigures(row) })),

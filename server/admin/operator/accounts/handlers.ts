@@ -127,7 +127,9 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
     note({ amount: body.amount, kind, reason })
     const credit = { accountId: params.account_id, kind, amountNanos, reason, eventId }
     const posted = await postCredit(services.sql, {
-      ...{ ...credit, id: newId('cred'), actor: session.user.email },
+      ...credit,
+      id: newId('cred'),
+      actor: session.user.email,
     }).catch((error) => {
       if (!isCheckViolation(error)) throw error
       const most = kind === 'forgiveness' ? before.debt : before.available

@@ -28,7 +28,11 @@ async function createDescriber(services: AdminServices) {
     const usable = channels.has(id)
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {
-      ...{ id, upstream, status, version, source },
+      id,
+      upstream,
+      status,
+      version,
+      source,
       health: {
         state: usable
           ? forMs === undefined

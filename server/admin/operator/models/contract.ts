@@ -21,7 +21,10 @@ const route = z.object({
 })
 
 const margin = z.object({
-  ...{ channel: z.string(), upstream_model: z.string(), unit: z.string(), per: z.number() },
+  channel: z.string(),
+  upstream_model: z.string(),
+  unit: z.string(),
+  per: z.number(),
   when: z.record(z.string(), z.unknown()).optional(),
   price: z.string(),
   upstream_cost: z.string().nullable().describe('Of as many units; null: unknown.'),

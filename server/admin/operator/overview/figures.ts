@@ -3,7 +3,11 @@ import { formatAmount, type Nanos } from '../../../lib/money.ts'
 import type { Sums } from './store.ts'
 
 const NO_SUMS: Omit<Sums, 'currency'> = {
-  ...{ calls: 0n, errors: 0n, revenue: 0n, upstream_cost: 0n, uncosted: 0n },
+  calls: 0n,
+  errors: 0n,
+  revenue: 0n,
+  upstream_cost: 0n,
+  uncosted: 0n,
 }
 
 export function addUp(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'currency'> {

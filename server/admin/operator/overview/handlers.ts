@@ -59,7 +59,9 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       countActive(sql, span),
     ])
     return {
-      ...{ from: from.toISOString(), to: to.toISOString(), step: query.step },
+      from: from.toISOString(),
+      to: to.toISOString(),
+      step: query.step,
       currencies: totals.map(({ currency, available, held, debt }) => ({
         currency,
         ...showFigures(addUp(series.filter((row) => row.currency === currency))),

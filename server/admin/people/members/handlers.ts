@@ -18,7 +18,9 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
     await requireAccount(sql, params.account_id)
     const rows = await selectMembers(sql, params.account_id)
     const data = rows.map(({ person_id, created_at, ...row }) => ({
-      ...{ id: person_id, ...row, created_at: created_at.toISOString() },
+      id: person_id,
+      ...row,
+      created_at: created_at.toISOString(),
     }))
     return { data }
   },

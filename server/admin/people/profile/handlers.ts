@@ -57,7 +57,9 @@ export const profileHandlers: HandlersOf<typeof profileContract> = {
   async 'GET /profile/passkeys'({ session }, { sql }) {
     const rows = await selectPasskeys(sql, session.user.id)
     const data = rows.map(({ id, name, backed_up, created_at, used_at }) => ({
-      ...{ id, name, backed_up },
+      id,
+      name,
+      backed_up,
       created_at: created_at.toISOString(),
       used_at: used_at?.toISOString() ?? null,
     }))

@@ -29,7 +29,9 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
       session_id: session.sessionId,
       user: { ...user },
       memberships: memberships.map(({ accountId, accountName, role }) => ({
-        ...{ account_id: accountId, account_name: accountName, role },
+        account_id: accountId,
+        account_name: accountName,
+        role,
       })),
       stepped_up_until: steppedUpUntil?.toISOString() ?? null,
       second_factor: {

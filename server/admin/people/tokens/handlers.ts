@@ -14,11 +14,15 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
     return {
       user: { id, email, name, operator },
       memberships: memberships.map(({ accountId, accountName, role }) => ({
-        ...{ account_id: accountId, account_name: accountName, role },
+        account_id: accountId,
+        account_name: accountName,
+        role,
       })),
       token: token
         ? {
-            ...{ id: token.id, name: token.name, scope: token.scope },
+            id: token.id,
+            name: token.name,
+            scope: token.scope,
             sensitive: token.isSensitive,
             expires_at: token.expiresAt?.toISOString() ?? null,
           }
@@ -32,7 +36,11 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
   async 'POST /profile/tokens'({ session, body, note }, { sql }) {
     const { name, scope, sensitive: isSensitive, expires_at: at } = body
     const wanted = {
-      ...{ personId: session.user.id, createdBy: session.user.id, name, scope, isSensitive },
+      personId: session.user.id,
+      createdBy: session.user.id,
+      name,
+      scope,
+      isSensitive,
       expiresAt: typeof at === 'string' ? new Date(at) : at,
     }
     const { token, ...row } = await asRefusal(createAccessToken(sql, wanted))
@@ -60,7 +68,11 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
 
 function show(row: TokenRow) {
   return {
-    ...{ id: row.id, name: row.name, display: row.display, scope: row.scope, state: row.state },
+    id: row.id,
+    name: row.name,
+    display: row.display,
+    scope: row.scope,
+    state: row.state,
     sensitive: row.is_sensitive,
     created_at: row.created_at.toISOString(),
     expires_at: row.expires_at?.toISOString() ?? null,

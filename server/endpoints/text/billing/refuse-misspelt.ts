@@ -6,10 +6,27 @@ import { PLAIN_CHAT, PLAIN_EMBEDDINGS, PLAIN_MESSAGES, PLAIN_RESPONSES } from '.
 
 /** Members that ask for what costs or belongs to somebody, and that no list of plain ones has. */
 const OTHERS = [
-  ...['models', 'plugins', 'provider', 'web_search_options', 'enable_search', 'search_parameters'],
-  ...['conversation', 'prompt', 'container', 'mcp_servers', 'fallbacks', 'fallback_credit_token'],
-  ...['size', 'quality', 'style', 'partial_images', 'image', 'images', 'mask'],
-  ...['sequential_image_generation', 'sequential_image_generation_options'],
+  'models',
+  'plugins',
+  'provider',
+  'web_search_options',
+  'enable_search',
+  'search_parameters',
+  'conversation',
+  'prompt',
+  'container',
+  'mcp_servers',
+  'fallbacks',
+  'fallback_credit_token',
+  'size',
+  'quality',
+  'style',
+  'partial_images',
+  'image',
+  'images',
+  'mask',
+  'sequential_image_generation',
+  'sequential_image_generation_options',
 ]
 const KNOWN: ReadonlySet<string> = new Set([
   ...PLAIN_CHAT,

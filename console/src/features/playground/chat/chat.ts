@@ -8,8 +8,12 @@ import type { ChatValues, Reply } from './values.ts'
 
 export const chat: Capability<ChatValues, Reply> = {
   initial: {
-    ...{ dialect: 'completions', system: '', temperature: '', maxTokens: '' },
-    ...{ turns: [], draft: 'Name three rivers, and one thing that each is known for.' },
+    dialect: 'completions',
+    system: '',
+    temperature: '',
+    maxTokens: '',
+    turns: [],
+    draft: 'Name three rivers, and one thing that each is known for.',
   },
   toOrder,
   read: readChat,

@@ -44,7 +44,9 @@ const WRITERS: Readonly<Record<Dialect, Writer>> = {
   messages: (model, { system, temperature, maxTokens, ...said }) => ({
     headers: VERSION,
     body: given({
-      ...{ model, max_tokens: numberOf(maxTokens) ?? MESSAGES_TOKENS, system },
+      model,
+      max_tokens: numberOf(maxTokens) ?? MESSAGES_TOKENS,
+      system,
       messages: spoken(said),
       temperature: numberOf(temperature),
       stream: true,
@@ -52,7 +54,9 @@ const WRITERS: Readonly<Record<Dialect, Writer>> = {
   }),
   responses: (model, { system, temperature, maxTokens, ...said }) => ({
     body: given({
-      ...{ model, instructions: system, input: spoken(said) },
+      model,
+      instructions: system,
+      input: spoken(said),
       temperature: numberOf(temperature),
       max_output_tokens: numberOf(maxTokens),
       stream: true,

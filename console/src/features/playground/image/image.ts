@@ -35,8 +35,12 @@ export function chosenPath({ endpoints }: Model, { path }: ImageValues): string 
 
 export const image: Capability<ImageValues, ImageResult> = {
   initial: {
-    ...{ path: AT_ONCE, prompt: 'A river at dawn, in ink, with one small boat', count: 1 },
-    ...{ size: '', quality: '', format: 'b64_json' },
+    path: AT_ONCE,
+    prompt: 'A river at dawn, in ink, with one small boat',
+    count: 1,
+    size: '',
+    quality: '',
+    format: 'b64_json',
   },
   toOrder: (model, values) => {
     const { prompt, count, size, quality, format } = values
@@ -45,7 +49,11 @@ export const image: Capability<ImageValues, ImageResult> = {
     return {
       path,
       body: given({
-        ...{ model: model.id, prompt, n: numberOf(count), size, quality },
+        model: model.id,
+        prompt,
+        n: numberOf(count),
+        size,
+        quality,
         response_format: path === AT_ONCE ? format : undefined,
       }),
     }

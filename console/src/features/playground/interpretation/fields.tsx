@@ -9,8 +9,26 @@ import type { InterpretationValues } from './interpretation.ts'
 import { messages } from './messages.ts'
 
 const LANGUAGES = [
-  ...['zh', 'en', 'ja', 'de', 'fr', 'es', 'pt', 'id', 'ko', 'ru', 'it', 'ar', 'th', 'vi', 'tr'],
-  ...['ms', 'nl', 'pl', 'ro', 'cs'],
+  'zh',
+  'en',
+  'ja',
+  'de',
+  'fr',
+  'es',
+  'pt',
+  'id',
+  'ko',
+  'ru',
+  'it',
+  'ar',
+  'th',
+  'vi',
+  'tr',
+  'ms',
+  'nl',
+  'pl',
+  'ro',
+  'cs',
 ]
 /** Understood, but not spoken. */
 const DIALECTS = ['yue-CN', 'sh-CN']

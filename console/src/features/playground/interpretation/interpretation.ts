@@ -22,7 +22,11 @@ export interface InterpretationResult {
 }
 
 const NOTHING: InterpretationResult = {
-  ...{ heard: '', text: '', bytes: 0, firstMs: undefined, sound: undefined },
+  heard: '',
+  text: '',
+  bytes: 0,
+  firstMs: undefined,
+  sound: undefined,
 }
 
 async function readSpeech(

@@ -33,8 +33,14 @@ function featuresOf({ features, target }: MinutesValues) {
 
 export const minutes: Capability<MinutesValues, string> = {
   initial: {
-    ...{ url: '', language: 'zh_cn', speakers: 0, hotWords: '', target: 'en_us' },
-    ...{ features: ['summary', 'chapters'], identifies: true, hasWordTimes: false },
+    url: '',
+    language: 'zh_cn',
+    speakers: 0,
+    hotWords: '',
+    target: 'en_us',
+    features: ['summary', 'chapters'],
+    identifies: true,
+    hasWordTimes: false,
   },
   toOrder: (model, values) => {
     const url = values.url.trim()
@@ -44,7 +50,9 @@ export const minutes: Capability<MinutesValues, string> = {
     return {
       path: '/v1/audio/minutes',
       body: given({
-        ...{ model: model.id, file_url: url, source_lang: values.language },
+        model: model.id,
+        file_url: url,
+        source_lang: values.language,
         number_of_speakers: speakers || undefined,
         hot_words: values.hotWords,
         need_word_time_series: values.hasWordTimes || undefined,

@@ -38,7 +38,8 @@ export const search: Capability<SearchValues, SearchResult> = {
       path: '/v1/search',
       body: given({
         ...(type ? { Type: type } : { model: model.id }),
-        ...{ Query: query, Count: numberOf(count) },
+        Query: query,
+        Count: numberOf(count),
         ...(isWebSearch(model) ? web : {}),
       }),
     }

@@ -22,7 +22,9 @@ async function describe(content: Blob, name: string, seconds: number): Promise<O
   const tailAt = Math.max(HEAD_BYTES, content.size - TAIL_BYTES)
   const [head, tail] = [content.slice(0, HEAD_BYTES), content.slice(tailAt)]
   return {
-    ...{ content, name, seconds: Math.ceil(seconds) },
+    content,
+    name,
+    seconds: Math.ceil(seconds),
     head: await toBase64(head),
     tail: await toBase64(tail),
   }

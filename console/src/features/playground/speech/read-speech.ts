@@ -33,15 +33,13 @@ export async function readSpeech(
 ): Promise<SpeechResult> {
   const format = formatOf(order)
   let result: SpeechResult = {
-    ...{
-      bytes: 0,
-      firstMs: undefined,
-      billed: undefined,
-      words: [],
-      parts: [],
-      sound: undefined,
-      format,
-    },
+    bytes: 0,
+    firstMs: undefined,
+    billed: undefined,
+    words: [],
+    parts: [],
+    sound: undefined,
+    format,
   }
   const arrivals = order.path === NATIVE ? readNative(response) : readBytes(response)
   for await (const { part, billed, words } of arrivals) {

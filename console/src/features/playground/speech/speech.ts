@@ -20,10 +20,12 @@ function toNative(model: Model, values: SpeechValues, voice: string): Order {
     query: { model: model.id },
     body: {
       req_params: given({
-        ...{ text, speaker: voice },
+        text,
+        speaker: voice,
         audio_params: given({
           format: chosenFormat(NATIVE, values),
-          ...{ speech_rate: toRate(speed), loudness_rate: toRate(loudness) },
+          speech_rate: toRate(speed),
+          loudness_rate: toRate(loudness),
           enable_subtitle: hasTimes ? true : undefined,
         }),
         additions: context ? JSON.stringify({ context_texts: [context] }) : undefined,
@@ -38,7 +40,9 @@ function toSynthesis(model: Model, values: SpeechValues, voice: string, path: st
   return {
     path,
     body: given({
-      ...{ model: model.id, input: text, voice },
+      model: model.id,
+      input: text,
+      voice,
       response_format: chosenFormat(path, values),
       speed: factor === 1 ? undefined : factor,
       instructions: context,
@@ -48,8 +52,14 @@ function toSynthesis(model: Model, values: SpeechValues, voice: string, path: st
 
 export const speech: Capability<SpeechValues, SpeechResult> = {
   initial: {
-    ...{ path: NATIVE, text: 'All rivers run into the sea, yet the sea is not full.', voice: '' },
-    ...{ format: 'mp3', speed: 1, loudness: 1, context: '', hasTimes: false },
+    path: NATIVE,
+    text: 'All rivers run into the sea, yet the sea is not full.',
+    voice: '',
+    format: 'mp3',
+    speed: 1,
+    loudness: 1,
+    context: '',
+    hasTimes: false,
   },
   toOrder: (model, values) => {
     if (values.text.trim() === '') return undefined

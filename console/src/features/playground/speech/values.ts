@@ -19,11 +19,22 @@ export interface SpeechValues {
 
 const OLD_VOICES = ['zh_female_wanwanxiaohe_moon_bigtts', 'zh_male_yangguangqingnian_moon_bigtts']
 const NEW_VOICES = [
-  ...['zh_female_vv_uranus_bigtts', 'zh_female_xiaohe_uranus_bigtts'],
-  ...['zh_male_m191_uranus_bigtts', 'zh_male_taocheng_uranus_bigtts'],
+  'zh_female_vv_uranus_bigtts',
+  'zh_female_xiaohe_uranus_bigtts',
+  'zh_male_m191_uranus_bigtts',
+  'zh_male_taocheng_uranus_bigtts',
 ]
 const OPEN_VOICES = [
-  ...['alloy', 'ash', 'ballad', 'coral', 'echo', 'fable', 'nova', 'onyx', 'sage', 'shimmer'],
+  'alloy',
+  'ash',
+  'ballad',
+  'coral',
+  'echo',
+  'fable',
+  'nova',
+  'onyx',
+  'sage',
+  'shimmer',
 ]
 
 /** Voices that belong to the model's generation; callers may name others. */

@@ -53,9 +53,19 @@ function contentOf({ prompt, references }: VideoValues): Json[] {
 
 export const video: Capability<VideoValues, string> = {
   initial: {
-    ...{ prompt: 'A river at dawn, seen from a slow boat', references: [], duration: 5, seed: '' },
-    ...{ resolution: '', ratio: '', tier: '', callback: '', endUser: '' },
-    ...{ hasSound: true, hasLastFrame: false, isStill: false, hasWatermark: false },
+    prompt: 'A river at dawn, seen from a slow boat',
+    references: [],
+    duration: 5,
+    seed: '',
+    resolution: '',
+    ratio: '',
+    tier: '',
+    callback: '',
+    endUser: '',
+    hasSound: true,
+    hasLastFrame: false,
+    isStill: false,
+    hasWatermark: false,
   },
   toOrder: ({ id: model }, values) => {
     const content = contentOf(values)
@@ -63,9 +73,13 @@ export const video: Capability<VideoValues, string> = {
     return {
       path: '/v1/videos/generations',
       body: given({
-        ...{ model, content },
-        ...{ resolution: values.resolution, ratio: values.ratio, service_tier: values.tier },
-        ...{ duration: numberOf(values.duration), seed: numberOf(values.seed) },
+        model,
+        content,
+        resolution: values.resolution,
+        ratio: values.ratio,
+        service_tier: values.tier,
+        duration: numberOf(values.duration),
+        seed: numberOf(values.seed),
         generate_audio: values.hasSound ? undefined : false,
         return_last_frame: values.hasLastFrame || undefined,
         camera_fixed: values.isStill || undefined,

@@ -1,0 +1,115 @@
+/** Wires what calls run on. */
+import { join } from 'node:path'
+import { createAccounts } from '../accounts/identify.ts'
+import { type Assets, openAssets } from '../assets/assets.ts'
+import { openStorage } from '../assets/storage/open-storage.ts'
+import { createForms } from '../assets/uploads/forms.ts'
+import { createSpool } from '../assets/uploads/spool.ts'
+import { createCatalog } from '../catalog/load/snapshot.ts'
+import type { Config } from '../config/config.ts'
+import { refuseWhenFull } from '../database/embedded/disk.ts'
+import type { OpenedDatabase } from '../database/open.ts'
+import type { Continuity } from '../ledger/leases/continuity.ts'
+import type { Log } from '../lib/log.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { Guard } from '../outbound/guard.ts'
+import { createLimiter } from '../pipeline/admission/limiter.ts'
+import { createChannelHealth } from '../pipeline/send/channel-health.ts'
+import { createRetryBudget } from '../pipeline/send/retry-budget.ts'
+import type { Services } from '../pipeline/services.ts'
+import { UPSTREAMS } from '../upstreams/index.ts'
+import { createStoredAnswers } from '../usage/stored-answers.ts'
+import { openLedger } from './open-ledger.ts'
+import { createDispatcher, openGuard } from './open-outbound.ts'
+import { openMeters } from './open-telemetry.ts'
+import { type Readiness, watchReadiness } from './ready.ts'
+
+/** Opens what calls run on: the ledger, the catalog, the limits and the way to upstreams. */
+export async function openCore(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly secrets: SecretBox
+  readonly ownerId: string
+  readonly log: Log
+  /** Called when the database turns out to have lost what it had acknowledged. */
+  readonly onBroken: () => void
+}) {
+  const { config, database, secrets, ownerId, log, onBroken } = parts
+  const { sql } = database
+  const opened = await openLedger({
+    config,
+    database,
+    ownerId,
+    log,
+    onSurprise: (operation, verdict) => metrics.ledgerSurprise(operation, verdict),
+    onBroken,
+  })
+  const { ledger, sweeper, continuity, inFlight } = opened
+  const { settings, accounts, catalog } = await openCatalog(sql, secrets, log)
+  const readiness = openReadiness(config, database, continuity, log)
+  const health = createChannelHealth(() => performance.now())
+  const metrics = openMeters(inFlight, ledger, health)
+  const dispatcher = createDispatcher(config)
+  const outbound = openGuard(config)
+  const assets = openMedia({ config, sql, guard: outbound.guard, log })
+  const services: Services = {
+    accounts,
+    catalog,
+    ledger,
+    dispatcher,
+    health,
+    inFlight,
+    metrics,
+    log,
+    limits: { ...config.pipeline, ...config.bodies },
+    upstreams: UPSTREAMS,
+    limiter: createLimiter({ nowMs: () => performance.now(), shares: sweeper.liveOwners }),
+    retries: createRetryBudget(),
+    refusesWork: readiness.refusesWork,
+    storedAnswers: createStoredAnswers(sql),
+    forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.lend),
+  }
+  return {
+    services,
+    accounts,
+    catalog,
+    settings,
+    ledger,
+    sweeper,
+    inFlight,
+    readiness,
+    metrics,
+    dispatcher,
+    outbound,
+    assets,
+  }
+}
+
+/** Who may call, and what there is to be called. */
+async function openCatalog(sql: OpenedDatabase['sql'], secrets: SecretBox, log: Log) {
+  const settings = Object.fromEntries(UPSTREAMS)
+  const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
+  return { settings, accounts: createAccounts({ sql, log }), catalog }
+}
+
+function openReadiness(
+  config: Config,
+  database: OpenedDatabase,
+  { broken }: Continuity,
+  log: Log,
+): Readiness {
+  const sole = database.kind === 'embedded'
+  const disk = async () => (sole ? await refuseWhenFull(config.dataDir) : undefined)
+  return watchReadiness({ database: database.probe, disk, broken }, log)
+}
+
+function openMedia(parts: {
+  readonly config: Config
+  readonly sql: OpenedDatabase['sql']
+  readonly guard: Guard
+  readonly log: Log
+}): Assets {
+  const { config, ...rest } = parts
+  const { publicUrl, storage } = config
+  return openAssets({ ...rest, publicUrl, storage: openStorage(config), ...storage })
+}

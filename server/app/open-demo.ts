@@ -1,0 +1,47 @@
+/** Decides whether a gateway starts as a demo, and starts it. */
+
+import type { createCatalog } from '../catalog/load/snapshot.ts'
+import type { Config } from '../config/config.ts'
+import type { OpenedDatabase } from '../database/open.ts'
+import type { SecretBox } from '../lib/secrets/secrets.ts'
+import type { UPSTREAMS } from '../upstreams/index.ts'
+import { type Demo, demoLines, startDemo } from './demo.ts'
+import type { OpenedHooks } from './open-callbacks.ts'
+import type { OpenedOutbound } from './open-outbound.ts'
+import type { Door } from './open-sign-in.ts'
+
+/** Demo mode is for an embedded database without a channel, or with the simulators' own. */
+export async function maybeDemo(parts: {
+  readonly config: Config
+  readonly database: OpenedDatabase
+  readonly secrets: SecretBox
+  readonly settings: Record<string, NonNullable<ReturnType<typeof UPSTREAMS.get>>>
+  readonly catalog: Awaited<ReturnType<typeof createCatalog>>
+  readonly url: string
+  readonly port: number
+  readonly door: Door
+  readonly outbound: OpenedOutbound
+  readonly hooks: OpenedHooks
+}): Promise<Demo | undefined> {
+  const { config, database, catalog } = parts
+  if (database.kind !== 'embedded') return undefined
+  const channels = [...catalog.snapshot().channels.keys()]
+  if (channels.some((id) => !id.startsWith('sim-'))) return undefined
+  const demo = await startDemo({
+    sql: database.sql,
+    upstreams: parts.settings,
+    secrets: parts.secrets,
+    dataDir: config.dataDir,
+    baseUrl: parts.url,
+    signIn: parts.door.signIn,
+    simulatorsPort: parts.port + 1,
+  })
+  parts.door.markDemo()
+  parts.outbound.allowLoopback()
+  parts.hooks.markDemo()
+  await catalog.refresh()
+  if (config.log.level !== 'silent') {
+    console.log(demoLines(demo.file).join('\n'))
+  }
+  return demo
+}

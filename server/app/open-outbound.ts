@@ -1,0 +1,32 @@
+/** What the gateway may call: the guard of addresses, and the connections to upstreams. */
+
+import { Agent, type Dispatcher } from 'undici'
+import type { Config } from '../config/config.ts'
+import type { Allowance } from '../outbound/address.ts'
+import { createGuard } from '../outbound/guard.ts'
+import { maskCredentials } from '../pipeline/send/mask-credentials.ts'
+
+export type OpenedOutbound = ReturnType<typeof openGuard>
+
+/** Whether this is a demo, whose callers may name this machine, is known after the start. */
+export function openGuard(config: Config) {
+  const ports = new Set(config.targetPorts)
+  let allowance: Allowance = config.allowPrivateTargets ? 'private' : 'public'
+  return {
+    guard: createGuard({ policy: () => ({ allowance, ports }) }),
+    allowLoopback() {
+      if (allowance === 'public') allowance = 'loopback'
+    },
+  }
+}
+
+export function createDispatcher(config: Config): Dispatcher {
+  const agent = new Agent({
+    connect: { timeout: config.upstream.connectTimeoutMs },
+    connections: config.upstream.connectionsMax,
+    keepAliveTimeout: 30_000,
+    keepAliveMaxTimeout: 60_000,
+    pipelining: 1,
+  })
+  return agent.compose(maskCredentials)
+}

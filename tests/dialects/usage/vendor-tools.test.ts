@@ -1,0 +1,101 @@
+/** Calls of tools that a vendor ran and the cost it states, read from OpenAI-shaped usage. */
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { readChatUsage } from '../../../server/dialects/chat/read-usage.ts'
+
+const read = (usage: unknown, rest: object = {}) => readChatUsage({ ...rest, usage })
+
+describe('tools that the vendor ran', () => {
+  const cases: readonly [name: string, document: object, expected: object][] = [
+    [
+      'server_tool_use',
+      { usage: { server_tool_use: { web_search_requests: 3, web_fetch_requests: 1 } } },
+      { web_search_call: 3, web_fetch_call: 1 },
+    ],
+    [
+      'xAI, by kind and in sum',
+      {
+        usage: {
+          num_server_side_tools_used: 6,
+          server_side_tool_usage_details: {
+            web_search_calls: 2,
+            x_search_calls: 1,
+            code_interpreter_calls: 1,
+            file_search_calls: 1,
+            mcp_calls: 1,
+            document_search_calls: 0,
+          },
+        },
+      },
+      { web_search_call: 3, code_execution_call: 1, file_search_call: 1 },
+    ],
+    [
+      'xAI, in sum only',
+      { usage: { num_server_side_tools_used: 2, num_sources_used: 0 } },
+      { web_search_call: 2 },
+    ],
+    [
+      'the same searches in two places',
+      { tool_usage: { web_search: 3 }, usage: { tool_usage: { web_search: 3, mcp: 2 } } },
+      { web_search_call: 3 },
+    ],
+    [
+      'DashScope',
+      { usage: { plugins: { search: { count: 1 } }, x_tools: { web_extractor: { count: 2 } } } },
+      { web_search_call: 1, web_fetch_call: 2 },
+    ],
+    ['Mistral', { usage: { connectors: { web_search: 2 } } }, { web_search_call: 2 }],
+  ]
+  for (const [name, document, expected] of cases) {
+    test(name, () => assert.deepEqual(readChatUsage(document).usage, expected))
+  }
+
+  test('a count that no unit stands for is named', () => {
+    const usage = { server_tool_use: { dream_requests: 2, nothing_requests: 0 } }
+    assert.deepEqual(read(usage).unknownUsage, ['usage.server_tool_use.dream_requests'])
+  })
+
+  test('citations count for a request that asked for a search, once', () => {
+    const annotations = [{ type: 'url_citation' }, { type: 'url_citation' }]
+    const document = { choices: [{ message: { content: 'a', annotations } }] }
+    assert.equal(readChatUsage(document).usage, undefined)
+    const asked = readChatUsage(document, { asksForSearch: true })
+    assert.deepEqual(asked.usage, { web_search_call: 1 })
+  })
+
+  test('a search that is a call in the answer', () => {
+    const call = { type: 'builtin_function', function: { name: '$web_search', arguments: '{}' } }
+    const document = { choices: [{ message: { tool_calls: [call, call] } }] }
+    assert.deepEqual(readChatUsage(document).usage, { web_search_call: 1 })
+  })
+})
+
+describe('the cost that an answer states', () => {
+  const cases: readonly [usage: object, nanos: bigint | undefined][] = [
+    [{ cost: 0.00014123 }, 141_230n],
+    [{ cost: 0 }, 0n],
+    [{ cost: 1e-7 }, 100n],
+    [{ cost: 1.5e-10 }, 1n],
+    [{ cost: 0.1 }, 100_000_000n],
+    [{ cost: 12.000000001 }, 12_000_000_001n],
+    [{ cost: 0.29 }, 290_000_000n],
+    [{ cost: { total_cost: 0.006 } }, 6_000_000n],
+    [{ cost_in_usd_ticks: 1_466_250 }, 146_625n],
+    [{ cost_in_usd_ticks: 1 }, 1n],
+    [{ cost_in_usd_ticks: 0 }, 0n],
+    [{ cost: 0.001, is_byok: true, cost_details: { upstream_inference_cost: 0.02 } }, 21_000_000n],
+    [{ cost: 0.001, is_byok: true }, undefined],
+    [{ cost: -1 }, undefined],
+    [{ cost: '0.1' }, undefined],
+    [{ cost: null }, undefined],
+    [{ cost: 1e30 }, undefined],
+    [{ cost_in_usd_ticks: 1.5 }, undefined],
+    [{}, undefined],
+  ]
+  for (const [usage, nanos] of cases) {
+    test(JSON.stringify(usage), () => {
+      const expected = nanos === undefined ? undefined : { nanos, currency: 'USD' }
+      assert.deepEqual(read(usage).statedCost, expected)
+    })
+  }
+})
