@@ -4,7 +4,7 @@
  * at the median for the whole way: parse, translate, encode.
  */
 import { DEFAULT_CHAT_QUIRKS } from '../server/dialects/chat/quirks.ts'
-import { translateRequest } from '../server/dialects/messages-over-chat/request.ts'
+import { translateMessageRequest } from '../server/dialects/messages-over-chat/request.ts'
 import { isObject, tryParseJson } from '../server/lib/json.ts'
 import { buildConversation } from '../testbed/conversation.ts'
 import { circumstances, median, quantile, report, round } from '../testbed/results.ts'
@@ -25,7 +25,7 @@ function parse(): Readonly<Record<string, unknown>> {
 }
 
 function translateWhole(): number {
-  return translateRequest(parse(), OPTIONS).body.length
+  return translateMessageRequest(parse(), OPTIONS).body.length
 }
 
 function cpuMs(run: () => unknown): number {
@@ -47,9 +47,10 @@ function heapMegabytes(): number {
 
 const request = parse()
 const whole = measure(translateWhole)
-const alone = measure(() => translateRequest(request, OPTIONS))
+const alone = measure(() => translateMessageRequest(request, OPTIONS))
 const before = heapMegabytes()
-for (let count = 0; count < MEMORY_REPETITIONS; count += 1) translateRequest(request, OPTIONS)
+for (let count = 0; count < MEMORY_REPETITIONS; count += 1)
+  translateMessageRequest(request, OPTIONS)
 const grownMegabytes = round(heapMegabytes() - before)
 
 const result = {

@@ -18,6 +18,7 @@ import { checkEndpointTests } from './tidy/check-endpoints.ts'
 import { checkClients, checkImports, checkPackages } from './tidy/check-imports.ts'
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
 import { checkMigrations } from './tidy/check-migrations.ts'
+import { checkUniqueNames } from './tidy/check-names.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
@@ -56,6 +57,9 @@ describe('what may stand where', () => {
   })
   test('types, tests and comments', () => {
     expectNone(checkHabits(sources), 'Habits of this code base (CONTRIBUTING.md):')
+  })
+  test('one name, one thing', () => {
+    expectNone(checkUniqueNames(sources), 'Exported twice, for two things (tests/tidy/rules.ts):')
   })
   test('every file says why it exists', () => {
     expectNone(checkHeaders(sources), 'Begin with one to three sentences:')

@@ -2,7 +2,7 @@
 import { DatabaseProblem } from '../../server/database/problem.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 
-export function explainFailure(error: unknown): string {
+export function describeCommandFailure(error: unknown): string {
   if (process.env.TRIBUTARY_DEBUG && error instanceof Error) return error.stack ?? error.message
   return messagesOf(error)
     .split('\n')

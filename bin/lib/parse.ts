@@ -3,14 +3,14 @@ import { InvalidArgumentError } from 'commander'
 import { type Nanos, parseAmount } from '../../server/lib/money.ts'
 
 /** A decimal such as 12.5 or -3; at most nine digits on either side of the point. */
-export function amount(text: string): Nanos {
+export function parseAmountOption(text: string): Nanos {
   const nanos = parseAmount(text)
   if (nanos === undefined) throw new InvalidArgumentError('Write a decimal such as 12.5.')
   return nanos
 }
 
 export function positiveAmount(text: string): Nanos {
-  const nanos = amount(text)
+  const nanos = parseAmountOption(text)
   if (nanos < 0n) throw new InvalidArgumentError('It cannot be negative.')
   return nanos
 }
@@ -31,7 +31,7 @@ export function port(text: string): number {
   return number
 }
 
-export function language(text: string): 'en' | 'zh' {
+export function parseLanguageOption(text: string): 'en' | 'zh' {
   if (text === 'en' || text === 'zh') return text
   throw new InvalidArgumentError('Write en or zh.')
 }
@@ -78,7 +78,7 @@ export function seconds(text: string): number {
 }
 
 /** A day, a time, or a duration from now. */
-export function time(text: string): Date {
+export function parseTimeOption(text: string): Date {
   if (DURATION.test(text)) return new Date(Date.now() + seconds(text) * 1000)
   const parsed = new Date(text)
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(parsed.getTime())) {

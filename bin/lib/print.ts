@@ -8,7 +8,7 @@ export function printJson(value: unknown): void {
   console.log(JSON.stringify(value, plain, 2))
 }
 
-export interface Column<Row> {
+export interface TextColumn<Row> {
   readonly title: string
   readonly cell: (row: Row) => string | number
   readonly right?: boolean
@@ -17,7 +17,7 @@ export interface Column<Row> {
 /** Prints rows in aligned columns, or what to say when there are none. */
 export function printTable<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly TextColumn<Row>[],
   empty: string,
 ): void {
   if (rows.length === 0) {
@@ -42,7 +42,7 @@ export function printFields(fields: Readonly<Record<string, string | number | nu
   for (const [name, value] of given) console.log(`${pad(name, width)}  ${value}`)
 }
 
-export function formatTime(time: Date | null): string {
+export function printTime(time: Date | null): string {
   return time === null ? '' : time.toISOString().replace('T', ' ').slice(0, 19)
 }
 

@@ -22,7 +22,7 @@ import { addServeCommand } from '../commands/run/serve.ts'
 import { addSimulateCommand } from '../commands/run/simulate.ts'
 import { addTaskCommands } from '../commands/work/task.ts'
 import { addWebhookCommands } from '../commands/work/webhook.ts'
-import { explainFailure } from './failure.ts'
+import { describeCommandFailure } from './failure.ts'
 import { readVersion } from './version.ts'
 
 /** 0: done. 1: it could not be done. 2: the command line itself was wrong. */
@@ -36,7 +36,7 @@ export async function runCommandLine(words: readonly string[]): Promise<ExitCode
     return process.exitCode === 1 ? 1 : 0
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    console.error(explainFailure(error))
+    console.error(describeCommandFailure(error))
     return 1
   }
 }

@@ -9,13 +9,13 @@ import { openDatabase } from '../../server/database/open.ts'
 
 export const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 
-export interface Session {
+export interface CommandSession {
   readonly config: Config
   readonly sql: Sql
 }
 
 /** Opens the database (joins the embedded one, or starts it for as long as needed) and migrates. */
-export async function withSession<T>(work: (session: Session) => Promise<T>): Promise<T> {
+export async function withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   return await withDatabase(async (session) => {
     await migrate(session.sql, MIGRATIONS)
     return await work(session)
@@ -23,7 +23,7 @@ export async function withSession<T>(work: (session: Session) => Promise<T>): Pr
 }
 
 /** The database as it is. */
-export async function withDatabase<T>(work: (session: Session) => Promise<T>): Promise<T> {
+export async function withDatabase<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   const config = loadConfig()
   const { databaseUrl, dataDir } = config
   const onProgress = (message: string) => console.error(`… ${message}`)

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { changeKey, createKey, rotateKey } from '../../server/accounts/manage-keys.ts'
 import { connect } from '../../server/database/connection/client.ts'
-import type { Place } from '../../server/database/connection/open-client.ts'
+import type { DatabasePlace } from '../../server/database/connection/open-client.ts'
 import type { Random } from '../../testbed/random.ts'
 
 export interface Churn {
@@ -18,7 +18,7 @@ const PAUSE_MS = 150
 const INSERTED = 12
 const DELETED_OF_TEN = 3
 
-export function startChurn(place: Place, accountId: string, random: Random): Churn {
+export function startChurn(place: DatabasePlace, accountId: string, random: Random): Churn {
   const sql = connect(place, { connections: 2, statementTimeoutMs: 0 })
   const stopping = new AbortController()
   const working = work()

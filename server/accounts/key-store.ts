@@ -101,7 +101,7 @@ export async function updateSpendLimit(
 }
 
 /** Returns false when there is no such key. */
-export async function updateDisabled(sql: Sql, id: string, disabled: boolean): Promise<boolean> {
+export async function updateKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<boolean> {
   const updated = await sql`
     update api_key set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}
     where id = ${id}`

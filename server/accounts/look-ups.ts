@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { createBatcher } from '../lib/queues/batcher.ts'
 import type { Identified } from './accounts.ts'
 import type { CachedKey } from './key-cache.ts'
-import { findKeys, type KeyRow } from './store.ts'
+import { findKeys, type IdentifiedKeyRow } from './store.ts'
 
 export interface LookUps {
   /** `name` is the hash as text. Rejects when the database does not answer in time. */
@@ -50,7 +50,7 @@ async function readKeys(sql: Sql, hashes: readonly Buffer[], readAtMs: number) {
   return hashes.map((hash) => cachedKey(byHash.get(hash.toString('base64')), readAtMs))
 }
 
-function cachedKey(row: KeyRow | undefined, readAtMs: number): CachedKey {
+function cachedKey(row: IdentifiedKeyRow | undefined, readAtMs: number): CachedKey {
   if (!row) {
     return { identified: { refused: 'unknown' }, accountId: null, readAtMs, expiresAtMs: NEVER }
   }
@@ -58,7 +58,7 @@ function cachedKey(row: KeyRow | undefined, readAtMs: number): CachedKey {
   return { identified: identified(row), accountId: row.account_id, readAtMs, expiresAtMs }
 }
 
-function identified(row: KeyRow): Identified {
+function identified(row: IdentifiedKeyRow): Identified {
   if (row.disabled) return { refused: 'disabled' }
   if (row.expires_in_ms !== null && row.expires_in_ms <= 0) return { refused: 'expired' }
   if (row.status !== 'active') return { refused: 'suspended' }

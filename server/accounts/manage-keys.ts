@@ -13,8 +13,8 @@ import {
   retireKey,
   selectKeys,
   startSpend,
-  updateDisabled,
   updateKey,
+  updateKeyDisabled,
   updateSpendLimit,
 } from './key-store.ts'
 import { type LimitsChange, mergeLimits } from './manage-accounts.ts'
@@ -76,7 +76,7 @@ export async function showKey(sql: Sql | TransactionSql, id: string): Promise<Ap
 
 /** A disabled key is refused within five seconds. */
 export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<ApiKeyRow> {
-  if (!(await updateDisabled(sql, id, disabled))) noKey(id)
+  if (!(await updateKeyDisabled(sql, id, disabled))) noKey(id)
   return await showKey(sql, id)
 }
 

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
 
-export interface KeyRow {
+export interface IdentifiedKeyRow {
   readonly hash: Buffer
   readonly key_id: string
   readonly key_limits: CallLimits
@@ -19,9 +19,9 @@ export interface KeyRow {
 }
 
 /** The keys with these hashes, in one query; unknown ones are missing from the answer. */
-export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<KeyRow[]> {
+export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<IdentifiedKeyRow[]> {
   const texts = hashes.map((hash) => hash.toString('hex'))
-  return sql<KeyRow[]>`
+  return sql<IdentifiedKeyRow[]>`
     select k.hash, k.id as key_id, k.limits as key_limits, k.models, k.spend_limit, k.purpose,
       k.disabled_at is not null as disabled,
       (extract(epoch from k.expires_at - now()) * 1000)::float8 as expires_in_ms,

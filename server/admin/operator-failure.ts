@@ -3,7 +3,7 @@ import { GatewayError } from '../lib/errors.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 
 /** An OperatorError says in whole sentences what cannot be done: that is a 400, word for word. */
-export async function asRefusal<T>(work: Promise<T>): Promise<T> {
+export async function withOperatorErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -10,12 +10,12 @@ import type { ZodObject, ZodType, z } from 'zod'
  * Who may call a route. `user`: anybody signed in. `member` and `owner`: of the account named by
  * `:account_id` in the path; operators count as owners of every account.
  */
-export type Role = 'public' | 'user' | 'member' | 'owner' | 'operator'
+export type CallerRole = 'public' | 'user' | 'member' | 'owner' | 'operator'
 
 export type RouteKey = `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} /${string}`
 
 export interface RouteDeclaration {
-  readonly role: Role
+  readonly role: CallerRole
   /** The group in the reference. */
   readonly tag: string
   readonly summary: string

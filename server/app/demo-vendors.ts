@@ -17,7 +17,7 @@ const START_MS_MAX = 20_000
 const STOP_MS_MAX = 3_000
 const LOOK_MS = 20
 
-export interface Vendors {
+export interface DemoVendors {
   readonly url: string
   /** Ends them, unless they belong to another gateway on the same folder. Never rejects. */
   stop(): Promise<void>
@@ -30,7 +30,7 @@ interface Note {
 }
 
 /** Finds the vendors that an earlier gateway on this folder left behind, or starts new ones. */
-export async function runVendors(dataDir: string, port: number): Promise<Vendors> {
+export async function runVendors(dataDir: string, port: number): Promise<DemoVendors> {
   const path = join(dataDir, NOTE)
   const found = readNote(path)
   if (!found || !runs(path, found)) return start(path, port)
@@ -42,7 +42,7 @@ export async function runVendors(dataDir: string, port: number): Promise<Vendors
   return { url: found.url, stop: () => stop(path, found) }
 }
 
-async function start(path: string, port: number): Promise<Vendors> {
+async function start(path: string, port: number): Promise<DemoVendors> {
   rmSync(path, { force: true })
   const words = ['--port', String(port), '--note', path, '--gateway', String(process.pid)]
   const child = spawn(process.execPath, [PROGRAM, ...words], { detached: true, stdio: 'ignore' })

@@ -9,7 +9,7 @@ import { createQuota } from './quota.ts'
 import { createBlobs } from './storage/blobs.ts'
 import type { Storage } from './storage/storage.ts'
 import { createFiles, type Files } from './uploads/files.ts'
-import { createOwnMeter, type Measured } from './uploads/measure-own.ts'
+import { createOwnMeter, type OwnMeasurement } from './uploads/measure-own.ts'
 import { createLend, type Lend } from './uploads/publish-upload.ts'
 import { createUploadSlots } from './uploads/upload-slots.ts'
 
@@ -19,7 +19,7 @@ export interface Assets {
   /** Makes the upload of a call public while the call lasts. */
   readonly lend: Lend
   /** Of an address that is ours; undefined for any other. */
-  readonly measureOwn: (url: string) => Promise<Measured | undefined>
+  readonly measureOwn: (url: string) => Promise<OwnMeasurement | undefined>
   /** For results that come as bytes. */
   readonly keeper: Keeper
   /** Begins to copy what tasks make, and tells what comes of each try. */

@@ -5,8 +5,14 @@
 import type { ZodType } from 'zod'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { sayProblem } from '../lib/text/say-problem.ts'
-import { explain, type Mistake } from './apply/file.ts'
-import { dereference, type Environment, formatPath, type Path, referenceOf } from './environment.ts'
+import { describeFileProblems, type Mistake } from './apply/file.ts'
+import {
+  dereference,
+  type Environment,
+  formatPath,
+  type Path,
+  variableNameOf,
+} from './environment.ts'
 
 /** What the catalog must know of an upstream: a view of its definition. */
 export interface KnownUpstream {
@@ -16,20 +22,20 @@ export interface KnownUpstream {
 }
 export type KnownUpstreams = Readonly<Record<string, KnownUpstream>>
 
-export type Settings = Readonly<Record<string, unknown>>
+export type ChannelSettings = Readonly<Record<string, unknown>>
 
 export interface StoredSettings {
-  readonly settings: Settings
+  readonly settings: ChannelSettings
   readonly secrets: Buffer | null
 }
 
 /** Parts secrets from the rest. A secret that is `env:NAME` is not one and stays readable. */
 export function splitSecrets(
-  settings: Settings,
+  settings: ChannelSettings,
   upstream: KnownUpstream,
-): { readonly open: Settings; readonly secret: Settings } {
+): { readonly open: ChannelSettings; readonly secret: ChannelSettings } {
   const isSecret = ([key, value]: [string, unknown]) =>
-    upstream.secrets.includes(key) && referenceOf(value) === undefined
+    upstream.secrets.includes(key) && variableNameOf(value) === undefined
   const entries = Object.entries(settings)
   return {
     open: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
@@ -38,7 +44,7 @@ export function splitSecrets(
 }
 
 export function sealSettings(
-  settings: Settings,
+  settings: ChannelSettings,
   upstream: KnownUpstream,
   secrets: SecretBox,
   place: { readonly channelId: string; readonly version: number },
@@ -56,9 +62,9 @@ export function openSettings(
   stored: StoredSettings,
   secrets: SecretBox,
   place: { readonly channelId: string; readonly version: number },
-): Settings {
+): ChannelSettings {
   if (!stored.secrets) return stored.settings
-  const opened: Settings = JSON.parse(secrets.open(stored.secrets, placeOf(place)))
+  const opened: ChannelSettings = JSON.parse(secrets.open(stored.secrets, placeOf(place)))
   return { ...stored.settings, ...opened }
 }
 
@@ -74,7 +80,7 @@ export function placeOf(place: { readonly channelId: string; readonly version: n
 export function checkSettings(
   file: string,
   path: Path,
-  settings: Settings,
+  settings: ChannelSettings,
   upstream: KnownUpstream,
   environment: Environment,
 ): { readonly mistakes: readonly Mistake[]; readonly missing: readonly string[] } {
@@ -83,13 +89,13 @@ export function checkSettings(
   const missing = [...new Set(unset.map(({ name }) => name))]
   if (parsed.success) return { mistakes: [], missing }
   const unknowable = new Set(unset.map((found) => formatPath([...path, ...found.path])))
-  const mistakes = explain(file, parsed.error, path)
+  const mistakes = describeFileProblems(file, parsed.error, path)
   return { mistakes: mistakes.filter((mistake) => !unknowable.has(mistake.path)), missing }
 }
 
 /** What an adapter gets, or why the channel cannot be used. */
 export function resolveSettings(
-  settings: Settings,
+  settings: ChannelSettings,
   upstream: KnownUpstream,
   environment: Environment,
 ): { readonly settings: unknown } | { readonly problem: string } {
@@ -101,11 +107,11 @@ export function resolveSettings(
   }
   const parsed = upstream.settings.safeParse(value, { error: sayProblem })
   if (parsed.success) return { settings: parsed.data }
-  const [mistake] = explain('', parsed.error)
+  const [mistake] = describeFileProblems('', parsed.error)
   return { problem: `${mistake?.path}: ${mistake?.problem}` }
 }
 
-function resolve(settings: Settings, environment: Environment) {
+function resolve(settings: ChannelSettings, environment: Environment) {
   const unset: { path: Path; name: string }[] = []
   const value = dereference(settings, environment, (path, name) => unset.push({ path, name }))
   return { value, unset }

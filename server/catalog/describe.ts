@@ -2,14 +2,14 @@
 import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret, type SecretBox, SecretError } from '../lib/secrets/secrets.ts'
-import { openSettings, type Settings } from './channel-settings.ts'
+import { type ChannelSettings, openSettings } from './channel-settings.ts'
 import {
   type ChannelRow,
   listChannels,
-  listModels,
   listPlanned,
   type ModelRow,
   type PlannedRow,
+  selectModels,
 } from './store.ts'
 
 export type ChannelSummary = Omit<ChannelRow, 'settings' | 'secrets'>
@@ -32,7 +32,7 @@ export async function describeChannel(
   sql: Sql,
   secrets: SecretBox,
   id: string,
-): Promise<ChannelSummary & { readonly settings: Settings }> {
+): Promise<ChannelSummary & { readonly settings: ChannelSettings }> {
   const row = (await listChannels(sql)).find((channel) => channel.id === id)
   if (!row) throw new OperatorError(`there is no channel ${id}`)
   return { ...summarise(row), settings: { ...row.settings, ...maskedSecrets(row, secrets) } }
@@ -56,7 +56,7 @@ function summarise({ settings: _settings, secrets: _secrets, ...rest }: ChannelR
 }
 
 export async function listModelSummaries(sql: Sql, withRetired: boolean): Promise<ModelSummary[]> {
-  const rows = await listModels(sql)
+  const rows = await selectModels(sql)
   const planned = Map.groupBy(await listPlanned(sql), (row) => row.model_id)
   return rows
     .filter(({ status }) => withRetired || status === 'active')
@@ -64,8 +64,8 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
 }
 
 /** Throws OperatorError when there is no such model. */
-export async function describeModel(sql: Sql, id: string): Promise<ModelSummary> {
-  const row = (await listModels(sql)).find((model) => model.id === id)
+export async function describeStoredModel(sql: Sql, id: string): Promise<ModelSummary> {
+  const row = (await selectModels(sql)).find((model) => model.id === id)
   if (!row) throw new OperatorError(`there is no model ${id}`)
   const planned = (await listPlanned(sql)).filter((one) => one.model_id === id)
   return describe(row, planned)

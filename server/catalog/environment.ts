@@ -17,7 +17,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /** The variable that a value refers to by `env:NAME`, if it does. */
-export function referenceOf(value: unknown): string | undefined {
+export function variableNameOf(value: unknown): string | undefined {
   return typeof value === 'string' ? REFERENCE.exec(value)?.[1] : undefined
 }
 
@@ -43,7 +43,7 @@ export function dereference(
   missing: (path: Path, name: string) => void,
 ): unknown {
   return mapStrings(value, (text, path) => {
-    const name = referenceOf(text)
+    const name = variableNameOf(text)
     if (name === undefined) return text
     const found = environment[name]
     if (found === undefined || found === '') missing(path, name)

@@ -2,7 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import type { Unit } from '../lib/units.ts'
 import type { Condition, ModelLimits, ModelType } from './catalog.ts'
-import type { Settings } from './channel-settings.ts'
+import type { ChannelSettings } from './channel-settings.ts'
 
 export interface ChannelRow {
   readonly id: string
@@ -10,7 +10,7 @@ export interface ChannelRow {
   readonly source: string
   readonly status: 'active' | 'retired'
   readonly version: number
-  readonly settings: Settings
+  readonly settings: ChannelSettings
   readonly secrets: Buffer | null
   readonly updated_at: Date
 }
@@ -96,7 +96,7 @@ const isWithdrawn = (sql: Sql | TransactionSql) => sql`
   exists (select 1 from price_withdrawal w where w.version = price.version)`
 
 /** With the prices that hold now by the database's clock: the newest that has begun. */
-export function listModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
+export function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`
     select m.id, m.type, m.free, m.source, m.status, m.limits, m.routes, m.details,
       p.version as price_version, p.currency, p.prices, p.effective_from, m.updated_at
@@ -144,7 +144,7 @@ export async function readCatalog(sql: Sql): Promise<{
   return await sql.begin('isolation level repeatable read read only', async (view) => ({
     ...(await readMoment(view)),
     channels: await listChannels(view),
-    models: await listModels(view),
+    models: await selectModels(view),
     planned: await listPlanned(view),
   }))
 }
@@ -225,20 +225,20 @@ export async function retireModels(sql: TransactionSql, ids: readonly string[]):
   await sql`update model set status = 'retired', updated_at = now() where id in ${sql(ids)}`
 }
 
-export interface SealedRow {
+export interface SealedChannelRow {
   readonly channel_id: string
   readonly version: number
   readonly secrets: Buffer
 }
 
 /** Of every version of every channel: open tasks still need the older ones. */
-export function listSealedSettings(sql: TransactionSql): Promise<SealedRow[]> {
-  return sql<SealedRow[]>`
+export function listSealedSettings(sql: TransactionSql): Promise<SealedChannelRow[]> {
+  return sql<SealedChannelRow[]>`
     select channel_id, version, secrets from channel_version where secrets is not null
     order by channel_id, version`
 }
 
-export async function replaceSecrets(sql: TransactionSql, row: SealedRow): Promise<void> {
+export async function replaceSecrets(sql: TransactionSql, row: SealedChannelRow): Promise<void> {
   await sql`
     update channel_version set secrets = ${row.secrets}
     where channel_id = ${row.channel_id} and version = ${row.version}`

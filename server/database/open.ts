@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { closeToOthers } from '../lib/secrets/private-files.ts'
 import { connect } from './connection/client.ts'
-import type { Place } from './connection/open-client.ts'
+import type { DatabasePlace } from './connection/open-client.ts'
 import { type EmbeddedServer, startEmbedded } from './embedded/embedded.ts'
 import { takeOwnership } from './embedded/ownership.ts'
 import { type OnTrouble, watchServer } from './embedded/watch-server.ts'
@@ -29,7 +29,7 @@ export interface OpenedDatabase {
   readonly sql: Sql
   /** A few connections for people's pages: whatever these ask for, paid calls do not wait. */
   readonly pagesSql: Sql
-  readonly place: Place
+  readonly place: DatabasePlace
   readonly kind: 'embedded' | 'external'
   /** Resolves with the clock difference; rejects when the database does not answer in 2 s. */
   readonly probe: () => Promise<{ readonly skewMs: number }>
@@ -84,7 +84,7 @@ async function join(server: EmbeddedServer, options: OpenOptions): Promise<Opene
  * A gateway that came meanwhile keeps the server; one that comes this moment starts it again. Our
  * own connections take a moment to leave.
  */
-async function isInUse(place: Place): Promise<boolean> {
+async function isInUse(place: DatabasePlace): Promise<boolean> {
   const sql = connect(place, { connections: 1, name: 'tributary command' })
   try {
     for (let look = 0; look < LEAVING_LOOKS; look += 1) {
@@ -97,7 +97,7 @@ async function isInUse(place: Place): Promise<boolean> {
   }
 }
 
-async function openExternal(place: Place, options: OpenOptions): Promise<OpenedDatabase> {
+async function openExternal(place: DatabasePlace, options: OpenOptions): Promise<OpenedDatabase> {
   try {
     return await openPool({ place, kind: 'external', close: async () => undefined }, options)
   } catch (cause) {

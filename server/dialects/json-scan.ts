@@ -5,6 +5,7 @@
  * edit the body without re-encoding it. Finer syntax is left to JSON.parse.
  */
 import { isUtf8 } from 'node:buffer'
+import type { JsonObject } from '../lib/json.ts'
 import { type JsonRefusal, type JsonRefusalReason, refuseJson } from './json-refusal.ts'
 
 export interface JsonLimits {
@@ -35,15 +36,6 @@ export type JsonScan = { readonly ok: true; readonly fields: JsonFields } | Json
 export type ParsedRequest =
   | { readonly ok: true; readonly value: JsonObject; readonly fields: JsonFields }
   | JsonRefusal
-
-/**
- * A parsed object. `__proto__` and `constructor` are ordinary own members here, so it is safe to
- * read names that are known beforehand and to serialise; never copy it with Object.assign and
- * never look up a name that a caller chose without Object.hasOwn.
- */
-export interface JsonObject {
-  readonly [key: string]: unknown
-}
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -111,7 +103,7 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = REQUEST_LIMITS): Js
  * The members of the object that opens at `start`, doubles included, in their order. Only for
  * bytes that JSON.parse has accepted.
  */
-export function listMembers(bytes: Buffer, start: number): readonly JsonMember[] {
+export function scanMembers(bytes: Buffer, start: number): readonly JsonMember[] {
   const limits = { depth: Infinity, values: Infinity }
   const cursor: Cursor = {
     bytes,
@@ -158,7 +150,9 @@ export function findDouble(members: readonly JsonMember[]): JsonMember | undefin
 
 /**
  * Scans and parses a request body that must be one JSON object. Numbers keep JavaScript's
- * precision; what needs the original spelling is in the bytes.
+ * precision; the original spelling is in the bytes. `__proto__` and `constructor` are ordinary own
+ * members of the value: it is safe to read known names and to serialise it, but never copy it with
+ * Object.assign and never look up a name that a caller chose without Object.hasOwn.
  */
 export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
   const scan = scanJson(bytes, limits)

@@ -3,7 +3,7 @@
  * fields and the spelling of numbers stay as the caller sent them, because an upstream's prompt
  * cache and signatures may depend on every byte.
  */
-import { foldKey, type JsonFields, type JsonMember, listMembers } from './json-scan.ts'
+import { foldKey, type JsonFields, type JsonMember, scanMembers } from './json-scan.ts'
 
 /** A top-level field is named by one kind of edit only. */
 export interface JsonEdits {
@@ -41,7 +41,7 @@ export function spliceJson(bytes: Buffer, fields: JsonFields, edits: JsonEdits):
     const member = fields.get(key)
     if (member !== undefined && bytes[member.valueStart] === OPEN_OBJECT) {
       cuts.push(
-        ...cutMembers(bytes, member.valueStart, listMembers(bytes, member.valueStart), inner),
+        ...cutMembers(bytes, member.valueStart, scanMembers(bytes, member.valueStart), inner),
       )
     } else {
       set[key] = `{${printMembers(Object.entries(inner))}}`

@@ -38,7 +38,7 @@ import { openapi } from './service/openapi.ts'
 import { chatCompletions } from './text/chat-completions.ts'
 import { countTokens } from './text/count-tokens.ts'
 import { embeddings } from './text/embeddings.ts'
-import { messages } from './text/messages.ts'
+import { messagesEndpoint } from './text/messages.ts'
 import { responses, upgradeResponses } from './text/responses.ts'
 import {
   cancelResponse,
@@ -60,7 +60,7 @@ import { testWebhook } from './webhooks/webhook-test.ts'
 
 export const ENDPOINTS: readonly Endpoint[] = [
   chatCompletions,
-  messages,
+  messagesEndpoint,
   countTokens,
   responses,
   upgradeResponses,

@@ -41,7 +41,7 @@ export interface LogFacts {
   chargedNanos?: bigint
 }
 
-export interface Route {
+export interface RequestRoute {
   readonly path: string
   readonly pattern: string
   readonly query: URLSearchParams
@@ -52,7 +52,7 @@ export interface Route {
 export function createContext(
   request: IncomingMessage,
   response: ServerResponse,
-  route: Route,
+  route: RequestRoute,
 ): Context {
   return {
     requestId: newRequestId(),

@@ -135,7 +135,7 @@ export async function postCredit(
 // Idempotency ----------------------------------------------------------------------------------
 
 /** Frees the Idempotency-Key of a hold that was closed without a charge and without an answer. */
-export async function freeKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
+export async function freeIdempotencyKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
   await sql`delete from idempotency where hold_id = ${holdId} and state = 'running'`
 }
 

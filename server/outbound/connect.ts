@@ -6,10 +6,14 @@ import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { buildConnector, Client } from 'undici'
 import { type AddressPolicy, judgeAddress } from './address.ts'
-import type { Target } from './target.ts'
+import type { OutboundTarget } from './target.ts'
 
 /** One client for one exchange, with no connection kept: a later URL is judged afresh. */
-export function openClient(target: Target, policy: AddressPolicy, timeoutMs: number): Client {
+export function openOutboundClient(
+  target: OutboundTarget,
+  policy: AddressPolicy,
+  timeoutMs: number,
+): Client {
   const connect = buildConnector({
     timeout: timeoutMs,
     maxCachedSessions: 0,

@@ -4,10 +4,10 @@
  */
 import type { Readable } from 'node:stream'
 import type { AddressPolicy } from './address.ts'
-import { openClient } from './connect.ts'
+import { openOutboundClient } from './connect.ts'
 import { describeFailure, type OutboundFailure } from './describe-failure.ts'
 import type { Resolve } from './resolve.ts'
-import { findTarget, type Target } from './target.ts'
+import { type OutboundTarget, resolveOutboundTarget } from './target.ts'
 
 export interface DownloadRequest {
   readonly url: string
@@ -56,7 +56,7 @@ async function openOne(request: DownloadRequest, policy: AddressPolicy, resolve:
   const timer = setTimeout(() => budget.abort(), request.headMs)
   const signal = AbortSignal.any([budget.signal, request.signal])
   try {
-    const found = await findTarget(request.url, policy, resolve, signal)
+    const found = await resolveOutboundTarget(request.url, policy, resolve, signal)
     if ('target' in found) return await ask(found.target, request, policy, signal)
     if ('refusal' in found) {
       return { outcome: 'refused', message: `the URL ${found.refusal}` } as const
@@ -72,12 +72,12 @@ async function openOne(request: DownloadRequest, policy: AddressPolicy, resolve:
 }
 
 async function ask(
-  target: Target,
+  target: OutboundTarget,
   request: DownloadRequest,
   policy: AddressPolicy,
   signal: AbortSignal,
 ) {
-  const client = openClient(target, policy, request.headMs)
+  const client = openOutboundClient(target, policy, request.headMs)
   const close = () => client.destroy().catch(() => undefined)
   try {
     const { statusCode, headers, body } = await client.request({

@@ -8,7 +8,7 @@ import { type Download, type DownloadRequest, downloadGuarded } from './download
 import { readUrl } from './read-url.ts'
 import { type OutboundRequest, type OutboundResult, sendGuarded } from './request.ts'
 import { type Resolve, resolveByDns } from './resolve.ts'
-import { findTarget } from './target.ts'
+import { resolveOutboundTarget } from './target.ts'
 
 export interface GuardOptions {
   /** Read for every URL: demo mode begins after the start. */
@@ -40,7 +40,12 @@ export function createGuard({ policy, resolve = resolveByDns }: GuardOptions): G
       return 'refusal' in read ? read.refusal : undefined
     },
     async checkUrl(text) {
-      const found = await findTarget(text, policy(), resolve, AbortSignal.timeout(CHECK_MS))
+      const found = await resolveOutboundTarget(
+        text,
+        policy(),
+        resolve,
+        AbortSignal.timeout(CHECK_MS),
+      )
       return 'refusal' in found ? found.refusal : undefined
     },
     request: (request) => sendGuarded(request, policy(), resolve),

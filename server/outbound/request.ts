@@ -1,10 +1,10 @@
 /** One request to a caller's URL: one budget for all of it, a cap on what is read, no redirects. */
 import type { Dispatcher } from 'undici'
 import type { AddressPolicy } from './address.ts'
-import { openClient } from './connect.ts'
+import { openOutboundClient } from './connect.ts'
 import { describeFailure, type OutboundFailure } from './describe-failure.ts'
 import type { Resolve } from './resolve.ts'
-import { findTarget, type Target } from './target.ts'
+import { type OutboundTarget, resolveOutboundTarget } from './target.ts'
 
 export interface OutboundRequest {
   readonly url: string
@@ -46,7 +46,7 @@ export async function sendGuarded(
   const latencyMs = () => Math.round(performance.now() - startedAt)
   const budget = AbortSignal.timeout(request.budgetMs)
   const signal = request.signal ? AbortSignal.any([budget, request.signal]) : budget
-  const found = await findTarget(request.url, policy, resolve, signal)
+  const found = await resolveOutboundTarget(request.url, policy, resolve, signal)
   if ('refusal' in found) {
     return { outcome: 'refused', message: `the URL ${found.refusal}`, latencyMs: latencyMs() }
   }
@@ -54,7 +54,7 @@ export async function sendGuarded(
     const outcome = whyAborted(request, budget) ?? 'unresolved'
     return { outcome, message: found.unresolved, latencyMs: latencyMs() }
   }
-  const client = openClient(found.target, policy, request.budgetMs)
+  const client = openOutboundClient(found.target, policy, request.budgetMs)
   try {
     const answer = await client.request(toDispatch(request, found.target, signal))
     const headAt = latencyMs()
@@ -75,7 +75,7 @@ function pick({ statusCode: status, headers }: Dispatcher.ResponseData) {
 
 function toDispatch(
   { method, headers, body }: OutboundRequest,
-  { url }: Target,
+  { url }: OutboundTarget,
   signal: AbortSignal,
 ): Dispatcher.RequestOptions {
   const path = `${url.pathname}${url.search}`

@@ -3,7 +3,7 @@ import { type AddressPolicy, judgeAddress } from './address.ts'
 import { isLoopbackName, readUrl } from './read-url.ts'
 import type { Resolve } from './resolve.ts'
 
-export interface Target {
+export interface OutboundTarget {
   readonly url: URL
   readonly port: number
   /** Judged; at least one. */
@@ -11,7 +11,7 @@ export interface Target {
 }
 
 export type FoundTarget =
-  | { readonly target: Target }
+  | { readonly target: OutboundTarget }
   /** The URL may not be used: to be told to whoever gave it. */
   | { readonly refusal: string }
   /** Nobody knows where it leads now; this may change. */
@@ -23,7 +23,7 @@ const LOOPBACK = ['127.0.0.1', '::1']
  * Resolves a URL's host once. One bad address among its answers refuses them all: which of them
  * is connected to would be chance.
  */
-export async function findTarget(
+export async function resolveOutboundTarget(
   text: string,
   policy: AddressPolicy,
   resolve: Resolve,

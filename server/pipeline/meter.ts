@@ -18,7 +18,12 @@ import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, passedThrough, toGatewayError } from './refusal.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
-import { type Dispatched, dispatch, MS_PER_FILE_BYTE, type Served } from './send/dispatch.ts'
+import {
+  type Dispatched,
+  type DispatchedCall,
+  dispatch,
+  MS_PER_FILE_BYTE,
+} from './send/dispatch.ts'
 import type { Services } from './services.ts'
 import {
   chargeFor,
@@ -128,7 +133,11 @@ async function refuse(
   sendBytes(metered.context, native.status, headers, native.body)
 }
 
-async function finishWhole(metered: Metered, given: WholeAnswer, served: Served): Promise<void> {
+async function finishWhole(
+  metered: Metered,
+  given: WholeAnswer,
+  served: DispatchedCall,
+): Promise<void> {
   const { request } = metered.call
   const isFailed = given.report.error !== undefined
   const answer = isFailed
@@ -151,7 +160,7 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
   if (!id || !channel || !metering.keepsAnswer?.(call.request.value)) return
   try {
     const { accountId } = hold
-    const tokens = countTokens(report)
+    const tokens = countReportedTokens(report)
     await services.storedAnswers.remember({ id, accountId, channelId: channel, tokens })
   } catch (error) {
     services.log.warn({ request_id: context.requestId, error }, 'a stored answer is not noted')
@@ -159,7 +168,7 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
 }
 
 /** What a request that builds on the answer has as input again; null where it is not stated. */
-export function countTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number | null {
+export function countReportedTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number | null {
   const count = (units: readonly Unit[]) => units.reduce((sum, unit) => sum + (usage[unit] ?? 0), 0)
   const tokens = count(INPUT_UNITS) + count(OUTPUT_UNITS)
   const isStated = [INPUT_UNITS, OUTPUT_UNITS].every((side) => side.some((unit) => unit in usage))
@@ -167,7 +176,7 @@ export function countTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number 
 }
 
 /** What would be written if the process died now. */
-function checkpoint(metered: Metered, { relay }: StreamAnswer, served: Served) {
+function checkpoint(metered: Metered, { relay }: StreamAnswer, served: DispatchedCall) {
   const ended = { report: relay.report(), complete: false }
   const charge = chargeFor(metered, served, ended)
   if (charge.nanos === null) return undefined
@@ -184,7 +193,11 @@ function boundsOf({ call, quoted, services }: Metered): StreamBounds {
   }
 }
 
-async function finishStream(metered: Metered, answer: StreamAnswer, served: Served): Promise<void> {
+async function finishStream(
+  metered: Metered,
+  answer: StreamAnswer,
+  served: DispatchedCall,
+): Promise<void> {
   const { services, context, hold } = metered
   services.ledger.watch(hold, () => checkpoint(metered, answer, served))
   const delivered = await deliverStream(context, answer, services, boundsOf(metered))

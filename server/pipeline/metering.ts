@@ -21,7 +21,7 @@ export interface RequestParts {
 }
 
 /** How a request is read, be it a call's or a task's. */
-export interface Reading {
+export interface RequestMetering {
   /** The name under which records and logs know the endpoint, for example `chat.completions`. */
   readonly endpoint: string
   readonly modelTypes: readonly ModelType[]
@@ -61,7 +61,7 @@ export interface FormReading {
   }
 }
 
-export interface Metering extends Reading {
+export interface Metering extends RequestMetering {
   readonly operation: Operation
   /** What a call should come to, what it can come to, and what it asks for. */
   readonly quote: (request: QuotedRequest) => Estimate

@@ -39,7 +39,7 @@ export interface PipelineLimits {
 }
 
 /** A form's file, on disk until it is closed. */
-export interface SpooledFile extends RequestFile {
+export interface ReceivedFile extends RequestFile {
   /** Of the whole file. */
   readonly sha256: Buffer
   /** Also takes it back from the public, where it was published. */
@@ -56,7 +56,7 @@ export interface Forms {
       readonly bytesMax: number
       readonly inspector: ReturnType<FormReading['inspect']>
     },
-  ): Promise<{ readonly fields: ReadonlyMap<string, string>; readonly file: SpooledFile }>
+  ): Promise<{ readonly fields: ReadonlyMap<string, string>; readonly file: ReceivedFile }>
 }
 
 /** Answers that vendors keep: who may ask for them again, and where they are. */

@@ -16,7 +16,7 @@ import { type Charge, computeCharge, NOTHING } from './price/charge.ts'
 import { type CallCost, computeCost, costOfRefusal } from './price/cost.ts'
 import { preferAsked } from './price/prefer-requested.ts'
 import type { ResolvedCall } from './request/resolve.ts'
-import type { Attempt, Served } from './send/dispatch.ts'
+import type { Attempt, DispatchedCall } from './send/dispatch.ts'
 import type { Services } from './services.ts'
 
 /** An answer waits at most this long for its settlement; then it goes out, and that follows. */
@@ -52,7 +52,7 @@ export interface Ended {
 /** What would be owed if the call ended here; for checkpoints and for its real end. */
 export function chargeFor(
   metered: Billable,
-  { route }: Pick<Served, 'route'>,
+  { route }: Pick<DispatchedCall, 'route'>,
   ended: Ended,
 ): Charge {
   const { metering, call, hold, quoted, services } = metered
@@ -73,7 +73,7 @@ export function chargeFor(
 /** What the upstream takes for the same. */
 export function costFor(
   metered: Billable,
-  { route }: Pick<Served, 'route'>,
+  { route }: Pick<DispatchedCall, 'route'>,
   ended: Ended,
   charge: Charge,
 ): CallCost | null {
@@ -107,7 +107,7 @@ function factsOf({ quoted, call }: Billable, { report }: Ended): Facts {
 export async function settleWhole(
   metered: Metered,
   answer: WholeAnswer,
-  served: Served,
+  served: DispatchedCall,
 ): Promise<void> {
   const { report } = answer
   const complete = report.error === undefined
@@ -125,7 +125,7 @@ export async function settleWhole(
 export async function settleStream(
   metered: Metered,
   delivered: Delivered,
-  served: Served,
+  served: DispatchedCall,
 ): Promise<void> {
   const { report, end, callerGone } = delivered
   const complete = end === 'complete'
@@ -144,7 +144,7 @@ export async function settleStream(
 /** Nothing was delivered and nothing is owed: the whole hold goes back. */
 export async function release(
   metered: Metered,
-  refused: (Served & { readonly failure: UpstreamFailure }) | undefined,
+  refused: (DispatchedCall & { readonly failure: UpstreamFailure }) | undefined,
   error: string,
 ): Promise<void> {
   const answer = keepState(metered.call, 'forget')

@@ -38,7 +38,7 @@ function tidy(schema: JsonSchema): void {
 }
 
 /** The members of an object's schema, in their order. */
-export function listMembers(
+export function listSchemaMembers(
   schema: JsonSchema,
 ): { readonly name: string; readonly required: boolean; readonly schema: JsonSchema }[] {
   const required = new Set(schema.required ?? [])

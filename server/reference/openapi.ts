@@ -1,14 +1,14 @@
 /** The OpenAPI 3.1 document, generated from the endpoints' own declarations. */
 import type { Envelope } from '../http/envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
-import type { Operation } from './operation.ts'
+import type { ReferenceOperation } from './operation.ts'
 import { listStatuses, MEANINGS } from './statuses.ts'
 
 /** The version of the API, as its paths say it; the gateway's own version changes more often. */
 const API_VERSION = '1'
 
 export interface OpenapiOptions {
-  readonly operations: readonly Operation[]
+  readonly operations: readonly ReferenceOperation[]
   readonly publicUrl: string
 }
 
@@ -110,7 +110,7 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
 }
 
-function buildPaths(operations: readonly Operation[]): Record<string, object> {
+function buildPaths(operations: readonly ReferenceOperation[]): Record<string, object> {
   const paths: Record<string, Record<string, object>> = {}
   for (const operation of operations) {
     for (const [index, path] of operation.paths.entries()) {
@@ -123,7 +123,7 @@ function buildPaths(operations: readonly Operation[]): Record<string, object> {
 }
 
 /** The paths after the first are aliases with an id of their own. */
-function buildOperation(operation: Operation, index: number): object {
+function buildOperation(operation: ReferenceOperation, index: number): object {
   const { id, tag, summary, description, body, parameters, example } = operation
   const alias = index > 0 ? `The same as ${operation.paths[0]}.` : undefined
   const text = [description, alias].filter((part) => part !== undefined).join(' ')
@@ -139,13 +139,18 @@ function buildOperation(operation: Operation, index: number): object {
   }
 }
 
-function listCredentials({ needsKey, needsSession, takesToken }: Operation): object[] {
+function listCredentials({ needsKey, needsSession, takesToken }: ReferenceOperation): object[] {
   if (needsKey) return [{ bearer: [] }, { apiKey: [] }]
   if (!needsSession) return []
   return [{ session: [] }, ...(takesToken ? [{ accessToken: [] }] : [])]
 }
 
-function buildParameter({ in: place, name, required, schema }: Operation['parameters'][number]) {
+function buildParameter({
+  in: place,
+  name,
+  required,
+  schema,
+}: ReferenceOperation['parameters'][number]) {
   const { description, ...rest } = schema
   return { in: place, name, required, ...(description ? { description } : {}), schema: rest }
 }
@@ -155,7 +160,7 @@ function buildBody(type: string, schema: JsonSchema, example: unknown): object {
   return { required: true, content: { [type]: media } }
 }
 
-function buildResponses(operation: Operation): Record<string, object> {
+function buildResponses(operation: ReferenceOperation): Record<string, object> {
   const { answer, stream, isPaid, errors, envelope, example } = operation
   const failures = errors.map((status) => [String(status), buildError(status, envelope)])
   if (operation.answersNothing) {

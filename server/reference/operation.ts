@@ -2,7 +2,12 @@
 import type { Documentation, Endpoint, Example } from '../endpoints/endpoint.ts'
 import type { Envelope } from '../http/envelope.ts'
 import type { Method } from '../http/router.ts'
-import { describeAnswer, describeRequest, type JsonSchema, listMembers } from './json-schema.ts'
+import {
+  describeAnswer,
+  describeRequest,
+  type JsonSchema,
+  listSchemaMembers,
+} from './json-schema.ts'
 
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header'
@@ -11,7 +16,7 @@ export interface Parameter {
   readonly schema: JsonSchema
 }
 
-export interface Operation {
+export interface ReferenceOperation {
   /** Unique, for anchors and generated clients: `postChatCompletions`. */
   readonly id: string
   readonly method: Method
@@ -47,7 +52,7 @@ const MODEL_PLACEHOLDER = 'MODEL'
 export function describeEndpoint(
   endpoint: Endpoint,
   modelOf: (types: readonly string[]) => string | undefined = () => undefined,
-): Operation {
+): ReferenceOperation {
   const { method, documentation, envelope, kind } = endpoint
   const [first, ...aliases] = endpoint.paths
   const needsKey = kind !== 'plain'
@@ -87,7 +92,7 @@ function withFile(fields: JsonSchema): JsonSchema {
   return { ...fields, properties: { ...properties, file }, required: [...required, 'file'] }
 }
 
-function describeSuccess({ answer, answerType }: Documentation): Operation['answer'] {
+function describeSuccess({ answer, answerType }: Documentation): ReferenceOperation['answer'] {
   if (answer) return { type: answerType ?? 'application/json', schema: describeAnswer(answer) }
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
 }
@@ -122,8 +127,8 @@ function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
     schema: { type: 'string' } satisfies JsonSchema,
   }))
   const { query, headers } = documentation
-  const inQuery = query ? listMembers(describeRequest(query)) : []
-  const inHeaders = headers ? listMembers(describeRequest(headers)) : []
+  const inQuery = query ? listSchemaMembers(describeRequest(query)) : []
+  const inHeaders = headers ? listSchemaMembers(describeRequest(headers)) : []
   return [
     ...inPath,
     ...inQuery.map((member) => ({ in: 'query' as const, ...member })),

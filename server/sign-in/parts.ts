@@ -3,14 +3,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Passwords } from './passwords/password.ts'
-import type { Place } from './place.ts'
+import type { ConsolePlace } from './place.ts'
 import type { Addresses } from './rates/client-address.ts'
 import type { Throttle } from './rates/throttle.ts'
 
-export interface Parts {
+export interface SignInParts {
   readonly sql: Sql
   readonly secrets: SecretBox
-  readonly place: Place
+  readonly place: ConsolePlace
   readonly passwords: Passwords
   readonly throttle: Throttle
   readonly addresses: Addresses

@@ -1,14 +1,14 @@
 /** People and their memberships as rows. */
 import type { Sql, TransactionSql } from 'postgres'
 
-export type Language = 'en' | 'zh'
+export type PersonLanguage = 'en' | 'zh'
 export type MemberRole = 'owner' | 'member'
 
 export interface PersonRow {
   readonly id: string
   readonly email: string
   readonly name: string
-  readonly language: Language
+  readonly language: PersonLanguage
   readonly is_operator: boolean
   readonly password_hash: string | null
   readonly totp_secret: Buffer | null
@@ -106,7 +106,7 @@ export async function makeOperator(sql: TransactionSql, id: string): Promise<voi
   await sql`update person set is_operator = true where id = ${id}`
 }
 
-export async function updateDisabled(
+export async function updatePersonDisabled(
   sql: Sql | TransactionSql,
   id: string,
   isDisabled: boolean,

@@ -12,7 +12,7 @@ export interface PlaceOptions {
   readonly isFixed: boolean
 }
 
-export interface Place {
+export interface ConsolePlace {
   /** Whether cookies can be `__Host-` and Secure. */
   isSecure(): boolean
   /** The relying party of passkeys; undefined where browsers know no passkeys: a bare address. */
@@ -28,7 +28,7 @@ export interface Place {
 const LOOPBACK = new Set(['127.0.0.1', '[::1]', 'localhost'])
 const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/
 
-export function createPlace({ baseUrl, isFixed }: PlaceOptions): Place {
+export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
   const base = () => new URL(baseUrl())
 
   /** Browsers have passkeys for names only: `localhost` stands for this machine's addresses. */
@@ -62,7 +62,7 @@ export function createPlace({ baseUrl, isFixed }: PlaceOptions): Place {
  * own cannot be sent across origins without a preflight, which nothing here answers; the browser's
  * own words about where the request comes from must agree.
  */
-export function requireCsrf(request: IncomingMessage, place: Place): void {
+export function requireCsrf(request: IncomingMessage, place: ConsolePlace): void {
   const { origin, 'sec-fetch-site': site, 'x-tributary-console': own } = request.headers
   if (own !== '1') {
     throw refused('send the header x-tributary-console: 1')

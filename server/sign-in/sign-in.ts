@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { writeAudit } from './audit-log/audit-log.ts'
-import type { Parts } from './parts.ts'
+import type { SignInParts } from './parts.ts'
 import { createPasswords, type Derive } from './passwords/password.ts'
 import { createPlace, requireCsrf } from './place.ts'
 import { createAddresses } from './rates/client-address.ts'
@@ -32,7 +32,7 @@ export interface SignInOptions {
 
 export interface SignIn extends Sessions {
   /** For the functions of this folder. */
-  readonly parts: Parts
+  readonly parts: SignInParts
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
@@ -50,7 +50,7 @@ export function createSignIn(options: SignInOptions): SignIn {
 
 /** With a bearer token no cookie is read: what it may not do, a browser's session does not lend. */
 async function identify(
-  parts: Parts,
+  parts: SignInParts,
   request: IncomingMessage,
   how?: { readonly quietly?: boolean },
 ): Promise<Session | undefined> {
@@ -59,7 +59,7 @@ async function identify(
   return await identifyToken(parts, request, bearer)
 }
 
-function createParts(options: SignInOptions): Parts {
+function createParts(options: SignInOptions): SignInParts {
   const { sql, secrets, baseUrl, isBaseUrlFixed, operatorsNeedFactor } = options
   return {
     sql,

@@ -5,7 +5,7 @@ export async function insertBody(sql: TransactionSql, taskId: string, body: Buff
   await sql`insert into task_body (task_id, body) values (${taskId}, ${body})`
 }
 
-export async function readBody(sql: Sql, taskId: string): Promise<Buffer | undefined> {
+export async function readTaskBody(sql: Sql, taskId: string): Promise<Buffer | undefined> {
   const [row] = await sql<{ body: Buffer }[]>`select body from task_body where task_id = ${taskId}`
   return row?.body
 }

@@ -90,7 +90,7 @@ export function attemptOf(
   return { id, ...(hookUrl === undefined ? {} : { hookUrl }) }
 }
 
-export function referenceOf(
+export function taskReferenceOf(
   task: ClaimedTask,
   settings: unknown,
   upstreamId: string,

@@ -20,7 +20,7 @@ export interface CallbackState {
 }
 
 /** An attempt to deliver, for the timeline. */
-export interface CallbackAttempt {
+export interface DeliveryAttempt {
   readonly at: Date
   readonly number: number
   readonly outcome: string
@@ -51,7 +51,7 @@ export interface TaskPorts {
   /** Where a vendor may report on this attempt; undefined where no vendor reaches us. */
   readonly hookUrl?: (attemptId: string) => string | undefined
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
-  readonly callbackAttempts?: (taskId: string) => Promise<readonly CallbackAttempt[]>
+  readonly callbackAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */
   readonly onSucceeded?: (
     transaction: TransactionSql,

@@ -19,7 +19,7 @@ export function dueLanes(sql: Sql): Promise<Lane[]> {
 }
 
 /** Milliseconds until the next task becomes due, or null when none will. */
-export async function nextDueMs(sql: Sql): Promise<number | null> {
+export async function readNextTaskMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
     from task where due_at > now()`
@@ -33,7 +33,7 @@ export async function anyUnderWay(sql: Sql): Promise<boolean> {
 }
 
 /** Takes up to `limit` due tasks of a lane, the longest due first. */
-export function claimDue(
+export function claimDueTasks(
   sql: Sql,
   { channel_id: channelId, kind }: Lane,
   limit: number,

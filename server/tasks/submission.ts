@@ -1,12 +1,12 @@
 /** What an endpoint that creates tasks declares; the engine does the rest. */
 import type { JsonObject } from '../lib/json.ts'
-import type { Body, Metering, Reading } from '../pipeline/metering.ts'
+import type { Body, Metering, RequestMetering } from '../pipeline/metering.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { CallRequest } from '../upstreams/upstream.ts'
 import type { TaskPorts } from './ports.ts'
 import type { TaskRow } from './task.ts'
 
-export interface TaskSubmission extends Reading {
+export interface TaskSubmission extends RequestMetering {
   readonly kind: TaskKind
   /** Returns the request with the endpoint's defaults filled in. */
   readonly parameters: (value: Body) => JsonObject

@@ -24,7 +24,7 @@ const MESSAGES: Readonly<Record<number, string>> = {
   45000151: 'the format of the recording is not supported',
 }
 
-export type Outcome =
+export type UpstreamTaskOutcome =
   | { readonly state: 'queued' | 'processing'; readonly document: JsonObject }
   | { readonly state: 'done'; readonly document: JsonObject }
   /** The recording itself is at fault: a repeated query is useless. */
@@ -33,7 +33,7 @@ export type Outcome =
 /**
  * Reads an answer of either service. Throws UpstreamFailure where it has no outcome of the task.
  */
-export async function readOutcome(response: WireResponse): Promise<Outcome> {
+export async function readOutcome(response: WireResponse): Promise<UpstreamTaskOutcome> {
   if (response.status >= 400) throw await readRefusal(response)
   const body = await readJsonDocument(response, ANSWER_BYTES_MAX)
   const document = isObject(body) ? body : {}
@@ -57,7 +57,7 @@ export async function readOutcome(response: WireResponse): Promise<Outcome> {
  * Reads the answer to a submission. Throws UpstreamFailure; an inner error may have come after the
  * task was taken, so it is `unknown`.
  */
-export async function readSubmission(response: WireResponse): Promise<Outcome> {
+export async function readSubmission(response: WireResponse): Promise<UpstreamTaskOutcome> {
   try {
     return await readOutcome(response)
   } catch (error) {
@@ -84,7 +84,9 @@ async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
 }
 
 /** Returns the failure for a refused recording: a 400 with the vendor's message. */
-export function refuseRecording(outcome: Extract<Outcome, { state: 'failed' }>): UpstreamFailure {
+export function refuseRecording(
+  outcome: Extract<UpstreamTaskOutcome, { state: 'failed' }>,
+): UpstreamFailure {
   const { code, message } = outcome
   return new UpstreamFailure('rejected', { status: 200, code, message })
 }

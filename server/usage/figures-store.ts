@@ -14,18 +14,18 @@ export interface FigureFilter {
   readonly keyId?: string
 }
 
-export interface Figures {
+export interface UsageFigures {
   readonly calls: bigint
   readonly errors: bigint
   readonly cancelled: bigint
   readonly charged: bigint
 }
 
-export interface GroupedFigures extends Figures {
+export interface GroupedFigures extends UsageFigures {
   readonly name: string
 }
 
-export interface BucketFigures extends Figures {
+export interface BucketFigures extends UsageFigures {
   readonly at: Date
 }
 
@@ -34,7 +34,7 @@ type Part = 'all' | 'model' | 'key' | 'endpoint'
 
 const COLUMNS = { model: 'model', key: 'key_id', endpoint: 'endpoint' } as const
 
-export interface Step {
+export interface SeriesStep {
   readonly step: 'hour' | 'day'
   readonly timeZone: string
 }
@@ -94,7 +94,11 @@ const sums = (sql: Sql) => sql`
   coalesce(sum(cancelled), 0)::bigint as cancelled, coalesce(sum(charged), 0)::bigint as charged`
 
 /** By hour or by day of the time zone; buckets without a call are left out. */
-export function readSeries(sql: Sql, filter: FigureFilter, by: Step): Promise<BucketFigures[]> {
+export function readSeries(
+  sql: Sql,
+  filter: FigureFilter,
+  by: SeriesStep,
+): Promise<BucketFigures[]> {
   return sql<BucketFigures[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, ${sums(sql)}
     from ${figures(sql, filter, 'all')} group by 1 order by 1`
@@ -122,7 +126,7 @@ export interface LatencyRow {
  * How long successful calls took, those of tasks left out; see latency_bucket. Of keys and
  * endpoints it is not counted: what is narrowed by them has the latency of all.
  */
-export function readLatency(sql: Sql, given: FigureFilter, by: Step): Promise<LatencyRow[]> {
+export function readLatency(sql: Sql, given: FigureFilter, by: SeriesStep): Promise<LatencyRow[]> {
   const { accountId, from, to, model } = given
   const filter = { accountId, from, to, ...(model ? { model } : {}) }
   return sql<LatencyRow[]>`

@@ -46,7 +46,7 @@ export interface UsageRow extends UsageSummary {
 }
 
 /** Finished calls, newest first, without the lines and attempts that explain each. */
-export function listUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
+export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
   const isScattered = model ?? endpoint ?? keyId ?? chargedAtLeast

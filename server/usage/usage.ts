@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import {
   findUsage,
   listEntries,
-  listUsage,
+  selectUsage,
   type UsageEntry,
   type UsageFilter,
   type UsageRow,
@@ -18,7 +18,7 @@ export interface UsageReader {
 
 export function createUsageReader(sql: Sql): UsageReader {
   return {
-    list: (filter) => listUsage(sql, filter),
+    list: (filter) => selectUsage(sql, filter),
     find: (accountId, requestId) => findUsage(sql, accountId, requestId),
     entries: (holdId) => listEntries(sql, holdId),
   }

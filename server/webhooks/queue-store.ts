@@ -45,7 +45,7 @@ const CLAIM_LOCK = 4_861_920_331
  * Begins up to `free` attempts: due, at most so many to a host and for an account, the accounts in
  * turn. Deliveries whose attempt outlived its lease are scheduled again or dropped first.
  */
-export function claimDue(sql: Sql, options: ClaimOptions): Promise<ClaimedRow[]> {
+export function claimDueDeliveries(sql: Sql, options: ClaimOptions): Promise<ClaimedRow[]> {
   return sql.begin(async (transaction) => {
     await transaction`select pg_advisory_xact_lock(${CLAIM_LOCK}::bigint)`
     await recoverLost(transaction, options)
@@ -154,7 +154,7 @@ export async function recordAttempt(
 }
 
 /** Milliseconds until something becomes due that is not due yet, or null when nothing will. */
-export async function nextDueMs(sql: Sql, now: Date | null): Promise<number | null> {
+export async function readNextDeliveryMs(sql: Sql, now: Date | null): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
     with clock as materialized (
       select coalesce(${now}::timestamptz, clock_timestamp()) as now)

@@ -8,7 +8,7 @@ export interface SecretRow {
   readonly previous_until: Date | null
 }
 
-export interface SealedRow {
+export interface SealedAccountRow {
   readonly account_id: string
   readonly current: Buffer | null
   readonly previous: Buffer | null
@@ -47,13 +47,16 @@ export async function replaceSecret(
 }
 
 /** Everything sealed, locked, for a new SECRET_KEY. */
-export function lockSealed(transaction: TransactionSql): Promise<SealedRow[]> {
-  return transaction<SealedRow[]>`
+export function lockSealed(transaction: TransactionSql): Promise<SealedAccountRow[]> {
+  return transaction<SealedAccountRow[]>`
     select id as account_id, webhook_secret as current, webhook_secret_previous as previous
     from account where webhook_secret is not null order by id for update`
 }
 
-export async function resealSecrets(transaction: TransactionSql, row: SealedRow): Promise<void> {
+export async function resealSecrets(
+  transaction: TransactionSql,
+  row: SealedAccountRow,
+): Promise<void> {
   await transaction`
     update account set webhook_secret = ${row.current}, webhook_secret_previous = ${row.previous}
     where id = ${row.account_id}`

@@ -8,9 +8,9 @@ import { createWaker } from '../lib/queues/waker.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deliverOne } from './deliver-one.ts'
-import { claimDue, nextDueMs } from './queue-store.ts'
+import { claimDueDeliveries, readNextDeliveryMs } from './queue-store.ts'
 import { DELAYS_MS, SENDING_LIMITS, type SendingLimits } from './schedule.ts'
-import { NOTIFICATIONS } from './store.ts'
+import { DELIVERY_NOTIFICATIONS } from './store.ts'
 
 export interface SenderOptions {
   readonly sql: Sql
@@ -44,13 +44,13 @@ export function startSender(options: SenderOptions): Sender {
   const now = () => clock?.now() ?? null
   const context = { ...options, limits, delaysMs, now, signal: cutting.signal }
   const listening = sql
-    .listen(NOTIFICATIONS, waker.wake, waker.wake)
+    .listen(DELIVERY_NOTIFICATIONS, waker.wake, waker.wake)
     .catch((error) => void log.warn({ error }, 'no notifications of deliveries: polling only'))
 
   async function claim(): Promise<number> {
     const free = limits.slots - running.size
     if (free <= 0) return 0
-    const claimed = await claimDue(sql, { limits, free, delaysMs, now: now() })
+    const claimed = await claimDueDeliveries(sql, { limits, free, delaysMs, now: now() })
     for (const one of claimed) {
       const work = deliverOne(one, context)
         .catch((error) => log.error({ error, delivery_id: one.id }, 'an attempt was not recorded'))
@@ -64,7 +64,7 @@ export function startSender(options: SenderOptions): Sender {
   }
 
   async function waitMs(): Promise<number> {
-    const dueMs = await nextDueMs(sql, now())
+    const dueMs = await readNextDeliveryMs(sql, now())
     return dueMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.ceil(dueMs / (clock?.pace ?? 1)))
   }
 

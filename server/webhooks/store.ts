@@ -15,7 +15,7 @@ export interface InsertedDelivery {
 }
 
 /** Wakes the senders of every gateway; heard when the transaction commits. */
-export const NOTIFICATIONS = 'tributary_delivery'
+export const DELIVERY_NOTIFICATIONS = 'tributary_delivery'
 
 /** Rejects when the task was announced before and this is no redelivery. */
 export async function insertDelivery(
@@ -28,7 +28,7 @@ export async function insertDelivery(
       values (${one.id}, ${one.accountId}, ${one.taskId}, ${one.kind}, ${one.url}, ${one.host},
         ${one.body}, ${one.redeliveryOf})
       returning 1)
-    select pg_notify(${NOTIFICATIONS}, '') from inserted`
+    select pg_notify(${DELIVERY_NOTIFICATIONS}, '') from inserted`
 }
 
 export interface DeliveryRow {
@@ -142,7 +142,7 @@ export async function readCallback(
   return row
 }
 
-export interface CallbackAttempt {
+export interface DeliveryAttemptRow {
   readonly at: Date
   readonly number: number
   /** `sending` while it is under way. */
@@ -151,8 +151,8 @@ export interface CallbackAttempt {
 }
 
 /** Every attempt to announce a task's end, those that a person asked for included. */
-export function listCallbackAttempts(sql: Sql, taskId: string): Promise<CallbackAttempt[]> {
-  return sql<CallbackAttempt[]>`
+export function listCallbackAttempts(sql: Sql, taskId: string): Promise<DeliveryAttemptRow[]> {
+  return sql<DeliveryAttemptRow[]>`
     select a.started_at as at, a.number, coalesce(a.outcome, 'sending') as outcome, a.status
     from delivery d join delivery_attempt a on a.delivery_id = d.id
     where d.task_id = ${taskId} order by a.started_at, a.number limit 100`

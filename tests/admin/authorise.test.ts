@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { authorise } from '../../server/admin/authorise.ts'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
-import type { Contract, Role } from '../../server/admin/route.ts'
+import type { CallerRole, Contract } from '../../server/admin/route.ts'
 import { GatewayError } from '../../server/lib/errors.ts'
 import type { Session } from '../../server/sign-in/sessions/session.ts'
 
@@ -30,7 +30,7 @@ const USERS: Readonly<Record<string, Session | undefined>> = {
 }
 
 /** What each role's routes answer to each user: a row name of the error table, or `pass`. */
-const EXPECTED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
+const EXPECTED: Readonly<Record<CallerRole, Readonly<Record<string, string>>>> = {
   public: { nobody: 'pass', stranger: 'pass', member: 'pass', owner: 'pass', operator: 'pass' },
   user: {
     nobody: 'signed_out',
@@ -62,7 +62,7 @@ const EXPECTED: Readonly<Record<Role, Readonly<Record<string, string>>>> = {
   },
 }
 
-function judge(role: Role, session: Session | undefined, stepUp?: true): string {
+function judge(role: CallerRole, session: Session | undefined, stepUp?: true): string {
   try {
     authorise({ role, ...(stepUp ? { stepUp } : {}) }, session, ACCOUNT, NOW)
     return 'pass'
@@ -77,7 +77,7 @@ describe('who may do what', () => {
     test(`routes for ${role}`, () => {
       const found = Object.entries(USERS).map(([name, session]) => [
         name,
-        judge(role as Role, session),
+        judge(role as CallerRole, session),
       ])
       assert.deepEqual(Object.fromEntries(found), answers)
     })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
-import { createDatabaseClock } from '../../server/catalog/load/database-clock.ts'
+import { createCatalogClock } from '../../server/catalog/load/database-clock.ts'
 import { createCatalog } from '../../server/catalog/load/snapshot.ts'
 import { deaf } from '../accounts/support.ts'
 import {
@@ -174,7 +174,7 @@ for (const [what, plans, expected] of [
 test('the clock is never behind the database’s, takes the quickest look, and follows a step', async () => {
   let ours = 1_000
   let tookMs = 0
-  const clock = createDatabaseClock(() => ours)
+  const clock = createCatalogClock(() => ours)
   const look = (theirs: number) =>
     clock.watch(async () => {
       ours += tookMs

@@ -9,7 +9,7 @@ import { countMessagesTokens } from '../../server/dialects/messages/count-tokens
 import { editHistory } from '../../server/dialects/messages/edit-history.ts'
 import { DEFAULT_MESSAGES_QUIRKS } from '../../server/dialects/messages/quirks.ts'
 import { validateMessagesRequest } from '../../server/dialects/messages/validate-request.ts'
-import { translateRequest } from '../../server/dialects/messages-over-chat/request.ts'
+import { translateMessageRequest } from '../../server/dialects/messages-over-chat/request.ts'
 
 const value = fc.jsonValue({ maxDepth: 2 })
 
@@ -127,7 +127,7 @@ for (const strict of [false, true]) {
       reasoningEfforts: strict ? ['low'] : [],
     }
     expectBoth(messagesRequest, (request) => {
-      return translateRequest(request, { upstreamModel: 'm', stream: strict, quirks }).body
+      return translateMessageRequest(request, { upstreamModel: 'm', stream: strict, quirks }).body
     })
   })
 }

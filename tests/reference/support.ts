@@ -1,11 +1,11 @@
 /** The public API as the reference sees it. */
 import type { Endpoint } from '../../server/endpoints/endpoint.ts'
 import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { describeEndpoint, type Operation } from '../../server/reference/operation.ts'
+import { describeEndpoint, type ReferenceOperation } from '../../server/reference/operation.ts'
 
 export const PUBLIC_URL = 'https://gateway.example.com'
 export const MODEL = 'a-model'
 
-export function describeAll(endpoints: readonly Endpoint[] = ENDPOINTS): Operation[] {
+export function describeAll(endpoints: readonly Endpoint[] = ENDPOINTS): ReferenceOperation[] {
   return endpoints.map((endpoint) => describeEndpoint(endpoint, () => MODEL))
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAddresses } from '../../server/sign-in/rates/client-address.ts'
-import { giveBack, takeOne } from '../../server/sign-in/rates/throttle-store.ts'
+import { returnAttempt, takeOne } from '../../server/sign-in/rates/throttle-store.ts'
 import { type ConsoleUnderTest, PASSWORD, startConsole } from './support.ts'
 
 const WRONG = 'certainly not the right one'
@@ -130,7 +130,7 @@ describe('a rate in the database', () => {
     for (let time = 0; time < 10; time += 1) await takeOne(console.sql, 'again', rate)
     const wait = (await takeOne(console.sql, 'again', rate)) ?? 0
     assert.ok(wait > 85 && wait <= 90, String(wait))
-    await giveBack(console.sql, 'again', rate)
+    await returnAttempt(console.sql, 'again', rate)
     assert.equal(await takeOne(console.sql, 'again', rate), undefined)
   })
 })

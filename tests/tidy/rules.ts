@@ -219,3 +219,36 @@ export const KNOWN_TERMS: ReadonlySet<string> = new Set([
   'UTF8',
   'V3',
 ])
+
+/** Exported names that a convention gives to several files, each with its reason. */
+export const SHARED_NAMES: readonly {
+  readonly names: ReadonlySet<string>
+  readonly place: RegExp
+  readonly reason: string
+}[] = [
+  {
+    names: new Set(['Page']),
+    place: /^console\/src\/.*page\.tsx$/,
+    reason: 'the router loads the page of each feature by this name',
+  },
+  {
+    names: new Set(['messages']),
+    place: /^console\/src\/.*messages\.ts$/,
+    reason: 'the texts of a feature, in both languages; lists of all texts read them by this name',
+  },
+  {
+    names: new Set([
+      'chat',
+      'embedding',
+      'image',
+      'interpretation',
+      'responses',
+      'search',
+      'speech',
+      'synthesis',
+      'transcription',
+    ]),
+    place: /^(?:server\/(?:endpoints|upstreams)|console\/src\/features\/playground)\//,
+    reason: 'an operation: its endpoint, its adapters and its page of the playground',
+  },
+]

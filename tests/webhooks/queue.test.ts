@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import { claimDue, recordAttempt } from '../../server/webhooks/queue-store.ts'
+import { claimDueDeliveries, recordAttempt } from '../../server/webhooks/queue-store.ts'
 import { DELAYS_MS, SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
 import { until } from '../support/processes.ts'
 import {
@@ -32,11 +32,11 @@ test('an attempt whose sender died counts, and four of them are the end', async 
   const id = await announce(sql, 'acct_1', 'http://a.test/')
   let seconds = 1
   for (const number of [1, 2, 3, 4]) {
-    const [claimed] = await claimDue(sql, { ...options, now: at(seconds) })
+    const [claimed] = await claimDueDeliveries(sql, { ...options, now: at(seconds) })
     assert.equal(claimed?.number, number)
-    const during = await claimDue(sql, { ...options, now: at(seconds + 19) })
+    const during = await claimDueDeliveries(sql, { ...options, now: at(seconds + 19) })
     assert.equal(during.length, 0, 'leased')
-    const after = await claimDue(sql, { ...options, now: at(seconds + 21) })
+    const after = await claimDueDeliveries(sql, { ...options, now: at(seconds + 21) })
     assert.equal(after.length, 0, 'scheduled again')
     seconds += 21 + (DELAYS_MS[number - 1] ?? 0) / 1000
   }
@@ -48,10 +48,10 @@ test('an attempt whose sender died counts, and four of them are the end', async 
 test('who wakes up after its lease has nothing to say any more', async (t) => {
   const sql = await openDatabase(t)
   const id = await announce(sql, 'acct_1', 'http://a.test/')
-  const [zombie] = await claimDue(sql, { ...options, now: at(1) })
+  const [zombie] = await claimDueDeliveries(sql, { ...options, now: at(1) })
   assert.ok(zombie)
-  await claimDue(sql, { ...options, now: at(22) })
-  const [second] = await claimDue(sql, { ...options, now: at(28) })
+  await claimDueDeliveries(sql, { ...options, now: at(22) })
+  const [second] = await claimDueDeliveries(sql, { ...options, now: at(28) })
   assert.equal(second?.number, 2)
   const late = { ...zombie, ...accepted }
   assert.equal(await recordAttempt(sql, late, { delayMs: 5_000, now: at(29) }), false)
@@ -69,13 +69,13 @@ test('one host gets four at once, one account its share, and accounts take turns
     await announce(sql, 'acct_one_host', 'http://single.test/')
   }
   await announce(sql, 'acct_modest', 'http://modest.test/')
-  const few = await claimDue(sql, { ...options, free: 3, now: at(1) })
+  const few = await claimDueDeliveries(sql, { ...options, free: 3, now: at(1) })
   assert.deepEqual(few.map((one) => one.account_id).sort(), [
     'acct_greedy',
     'acct_modest',
     'acct_one_host',
   ])
-  const rest = await claimDue(sql, { ...options, now: at(1) })
+  const rest = await claimDueDeliveries(sql, { ...options, now: at(1) })
   const count = (accountId: string) =>
     [...few, ...rest].filter((one) => one.account_id === accountId).length
   assert.equal(count('acct_one_host'), SENDING_LIMITS.perHost)
@@ -89,7 +89,7 @@ test('many senders at once claim everything once', async (t) => {
     ids.push(await announce(sql, `acct_${index}`, `http://host-${index}.test/`))
   }
   const claims = await Promise.all(
-    Array.from({ length: 8 }, () => claimDue(sql, { ...options, free: 10, now: at(1) })),
+    Array.from({ length: 8 }, () => claimDueDeliveries(sql, { ...options, free: 10, now: at(1) })),
   )
   const claimed = claims.flat().map(({ id }) => id)
   assert.deepEqual(claimed.sort(), ids.sort())

@@ -18,7 +18,7 @@ import {
   limitsChange,
 } from '../../lib/limits.ts'
 import { type None, orNone, positiveAmount, whole } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -147,7 +147,7 @@ function list(rows: readonly AccountRow[], options: JsonOption): void {
       { title: 'debt', cell: ({ debt }) => formatAmount(debt), right: true },
       { title: '', cell: ({ currency }) => currency },
       { title: 'keys', cell: ({ keys }) => keys, right: true },
-      { title: 'created', cell: (row) => formatTime(row.created_at) },
+      { title: 'created', cell: (row) => printTime(row.created_at) },
     ],
     'There are no accounts yet: tributary account create --name … --balance …',
   )
@@ -169,6 +169,6 @@ function show(row: AccountRow, options: JsonOption): void {
     storage: row.stored_bytes_max === null ? null : `${row.stored_bytes_max / GIGABYTE} GB`,
     prompts: row.keeps_prompts ? null : 'not kept',
     keys: row.keys,
-    created: formatTime(row.created_at),
+    created: printTime(row.created_at),
   })
 }

@@ -23,11 +23,11 @@ import {
   type None,
   noneToNull,
   orNone,
+  parseTimeOption,
   positiveAmount,
   seconds,
-  time,
 } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -56,7 +56,11 @@ function addContentOptions(command: Command): Command {
     .option('--name <name>', 'how people call it')
     .option('--models <ids>', 'models it may call, a,b, or none for all', orNone(list))
     .option('--spend-limit <amount>', 'the most it may ever spend, or none', orNone(positiveAmount))
-    .option('--expires <when>', 'a day such as 2030-12-31, or 30d, or none', orNone(time))
+    .option(
+      '--expires <when>',
+      'a day such as 2030-12-31, or 30d, or none',
+      orNone(parseTimeOption),
+    )
   return addLimitOptions(command).option('--json', 'as JSON')
 }
 
@@ -127,7 +131,7 @@ function addRotate(key: Command): void {
         const { created, old } = await rotateKey(sql, id, options.overlap)
         if (options.json) return printJson({ ...created, replaces: old })
         show(created, options)
-        console.log(`\nThe old key ${old.display} works until ${formatTime(old.expires_at)} UTC.`)
+        console.log(`\nThe old key ${old.display} works until ${printTime(old.expires_at)} UTC.`)
       }),
     )
 }
@@ -177,8 +181,8 @@ function printKeys(rows: readonly ApiKeyRow[], options: JsonOption): void {
       { title: 'state', cell: ({ state }) => state },
       { title: 'models', cell: ({ models }) => models?.join(',') ?? 'all' },
       { title: 'spent', cell: describeSpend, right: true },
-      { title: 'expires', cell: (row) => formatTime(row.expires_at) },
-      { title: 'created', cell: (row) => formatTime(row.created_at) },
+      { title: 'expires', cell: (row) => printTime(row.expires_at) },
+      { title: 'created', cell: (row) => printTime(row.created_at) },
     ],
     'This account has no keys yet: tributary key create --account …',
   )
@@ -203,7 +207,7 @@ function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): 
     models: row.models?.join(', ') ?? 'all',
     limits: describeLimits(row.limits),
     spent: row.spend_limit === null ? null : describeSpend(row),
-    expires: row.expires_at && `${formatTime(row.expires_at)} UTC`,
+    expires: row.expires_at && `${printTime(row.expires_at)} UTC`,
   })
   if (row.key) console.log('\nKeep the key now: it cannot be shown again.')
 }

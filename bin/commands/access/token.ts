@@ -10,8 +10,8 @@ import {
   type TokenScope,
 } from '../../../server/sign-in/tokens/access-token-store.ts'
 import { createAccessToken, showToken } from '../../../server/sign-in/tokens/access-tokens.ts'
-import { type None, noneToNull, orNone, time, tokenScope } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { type None, noneToNull, orNone, parseTimeOption, tokenScope } from '../../lib/parse.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -48,7 +48,7 @@ function addCreate(token: Command): void {
     .option(
       '--expires <when>',
       'a day such as 2030-12-31, or 30d, or none (default: 90d)',
-      orNone(time),
+      orNone(parseTimeOption),
     )
     .option('--json', 'as JSON')
     .addHelpText(
@@ -127,8 +127,8 @@ function list(rows: readonly TokenRow[], options: JsonOption): void {
       { title: 'token', cell: ({ display }) => display },
       { title: 'scope', cell: describeScope },
       { title: 'state', cell: ({ state }) => state },
-      { title: 'last used', cell: (row) => formatTime(row.used_at) || 'never' },
-      { title: 'expires', cell: (row) => formatTime(row.expires_at) || 'never' },
+      { title: 'last used', cell: (row) => printTime(row.used_at) || 'never' },
+      { title: 'expires', cell: (row) => printTime(row.expires_at) || 'never' },
     ],
     'There are no access tokens yet: tributary token create --person … --name …',
   )
@@ -150,7 +150,7 @@ function show(row: TokenRow & { readonly token?: string }, options: JsonOption):
     name: row.name,
     scope: describeScope(row),
     state: row.state,
-    expires: row.expires_at ? `${formatTime(row.expires_at)} UTC` : 'never',
+    expires: row.expires_at ? `${printTime(row.expires_at)} UTC` : 'never',
   })
   if (row.token) console.log('\nKeep the token now: it cannot be shown again.')
 }

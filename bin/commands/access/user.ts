@@ -13,15 +13,15 @@ import {
   setDisabled,
 } from '../../../server/sign-in/people/people.ts'
 import {
-  type Language,
   type MemberRole,
+  type PersonLanguage,
   type PersonRow,
   putMembership,
   selectPeople,
 } from '../../../server/sign-in/person-store.ts'
 import type { SignIn } from '../../../server/sign-in/sign-in.ts'
-import { language, memberRole } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { memberRole, parseLanguageOption } from '../../lib/parse.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { actor, withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -49,7 +49,7 @@ export function addUserCommands(program: Command): void {
 interface CreateOptions extends JsonOption {
   readonly email: string
   readonly name: string
-  readonly language: Language
+  readonly language: PersonLanguage
   readonly operator?: boolean
   readonly account?: string
   readonly role: MemberRole
@@ -61,7 +61,7 @@ function addCreate(user: Command): void {
     .description('a new user, who chooses a password by the link that this prints')
     .requiredOption('--email <address>', 'what they sign in with')
     .requiredOption('--name <name>', 'how people call them')
-    .option('--language <code>', 'en or zh', language, 'en')
+    .option('--language <code>', 'en or zh', parseLanguageOption, 'en')
     .option('--operator', 'may see and change everything')
     .option('--account <account>', 'an account that they belong to')
     .option('--role <role>', 'owner or member of it', memberRole, 'owner')
@@ -179,7 +179,7 @@ function list(rows: readonly PersonRow[], options: JsonOption): void {
       { title: 'operator', cell: ({ operator }) => (operator ? 'yes' : '') },
       { title: 'second factor', cell: (row) => (row.second_factor ? 'yes' : '') },
       { title: 'state', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
-      { title: 'created', cell: (row) => formatTime(row.created_at) },
+      { title: 'created', cell: (row) => printTime(row.created_at) },
     ],
     'Nobody can sign in yet: start the gateway, it prints a link',
   )
@@ -194,6 +194,6 @@ function showLink(
     printJson({ ...about, link, expires_at: expiresAt })
     return
   }
-  printFields({ ...about, link, expires: `${formatTime(expiresAt)} UTC` })
+  printFields({ ...about, link, expires: `${printTime(expiresAt)} UTC` })
   console.log('\nHand the link on: it works once.')
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { describeChannel, listChannelSummaries } from '../../../server/catalog/describe.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface JsonOption {
@@ -28,7 +28,7 @@ export function addChannelCommands(program: Command): void {
             { title: 'status', cell: ({ status }) => status },
             { title: 'version', cell: ({ version }) => version, right: true },
             { title: 'source', cell: ({ source }) => source },
-            { title: 'updated', cell: (row) => formatTime(row.updated_at) },
+            { title: 'updated', cell: (row) => printTime(row.updated_at) },
           ],
           'There are no channels yet: tributary apply catalog/….json',
         )
@@ -45,7 +45,7 @@ export function addChannelCommands(program: Command): void {
         const { settings, updated_at, ...fields } = found
         printFields({
           ...fields,
-          updated: formatTime(updated_at),
+          updated: printTime(updated_at),
           ...Object.fromEntries(
             Object.entries(settings).map(([name, value]) => [`  ${name}`, plain(value)]),
           ),

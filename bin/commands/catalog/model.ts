@@ -2,11 +2,11 @@
 import { type Command, Option } from 'commander'
 import { MODEL_TYPES } from '../../../server/catalog/catalog.ts'
 import {
-  describeModel,
+  describeStoredModel,
   listModelSummaries,
   type ModelSummary,
 } from '../../../server/catalog/describe.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface ListOptions {
@@ -39,7 +39,7 @@ export function addModelCommands(program: Command): void {
     .option('--json', 'as JSON')
     .action((id: string, options: { readonly json?: boolean }) =>
       withSession(async ({ sql }) => {
-        const found = await describeModel(sql, id)
+        const found = await describeStoredModel(sql, id)
         if (options.json) return printJson(found)
         printModel(found)
       }),
@@ -84,7 +84,7 @@ function printModel(model: ModelSummary): void {
     type: model.type,
     status: model.status,
     source: model.source,
-    updated: formatTime(model.updated_at),
+    updated: printTime(model.updated_at),
     'price version': model.price_version,
     limits: describeLimits(model.limits),
     ...Object.fromEntries(

@@ -9,7 +9,7 @@ import { showPublicKey } from '../../../server/ledger/books/signing-key.ts'
 import {
   keyIdOf,
   readPublicKey,
-  readSigned,
+  readSignedStatement,
   type SignedStatement,
 } from '../../../server/ledger/books/statement.ts'
 import { writeCheckpoint } from '../../../server/ledger/books/write-checkpoint.ts'
@@ -87,7 +87,7 @@ async function printPublicKey(): Promise<void> {
 }
 
 async function verify(file: string, flags: VerifyFlags): Promise<void> {
-  const signed = readSigned(readText(file))
+  const signed = readSignedStatement(readText(file))
   const key = flags.publicKey === undefined ? undefined : readPublicKey(readText(flags.publicKey))
   const judgement =
     flags.backup === undefined

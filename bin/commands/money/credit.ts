@@ -5,9 +5,9 @@ import { postCredit } from '../../../server/ledger/store.ts'
 import { newId } from '../../../server/lib/ids.ts'
 import { formatAmount, type Nanos } from '../../../server/lib/money.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { amount } from '../../lib/parse.ts'
+import { parseAmountOption } from '../../lib/parse.ts'
 import { printFields, printJson } from '../../lib/print.ts'
-import { actor, type Session, withSession } from '../../lib/session.ts'
+import { actor, type CommandSession, withSession } from '../../lib/session.ts'
 
 const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const
 
@@ -25,7 +25,11 @@ export function addCreditCommand(program: Command): void {
     .command('credit')
     .description('credit an account, take money back, or forgive debt')
     .requiredOption('--account <account>', 'whose balance')
-    .requiredOption('--amount <amount>', 'a decimal; negative only for an adjustment', amount)
+    .requiredOption(
+      '--amount <amount>',
+      'a decimal; negative only for an adjustment',
+      parseAmountOption,
+    )
     .requiredOption('--reason <text>', 'why; kept for good')
     .addOption(new Option('--kind <kind>', 'what it is').choices(KINDS).default('top_up'))
     .option('--event <id>', "the payment provider's event: the same event credits once")
@@ -40,7 +44,7 @@ Examples:
     .action((options: CreditOptions) => withSession((session) => credit(session, options)))
 }
 
-async function credit({ sql }: Session, options: CreditOptions): Promise<void> {
+async function credit({ sql }: CommandSession, options: CreditOptions): Promise<void> {
   checkOptions(options)
   const before = await showAccount(sql, options.account)
   const id = newId('cred')

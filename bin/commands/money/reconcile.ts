@@ -9,14 +9,18 @@ import { readDay } from '../../lib/invoices/invoice.ts'
 import { openInvoice } from '../../lib/invoices/open-invoice.ts'
 import { printJson, printTable } from '../../lib/print.ts'
 import {
-  addUp,
-  type Comparison,
+  addUpBill,
+  type BillComparison,
   compare,
-  countInput,
+  countInputTokens,
   countOutput,
   type Tolerance,
 } from '../../lib/reconcile/compare.ts'
-import { type Explained, explain, KIND_TEXTS } from '../../lib/reconcile/explain.ts'
+import {
+  type ExplainedDifference,
+  explainDifference,
+  KIND_TEXTS,
+} from '../../lib/reconcile/explain.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface Flags {
@@ -31,7 +35,7 @@ interface Flags {
   readonly json?: boolean
 }
 
-type Row = Comparison & Partial<Explained>
+type Row = BillComparison & Partial<ExplainedDifference>
 
 /** Differences that are explained; the rest is only listed. */
 const EXPLAINED_MAX = 50
@@ -88,7 +92,7 @@ async function run(flags: Flags): Promise<void> {
   if (invoice.format === 'pages of buckets' && timeZone !== invoice.timeZone) {
     throw new OperatorError('the buckets of this export are days of UTC: leave --time-zone out')
   }
-  const vendors = await addUp(invoice.rows, { from, to })
+  const vendors = await addUpBill(invoice.rows, { from, to })
   const filter = { channel, timeZone, from: vendors.from, to: vendors.to }
   const rows = await withSession(({ sql }) =>
     withFrozenView(sql, async (view) => {
@@ -101,7 +105,7 @@ async function run(flags: Flags): Promise<void> {
       let left = EXPLAINED_MAX
       for (const row of compared) {
         const isTold = !row.within && left-- > 0
-        const more = isTold ? await explain(view, filter, row, vendors.hasAmounts) : {}
+        const more = isTold ? await explainDifference(view, filter, row, vendors.hasAmounts) : {}
         explained.push({ ...row, ...more })
       }
       return explained
@@ -144,7 +148,7 @@ function tell(rows: readonly Row[], hasAmounts: boolean, currency: string | null
   const show = (nanos: bigint) => (hasAmounts ? formatAmount(nanos) : String(nanos))
   const side = ({ vendor, ours }: Row, name: 'vendor' | 'ours') => {
     const one = name === 'vendor' ? vendor : ours
-    return hasAmounts ? formatAmount(one.amount) : `${countInput(one)} + ${countOutput(one)}`
+    return hasAmounts ? formatAmount(one.amount) : `${countInputTokens(one)} + ${countOutput(one)}`
   }
   printTable(
     rows,

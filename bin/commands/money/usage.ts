@@ -7,11 +7,11 @@ import { OperatorError } from '../../../server/lib/operator-error.ts'
 import {
   findUsage,
   listEntries,
-  listUsage,
+  selectUsage,
   type UsageSummary,
 } from '../../../server/usage/store.ts'
-import { time, whole } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
+import { parseTimeOption, whole } from '../../lib/parse.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'
 
 interface ListOptions {
@@ -32,8 +32,8 @@ export function addUsageCommands(program: Command): void {
     .description('the records of an account, newest first')
     .requiredOption('--account <account>', 'whose calls')
     .option('--limit <n>', 'at most so many', whole, 50)
-    .option('--from <time>', 'not before', time)
-    .option('--to <time>', 'before', time)
+    .option('--from <time>', 'not before', parseTimeOption)
+    .option('--to <time>', 'before', parseTimeOption)
     .option('--model <id>', 'only this model')
     .option('--endpoint <name>', 'only this endpoint')
     .option('--key <id>', 'only this key')
@@ -51,7 +51,7 @@ async function list(options: ListOptions): Promise<void> {
   const { account, key, limit, from, to, model, endpoint } = options
   const rows = await withSession(async ({ sql }) => {
     const { id: accountId } = await showAccount(sql, account)
-    return await listUsage(sql, {
+    return await selectUsage(sql, {
       accountId,
       limit,
       ...(from ? { from } : {}),
@@ -66,7 +66,7 @@ async function list(options: ListOptions): Promise<void> {
     rows,
     [
       { title: 'request', cell: (row) => row.request_id },
-      { title: 'time', cell: (row) => formatTime(row.created_at) },
+      { title: 'time', cell: (row) => printTime(row.created_at) },
       { title: 'endpoint', cell: ({ endpoint: name }) => name },
       { title: 'model', cell: ({ model: name }) => name },
       { title: 'status', cell: ({ status }) => status },
@@ -94,7 +94,7 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
   if (options.json) return printJson({ ...publicRow(row), ledger: entries })
   printFields({
     request: row.request_id,
-    time: formatTime(row.created_at),
+    time: printTime(row.created_at),
     endpoint: row.endpoint,
     model: row.model,
     key: row.key_id,
@@ -117,7 +117,7 @@ async function show(requestId: string, options: { readonly json?: boolean }): Pr
       { title: 'from', cell: ({ source }) => source },
       { title: 'to', cell: ({ destination }) => destination },
       { title: 'amount', cell: ({ amount }) => formatAmount(amount), right: true },
-      { title: 'time', cell: ({ at }) => formatTime(at) },
+      { title: 'time', cell: ({ at }) => printTime(at) },
     ],
     'No money moved.',
   )

@@ -1,7 +1,7 @@
 /** `tributary serve`: runs the gateway until it is told to stop. */
 import { type Command, Option } from 'commander'
 import { describeConfig, loadConfig } from '../../../server/config/config.ts'
-import { explainFailure } from '../../lib/failure.ts'
+import { describeCommandFailure } from '../../lib/failure.ts'
 import { port } from '../../lib/parse.ts'
 
 /** A start that was told to stop is given this long to get through. */
@@ -63,7 +63,7 @@ function outliveClosedPipe(): void {
 
 /** What a failed start had opened already (timers, sockets) would keep the process alive. */
 function quit(error: unknown): never {
-  console.error(explainFailure(error))
+  console.error(describeCommandFailure(error))
   process.exit(1)
 }
 

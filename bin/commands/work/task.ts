@@ -7,9 +7,9 @@ import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { openReadingWire } from '../../../server/pipeline/send/wire.ts'
 import { findUnknownTasks, type UnknownTasks } from '../../../server/tasks/recover/find-unknown.ts'
 import { UPSTREAMS } from '../../../server/upstreams/index.ts'
-import { time } from '../../lib/parse.ts'
-import { formatTime, printJson, printTable } from '../../lib/print.ts'
-import { type Session, withSession } from '../../lib/session.ts'
+import { parseTimeOption } from '../../lib/parse.ts'
+import { printJson, printTable, printTime } from '../../lib/print.ts'
+import { type CommandSession, withSession } from '../../lib/session.ts'
 
 const ANSWER_MS = 30_000
 
@@ -23,7 +23,7 @@ export function addTaskCommands(program: Command): void {
   task
     .command('unknown')
     .description('tasks that vendors list and this database does not know; exit code 1 for any')
-    .requiredOption('--since <time>', 'the moment of the restored backup', time)
+    .requiredOption('--since <time>', 'the moment of the restored backup', parseTimeOption)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -33,7 +33,7 @@ export function addTaskCommands(program: Command): void {
     .action((options: UnknownOptions) => withSession((session) => report(session, options)))
 }
 
-async function report(session: Session, { since, json }: UnknownOptions): Promise<void> {
+async function report(session: CommandSession, { since, json }: UnknownOptions): Promise<void> {
   const found = await find(session, since)
   if (found.tasks.length > 0) process.exitCode = 1
   if (json) return printJson(found)
@@ -43,7 +43,7 @@ async function report(session: Session, { since, json }: UnknownOptions): Promis
       { title: 'channel', cell: (one) => one.channel },
       { title: 'model', cell: (one) => one.upstream_model },
       { title: 'id at the vendor', cell: (one) => one.upstream_id },
-      { title: 'created', cell: (one) => formatTime(one.created_at) },
+      { title: 'created', cell: (one) => printTime(one.created_at) },
       { title: 'state', cell: (one) => one.state },
       { title: 'billed', cell: ({ usage }) => describe(usage) },
     ],
@@ -54,7 +54,7 @@ async function report(session: Session, { since, json }: UnknownOptions): Promis
   }
 }
 
-async function find({ sql, config }: Session, since: Date): Promise<UnknownTasks> {
+async function find({ sql, config }: CommandSession, since: Date): Promise<UnknownTasks> {
   const secrets = openSecretBox(config)
   const upstreams = Object.fromEntries(UPSTREAMS)
   const catalog = await createCatalog({

@@ -7,8 +7,8 @@ import type { WebhookSecret } from '../../../server/webhooks/secrets.ts'
 import { accountOfDelivery, type DeliveryRow } from '../../../server/webhooks/store.ts'
 import { createWebhooks } from '../../../server/webhooks/webhooks.ts'
 import { whole } from '../../lib/parse.ts'
-import { formatTime, printFields, printJson, printTable } from '../../lib/print.ts'
-import { type Session, withSession } from '../../lib/session.ts'
+import { printFields, printJson, printTable, printTime } from '../../lib/print.ts'
+import { type CommandSession, withSession } from '../../lib/session.ts'
 
 const STATES = ['pending', 'delivered', 'dropped'] as const
 
@@ -38,7 +38,7 @@ export function addWebhookCommands(program: Command): void {
   addTest(webhook)
 }
 
-function open({ sql, config }: Session) {
+function open({ sql, config }: CommandSession) {
   return createWebhooks(sql, openSecretBox(config))
 }
 
@@ -64,7 +64,7 @@ function showSecret(secret: WebhookSecret, options: AccountOption): void {
   }
   printFields({
     secret: current,
-    'the one before': previousUntil && `signs until ${formatTime(previousUntil)} UTC`,
+    'the one before': previousUntil && `signs until ${printTime(previousUntil)} UTC`,
   })
 }
 
@@ -104,7 +104,7 @@ function printDeliveries(rows: readonly DeliveryRow[]): void {
     rows,
     [
       { title: 'delivery', cell: ({ id }) => id },
-      { title: 'created', cell: ({ created_at: at }) => formatTime(at) },
+      { title: 'created', cell: ({ created_at: at }) => printTime(at) },
       { title: 'status', cell: ({ state }) => state },
       { title: 'attempts', cell: ({ attempts }) => attempts, right: true },
       { title: 'task', cell: ({ task_id: task }) => task ?? 'a test' },
@@ -166,13 +166,13 @@ function addTest(webhook: Command): void {
 }
 
 /** As strict as the gateway, but for loopback: whether it runs as a demo is its own to know. */
-function guardOf({ config }: Session) {
+function guardOf({ config }: CommandSession) {
   const ports = new Set(config.targetPorts)
   const allowance = config.allowPrivateTargets ? 'private' : 'loopback'
   return createGuard({ policy: () => ({ allowance, ports }) })
 }
 
-async function ownerOf({ sql }: Session, id: string): Promise<string> {
+async function ownerOf({ sql }: CommandSession, id: string): Promise<string> {
   return (await accountOfDelivery(sql, id)) ?? unknown(id)
 }
 
@@ -190,7 +190,7 @@ function showOne(row: DeliveryRow, { json }: JsonOption): void {
     status: row.state,
     task: row.task_id,
     url: row.url,
-    next: row.next_attempt_at && formatTime(row.next_attempt_at),
+    next: row.next_attempt_at && printTime(row.next_attempt_at),
   })
   for (const one of row.history) {
     const outcome = one.error ?? `${one.outcome ?? 'under way'} ${one.status ?? ''}`.trim()

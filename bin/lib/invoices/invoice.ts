@@ -43,7 +43,7 @@ function roundAt(digits: bigint, divisor: bigint): bigint {
 }
 
 /** A count; a fraction is allowed where vendors sell thousands. Throws OperatorError. */
-export function readCount(value: unknown, where: string): number {
+export function readInvoiceCount(value: unknown, where: string): number {
   const number = typeof value === 'string' ? Number(value.trim().replaceAll(',', '')) : value
   if (typeof number === 'number' && Number.isFinite(number) && value !== '') return number
   throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a number`)
@@ -58,7 +58,7 @@ export function readDay(text: string, where: string): string {
   throw new OperatorError(`${where}: ${JSON.stringify(text)} is not a day such as 2030-01-31`)
 }
 
-export function readCurrency(value: unknown, where: string): string {
+export function readInvoiceCurrency(value: unknown, where: string): string {
   const words: Readonly<Record<string, string>> = { 人民币: 'CNY', 美元: 'USD', RMB: 'CNY' }
   const text = String(value).trim().toUpperCase()
   const code = words[text] ?? text

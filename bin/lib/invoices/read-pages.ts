@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
-import { type InvoiceRow, readCount, readCurrency, readMoney } from './invoice.ts'
+import { type InvoiceRow, readInvoiceCount, readInvoiceCurrency, readMoney } from './invoice.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -72,7 +72,7 @@ function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
       // `gpt-4o-2024-08-06, input`: the model, then what of it.
       model: text(result.line_item)?.replace(/, [^,]*$/, '') ?? null,
       amount: readMoney(amount.value, `${where}.amount.value`),
-      currency: readCurrency(amount.currency, `${where}.amount.currency`),
+      currency: readInvoiceCurrency(amount.currency, `${where}.amount.currency`),
     }
   }
   if (amount !== undefined && amount !== null) {
@@ -80,7 +80,7 @@ function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
       model: text(result.model) ?? text(result.description) ?? null,
       // Hundredths of the currency.
       amount: readMoney(amount, `${where}.amount`, -2),
-      currency: readCurrency(result.currency ?? 'USD', `${where}.currency`),
+      currency: readInvoiceCurrency(result.currency ?? 'USD', `${where}.currency`),
     }
   }
   return { model: text(result.model) ?? null, ...readUsage(result, where) }
@@ -88,7 +88,9 @@ function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
 
 function readUsage(result: Fields, where: string): Pick<InvoiceRow, 'requests' | 'units'> {
   const count = (name: string, from: Fields = result) =>
-    from[name] === undefined || from[name] === null ? 0 : readCount(from[name], `${where}.${name}`)
+    from[name] === undefined || from[name] === null
+      ? 0
+      : readInvoiceCount(from[name], `${where}.${name}`)
   if ('uncached_input_tokens' in result) {
     const creation = isFields(result.cache_creation) ? result.cache_creation : {}
     const tools = isFields(result.server_tool_use) ? result.server_tool_use : {}

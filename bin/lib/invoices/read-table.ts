@@ -1,7 +1,13 @@
 /** Exports that are CSV: Volcengine's bill by its headers, any other by a mapping of columns. */
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { cutCsv } from './cut-csv.ts'
-import { type InvoiceRow, readCount, readCurrency, readDay, readMoney } from './invoice.ts'
+import {
+  type InvoiceRow,
+  readDay,
+  readInvoiceCount,
+  readInvoiceCurrency,
+  readMoney,
+} from './invoice.ts'
 
 /** What a column may be: these, or any of our units. */
 export type ColumnMap = Readonly<Record<string, string>>
@@ -98,14 +104,14 @@ function readRow(
   for (const [word, place] of columns) {
     const value = fields[place]?.trim() ?? ''
     if ((KNOWN as readonly string[]).includes(word) || value === '') continue
-    units[word] = readCount(value, `${where}, ${word}`)
+    units[word] = readInvoiceCount(value, `${where}, ${word}`)
   }
   return {
     day: readDay(at('date') ?? '', where),
     model: model ? (isVendorsBill ? shorten(model) : model) : null,
     amount: amount === undefined ? undefined : readMoney(amount === '' ? '0' : amount, where),
-    currency: currency ? readCurrency(currency, where) : isVendorsBill ? 'CNY' : undefined,
-    requests: requests ? readCount(requests, `${where}, requests`) : undefined,
+    currency: currency ? readInvoiceCurrency(currency, where) : isVendorsBill ? 'CNY' : undefined,
+    requests: requests ? readInvoiceCount(requests, `${where}, requests`) : undefined,
     units,
   }
 }

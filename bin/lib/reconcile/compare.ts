@@ -12,7 +12,7 @@ export interface Side {
   readonly units: Record<string, number>
 }
 
-export interface Comparison {
+export interface BillComparison {
   readonly day: string
   /** `*` for all models, where the export does not tell them apart. */
   readonly model: string
@@ -31,7 +31,7 @@ export interface Tolerance {
   readonly share: number
 }
 
-export interface Vendors {
+export interface VendorBill {
   readonly rows: ReadonlyMap<string, Side & { readonly day: string; readonly model: string | null }>
   readonly hasAmounts: boolean
   readonly currency: string | undefined
@@ -45,10 +45,10 @@ const NO_MODEL = '(no model)'
 const OUTPUT = /(?:^|_)output_token$/
 
 /** Adds an export up; memory grows with its days and models alone. Throws OperatorError. */
-export async function addUp(
+export async function addUpBill(
   rows: AsyncIterable<InvoiceRow>,
   range: { readonly from?: string | undefined; readonly to?: string | undefined },
-): Promise<Vendors> {
+): Promise<VendorBill> {
   const sums = new Map<string, Side & { readonly day: string; readonly model: string | null }>()
   const currencies = new Set<string>()
   const days = new Set<string>()
@@ -77,10 +77,10 @@ export async function addUp(
 
 /** Throws OperatorError when the two are not in the same currency. */
 export function compare(
-  vendors: Vendors,
+  vendors: VendorBill,
   records: { readonly days: readonly DayRow[]; readonly units: readonly UnitRow[] },
   options: { readonly models: Readonly<Record<string, string>>; readonly tolerance: Tolerance },
-): Comparison[] {
+): BillComparison[] {
   refuseOtherCurrency(vendors, records.days)
   const rows = [...vendors.rows.values()]
   const named = new Set(rows.flatMap(({ model }) => model ?? []))
@@ -115,13 +115,13 @@ function judge(vendor: Side, ours: Side, hasAmounts: boolean, { nanos, share }: 
     const allowed = Math.max(Number(nanos), Math.abs(Number(vendor.amount)) * share)
     return { difference, within: Math.abs(Number(difference)) <= allowed }
   }
-  const sums = [countInput, countOutput].map((count) => [count(vendor), count(ours)] as const)
+  const sums = [countInputTokens, countOutput].map((count) => [count(vendor), count(ours)] as const)
   const difference = sums.reduce((sum, [theirs, own]) => sum + theirs - own, 0)
   const within = sums.every(([theirs, own]) => Math.abs(theirs - own) <= theirs * share)
   return { difference: BigInt(Math.round(difference)), within }
 }
 
-export function countInput({ units }: Side): number {
+export function countInputTokens({ units }: Side): number {
   return INPUT_UNITS.reduce((sum, unit) => sum + (units[unit] ?? 0), 0)
 }
 
@@ -130,7 +130,7 @@ export function countOutput({ units }: Side): number {
   return output.reduce((sum, [, quantity]) => sum + quantity, 0)
 }
 
-function refuseOtherCurrency({ currency, hasAmounts }: Vendors, days: readonly DayRow[]): void {
+function refuseOtherCurrency({ currency, hasAmounts }: VendorBill, days: readonly DayRow[]): void {
   if (!hasAmounts || currency === undefined) return
   const other = days.find((row) => row.currency !== currency && row.upstream_cost > 0n)
   if (!other) return

@@ -6,18 +6,18 @@ import {
   findByCost,
   findCandidates,
 } from '../../../server/usage/reconcile-store.ts'
-import type { Comparison } from './compare.ts'
+import type { BillComparison } from './compare.ts'
 import { findSubset } from './find-subset.ts'
 
-export interface Explanation {
+export interface DifferenceExplanation {
   readonly kind: CandidateKind
   readonly count: number
   /** The dearest of them. */
   readonly calls: readonly { readonly id: string; readonly cost: bigint | null }[]
 }
 
-export interface Explained {
-  readonly explanations: readonly Explanation[]
+export interface ExplainedDifference {
+  readonly explanations: readonly DifferenceExplanation[]
   /** Calls whose costs add up to the difference; empty when none do. */
   readonly matching: readonly string[]
 }
@@ -54,12 +54,12 @@ const LESS: ReadonlySet<string> = new Set([
 ])
 const LISTED = 20
 
-export async function explain(
+export async function explainDifference(
   sql: TransactionSql,
   place: { readonly channel: string; readonly timeZone: string },
-  { day, ourModels, difference }: Comparison,
+  { day, ourModels, difference }: BillComparison,
   hasAmounts: boolean,
-): Promise<Explained> {
+): Promise<ExplainedDifference> {
   const where = { ...place, day }
   const kinds = difference > 0n ? MORE : LESS
   const all = await findCandidates(sql, where, ourModels, LISTED)

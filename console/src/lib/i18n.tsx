@@ -5,7 +5,7 @@
  */
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react'
 import type { Language } from './language.ts'
-import { type Catalogue, fillText, type Values } from './texts.ts'
+import { type Catalogue, fillText, type PlaceholderValues } from './texts.ts'
 
 const STORED = 'tributary.language'
 
@@ -46,7 +46,7 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   const { language } = useLanguage()
   return function translate<Key extends keyof Texts & string>(
     key: Key,
-    ...[values]: Values<Texts[Key]>
+    ...[values]: PlaceholderValues<Texts[Key]>
   ): string {
     return fillText(catalogue[language][key], values ?? {})
   }

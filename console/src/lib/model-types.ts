@@ -1,5 +1,5 @@
 /** The types of models, in the order in which lists of them are shown. */
-export const MODEL_TYPES = [
+export const MODEL_TYPE_ORDER = [
   'chat',
   'embedding',
   'speech',
@@ -12,4 +12,4 @@ export const MODEL_TYPES = [
   'transcription',
 ] as const
 
-export type ModelType = (typeof MODEL_TYPES)[number]
+export type ShownModelType = (typeof MODEL_TYPE_ORDER)[number]

@@ -8,7 +8,7 @@ export const RANGES = {
 
 export type RangeName = keyof typeof RANGES
 
-export function readRange(text: string): RangeName {
+export function readRangeName(text: string): RangeName {
   return text === 'week' || text === 'month' ? text : 'day'
 }
 

@@ -5,7 +5,7 @@ type Placeholders<Text extends string> = Text extends `${string}{${infer Name}}$
   ? Name | Placeholders<Rest>
   : never
 
-export type Values<Text extends string> = [Placeholders<Text>] extends [never]
+export type PlaceholderValues<Text extends string> = [Placeholders<Text>] extends [never]
   ? []
   : [values: Readonly<Record<Placeholders<Text>, string | number>>]
 

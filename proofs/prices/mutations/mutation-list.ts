@@ -29,8 +29,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'The hold counts the whole body as it was sent',
     mistake: 'counts named fields only',
     file: TEXT,
-    find: 'const inputTokens = countInput(body.length, measure)',
-    replace: `const inputTokens = countInput(${NAMED_FIELDS}, measure)`,
+    find: 'const inputTokens = countInputCeiling(body.length, measure)',
+    replace: `const inputTokens = countInputCeiling(${NAMED_FIELDS}, measure)`,
   },
   {
     rule: 'Of several limits the largest counts, and null is none',

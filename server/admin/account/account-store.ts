@@ -1,7 +1,10 @@
 /** The few facts of an account that many pages of the console need. */
 import type { Sql } from 'postgres'
 
-export async function readCurrency(sql: Sql, accountId: string): Promise<string | undefined> {
+export async function selectAccountCurrency(
+  sql: Sql,
+  accountId: string,
+): Promise<string | undefined> {
   const [row] = await sql<{ currency: string }[]>`
     select currency from account where id = ${accountId}`
   return row?.currency

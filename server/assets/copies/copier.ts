@@ -4,10 +4,10 @@
  * do so side by side. Nobody waits for it: a task is settled and announced before its copy.
  */
 import { createWaker } from '../../lib/queues/waker.ts'
-import { NOTIFICATIONS } from '../library/asset-store.ts'
+import { ASSET_NOTIFICATIONS } from '../library/asset-store.ts'
 import { type CopyContext, copyOne } from './copy-one.ts'
 import { COPY_LIMITS, type CopyLimits } from './copy-schedule.ts'
-import { claimCopies, nextCopyMs } from './copy-store.ts'
+import { claimCopies, readNextCopyMs } from './copy-store.ts'
 
 export interface CopierOptions extends Omit<CopyContext, 'signal' | 'limits'> {
   readonly limits?: CopyLimits
@@ -29,7 +29,7 @@ export function startCopier(options: CopierOptions): Copier {
   const waker = createWaker()
   const context = { ...options, limits, signal: stopping.signal }
   const listening = sql
-    .listen(NOTIFICATIONS, waker.wake, waker.wake)
+    .listen(ASSET_NOTIFICATIONS, waker.wake, waker.wake)
     .catch((error) => void log.warn({ error }, 'no notifications of results: polling only'))
 
   async function claim(): Promise<number> {
@@ -53,7 +53,7 @@ export function startCopier(options: CopierOptions): Copier {
       let waitMs = LOOK_MS
       try {
         if ((await claim()) > 0) continue
-        waitMs = Math.min(Math.max((await nextCopyMs(sql)) ?? LOOK_MS, WAIT_MS_MIN), LOOK_MS)
+        waitMs = Math.min(Math.max((await readNextCopyMs(sql)) ?? LOOK_MS, WAIT_MS_MIN), LOOK_MS)
       } catch (error) {
         log.warn({ error }, 'copies wait for the database')
       }

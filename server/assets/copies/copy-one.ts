@@ -11,7 +11,7 @@ import { sniffType } from '../media/sniff-type.ts'
 import type { Quota } from '../quota.ts'
 import type { Blob, Blobs } from '../storage/blobs.ts'
 import { StorageTrouble, TooManyBytes } from '../storage/storage.ts'
-import { type CopyLimits, nextCopyMs } from './copy-schedule.ts'
+import { type CopyLimits, copyBackoffMs } from './copy-schedule.ts'
 import { type ClaimedCopy, failCopy, releaseCopy, renewCopy, storeCopy } from './copy-store.ts'
 
 export interface CopyContext {
@@ -58,7 +58,7 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
     const failure = error instanceof CopyFailure ? error : describe(error)
     // What this try has taken is of the link's life.
     const leftMs = claim.left_ms - (performance.now() - startMs)
-    const waitMs = failure.final ? null : nextCopyMs(claim.attempts, leftMs, limits)
+    const waitMs = failure.final ? null : copyBackoffMs(claim.attempts, leftMs, limits)
     await failCopy(sql, claim, failure.message, waitMs)
     context.onEnd?.(waitMs === null ? 'failed' : 'retried')
     const fields = { asset_id: claim.id, attempt: claim.attempts, error }

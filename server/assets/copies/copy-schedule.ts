@@ -35,7 +35,7 @@ const MARGIN_MS = 30_000
  * Milliseconds until the next try after `attempts` that failed, or null when the link will not
  * live to see it.
  */
-export function nextCopyMs(
+export function copyBackoffMs(
   attempts: number,
   leftMs: number,
   limits: CopyLimits,

@@ -94,7 +94,7 @@ export async function failCopy(
 }
 
 /** Milliseconds until the next copy is due, or null when none waits. */
-export async function nextCopyMs(sql: Sql): Promise<number | null> {
+export async function readNextCopyMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
     from asset where due_at is not null`

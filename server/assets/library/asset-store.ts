@@ -3,7 +3,7 @@ import type { Sql, TransactionSql } from 'postgres'
 import type { AssetKind } from './collect-assets.ts'
 
 /** Wakes the copiers of every gateway; heard when the transaction commits. */
-export const NOTIFICATIONS = 'tributary_asset'
+export const ASSET_NOTIFICATIONS = 'tributary_asset'
 
 export interface NewAsset {
   readonly id: string
@@ -75,7 +75,7 @@ export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise
         ${asset.height}, ${asset.seconds})
       on conflict (task_id, kind, position) do nothing
       returning 1)
-    select pg_notify(${NOTIFICATIONS}, '') from inserted`
+    select pg_notify(${ASSET_NOTIFICATIONS}, '') from inserted`
 }
 
 /** The entry's content is in our storage already. False when there is no such entry. */
@@ -168,7 +168,7 @@ export function selectStoredLinks(
 export type DeletedAsset = Pick<AssetRow, 'storage_key' | 'task_id' | 'kind' | 'position'>
 
 /** A copy that is under way finds its row gone. */
-export async function deleteAsset(
+export async function deleteAssetRow(
   sql: TransactionSql,
   accountId: string,
   kinds: readonly AssetKind[],

@@ -13,7 +13,7 @@ import type { ByteRange } from '../storage/storage.ts'
 import {
   type AssetFilter,
   type AssetRow,
-  deleteAsset,
+  deleteAssetRow,
   forgetInTask,
   insertAsset,
   selectAsset,
@@ -77,7 +77,7 @@ export function createLibrary(parts: {
     async remove(accountId, kinds, id) {
       if (!ID.test(id)) return false
       const deleted = await withTransaction(sql, async (transaction) => {
-        const row = await deleteAsset(transaction, accountId, kinds, id)
+        const row = await deleteAssetRow(transaction, accountId, kinds, id)
         if (row) await forgetInTask(transaction, row)
         if (row?.storage_key) await blobs.release(transaction, row.storage_key)
         return row

@@ -9,7 +9,7 @@ import { sniffType } from '../media/sniff-type.ts'
 import type { Quota } from '../quota.ts'
 import type { Blob, Blobs } from '../storage/blobs.ts'
 import { measure, StorageTrouble, TooManyBytes } from '../storage/storage.ts'
-import { type FileRow, findFileByKey, freeKey, insertFile } from './file-store.ts'
+import { type FileRow, findFileByKey, freeUploadKey, insertFile } from './file-store.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** The vendors' own limit for a recording: smaller than 1 GB. */
@@ -17,7 +17,7 @@ const FILE_BYTES_MAX = 1_000_000_000 - 1
 /** What a form may add to the content of its file. */
 const FRAME_BYTES_MAX = 64 * 1024
 
-export interface Upload {
+export interface FileUpload {
   readonly accountId: string
   readonly requestId: string
   readonly filename: string
@@ -48,7 +48,7 @@ export interface AddParts {
  * is empty, 422 for another one than was made under its key, 429 and 503 when too many go on, 503
  * when storage is away.
  */
-export async function addFile(parts: AddParts, upload: Upload): Promise<Uploaded> {
+export async function addFile(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const leave = parts.slots.take(upload.accountId)
   try {
     return await add(parts, upload)
@@ -57,7 +57,7 @@ export async function addFile(parts: AddParts, upload: Upload): Promise<Uploaded
   }
 }
 
-async function add(parts: AddParts, upload: Upload): Promise<Uploaded> {
+async function add(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const { accountId, idempotencyKey: key } = upload
   const earlier = key === undefined ? undefined : await findFileByKey(parts.sql, accountId, key)
   if (!earlier) return store(parts, upload)
@@ -67,7 +67,11 @@ async function add(parts: AddParts, upload: Upload): Promise<Uploaded> {
   return replay(earlier, upload, sha256)
 }
 
-function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Promise<Uploaded> {
+function insert(
+  { sql, blobs, quota }: AddParts,
+  upload: FileUpload,
+  blob: Blob,
+): Promise<Uploaded> {
   const { accountId, requestId, filename, idempotencyKey } = upload
   if (blob.bytes === 0) throw invalid('file is empty')
   const { purpose, lifeSeconds } = upload.fields()
@@ -76,7 +80,7 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
     if (idempotencyKey !== undefined) {
       const earlier = await findFileByKey(transaction, accountId, idempotencyKey)
       if (earlier) return replay(earlier, upload, blob.sha256)
-      await freeKey(transaction, accountId, idempotencyKey)
+      await freeUploadKey(transaction, accountId, idempotencyKey)
     }
     await quota.claim(transaction, accountId, blob.bytes)
     await blobs.adopt(transaction, blob.key)
@@ -99,7 +103,7 @@ function insert({ sql, blobs, quota }: AddParts, upload: Upload, blob: Blob): Pr
   })
 }
 
-async function store(parts: AddParts, upload: Upload): Promise<Uploaded> {
+async function store(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const { blobs, quota } = parts
   const left = await quota.left(upload.accountId)
   const limit = Math.min(FILE_BYTES_MAX, left)
@@ -117,7 +121,7 @@ async function store(parts: AddParts, upload: Upload): Promise<Uploaded> {
 }
 
 /** Throws 422 when it was another upload. */
-function replay(file: FileRow, upload: Upload, sha256: Buffer): Uploaded {
+function replay(file: FileRow, upload: FileUpload, sha256: Buffer): Uploaded {
   const isSame =
     file.sha256?.equals(sha256) === true &&
     file.filename === upload.filename &&

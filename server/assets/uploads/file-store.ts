@@ -68,7 +68,11 @@ export async function findFileByKey(
 }
 
 /** For a new file under a key that is free, though an old file may still bear it. */
-export async function freeKey(sql: TransactionSql, accountId: string, key: string): Promise<void> {
+export async function freeUploadKey(
+  sql: TransactionSql,
+  accountId: string,
+  key: string,
+): Promise<void> {
   await sql`
     update file set idempotency_key = null
     where account_id = ${accountId} and idempotency_key = ${key}`

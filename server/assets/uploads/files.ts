@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { withTransaction } from '../../database/transaction.ts'
 import type { Stored } from '../quota.ts'
 import type { ByteRange } from '../storage/storage.ts'
-import { type AddParts, addFile, type Upload, type Uploaded } from './add-file.ts'
+import { type AddParts, addFile, type FileUpload, type Uploaded } from './add-file.ts'
 import {
   deleteExpiredFiles,
   deleteFile,
@@ -20,7 +20,7 @@ const ID = /^file_[A-Za-z0-9]{1,64}$/
 
 export interface Files {
   /** Throws GatewayError: 400, 413, 422 or 503. */
-  add(upload: Upload): Promise<Uploaded>
+  add(upload: FileUpload): Promise<Uploaded>
   find(accountId: string, id: string): Promise<FileRow | undefined>
   findByToken(token: string): Promise<FileRow | undefined>
   list(page: FilePage): Promise<readonly FileRow[]>

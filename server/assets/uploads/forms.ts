@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http'
 import type { Lend, Loan } from './publish-upload.ts'
 import { readUpload } from './read-upload.ts'
-import { type Inspector, readSpooled, type Spool, type SpooledFile } from './spool.ts'
+import { type Inspector, readSpooled, type Spool, type SpoolFile } from './spool.ts'
 
-export interface FormFile extends SpooledFile {
+export interface FormFile extends SpoolFile {
   /**
    * Makes it public until it is closed and resolves with its address, which ends in `filename`;
    * the same address however often it is asked for. Throws GatewayError 503.
@@ -24,7 +24,7 @@ export interface FormOptions {
   readonly inspector: Inspector
 }
 
-export interface Forms {
+export interface FormReader {
   /**
    * Reads a whole form with its one file, `file`; fields may stand before it or after it. Throws
    * GatewayError 400, 413, 415 and 503, and what the inspector throws.
@@ -32,10 +32,10 @@ export interface Forms {
   read(request: IncomingMessage, options: FormOptions): Promise<Form>
 }
 
-export function createForms(spool: Spool, lend: Lend): Forms {
+export function createForms(spool: Spool, lend: Lend): FormReader {
   return {
     async read(request, { accountId, bytesMax, inspector }) {
-      let taking: Promise<SpooledFile> | undefined
+      let taking: Promise<SpoolFile> | undefined
       try {
         return await readUpload(request, {
           async take(_filename, content, fields) {
@@ -53,7 +53,7 @@ export function createForms(spool: Spool, lend: Lend): Forms {
   }
 }
 
-function lendable(file: SpooledFile, accountId: string, lend: Lend): FormFile {
+function lendable(file: SpoolFile, accountId: string, lend: Lend): FormFile {
   let loan: Promise<Loan> | undefined
   return {
     ...file,

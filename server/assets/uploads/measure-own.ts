@@ -21,7 +21,7 @@ export interface MeasuredContent {
 }
 
 /** `missing`: the address is ours, and nothing is there, or no longer. */
-export type Measured = MeasuredContent | 'missing'
+export type OwnMeasurement = MeasuredContent | 'missing'
 
 interface Stored {
   readonly bytes: number
@@ -35,7 +35,7 @@ export function createOwnMeter(parts: {
   readonly library: Pick<Library, 'findByToken' | 'read'>
   readonly publicUrl: string
   readonly log: Log
-}): (url: string) => Promise<Measured | undefined> {
+}): (url: string) => Promise<OwnMeasurement | undefined> {
   const { files, library, log } = parts
   const own = URL.parse(`${parts.publicUrl}/`)
 

@@ -20,7 +20,7 @@ export interface Inspector {
   end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
 }
 
-export interface SpooledFile {
+export interface SpoolFile {
   /** Of the part that counts. */
   readonly bytes: number
   /** As the inspector measured it. */
@@ -37,7 +37,7 @@ export interface Spool {
    * Writes content to its end. Throws GatewayError: 400 when it breaks off, 413 when it is larger
    * than `bytesMax`, 503 without room for it; and what the inspector throws.
    */
-  take(content: Readable, bytesMax: number, inspector: Inspector): Promise<SpooledFile>
+  take(content: Readable, bytesMax: number, inspector: Inspector): Promise<SpoolFile>
 }
 
 export function createSpool(folder: string): Spool {
@@ -91,7 +91,7 @@ export function createSpool(folder: string): Spool {
 }
 
 /** The part that counts, as a stream. */
-export function readSpooled(file: Pick<SpooledFile, 'bytes' | 'read'>): Readable {
+export function readSpooled(file: Pick<SpoolFile, 'bytes' | 'read'>): Readable {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let position = 0; position < file.bytes; ) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES)

@@ -2,7 +2,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { SecretError } from '../../lib/secrets/secrets.ts'
-import { openSettings, type Settings, sealSettings, splitSecrets } from '../channel-settings.ts'
+import {
+  type ChannelSettings,
+  openSettings,
+  sealSettings,
+  splitSecrets,
+} from '../channel-settings.ts'
 import { type ChannelRow, saveChannel } from '../store.ts'
 import type { ApplyOptions, CatalogChange } from './apply.ts'
 import type { FileChannel } from './file-schema.ts'
@@ -34,7 +39,7 @@ async function applyChannel(
   const upstream = options.upstreams[channel.upstream]
   if (!upstream) return undefined
   // jsonb and JSON know no undefined: compare what would be stored.
-  const wanted: Settings = JSON.parse(JSON.stringify(channel.settings))
+  const wanted: ChannelSettings = JSON.parse(JSON.stringify(channel.settings))
   const newVersion = !row || row.upstream !== channel.upstream || !isSame(row, wanted, options)
   const what = [
     ...(row?.status === 'retired' ? ['status'] : []),
@@ -54,7 +59,10 @@ async function applyChannel(
 }
 
 /** Undefined when the secrets cannot be opened: then they must be written anew. */
-function settingsOf(row: ChannelRow, secrets: ApplyOptions['secrets']): Settings | undefined {
+function settingsOf(
+  row: ChannelRow,
+  secrets: ApplyOptions['secrets'],
+): ChannelSettings | undefined {
   try {
     return openSettings(row, secrets, { channelId: row.id, version: row.version })
   } catch (error) {
@@ -64,7 +72,11 @@ function settingsOf(row: ChannelRow, secrets: ApplyOptions['secrets']): Settings
 }
 
 /** A value that has become a secret must be sealed, even if it reads the same. */
-function isSame(row: ChannelRow, wanted: Settings, { upstreams, secrets }: ApplyOptions): boolean {
+function isSame(
+  row: ChannelRow,
+  wanted: ChannelSettings,
+  { upstreams, secrets }: ApplyOptions,
+): boolean {
   const upstream = upstreams[row.upstream]
   if (!upstream || Object.keys(splitSecrets(row.settings, upstream).secret).length > 0) return false
   return isDeepStrictEqual(settingsOf(row, secrets), wanted)

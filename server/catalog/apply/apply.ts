@@ -11,11 +11,11 @@ import type { Environment } from '../environment.ts'
 import {
   bumpRevision,
   listChannels,
-  listModels,
   lockCatalog,
   readRevision,
   retireChannels,
   retireModels,
+  selectModels,
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
 import { applyModels } from './apply-models.ts'
@@ -75,7 +75,7 @@ class DryRun extends Error {
 async function write(sql: TransactionSql, options: ApplyOptions) {
   await lockCatalog(sql)
   const channels = await listChannels(sql)
-  const models = await listModels(sql)
+  const models = await selectModels(sql)
   const changes = [
     ...(await applyChannels(sql, channels, options)),
     ...(await applyModels(sql, models, options)),
@@ -117,7 +117,7 @@ async function refuseLostRoutes(
   const channels = await listChannels(sql)
   const active = new Set(channels.filter(isActive).map(({ id }) => id))
   const mistakes: Mistake[] = []
-  for (const model of (await listModels(sql)).filter(isActive)) {
+  for (const model of (await selectModels(sql)).filter(isActive)) {
     for (const [index, route] of model.routes.entries()) {
       if (active.has(route.channel)) continue
       mistakes.push(lostRoute(files, model, index, route.channel))

@@ -5,15 +5,15 @@
 import type { Sql } from 'postgres'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { type SecretBox, SecretError } from '../../lib/secrets/secrets.ts'
-import { type KnownUpstreams, openSettings, type Settings } from '../channel-settings.ts'
+import { type ChannelSettings, type KnownUpstreams, openSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import {
   bumpRevision,
   listChannels,
-  listModels,
   lockCatalog,
   retireChannels,
   retireModels,
+  selectModels,
 } from '../store.ts'
 import { applyCatalog, type CatalogDiff } from './apply.ts'
 import { type NamedCatalogFile, parseCatalogFile } from './file.ts'
@@ -34,7 +34,7 @@ export interface EditOptions {
  */
 export async function editChannel(
   options: EditOptions,
-  channel: { readonly id: string; readonly upstream: string; readonly settings: Settings },
+  channel: { readonly id: string; readonly upstream: string; readonly settings: ChannelSettings },
 ): Promise<CatalogDiff> {
   const kept = await readKeptSecrets(options, channel)
   const merged = { ...channel, settings: { ...kept, ...channel.settings } }
@@ -56,7 +56,7 @@ export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
     await lockCatalog(transaction)
     const channel = (await listChannels(transaction)).find((one) => one.id === id)
     if (channel?.status !== 'active') return false
-    const users = (await listModels(transaction))
+    const users = (await selectModels(transaction))
       .filter(
         ({ status, routes }) => status === 'active' && routes.some((one) => one.channel === id),
       )
@@ -74,7 +74,7 @@ export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
 export async function retireModel(sql: Sql, id: string): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
-    const model = (await listModels(transaction)).find((one) => one.id === id)
+    const model = (await selectModels(transaction)).find((one) => one.id === id)
     if (model?.status !== 'active') return false
     await retireModels(transaction, [id])
     await bumpRevision(transaction)
@@ -100,8 +100,8 @@ async function applyOne(
 
 async function readKeptSecrets(
   { sql, upstreams, secrets }: EditOptions,
-  { id, upstream, settings }: { id: string; upstream: string; settings: Settings },
-): Promise<Settings> {
+  { id, upstream, settings }: { id: string; upstream: string; settings: ChannelSettings },
+): Promise<ChannelSettings> {
   const row = (await listChannels(sql)).find((one) => one.id === id)
   const known = Object.hasOwn(upstreams, upstream) ? upstreams[upstream] : undefined
   if (!row || !known || row.upstream !== upstream) return {}

@@ -53,13 +53,17 @@ export function parseCatalogFile(
     throw new CatalogError([{ file, path: formatPath(broken.path), problem: broken.problem }])
   }
   const parsed = catalogFile.safeParse(raw, { error: sayProblem })
-  if (!parsed.success) mistakes.push(...explain(file, parsed.error))
+  if (!parsed.success) mistakes.push(...describeFileProblems(file, parsed.error))
   if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
   return { name: file, source: parsed.data.source ?? baseName(file), content: parsed.data }
 }
 
 /** What zod found, in the words and the notation of the file. */
-export function explain(file: string, error: ZodError, prefix: readonly PropertyKey[] = []) {
+export function describeFileProblems(
+  file: string,
+  error: ZodError,
+  prefix: readonly PropertyKey[] = [],
+) {
   return error.issues.flatMap((issue): Mistake[] => {
     const found = locateProblem(issue)
     const path = [...prefix, ...found.path]

@@ -4,16 +4,16 @@ import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import {
   bumpRevision,
-  listModels,
   listPlanned,
   lockCatalog,
   type ModelRow,
   readMoment,
   type StoredPrice,
+  selectModels,
   withdrawPrice,
 } from '../store.ts'
 import { applyPlans } from './apply-plans.ts'
-import { CatalogError, explain } from './file.ts'
+import { CatalogError, describeFileProblems } from './file.ts'
 import { type FilePlan, planOf } from './file-schema.ts'
 
 /** The source of what is planned outside of any file. */
@@ -26,7 +26,7 @@ const SOURCE = 'console'
 export async function planPrices(sql: Sql, modelId: string, plan: unknown): Promise<void> {
   await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
-    const model = (await listModels(transaction)).find(({ id }) => id === modelId)
+    const model = (await selectModels(transaction)).find(({ id }) => id === modelId)
     if (model?.status !== 'active') throw new OperatorError(`there is no model ${modelId}`)
     if (model.free) throw new OperatorError('a free model has no prices: set some first')
     const { effective_from: from, prices } = readPlan(model, plan)
@@ -53,7 +53,7 @@ export async function planPrices(sql: Sql, modelId: string, plan: unknown): Prom
 function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): FilePlan {
   const parsed = planOf(model).safeParse(plan)
   if (parsed.success) return parsed.data
-  throw new CatalogError(explain('the request', parsed.error))
+  throw new CatalogError(describeFileProblems('the request', parsed.error))
 }
 
 async function refusePast(sql: TransactionSql, effectiveFrom: Date): Promise<void> {

@@ -7,7 +7,7 @@
 /** An older look is not believed over a slower, newer one: clocks drift. */
 const KEPT_MS = 60_000
 
-export interface DatabaseClock {
+export interface CatalogClock {
   /** Milliseconds since 1970. */
   now(): number
   /** Asks, and learns from how long the answer took. */
@@ -22,7 +22,7 @@ interface Look {
 }
 
 /** `monotonic` tells milliseconds since any moment. Asked before its first look, it throws. */
-export function createDatabaseClock(monotonic: () => number = () => performance.now()) {
+export function createCatalogClock(monotonic: () => number = () => performance.now()) {
   let kept: Look | undefined
 
   /** PostgreSQL counts microseconds and a Date drops them. */
@@ -32,7 +32,7 @@ export function createDatabaseClock(monotonic: () => number = () => performance.
     atMs: receivedMs,
   })
 
-  const clock: DatabaseClock = {
+  const clock: CatalogClock = {
     now() {
       if (!kept) throw new Error('the database was not asked for its time yet')
       return monotonic() + kept.mostMs

@@ -10,7 +10,7 @@ import type { CatalogSnapshot, Channel, Model } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import { type ChannelRow, readCatalog, readMoment } from '../store.ts'
-import { createDatabaseClock, type DatabaseClock } from './database-clock.ts'
+import { type CatalogClock, createCatalogClock } from './database-clock.ts'
 import { loadModel, modelAt } from './load-model.ts'
 
 export interface CatalogOptions {
@@ -20,7 +20,7 @@ export interface CatalogOptions {
   readonly log: Log
   readonly environment?: Environment
   readonly pollMs?: number
-  readonly clock?: DatabaseClock
+  readonly clock?: CatalogClock
 }
 
 export interface Catalog {
@@ -38,7 +38,7 @@ const NOTIFICATIONS = 'tributary_catalog'
 
 /** Loads the catalog and keeps it fresh. Throws when the first load fails. */
 export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
-  const { sql, log, clock = createDatabaseClock() } = options
+  const { sql, log, clock = createCatalogClock() } = options
   await clock.watch(() => readMoment(sql))
   let current = await load(options)
   let running: Promise<void> | undefined

@@ -8,17 +8,21 @@ import { arrange, type PriceList, type Rule } from './price-list.ts'
 import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
 
 /** `maybe`: what is known does not decide it. */
-export type Verdict = 'yes' | 'no' | 'maybe'
-export type Judge = (rule: Rule) => Verdict
+export type ConditionVerdict = 'yes' | 'no' | 'maybe'
+export type ConditionJudge = (rule: Rule) => ConditionVerdict
 
 /** How a call was or may be served. `channelFacts` are what the channel's settings say of it. */
-export interface Served {
+export interface ServedFacts {
   readonly facts: Facts
   readonly channelFacts: Facts
 }
 
 /** Judges a finished call: a fact that is absent fails its condition. */
-export function judgeFinished(list: PriceList, quantities: Quantities, served: Served): Judge {
+export function judgeFinished(
+  list: PriceList,
+  quantities: Quantities,
+  served: ServedFacts,
+): ConditionJudge {
   const facts = merge(served)
   const totals = totalsOf(list, quantities)
   return judgeEach(list, served, facts, (name, condition) => {
@@ -31,7 +35,11 @@ export function judgeFinished(list: PriceList, quantities: Quantities, served: S
  * Judges a call to come: quantities are its most, and a fact that is absent may still appear. A
  * strict fact that is absent has its default.
  */
-export function judgeUpcoming(list: PriceList, quantities: Quantities, served: Served): Judge {
+export function judgeUpcoming(
+  list: PriceList,
+  quantities: Quantities,
+  served: ServedFacts,
+): ConditionJudge {
   const facts = merge(served)
   const most = totalsOf(list, quantities)
   return judgeEach(list, served, facts, (name, condition) => {
@@ -43,21 +51,21 @@ export function judgeUpcoming(list: PriceList, quantities: Quantities, served: S
 }
 
 /** Nothing is special about the call, and no price has a condition. */
-const ALWAYS: Judge = () => 'yes'
+const ALWAYS: ConditionJudge = () => 'yes'
 
-type JudgeCondition = (name: string, condition: Condition) => Verdict
+type JudgeCondition = (name: string, condition: Condition) => ConditionVerdict
 
 function judgeEach(
   list: PriceList,
-  { channelFacts }: Served,
+  { channelFacts }: ServedFacts,
   facts: Facts,
   judge: JudgeCondition,
-): Judge {
+): ConditionJudge {
   const toName = factsToName(facts, channelFacts, list.named)
   if (toName.length === 0 && list.named.size === 0) return ALWAYS
   return ({ entry, conditions }) => {
     if (toName.length > 0 && !namesAll(toName, entry.unit, conditions)) return 'no'
-    let verdict: Verdict = 'yes'
+    let verdict: ConditionVerdict = 'yes'
     for (const [name, condition] of conditions) {
       const one = judge(name, condition)
       if (one === 'no') return 'no'
@@ -78,7 +86,7 @@ function namesAll(
   )
 }
 
-function merge({ facts, channelFacts }: Served): Facts {
+function merge({ facts, channelFacts }: ServedFacts): Facts {
   // Most channels say nothing, and a copy on every call would be for nothing.
   for (const _ in channelFacts) return { ...channelFacts, ...facts }
   return facts
@@ -130,7 +138,7 @@ function isSame(value: Facts[string], fact: Facts[string]): boolean {
 }
 
 /** For a figure that will be somewhere from 0 to `most`. */
-function holdsUpTo(condition: Condition, most = 0): Verdict {
+function holdsUpTo(condition: Condition, most = 0): ConditionVerdict {
   if (typeof condition !== 'object') return isWithin(condition, most) ? 'maybe' : 'no'
   if (isList(condition)) return condition.some((one) => isWithin(one, most)) ? 'maybe' : 'no'
   const { min = 0, below } = condition

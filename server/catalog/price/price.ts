@@ -5,7 +5,7 @@
 import { divideUp, formatAmount, type Nanos } from '../../lib/money.ts'
 import { type Quantities, type Unit, unitsOf } from '../../lib/units.ts'
 import type { Facts, PriceEntry } from '../catalog.ts'
-import { type Judge, judgeFinished, judgeUpcoming } from './conditions.ts'
+import { type ConditionJudge, judgeFinished, judgeUpcoming } from './conditions.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 
 /** One line of a consumption record. `unit_price` buys `per` units; amounts are decimal strings. */
@@ -114,14 +114,14 @@ export function priceCharge(
   return cost ? { ...sum, unpriced: [] } : sum
 }
 
-const NEVER: Judge = () => 'no'
+const NEVER: ConditionJudge = () => 'no'
 
 /** The judge that lets only the vendor's own cost through, where it is stated and has a price. */
 function vendorCostOf(
   list: PriceList,
   quantities: Quantities,
   served: { readonly facts: Facts; readonly channelFacts: Facts },
-): Judge | undefined {
+): ConditionJudge | undefined {
   if (quantities.vendor_cost === undefined || !list.rules.has('vendor_cost')) return undefined
   const judge = judgeFinished(list, quantities, served)
   if (!ruleFor(list, 'vendor_cost', judge)) return undefined
@@ -137,7 +137,7 @@ interface Sum {
 function addLines(
   sum: Sum,
   quantities: Quantities,
-  judge: Judge,
+  judge: ConditionJudge,
   list: PriceList,
   pass?: Pick<PriceLine, 'model' | 'role'>,
 ): void {
@@ -213,7 +213,7 @@ export function priceUpperBound(
   return most
 }
 
-function boundUnder(list: PriceList, quantities: Quantities, judge: Judge): Nanos {
+function boundUnder(list: PriceList, quantities: Quantities, judge: ConditionJudge): Nanos {
   let total = 0n
   for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
@@ -241,7 +241,7 @@ export function explainUpperBound(
   return dearest ?? { totalNanos: 0n, lines: [] }
 }
 
-function explainUnder(list: PriceList, quantities: Quantities, judge: Judge): Priced {
+function explainUnder(list: PriceList, quantities: Quantities, judge: ConditionJudge): Priced {
   const lines: PriceLine[] = []
   let totalNanos = 0n
   for (const unit of unitsOf(quantities)) {
@@ -259,7 +259,7 @@ interface Dearest {
   readonly amount: Nanos
 }
 
-function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: Judge): Dearest {
+function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: ConditionJudge): Dearest {
   const units = MAY_BECOME[unit] ?? [unit]
   let dearest: Dearest = { rule: undefined, amount: 0n }
   for (const possible of units) {
@@ -272,7 +272,7 @@ function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: Judge)
 }
 
 /** The rules that can be the price of a unit: none after the first one that surely is. */
-function rulesFor(list: PriceList, unit: Unit, judge: Judge): readonly Rule[] {
+function rulesFor(list: PriceList, unit: Unit, judge: ConditionJudge): readonly Rule[] {
   const possible: Rule[] = []
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
     for (const rule of list.rules.get(of) ?? []) {
@@ -285,7 +285,7 @@ function rulesFor(list: PriceList, unit: Unit, judge: Judge): readonly Rule[] {
 }
 
 /** The price of a unit where every condition is decided. */
-function ruleFor(list: PriceList, unit: Unit, judge: Judge): Rule | undefined {
+function ruleFor(list: PriceList, unit: Unit, judge: ConditionJudge): Rule | undefined {
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
     for (const rule of list.rules.get(of) ?? []) {
       if (judge(rule) === 'yes') return rule

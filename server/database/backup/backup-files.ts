@@ -7,13 +7,13 @@ import type { BackupFile } from './backup-manifest.ts'
 const NEWLINE = 0x0a
 const BLOCK_BYTES = 256 * 1024
 
-export interface Measured extends BackupFile {
+export interface WrittenFile extends BackupFile {
   readonly rows: number
 }
 
 interface Meter {
   readonly pass: (chunks: AsyncIterable<Buffer>) => AsyncGenerator<Buffer>
-  readonly measured: () => Measured
+  readonly measured: () => WrittenFile
 }
 
 function createMeter(): Meter {
@@ -42,7 +42,7 @@ function createMeter(): Meter {
 export async function writeMeasured(
   source: AsyncIterable<Buffer>,
   path: string,
-): Promise<Measured> {
+): Promise<WrittenFile> {
   const meter = createMeter()
   let failure: { readonly error: unknown } | undefined
   const attempt = async (work: Promise<unknown> | undefined) => {
@@ -77,7 +77,7 @@ async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (bytes > 0) yield Buffer.concat(waiting)
 }
 
-export async function measureFile(path: string): Promise<Measured> {
+export async function measureFile(path: string): Promise<WrittenFile> {
   const meter = createMeter()
   for await (const _ of meter.pass(createReadStream(path))) {
     // Only the measure counts.
@@ -85,7 +85,10 @@ export async function measureFile(path: string): Promise<Measured> {
   return meter.measured()
 }
 
-export function isSame(found: Measured, stated: BackupFile & { readonly rows?: number }): boolean {
+export function isSame(
+  found: WrittenFile,
+  stated: BackupFile & { readonly rows?: number },
+): boolean {
   return (
     found.bytes === stated.bytes &&
     found.sha256 === stated.sha256 &&

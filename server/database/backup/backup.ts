@@ -15,7 +15,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
 import { connect } from '../connection/client.ts'
-import type { Place } from '../connection/open-client.ts'
+import type { DatabasePlace } from '../connection/open-client.ts'
 import { readApplied } from '../migrations/migration-store.ts'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
@@ -38,7 +38,7 @@ import {
 } from './backup-store.ts'
 
 export interface BackupOptions {
-  readonly place: Place
+  readonly place: DatabasePlace
   readonly kind: Manifest['kind']
   /** The folder to make. It may exist when it is empty. */
   readonly target: string

@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Sql, TransactionSql } from 'postgres'
 import { connect } from '../connection/client.ts'
-import type { Place } from '../connection/open-client.ts'
+import type { DatabasePlace } from '../connection/open-client.ts'
 import { readApplied } from '../migrations/migration-store.ts'
 import { type BackupTable, type Manifest, tableFile } from './backup-manifest.ts'
 import { copyOut, listTables, sumMoney, type TableShape, withSnapshot } from './backup-store.ts'
@@ -41,7 +41,7 @@ export interface Comparison {
   readonly newerMigrations: readonly string[]
 }
 
-export interface Content {
+export interface TableContent {
   readonly set: RowSet
   readonly sums: readonly MoneySum[]
 }
@@ -53,7 +53,7 @@ export interface Content {
 export async function* readRows(
   from: string,
   table: BackupTable,
-): AsyncGenerator<{ readonly fields: (string | null)[]; readonly bytes: number }, Content> {
+): AsyncGenerator<{ readonly fields: (string | null)[]; readonly bytes: number }, TableContent> {
   const set = createRowSetMeter()
   const sums = createSumMeter(table.name, table.columns)
   for await (const row of cutRows(createReadStream(join(from, tableFile(table.name))))) {
@@ -69,7 +69,7 @@ export async function* readRows(
 export async function measureTable(
   transaction: TransactionSql,
   table: Pick<TableShape, 'name' | 'columns'>,
-): Promise<Content> {
+): Promise<TableContent> {
   const set = createRowSetMeter()
   for await (const row of cutRows(copyOut(transaction, table))) set.add(row)
   return { set: set.read(), sums: await sumMoney(transaction, table) }
@@ -78,8 +78,8 @@ export async function measureTable(
 /** Puts what a backup has of a table beside what the database has; null when it has no such. */
 export function compareTable(
   name: string,
-  backup: Content,
-  database: Content | null,
+  backup: TableContent,
+  database: TableContent | null,
 ): { readonly table: ComparedTable; readonly sums: readonly ComparedSum[] } {
   const found = database?.set ?? null
   const same = found?.rows === backup.set.rows && found.digest === backup.set.digest
@@ -138,7 +138,7 @@ export function compareWithBackup(
   })
 }
 
-async function measureRows(from: string, table: BackupTable): Promise<Content> {
+async function measureRows(from: string, table: BackupTable): Promise<TableContent> {
   const rows = readRows(from, table)
   for (;;) {
     const next = await rows.next()
@@ -151,7 +151,7 @@ async function measureRows(from: string, table: BackupTable): Promise<Content> {
  * database is empty. Throws DatabaseProblem when the backup is damaged.
  */
 export async function verifyBackup(
-  place: Place,
+  place: DatabasePlace,
   folder: string,
 ): Promise<{ readonly manifest: Manifest; readonly compared: Comparison | undefined }> {
   const from = resolve(folder)

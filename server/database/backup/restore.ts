@@ -6,7 +6,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { join, resolve } from 'node:path'
 import type { TransactionSql } from 'postgres'
 import { connect } from '../connection/client.ts'
-import type { Place } from '../connection/open-client.ts'
+import type { DatabasePlace } from '../connection/open-client.ts'
 import { migrate, readMigrations } from '../migrations/migrate.ts'
 import {
   applyMigration,
@@ -28,16 +28,16 @@ import {
 } from './backup-store.ts'
 import {
   type Comparison,
-  type Content,
   compareTable,
   measureTable,
   readRows,
   summariseComparison,
+  type TableContent,
 } from './compare.ts'
 import { readBackup } from './read-backup.ts'
 
 export interface RestoreOptions {
-  readonly place: Place
+  readonly place: DatabasePlace
   readonly from: string
   /** The folder of this version's migrations. */
   readonly migrations: string
@@ -166,7 +166,7 @@ async function loadTable(
   shape: TableShape,
   table: BackupTable,
   from: string,
-): Promise<Content> {
+): Promise<TableContent> {
   const rows = readRows(from, table)
   let columns: (string | null)[][] = shape.columns.map(() => [])
   let count = 0

@@ -6,7 +6,12 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { beginGuarded } from './begin.ts'
 import { type Listening, listenForever } from './listen.ts'
-import { type ClientOptions, type ConnectionEvents, openClient, type Place } from './open-client.ts'
+import {
+  type ClientOptions,
+  type ConnectionEvents,
+  type DatabasePlace,
+  openClient,
+} from './open-client.ts'
 import { watchSilence } from './silence.ts'
 
 /** What statements under way get to finish when another connection of their pool was lost. */
@@ -17,7 +22,7 @@ const FAREWELL_SECONDS = 1
  * together as soon as one is lost: what waits for a lost server is told so instead of waiting, and
  * the client's own reconnecting, which can leave a connection mute, is never relied on.
  */
-export function connect(place: Place, options: ClientOptions = {}): Sql {
+export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql {
   let ended = false
   const listeners: Listening[] = []
   let current = open()

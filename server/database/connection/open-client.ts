@@ -13,7 +13,7 @@ const POOL_SIZE = 10
 const KEEP_ALIVE_SECONDS = 20
 
 /** Where the database is: a URL, or a socket folder with its credentials. */
-export type Place =
+export type DatabasePlace =
   | { readonly url: string }
   | {
       readonly socketFolder: string
@@ -62,7 +62,7 @@ const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
 
 /** The client as it comes. Only for connections that are thrown away at their first trouble. */
 export function openClient(
-  given: Place,
+  given: DatabasePlace,
   options: ClientOptions,
   events: ConnectionEvents = {},
 ): Sql {

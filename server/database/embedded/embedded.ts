@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from '../connection/client.ts'
-import type { Place } from '../connection/open-client.ts'
+import type { DatabasePlace } from '../connection/open-client.ts'
 import { createDatabaseIfAbsent } from '../store.ts'
 import { readErrorCode } from '../unavailable.ts'
 import { chooseUser, findBinaries, letPass } from './binaries.ts'
@@ -15,7 +15,7 @@ import { prepareDataDir, prepareFolders, readPassword } from './folders.ts'
 import { initialise } from './initialise.ts'
 import { findRunning, findSocketFolder, stopServer } from './postmaster.ts'
 
-export type EmbeddedPlace = Extract<Place, { socketFolder: string }>
+export type EmbeddedPlace = Extract<DatabasePlace, { socketFolder: string }>
 
 export interface EmbeddedServer {
   readonly place: EmbeddedPlace

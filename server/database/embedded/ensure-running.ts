@@ -1,7 +1,7 @@
 /** Gets one server to answer: the one that runs already, or one that is started now. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../connection/client.ts'
-import type { Place } from '../connection/open-client.ts'
+import type { DatabasePlace } from '../connection/open-client.ts'
 import { DatabaseProblem } from '../problem.ts'
 import { ping } from '../store.ts'
 import { readErrorCode } from '../unavailable.ts'
@@ -28,7 +28,7 @@ export interface Starting {
   readonly binaries: Binaries
   readonly user: RunAs | undefined
   readonly folder: ServerFolder
-  readonly place: Place
+  readonly place: DatabasePlace
   readonly settings: Readonly<Record<string, string>>
   readonly progress: (message: string) => void
 }
@@ -100,7 +100,7 @@ async function untilAnswering(
   }
 }
 
-async function answers(place: Place): Promise<boolean> {
+async function answers(place: DatabasePlace): Promise<boolean> {
   const sql = connect(place, { database: 'postgres', connections: 1 })
   try {
     await ping(sql)

@@ -3,7 +3,7 @@
  * killed gateway frees it at once; a database that restarts takes it away, so it is taken again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openClient, type Place } from '../connection/open-client.ts'
+import { type DatabasePlace, openClient } from '../connection/open-client.ts'
 import { claimOwnership } from '../store.ts'
 
 /** A gateway that is stopping, or a connection that died just now, may hold it a little longer. */
@@ -25,7 +25,7 @@ interface Claim {
  * lost with its connection and another gateway was quicker to take it.
  */
 export async function takeOwnership(
-  place: Place,
+  place: DatabasePlace,
   onStolen: () => void,
 ): Promise<Ownership | undefined> {
   let claim = await claimWithPatience(place)
@@ -49,7 +49,7 @@ export async function takeOwnership(
 }
 
 /** As often as it takes while the database is away; undefined once somebody else has the lock. */
-async function reclaim(place: Place, signal: AbortSignal): Promise<Claim | undefined> {
+async function reclaim(place: DatabasePlace, signal: AbortSignal): Promise<Claim | undefined> {
   while (!signal.aborted) {
     try {
       return await claimWithPatience(place)
@@ -61,7 +61,7 @@ async function reclaim(place: Place, signal: AbortSignal): Promise<Claim | undef
 }
 
 /** Rejects when the database is away. */
-async function claimWithPatience(place: Place): Promise<Claim | undefined> {
+async function claimWithPatience(place: DatabasePlace): Promise<Claim | undefined> {
   const lost = Promise.withResolvers<void>()
   const options = { connections: 1, name: 'tributary owner' }
   const sql = openClient(place, options, { onclose: () => lost.resolve() })

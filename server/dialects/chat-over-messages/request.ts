@@ -4,10 +4,10 @@ import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { MessagesQuirks } from '../messages/quirks.ts'
 import { translateChatMessages } from './translate-conversation.ts'
-import { describeFormat, translateChatParameters } from './translate-parameters.ts'
+import { describeAnswerFormat, translateChatParameters } from './translate-parameters.ts'
 import { textBlock } from './translate-part.ts'
 import { translateChatTools } from './translate-tools.ts'
-import type { Turn } from './turns.ts'
+import type { MessagesTurn } from './turns.ts'
 
 export interface TranslateChatRequestOptions {
   /** The upstream's own model id. */
@@ -26,7 +26,7 @@ export function translateChatRequest(
 ): Buffer {
   const { system, messages } = translateChatMessages(request.messages)
   if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
-  const asked = describeFormat(request.response_format, quirks)
+  const asked = describeAnswerFormat(request.response_format, quirks)
   const told = asked === '' ? system : [...system, textBlock(asked)]
   const tools = translateChatTools(request)
   const canThink = !isForced(tools.tool_choice) && !answersCalls(messages)
@@ -48,7 +48,7 @@ function isForced(choice: unknown): boolean {
 }
 
 /** And it wants the signed thinking before a call back with the result: a chat caller has none. */
-function answersCalls(messages: readonly Turn[]): boolean {
+function answersCalls(messages: readonly MessagesTurn[]): boolean {
   const last = messages.at(-1)
   return last?.role === 'user' && last.content[0]?.type === 'tool_result'
 }

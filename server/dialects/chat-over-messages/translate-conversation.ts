@@ -2,19 +2,19 @@
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../../lib/json.ts'
 import { readArguments } from '../chat/tool-calls.ts'
 import { InvalidRequest } from '../invalid-request.ts'
-import { type Block, translateChatContent } from './translate-part.ts'
-import { type Call, type Turn, Turns } from './turns.ts'
+import { type MessagesBlock, translateChatContent } from './translate-part.ts'
+import { type MessagesTurn, type ToolUse, Turns } from './turns.ts'
 
-export interface Conversation {
+export interface MessagesConversation {
   /** Blocks, so that a mark for caching survives; empty for none. */
-  readonly system: readonly Block[]
-  readonly messages: readonly Turn[]
+  readonly system: readonly MessagesBlock[]
+  readonly messages: readonly MessagesTurn[]
 }
 
-export function translateChatMessages(messages: unknown): Conversation {
+export function translateChatMessages(messages: unknown): MessagesConversation {
   if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
   const turns = new Turns()
-  const system: Block[] = []
+  const system: MessagesBlock[] = []
   let isLeading = true
   for (const [position, message] of messages.entries()) {
     const param = `messages[${position}]`
@@ -54,7 +54,7 @@ function addMessage(turns: Turns, message: JsonObject, param: string): void {
   }
 }
 
-function readRefusal({ refusal }: JsonObject): Block[] {
+function readRefusal({ refusal }: JsonObject): MessagesBlock[] {
   return translateChatContent(asString(refusal), 'refusal')
 }
 
@@ -64,7 +64,7 @@ function readId(value: unknown, param: string): string {
 }
 
 /** A legacy `function_call` has no id: its function's name stands in on both sides. */
-function readCalls(message: JsonObject, param: string): Call[] {
+function readCalls(message: JsonObject, param: string): ToolUse[] {
   const { tool_calls: calls, function_call: legacy } = message
   if (isObject(legacy)) {
     const name = readId(legacy.name, `${param}.function_call.name`)
@@ -92,7 +92,7 @@ function parseInput(value: unknown): JsonObject {
 }
 
 /** The format refuses a beginning of the answer that ends in white space. */
-function trimPrefill(turns: readonly Turn[]): readonly Turn[] {
+function trimPrefill(turns: readonly MessagesTurn[]): readonly MessagesTurn[] {
   const last = turns.at(-1)
   if (last?.role !== 'assistant') return turns
   const content = last.content.map((block) => {

@@ -83,7 +83,7 @@ function translateFormat(format: unknown, quirks: MessagesQuirks): JsonObject {
 }
 
 /** What the model is told in words where the upstream has no field for it; empty for nothing. */
-export function describeFormat(format: unknown, quirks: MessagesQuirks): string {
+export function describeAnswerFormat(format: unknown, quirks: MessagesQuirks): string {
   const schema = member(member(format, 'json_schema'), 'schema')
   if (member(format, 'type') === 'json_object')
     return 'Answer with one JSON object and no other text.'

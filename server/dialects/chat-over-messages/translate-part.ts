@@ -2,21 +2,21 @@
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
-export type Block = JsonObject & { readonly type: string }
+export type MessagesBlock = JsonObject & { readonly type: string }
 
 /** String or parts to blocks. Empty texts are dropped: the format refuses them. */
-export function translateChatContent(content: unknown, param: string): Block[] {
+export function translateChatContent(content: unknown, param: string): MessagesBlock[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [textBlock(content)]
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
   return content.flatMap((part, position) => translatePart(part, `${param}[${position}]`))
 }
 
-export function textBlock(text: string): Block {
+export function textBlock(text: string): MessagesBlock {
   return { type: 'text', text }
 }
 
-function translatePart(part: unknown, param: string): Block[] {
+function translatePart(part: unknown, param: string): MessagesBlock[] {
   if (!isObject(part)) throw new InvalidRequest(param, 'must be an object')
   const block = readPart(part)
   if (block.type === 'text' && block.text === '') return []
@@ -24,7 +24,7 @@ function translatePart(part: unknown, param: string): Block[] {
   return isObject(part.cache_control) ? [{ ...block, cache_control: part.cache_control }] : [block]
 }
 
-function readPart(part: JsonObject): Block {
+function readPart(part: JsonObject): MessagesBlock {
   switch (part.type) {
     case 'text':
     case 'input_text':
@@ -53,7 +53,7 @@ function readDataUrl(url: string): DataUrl | undefined {
   return match ? { media: match[1] ?? '', data: url.slice(match[0].length) } : undefined
 }
 
-function translateImage(image: unknown): Block {
+function translateImage(image: unknown): MessagesBlock {
   const url = asString(image) ?? asString(member(image, 'url'))
   if (url === undefined) return omitted('an image without a URL')
   const inline = readDataUrl(url)
@@ -62,7 +62,7 @@ function translateImage(image: unknown): Block {
   return { type: 'image', source: { type: 'base64', media_type: media, data } }
 }
 
-function translateFile(file: unknown): Block {
+function translateFile(file: unknown): MessagesBlock {
   const title = asString(member(file, 'filename'))
   const inline = readDataUrl(asString(member(file, 'file_data')) ?? '')
   if (!inline) return omitted(`the file ${title ?? 'named by its id'}`)
@@ -79,6 +79,6 @@ function translateFile(file: unknown): Block {
   }
 }
 
-function omitted(what: string): Block {
+function omitted(what: string): MessagesBlock {
   return textBlock(`[${what} was left out: this model cannot take it]`)
 }

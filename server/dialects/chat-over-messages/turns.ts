@@ -3,14 +3,14 @@
  * at the beginning of the next user turn. The chat format is looser in all of that.
  */
 import { fitToolId } from '../messages/tool-id.ts'
-import { type Block, textBlock } from './translate-part.ts'
+import { type MessagesBlock, textBlock } from './translate-part.ts'
 
-export interface Turn {
+export interface MessagesTurn {
   readonly role: 'user' | 'assistant'
-  readonly content: Block[]
+  readonly content: MessagesBlock[]
 }
 
-export interface Call {
+export interface ToolUse {
   readonly id: string
   readonly name: string
   readonly input: unknown
@@ -19,14 +19,14 @@ export interface Call {
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 
 export class Turns {
-  private readonly turns: Turn[] = []
+  private readonly turns: MessagesTurn[] = []
   /** Calls without a result: the caller's id to the id that was sent. */
   private readonly open = new Map<string, string>()
   private readonly sentIds = new Set<string>()
   /** What came between calls and their results, and has to come after them. */
-  private waiting: Block[] = []
+  private waiting: MessagesBlock[] = []
 
-  addUser(blocks: readonly Block[]): void {
+  addUser(blocks: readonly MessagesBlock[]): void {
     if (blocks.length === 0) return
     this.closeCalls()
     this.add('user', blocks)
@@ -40,7 +40,7 @@ export class Turns {
     else this.add('user', [note])
   }
 
-  addAssistant(blocks: readonly Block[], calls: readonly Call[]): void {
+  addAssistant(blocks: readonly MessagesBlock[], calls: readonly ToolUse[]): void {
     this.closeCalls()
     const uses = calls.map(({ id, name, input }) => {
       return { type: 'tool_use', id: this.openCall(id), name, input }
@@ -49,7 +49,7 @@ export class Turns {
   }
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
-  addResult(callId: string, content: readonly Block[]): void {
+  addResult(callId: string, content: readonly MessagesBlock[]): void {
     const id = this.open.get(callId)
     if (id === undefined) {
       this.addUser([textBlock('Tool result:'), ...content])
@@ -61,7 +61,7 @@ export class Turns {
     if (this.open.size === 0) this.closeCalls()
   }
 
-  finish(): readonly Turn[] {
+  finish(): readonly MessagesTurn[] {
     this.closeCalls()
     // The format wants the user to begin.
     if (this.turns[0]?.role === 'assistant') {
@@ -70,7 +70,7 @@ export class Turns {
     return this.turns
   }
 
-  private add(role: Turn['role'], blocks: readonly Block[]): void {
+  private add(role: MessagesTurn['role'], blocks: readonly MessagesBlock[]): void {
     const last = this.turns.at(-1)
     if (last?.role === role) last.content.push(...blocks)
     else this.turns.push({ role, content: [...blocks] })

@@ -1,6 +1,6 @@
 /** How much a model generated, in UTF-8 bytes: the basis of an estimate when usage is missing. */
 import { isObject, member } from '../../lib/json.ts'
-import { readReasoning, readText } from './read-message.ts'
+import { readContentText, readReasoning } from './read-message.ts'
 import { readArguments } from './tool-calls.ts'
 
 /** Text, reasoning, refusal and tool arguments of a message, or of the delta of one. */
@@ -15,7 +15,7 @@ export function countMessageBytes(message: unknown): number {
 }
 
 function countText(value: unknown): number {
-  return Buffer.byteLength(readText(value))
+  return Buffer.byteLength(readContentText(value))
 }
 
 function countArguments(called: unknown): number {

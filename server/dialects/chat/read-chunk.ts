@@ -1,6 +1,6 @@
 /** One chunk of a chat stream, or one whole completion, as what it adds to the answer. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import { readReasoning, readText } from './read-message.ts'
+import { readContentText, readReasoning } from './read-message.ts'
 import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
 
 export interface ChatDelta {
@@ -25,8 +25,8 @@ export function readChatChunk(document: JsonObject, tools: ToolCallTracker): Cha
   const { finish_reason: reason, stop_reason: stopped } = choice
   return {
     reasoning: readReasoning(delta),
-    text: readText(delta.content),
-    refusal: readText(delta.refusal),
+    text: readContentText(delta.content),
+    refusal: readContentText(delta.refusal),
     tools: tools.read(delta),
     reason: readFilled(reason),
     stopSequence: readFilled(stopped),

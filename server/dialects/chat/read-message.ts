@@ -2,7 +2,7 @@
 import { member } from '../../lib/json.ts'
 
 /** Returns content as one text: most vendors send a string, a few an array of parts. */
-export function readText(content: unknown): string {
+export function readContentText(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
   let text = ''
@@ -25,7 +25,7 @@ export function readReasoning(message: Readonly<Record<string, unknown>>): strin
   const { reasoning_details: details, content } = message
   if (Array.isArray(details)) return details.map(readDetail).join('')
   if (!Array.isArray(content)) return ''
-  return content.map((part) => readText(member(part, 'thinking'))).join('')
+  return content.map((part) => readContentText(member(part, 'thinking'))).join('')
 }
 
 function readDetail(detail: unknown): string {

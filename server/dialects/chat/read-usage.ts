@@ -10,7 +10,12 @@ import { readStatedCost } from '../usage/stated-cost.ts'
 import { isEmpty, largerOfEach, NOTHING_STATED, type UsageReading } from '../usage/usage-reading.ts'
 import { readVendorTools } from '../usage/vendor-tools.ts'
 import { showsSearch } from './count-searches.ts'
-import { readCacheType, readReasoning, splitTokens, type WriteLifetime } from './split-tokens.ts'
+import {
+  readCacheType,
+  readStatedReasoning,
+  splitTokens,
+  type WriteLifetime,
+} from './split-tokens.ts'
 
 export interface ChatUsageOptions {
   /** How long what this request writes to a cache lives, where the request says so. */
@@ -178,7 +183,7 @@ function readFacts(
   const facts: Record<string, string> = {}
   if (tier !== undefined) facts.service_tier = tier
   if (readCacheType(usage) !== undefined) facts.cache_mode = 'explicit'
-  if ((readReasoning(usage) ?? 0) > 0) facts.thinking = 'on'
+  if ((readStatedReasoning(usage) ?? 0) > 0) facts.thinking = 'on'
   if (model !== undefined) facts.model = model
   return facts
 }

@@ -4,7 +4,7 @@
  * pass untouched.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
-import { readText } from './read-message.ts'
+import { readContentText } from './read-message.ts'
 import {
   createToolCallTracker,
   type ToolCall,
@@ -96,7 +96,7 @@ function repairDelta(given: unknown, state: ChoiceState, finish: unknown): JsonO
   state.hasRole = true
   const { content } = delta
   const isText = typeof content === 'string' || content === null || content === undefined
-  if (!isText) changes.content = readText(content)
+  if (!isText) changes.content = readContentText(content)
   const calls = repairCalls(delta, state, Boolean(finish))
   if (calls !== delta.tool_calls) changes.tool_calls = calls
   if (delta === given && Object.keys(changes).length === 0) return delta

@@ -209,12 +209,12 @@ function readOutside(usage: JsonObject, input: Input | undefined, output: number
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
   if (total === undefined || !input) return 0
   const beside = Math.max(0, total - input.total - output)
-  const reasoning = readReasoning(usage)
+  const reasoning = readStatedReasoning(usage)
   return reasoning === undefined ? beside : Math.min(beside, reasoning)
 }
 
 /** Reasoning tokens as the details state them; undefined when they do not. */
-export function readReasoning(usage: unknown): number | undefined {
+export function readStatedReasoning(usage: unknown): number | undefined {
   if (!isObject(usage)) return undefined
   for (const details of detailsOf(usage, 'output')) {
     const reasoning = readCount(member(details, 'reasoning_tokens'))

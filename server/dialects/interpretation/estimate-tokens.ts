@@ -35,7 +35,7 @@ export function boundTokens(audioBytes: number, mode: Mode): Quantities {
  * Returns the estimate for an answer without usage. `outputBytes` are those of the translated text,
  * or of the spoken audio; for an answer that broke off, input counts in proportion to its output.
  */
-export function estimateTokens(
+export function estimateAudioTokens(
   audioBytes: number,
   mode: Mode,
   outputBytes: number,

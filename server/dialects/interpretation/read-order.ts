@@ -11,7 +11,9 @@ export interface InterpretationOrder {
 }
 
 /** Reads the fields of a form, which are texts; an empty one counts as absent. */
-export function readOrder(value: Readonly<Record<string, unknown>>): InterpretationOrder {
+export function readInterpretationOrder(
+  value: Readonly<Record<string, unknown>>,
+): InterpretationOrder {
   return {
     mode: value.mode === 's2s' ? 's2s' : 's2t',
     languages: completeLanguages(textOf(value.source_language), textOf(value.target_language)),

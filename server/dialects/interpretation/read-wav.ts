@@ -3,7 +3,12 @@
  * Accepts 16 kHz, mono, 16-bit PCM alone, the input of interpretation.
  */
 import { InvalidRequest } from '../invalid-request.ts'
-import { describeContainer, describeFormat, readFormat, type WavFormat } from './wav-format.ts'
+import {
+  describeContainer,
+  describeWavFormat,
+  readWavFormat,
+  type WavFormat,
+} from './wav-format.ts'
 
 const SAMPLES_PER_SECOND = 16_000
 export const BYTES_PER_SECOND = SAMPLES_PER_SECOND * 2
@@ -96,7 +101,7 @@ class Walk implements WavReader {
         this.enterChunk(gathered.toString('latin1', 0, 4), gathered.readUInt32LE(4))
         return
       case 'format':
-        this.check(readFormat(gathered))
+        this.check(readWavFormat(gathered))
         this.passOver(this.remainder)
         return
       default:
@@ -127,7 +132,7 @@ class Walk implements WavReader {
   private check(format: WavFormat): void {
     const { channels, rate, bits, isPcm } = format
     if (!isPcm || channels !== 1 || rate !== SAMPLES_PER_SECOND || bits !== 16) {
-      throw this.refuse(describeFormat(format))
+      throw this.refuse(describeWavFormat(format))
     }
     this.hasFormat = true
   }

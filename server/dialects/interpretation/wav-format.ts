@@ -27,7 +27,7 @@ const CODECS: ReadonlyMap<number, string> = new Map([
 ])
 
 /** Reads at least 16 bytes. */
-export function readFormat(chunk: Buffer): WavFormat {
+export function readWavFormat(chunk: Buffer): WavFormat {
   const outer = chunk.readUInt16LE(0)
   const isExtensible = outer === EXTENSIBLE && chunk.length >= EXTENSIBLE_BYTES
   const tag = isExtensible ? chunk.readUInt16LE(24) : outer
@@ -40,7 +40,7 @@ export function readFormat(chunk: Buffer): WavFormat {
 }
 
 /** For example `44.1 kHz, stereo, 24-bit PCM`. */
-export function describeFormat({ tag, channels, rate, bits }: WavFormat): string {
+export function describeWavFormat({ tag, channels, rate, bits }: WavFormat): string {
   const count = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`
   const codec = CODECS.get(tag) ?? `codec 0x${tag.toString(16)}`
   return `${rate / 1000} kHz, ${count}, ${bits}-bit ${codec}`

@@ -4,23 +4,23 @@ import type { JsonObject } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { toMessagesTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
-import type { AnswerContext } from './request.ts'
+import type { MessageAnswerContext } from './request.ts'
 
-export interface AnswerOptions {
+export interface MessageAnswerOptions {
   /** The message's id, `msg_…`. */
   readonly id: string
   /** The model id the caller named. */
   readonly model: string
   /** Stands in for the input tokens until the upstream states them. */
   readonly inputTokensEstimate: number
-  readonly context: AnswerContext
+  readonly context: MessageAnswerContext
 }
 
 /**
  * The usage of an answer in the format's own fields; estimates where the upstream stated no
  * count. Its counts never overlap: what a cache held or took is not in `input_tokens`.
  */
-export function buildUsage(
+export function buildMessageUsage(
   { usage, facts }: UsageReading,
   inputTokensEstimate: number,
   outputBytes: number,
@@ -47,7 +47,7 @@ export function buildUsage(
   }
 }
 
-export interface Ending {
+export interface MessageEnding {
   /** The chat format's finish reason, if the upstream gave one. */
   readonly reason: string | undefined
   readonly stopSequence: string | undefined
@@ -69,7 +69,12 @@ const REASONS = new Map([
 ])
 
 /** Clients act on `tool_use`: an answer that calls a tool says so, whatever the upstream said. */
-export function toStopFields({ reason, stopSequence, hasTools, hasRefusal }: Ending): StopFields {
+export function toStopFields({
+  reason,
+  stopSequence,
+  hasTools,
+  hasRefusal,
+}: MessageEnding): StopFields {
   const known = hasRefusal ? 'refusal' : REASONS.get(reason ?? '')
   if (known) return { stop_reason: known, stop_sequence: null }
   if (hasTools) return { stop_reason: 'tool_use', stop_sequence: null }

@@ -9,11 +9,11 @@ import { buildMessagesError } from '../messages/error.ts'
 import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
-import { type AnswerOptions, buildUsage, mintToolId, toStopFields } from './answer.ts'
+import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { createPrefillCutter } from './prefill.ts'
 
 /** Collects the upstream's document and gives the message at its end. */
-export function createMessagesBody(options: AnswerOptions): Relay {
+export function createMessagesBody(options: MessageAnswerOptions): Relay {
   const translator = createBodyTranslator({
     read: readChatBody,
     translate: (document, reading) => translateCompletion(document, options, reading),
@@ -24,7 +24,7 @@ export function createMessagesBody(options: AnswerOptions): Relay {
 
 function translateCompletion(
   document: JsonObject,
-  options: AnswerOptions,
+  options: MessageAnswerOptions,
   reading: BodyReading,
 ): JsonObject {
   const { id, model, context, inputTokensEstimate } = options
@@ -46,7 +46,7 @@ function translateCompletion(
     model,
     content,
     ...toStopFields(ending),
-    usage: buildUsage(reading, inputTokensEstimate, reading.outputBytes),
+    usage: buildMessageUsage(reading, inputTokensEstimate, reading.outputBytes),
   }
 }
 
@@ -57,7 +57,7 @@ function cutPrefill(text: string, prefill: string): string {
 
 function buildToolUse(
   { call, arguments: text }: ToolCallPiece,
-  options: AnswerOptions,
+  options: MessageAnswerOptions,
 ): JsonObject {
   return {
     type: 'tool_use',

@@ -35,10 +35,10 @@ export interface ChatMessage {
 
 /** Text alone goes as one string: not every vendor reads a list of parts. */
 export function joinParts(parts: readonly ChatPart[]): string | readonly ChatPart[] {
-  return parts.every(isText) ? parts.map(({ text }) => text).join('\n') : parts
+  return parts.every(isTextPart) ? parts.map(({ text }) => text).join('\n') : parts
 }
 
-export function isText(part: ChatPart): part is TextPart {
+export function isTextPart(part: ChatPart): part is TextPart {
   return part.type === 'text'
 }
 

@@ -5,13 +5,13 @@
  * everything else waits.
  */
 import type { ChatQuirks } from '../chat/quirks.ts'
-import { type ChatMessage, type ChatPart, isText, joinParts, textPart } from './chat-request.ts'
+import { type ChatMessage, type ChatPart, isTextPart, joinParts, textPart } from './chat-request.ts'
 
 const INTERRUPTED = 'The tool call was interrupted: there is no result.'
 const SEE_BELOW = '[the result is in the next message]'
 const LEFT_OUT = '[an image or a file was left out: this model cannot take it here]'
 
-export class Conversation {
+export class ChatConversation {
   readonly messages: ChatMessage[] = []
   private readonly quirks: ChatQuirks
   /** Ids of calls that no tool message has answered yet, in order. */
@@ -41,8 +41,8 @@ export class Conversation {
 
   /** The answer to a call. One that answers no open call becomes a text of the user. */
   addToolResult(callId: string, parts: readonly ChatPart[]): void {
-    const texts = parts.filter(isText).map(({ text }) => text)
-    const media = parts.filter((part) => !isText(part))
+    const texts = parts.filter(isTextPart).map(({ text }) => text)
+    const media = parts.filter((part) => !isTextPart(part))
     if (!this.open.delete(callId)) {
       this.addUser([textPart(`Tool result: ${texts.join('\n')}`), ...media])
       return
@@ -105,7 +105,7 @@ export class Conversation {
 }
 
 function withoutMedia(part: ChatPart): ChatPart {
-  return isText(part) ? part : textPart(LEFT_OUT)
+  return isTextPart(part) ? part : textPart(LEFT_OUT)
 }
 
 function joinTexts(first: ChatMessage, second: ChatMessage): string | null {
@@ -114,5 +114,5 @@ function joinTexts(first: ChatMessage, second: ChatMessage): string | null {
 }
 
 function isEmpty(part: ChatPart): boolean {
-  return isText(part) && part.text === ''
+  return isTextPart(part) && part.text === ''
 }

@@ -10,24 +10,24 @@ import { InvalidRequest } from '../invalid-request.ts'
 import type { ChatMessage } from './chat-request.ts'
 import { createToolNames, type ToolNames } from './tool-names.ts'
 import { translateConversation } from './translate-conversation.ts'
-import { readAnswerSchema, translateParameters } from './translate-parameters.ts'
-import { translateTools } from './translate-tools.ts'
+import { readMessageSchema, translateMessageParameters } from './translate-parameters.ts'
+import { translateMessageTools } from './translate-tools.ts'
 
-export interface TranslateRequestOptions {
+export interface MessageRequestOptions {
   /** The upstream's own model id. */
   readonly upstreamModel: string
   readonly stream: boolean
   readonly quirks: ChatQuirks
 }
 
-export interface TranslatedRequest {
+export interface TranslatedMessageRequest {
   /** The body for the upstream, valid UTF-8 whatever the caller sent. */
   readonly body: Buffer
   /** What the translation of the answer has to know of the request. */
-  readonly context: AnswerContext
+  readonly context: MessageAnswerContext
 }
 
-export interface AnswerContext {
+export interface MessageAnswerContext {
   readonly toolNames: ToolNames
   /** The beginning of the answer that an upstream may repeat and the caller has already. */
   readonly prefill: string
@@ -36,13 +36,13 @@ export interface AnswerContext {
 }
 
 /** Throws `InvalidRequest` for what the upstream cannot be asked. */
-export function translateRequest(
+export function translateMessageRequest(
   request: JsonObject,
-  options: TranslateRequestOptions,
-): TranslatedRequest {
+  options: MessageRequestOptions,
+): TranslatedMessageRequest {
   const { upstreamModel, stream, quirks } = options
   const toolNames = createToolNames()
-  const tools = translateTools(request, quirks, toolNames)
+  const tools = translateMessageTools(request, quirks, toolNames)
   const messages = [...translateConversation(request, quirks, toolNames)]
   if (messages.length === 0) throw new InvalidRequest('messages', 'must say something')
   addAnswerSchema(messages, request, quirks)
@@ -52,7 +52,7 @@ export function translateRequest(
     model: upstreamModel,
     messages,
     ...tools,
-    ...translateParameters(request, quirks),
+    ...translateMessageParameters(request, quirks),
     ...(stream ? { stream } : {}),
     ...(asksUsage ? { stream_options: { include_usage: true } } : {}),
     ...(prefill && quirks.prefill === 'continue_final_message' ? CONTINUE : {}),
@@ -92,7 +92,7 @@ function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks):
 
 /** An upstream that only knows "some JSON" is told the schema in words. */
 function addAnswerSchema(messages: ChatMessage[], request: JsonObject, quirks: ChatQuirks): void {
-  const schema = readAnswerSchema(request)
+  const schema = readMessageSchema(request)
   if (!schema || quirks.responseFormat === 'json_schema') return
   const described = JSON.stringify(schema)
   const text = `Answer with one JSON object that follows this JSON schema:\n${described}`

@@ -12,17 +12,17 @@ import { encodeMessagesError } from '../messages/error.ts'
 import type { Relay } from '../relay.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { encodeSseEvent } from '../sse.ts'
-import { type AnswerOptions, buildUsage, mintToolId, toStopFields } from './answer.ts'
+import { buildMessageUsage, type MessageAnswerOptions, mintToolId, toStopFields } from './answer.ts'
 import { BlockWriter } from './block-writer.ts'
 import { createPrefillCutter } from './prefill.ts'
 
 /** The events of a message for a stream of chat chunks. */
-export function createMessagesStream(options: AnswerOptions): Relay {
+export function createMessagesStream(options: MessageAnswerOptions): Relay {
   return createChatStreamTranslator(new MessagesWriter(options))
 }
 
 class MessagesWriter implements ChatStreamWriter {
-  private readonly options: AnswerOptions
+  private readonly options: MessageAnswerOptions
   private readonly blocks: BlockWriter
   private readonly prefill: ReturnType<typeof createPrefillCutter>
   private out = ''
@@ -30,7 +30,7 @@ class MessagesWriter implements ChatStreamWriter {
   private hasRefusal = false
   outputBytes = 0
 
-  constructor(options: AnswerOptions) {
+  constructor(options: MessageAnswerOptions) {
     const { toolNames, prefill } = options.context
     this.options = options
     this.prefill = createPrefillCutter(prefill)
@@ -65,7 +65,7 @@ class MessagesWriter implements ChatStreamWriter {
     this.out += this.blocks.take()
     const { hasRefusal, outputBytes } = this
     const delta = toStopFields({ reason, stopSequence, hasTools, hasRefusal })
-    const counted = buildUsage(stated, this.options.inputTokensEstimate, outputBytes)
+    const counted = buildMessageUsage(stated, this.options.inputTokensEstimate, outputBytes)
     this.write({ type: 'message_delta', delta, usage: counted })
     this.write({ type: 'message_stop' })
   }
@@ -92,7 +92,7 @@ class MessagesWriter implements ChatStreamWriter {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: buildUsage({}, inputTokensEstimate, 0),
+      usage: buildMessageUsage({}, inputTokensEstimate, 0),
     }
     this.write({ type: 'message_start', message })
   }

@@ -6,17 +6,17 @@
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
-import { type ChatPart, isText, textPart } from './chat-request.ts'
+import { type ChatPart, isTextPart, textPart } from './chat-request.ts'
 
 /** String or blocks to parts. Empty texts are dropped: several vendors refuse them. */
-export function translateContent(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
+export function translateBlocks(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [textPart(content)]
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')
   const parts: ChatPart[] = []
   for (const [position, block] of content.entries()) {
     for (const part of translateBlock(readBlock(block, `${param}[${position}]`), param, quirks)) {
-      if (!isText(part) || part.text !== '') parts.push(part)
+      if (!isTextPart(part) || part.text !== '') parts.push(part)
     }
   }
   return parts
@@ -85,7 +85,7 @@ function translateDocument(
     case 'text':
       return [...heading, textPart(asString(member(source, 'data')) ?? '')]
     case 'content':
-      return [...heading, ...translateContent(member(source, 'content'), param, quirks)]
+      return [...heading, ...translateBlocks(member(source, 'content'), param, quirks)]
     case 'url':
       return [textPart(`[document at ${asString(member(source, 'url')) ?? ''}]`)]
     default:

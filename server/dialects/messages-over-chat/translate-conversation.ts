@@ -7,12 +7,12 @@ import {
   type ChatMessage,
   type ChatPart,
   type ChatToolCall,
-  isText,
+  isTextPart,
   textPart,
 } from './chat-request.ts'
-import { Conversation } from './conversation.ts'
+import { ChatConversation } from './conversation.ts'
 import type { ToolNames } from './tool-names.ts'
-import { readBlock, translateBlock, translateContent } from './translate-block.ts'
+import { readBlock, translateBlock, translateBlocks } from './translate-block.ts'
 
 /** Claude Code's own accounting line: of no use to a model, and different in every release. */
 const BILLING_HEADER = /^x-anthropic-billing-header:[^\n]*\n?/
@@ -24,7 +24,7 @@ export function translateConversation(
 ): readonly ChatMessage[] {
   const { messages } = request
   if (!Array.isArray(messages)) throw new InvalidRequest('messages', 'must be an array')
-  const conversation = new Conversation(quirks)
+  const conversation = new ChatConversation(quirks)
   for (const [position, message] of messages.entries()) {
     const param = `messages[${position}]`
     if (!isObject(message)) throw new InvalidRequest(param, 'must be an object')
@@ -36,7 +36,7 @@ export function translateConversation(
 }
 
 function addMessage(
-  conversation: Conversation,
+  conversation: ChatConversation,
   { role, content }: JsonObject,
   param: string,
   quirks: ChatQuirks,
@@ -60,20 +60,20 @@ function addMessage(
 
 /** All texts as one, in order, without the caller's billing line. */
 function readSystem(content: unknown, param: string, quirks: ChatQuirks): string {
-  const texts = translateContent(content, param, quirks)
-    .filter(isText)
+  const texts = translateBlocks(content, param, quirks)
+    .filter(isTextPart)
     .map(({ text }) => text.replace(BILLING_HEADER, ''))
   return texts.filter((text) => text !== '').join('\n\n')
 }
 
 function addUser(
-  conversation: Conversation,
+  conversation: ChatConversation,
   content: unknown,
   param: string,
   quirks: ChatQuirks,
 ): void {
   if (!Array.isArray(content)) {
-    conversation.addUser(translateContent(content, param, quirks))
+    conversation.addUser(translateBlocks(content, param, quirks))
     return
   }
   const others: unknown[] = []
@@ -84,18 +84,18 @@ function addUser(
       others.push(block)
     }
   }
-  conversation.addUser(translateContent(others, param, quirks))
+  conversation.addUser(translateBlocks(others, param, quirks))
 }
 
 function addToolResult(
-  conversation: Conversation,
+  conversation: ChatConversation,
   block: JsonObject,
   param: string,
   quirks: ChatQuirks,
 ): void {
   const { tool_use_id: callId } = block
   if (typeof callId !== 'string') throw new InvalidRequest(`${param}.tool_use_id`, 'is required')
-  conversation.addToolResult(callId, translateContent(block.content, `${param}.content`, quirks))
+  conversation.addToolResult(callId, translateBlocks(block.content, `${param}.content`, quirks))
 }
 
 /** What the blocks of one assistant message come to. */
@@ -106,7 +106,7 @@ interface AssistantTurn {
 }
 
 function addAssistant(
-  conversation: Conversation,
+  conversation: ChatConversation,
   content: unknown,
   param: string,
   quirks: ChatQuirks,
@@ -127,7 +127,7 @@ function addAssistant(
 }
 
 function readTexts(parts: readonly ChatPart[]): string {
-  return parts.map((part) => (isText(part) ? part.text : '')).join('')
+  return parts.map((part) => (isTextPart(part) ? part.text : '')).join('')
 }
 
 /** Undefined for a turn of which nothing can be told to the model. */

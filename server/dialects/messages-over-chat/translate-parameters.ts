@@ -5,7 +5,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
-export function translateParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
+export function translateMessageParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const { temperature, top_p: topP, top_k: topK } = request
   return {
     [quirks.maxTokensField]: readMaxTokens(request.max_tokens, quirks),
@@ -75,7 +75,7 @@ function fitEffort(wanted: string, known: readonly string[]): string | undefined
 }
 
 function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
-  const schema = readAnswerSchema(request)
+  const schema = readMessageSchema(request)
   if (!schema) return {}
   if (quirks.responseFormat === 'json_object') return { response_format: { type: 'json_object' } }
   const named = { name: 'answer', schema }
@@ -83,7 +83,7 @@ function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
 }
 
 /** The JSON schema that the answer is to follow, under its newer or its older name. */
-export function readAnswerSchema(request: JsonObject): JsonObject | undefined {
+export function readMessageSchema(request: JsonObject): JsonObject | undefined {
   const format = member(request.output_config, 'format') ?? request.output_format
   const schema = member(format, 'schema')
   return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined

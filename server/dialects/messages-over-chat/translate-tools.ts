@@ -4,7 +4,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { ToolNames } from './tool-names.ts'
 
-export interface ChatTools {
+export interface MessageChatTools {
   readonly tools?: readonly JsonObject[]
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: false
@@ -14,11 +14,11 @@ export interface ChatTools {
  * Only tools with a schema of their own are passed on. What a vendor's server would run itself
  * (`web_search_…`, `code_execution_…`) has none and is left out: the model then answers in text.
  */
-export function translateTools(
+export function translateMessageTools(
   request: JsonObject,
   quirks: ChatQuirks,
   names: ToolNames,
-): ChatTools {
+): MessageChatTools {
   const { tools: given = [], tool_choice: choice } = request
   if (!Array.isArray(given)) throw new InvalidRequest('tools', 'must be an array')
   const tools = given.flatMap((tool, position) => translateTool(tool, position, names))

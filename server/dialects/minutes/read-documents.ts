@@ -8,8 +8,8 @@ import {
   joinSentences,
   lastEndMs,
   listObjects,
+  readPlainText,
   readSentence,
-  readText,
   readTimeMs,
 } from './read-sentences.ts'
 
@@ -41,8 +41,8 @@ export function readDocuments(documents: MinutesDocuments): JsonObject {
 }
 
 function readSummary(document: unknown): string {
-  const title = readText(member(document, 'title'))
-  const paragraph = readText(member(document, 'paragraph'))
+  const title = readPlainText(member(document, 'title'))
+  const paragraph = readPlainText(member(document, 'paragraph'))
   return [title, paragraph].filter((part) => part !== '').join('\n')
 }
 
@@ -50,8 +50,8 @@ function readChapters(document: unknown) {
   return listObjects(member(document, 'chapter_summary')).map((chapter) => ({
     start_ms: readTimeMs(chapter.start_time),
     end_ms: readTimeMs(chapter.end_time),
-    title: readText(chapter.title),
-    summary: readText(chapter.summary),
+    title: readPlainText(chapter.title),
+    summary: readPlainText(chapter.summary),
   }))
 }
 
@@ -66,10 +66,10 @@ function readExtraction(document: unknown): JsonObject {
 
 function readTodo(todo: JsonObject) {
   const polished = member(todo.polished_res, 'content')
-  const executors = Array.isArray(todo.executor) ? todo.executor.map(readText) : []
-  const deadline = readText(todo.execution_ddl)
+  const executors = Array.isArray(todo.executor) ? todo.executor.map(readPlainText) : []
+  const deadline = readPlainText(todo.execution_ddl)
   return {
-    content: readText(polished ?? todo.content),
+    content: readPlainText(polished ?? todo.content),
     executors: executors.filter((name) => name !== ''),
     ...(deadline === '' ? {} : { deadline }),
     start_ms: readTimeMs(todo.start_time),
@@ -77,12 +77,12 @@ function readTodo(todo: JsonObject) {
 }
 
 function readQuestion(item: JsonObject) {
-  return { question: readText(item.question), answer: readText(item.answer) }
+  return { question: readPlainText(item.question), answer: readPlainText(item.answer) }
 }
 
 function readTranslation(document: unknown) {
   return listObjects(document).map((item) => {
     const { start_ms, end_ms, speaker, text } = readSentence(item)
-    return { start_ms, end_ms, speaker, text, translation: readText(item.translation_content) }
+    return { start_ms, end_ms, speaker, text, translation: readPlainText(item.translation_content) }
   })
 }

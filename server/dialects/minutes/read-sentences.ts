@@ -1,7 +1,7 @@
 /** Reads sentences of either service into the neutral form: speaker, text, start and end. */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
 
-export interface Sentence {
+export interface RecognisedSentence {
   readonly start_ms: number
   readonly end_ms: number
   readonly speaker: string
@@ -21,7 +21,7 @@ export function readTimeMs(value: unknown): number {
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? Math.round(ms) : 0
 }
 
-export function readText(value: unknown): string {
+export function readPlainText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
@@ -30,23 +30,23 @@ export function listObjects(value: unknown): JsonObject[] {
 }
 
 /** Reads a sentence of the minutes product (`content`, `speaker.id`) or of recognition (`text`). */
-export function readSentence(item: JsonObject): Sentence {
+export function readSentence(item: JsonObject): RecognisedSentence {
   const words = listObjects(item.words).map((word) => ({
-    text: readText(word.text),
+    text: readPlainText(word.text),
     start_ms: readTimeMs(word.start_time),
     end_ms: readTimeMs(word.end_time),
   }))
   return {
     start_ms: readTimeMs(item.start_time),
     end_ms: readTimeMs(item.end_time),
-    speaker: readText(member(item.speaker, 'id') ?? member(item.additions, 'speaker')),
-    text: readText(item.content ?? item.text),
+    speaker: readPlainText(member(item.speaker, 'id') ?? member(item.additions, 'speaker')),
+    text: readPlainText(item.content ?? item.text),
     ...(words.length > 0 ? { words } : {}),
   }
 }
 
 /** Joins the texts, with a space except after Chinese. */
-export function joinSentences(sentences: readonly Sentence[]): string {
+export function joinSentences(sentences: readonly RecognisedSentence[]): string {
   return sentences.reduce((text, sentence) => {
     const gap = text === '' || /[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef]$/.test(text) ? '' : ' '
     return text + gap + sentence.text

@@ -1,6 +1,6 @@
 /** Requests the summary of a recording from a chat model, and reads its answer. */
 import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
-import { lastEndMs, readText, readTimeMs, type Sentence } from './read-sentences.ts'
+import { lastEndMs, type RecognisedSentence, readPlainText, readTimeMs } from './read-sentences.ts'
 
 const OUTPUT_TOKENS_MAX = 16_000
 
@@ -62,8 +62,8 @@ function readChapters(value: unknown, endMs: number) {
     return {
       start_ms: readTimeMs(chapter.start_ms),
       end_ms: next ? readTimeMs(next.start_ms) : endMs,
-      title: readText(chapter.title),
-      summary: readText(chapter.summary),
+      title: readPlainText(chapter.title),
+      summary: readPlainText(chapter.summary),
     }
   })
 }
@@ -75,6 +75,6 @@ function wholeChapter(summary: string, endMs: number) {
   return { start_ms: 0, end_ms: endMs, title: first.trim().slice(0, TITLE_LENGTH), summary }
 }
 
-function readSentences({ sentences }: JsonObject): readonly Sentence[] {
+function readSentences({ sentences }: JsonObject): readonly RecognisedSentence[] {
   return Array.isArray(sentences) ? sentences : []
 }

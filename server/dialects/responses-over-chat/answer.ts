@@ -3,12 +3,12 @@
 import { type JsonObject, member } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import type { Quantities } from '../../lib/units.ts'
-import { readReasoning } from '../chat/split-tokens.ts'
+import { readStatedReasoning } from '../chat/split-tokens.ts'
 import { toChatTier } from '../usage/service-tier.ts'
 import { totalTokens, type UsageReading } from '../usage/usage-reading.ts'
-import type { AnswerContext } from './request.ts'
+import type { ResponseAnswerContext } from './request.ts'
 
-export interface AnswerOptions {
+export interface ResponseAnswerOptions {
   /** The response's id, `resp_…`. */
   readonly id: string
   readonly createdAtSeconds: number
@@ -16,13 +16,13 @@ export interface AnswerOptions {
   readonly model: string
   /** Stands in for the input tokens until the upstream states them. */
   readonly inputTokensEstimate: number
-  readonly context: AnswerContext
+  readonly context: ResponseAnswerContext
 }
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
 /** What changes in a response between its first event and its last. */
-export interface ResponseState {
+export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly output: readonly JsonObject[]
   readonly usage?: JsonObject
@@ -33,7 +33,7 @@ export interface ResponseState {
   readonly reason?: string
 }
 
-export function buildResponse(options: AnswerOptions, state: ResponseState): JsonObject {
+export function buildResponse(options: ResponseAnswerOptions, state: ResponseProgress): JsonObject {
   const { status, output, usage = null, error = null, reason, tier } = state
   return {
     ...options.context.echo,
@@ -70,11 +70,11 @@ export function readIncompleteReason(finishReason: string | undefined): string |
 
 /** Thought tokens are part of the output tokens; the chat format tells them apart in details. */
 export function readReasoningTokens(document: unknown): number | undefined {
-  return readReasoning(member(document, 'usage'))
+  return readStatedReasoning(member(document, 'usage'))
 }
 
 /** The usage of an answer; estimates where the upstream stated no count. */
-export function buildUsage(
+export function buildResponseUsage(
   usage: Quantities | undefined,
   reasoningTokens: number | undefined,
   inputTokensEstimate: number,

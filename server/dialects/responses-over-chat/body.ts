@@ -10,9 +10,9 @@ import type { Relay } from '../relay.ts'
 import type { BodyReading } from '../tap.ts'
 import { createBodyTranslator } from '../translate-body.ts'
 import {
-  type AnswerOptions,
   buildResponse,
-  buildUsage,
+  buildResponseUsage,
+  type ResponseAnswerOptions,
   readIncompleteReason,
   readReasoningTokens,
   readTier,
@@ -20,7 +20,7 @@ import {
 import { Output } from './output.ts'
 
 /** Collects the upstream's document and gives the response at its end. */
-export function createResponsesBody(options: AnswerOptions): Relay {
+export function createResponsesBody(options: ResponseAnswerOptions): Relay {
   const translator = createBodyTranslator({
     read: readChatBody,
     translate: (document, reading) => translateCompletion(document, options, reading),
@@ -32,7 +32,7 @@ export function createResponsesBody(options: AnswerOptions): Relay {
 /** The same output as of a stream of one chunk, without its events. */
 function translateCompletion(
   document: JsonObject,
-  options: AnswerOptions,
+  options: ResponseAnswerOptions,
   reading: BodyReading,
 ): JsonObject {
   const { id, context, inputTokensEstimate } = options
@@ -47,7 +47,7 @@ function translateCompletion(
   return buildResponse(options, {
     status,
     output: output.build(),
-    usage: buildUsage(usage, reasoningTokens, inputTokensEstimate, outputBytes),
+    usage: buildResponseUsage(usage, reasoningTokens, inputTokensEstimate, outputBytes),
     tier: readTier(reading),
     ...(reason === undefined ? {} : { reason }),
   })

@@ -9,41 +9,41 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import { createToolMap, type ToolMap } from './tool-map.ts'
 import { translateInput } from './translate-input.ts'
-import { readAnswerSchema, translateParameters } from './translate-parameters.ts'
-import { translateTools } from './translate-tools.ts'
+import { readResponseSchema, translateResponseParameters } from './translate-parameters.ts'
+import { translateResponseTools } from './translate-tools.ts'
 
-export interface TranslateRequestOptions {
+export interface ResponseRequestOptions {
   /** The upstream's own model id. */
   readonly upstreamModel: string
   readonly stream: boolean
   readonly quirks: ChatQuirks
 }
 
-export interface TranslatedRequest {
+export interface TranslatedResponseRequest {
   /** The body for the upstream, valid UTF-8 whatever the caller sent. */
   readonly body: Buffer
   /** What the translation of the answer has to know of the request. */
-  readonly context: AnswerContext
+  readonly context: ResponseAnswerContext
 }
 
-export interface AnswerContext {
+export interface ResponseAnswerContext {
   readonly tools: ToolMap
   /** Fields of the request that a response repeats. */
   readonly echo: JsonObject
 }
 
 /** Throws `InvalidRequest` for what an upstream without memory cannot be asked. */
-export function translateRequest(
+export function translateResponseRequest(
   request: JsonObject,
-  { upstreamModel, stream, quirks }: TranslateRequestOptions,
-): TranslatedRequest {
+  { upstreamModel, stream, quirks }: ResponseRequestOptions,
+): TranslatedResponseRequest {
   refuseMemory(request)
   const map = createToolMap()
   // The tools on offer come first: they have the first right to their names.
-  const tools = translateTools(request, quirks, map)
+  const tools = translateResponseTools(request, quirks, map)
   const messages = translateInput(request, quirks, map)
   if (messages.length === 0) throw new InvalidRequest('input', 'must say something')
-  const schema = quirks.responseFormat === 'json_object' ? readAnswerSchema(request) : undefined
+  const schema = quirks.responseFormat === 'json_object' ? readResponseSchema(request) : undefined
   if (schema) {
     const text = `Answer with one JSON object of this JSON schema:\n${JSON.stringify(schema)}`
     const [first] = messages
@@ -54,7 +54,7 @@ export function translateRequest(
     model: upstreamModel,
     messages,
     ...tools,
-    ...translateParameters(request, quirks),
+    ...translateResponseParameters(request, quirks),
     ...(stream ? { stream } : {}),
     ...(stream && quirks.streamOptions ? { stream_options: { include_usage: true } } : {}),
   }

@@ -13,10 +13,10 @@ import type { Relay } from '../relay.ts'
 import type { ReportedError } from '../reported-error.ts'
 import { describeError } from '../responses/encode-failed.ts'
 import {
-  type AnswerOptions,
   buildResponse,
-  buildUsage,
-  type ResponseState,
+  buildResponseUsage,
+  type ResponseAnswerOptions,
+  type ResponseProgress,
   readIncompleteReason,
   readReasoningTokens,
   readTier,
@@ -24,19 +24,19 @@ import {
 import { Output } from './output.ts'
 
 /** The events of a response for a stream of chat chunks. */
-export function createResponsesStream(options: AnswerOptions): Relay {
+export function createResponsesStream(options: ResponseAnswerOptions): Relay {
   return createChatStreamTranslator(new ResponsesWriter(options))
 }
 
 class ResponsesWriter implements ChatStreamWriter {
-  private readonly options: AnswerOptions
+  private readonly options: ResponseAnswerOptions
   private readonly output: Output
   private out = ''
   private sequenceNumber = 0
   private hasStarted = false
   private reasoningTokens: number | undefined
 
-  constructor(options: AnswerOptions) {
+  constructor(options: ResponseAnswerOptions) {
     this.options = options
     this.output = new Output({
       responseId: options.id,
@@ -68,7 +68,12 @@ class ResponsesWriter implements ChatStreamWriter {
     this.emitResponse(`response.${status}`, {
       status,
       output: this.output.build(),
-      usage: buildUsage(stated.usage, this.reasoningTokens, inputTokensEstimate, this.outputBytes),
+      usage: buildResponseUsage(
+        stated.usage,
+        this.reasoningTokens,
+        inputTokensEstimate,
+        this.outputBytes,
+      ),
       tier: readTier(stated),
       ...(reason === undefined ? {} : { reason }),
     })
@@ -89,12 +94,12 @@ class ResponsesWriter implements ChatStreamWriter {
   private start(): void {
     if (this.hasStarted) return
     this.hasStarted = true
-    const state: ResponseState = { status: 'in_progress', output: [] }
+    const state: ResponseProgress = { status: 'in_progress', output: [] }
     this.emitResponse('response.created', state)
     this.emitResponse('response.in_progress', state)
   }
 
-  private emitResponse(type: string, state: ResponseState): void {
+  private emitResponse(type: string, state: ResponseProgress): void {
     this.emit(type, `"response":${JSON.stringify(buildResponse(this.options, state))}`)
   }
 

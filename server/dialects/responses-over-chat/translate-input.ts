@@ -12,9 +12,9 @@ import {
   type ChatToolCall,
   textPart,
 } from '../messages-over-chat/chat-request.ts'
-import { Conversation } from '../messages-over-chat/conversation.ts'
+import { ChatConversation } from '../messages-over-chat/conversation.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
-import { joinTexts, translateContent } from './translate-part.ts'
+import { joinTexts, translateParts } from './translate-part.ts'
 
 export function translateInput(
   request: JsonObject,
@@ -33,7 +33,7 @@ export function translateInput(
 class InputReader {
   private readonly quirks: ChatQuirks
   private readonly map: ToolMap
-  private readonly conversation: Conversation
+  private readonly conversation: ChatConversation
   /** System texts before the first turn: they become one message at the front. */
   private readonly leading: string[] = []
   private isLeading = true
@@ -44,7 +44,7 @@ class InputReader {
   constructor(quirks: ChatQuirks, map: ToolMap) {
     this.quirks = quirks
     this.map = map
-    this.conversation = new Conversation(quirks)
+    this.conversation = new ChatConversation(quirks)
   }
 
   addLeading(text: string): void {
@@ -104,7 +104,7 @@ class InputReader {
 
   private addMessage({ role, content }: JsonObject, param: string): void {
     const at = `${param}.content`
-    const parts = translateContent(content, at, this.quirks)
+    const parts = translateParts(content, at, this.quirks)
     switch (role) {
       case 'system':
       case 'developer':
@@ -149,7 +149,7 @@ class InputReader {
     const { output } = item
     const given = isObject(output) ? stringifyWellFormed(output) : output
     this.endTurn()
-    this.conversation.addToolResult(id, translateContent(given, `${param}.output`, this.quirks))
+    this.conversation.addToolResult(id, translateParts(given, `${param}.output`, this.quirks))
   }
 
   private addSearchOutput(item: JsonObject, param: string): void {

@@ -5,7 +5,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 
 /** Fields with their own meaning are built one by one; a field not named here is not sent. */
-export function translateParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
+export function translateResponseParameters(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const { temperature, top_p: topP } = request
   return {
     ...translateMaxTokens(request.max_output_tokens, quirks),
@@ -40,7 +40,7 @@ function translateEffort(request: JsonObject, { reasoningEfforts: known }: ChatQ
 function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
   const format = member(request.text, 'format')
   const type = member(format, 'type')
-  const schema = readAnswerSchema(request)
+  const schema = readResponseSchema(request)
   if (type === 'json_object' || (schema && quirks.responseFormat === 'json_object')) {
     return { response_format: { type: 'json_object' } }
   }
@@ -51,7 +51,7 @@ function translateFormat(request: JsonObject, quirks: ChatQuirks): JsonObject {
 }
 
 /** The JSON schema that the answer is to follow. */
-export function readAnswerSchema(request: JsonObject): JsonObject | undefined {
+export function readResponseSchema(request: JsonObject): JsonObject | undefined {
   const format = member(request.text, 'format')
   const schema = member(format, 'schema')
   return member(format, 'type') === 'json_schema' && isObject(schema) ? schema : undefined

@@ -9,7 +9,7 @@ import { InvalidRequest } from '../invalid-request.ts'
 import { type ChatPart, textPart } from '../messages-over-chat/chat-request.ts'
 
 /** A text or a list of parts. Empty texts are dropped: several vendors refuse them. */
-export function translateContent(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
+export function translateParts(content: unknown, param: string, quirks: ChatQuirks): ChatPart[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [textPart(content)]
   if (!Array.isArray(content)) throw new InvalidRequest(param, 'must be a string or an array')

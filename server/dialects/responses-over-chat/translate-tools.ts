@@ -8,7 +8,7 @@ import type { ChatQuirks } from '../chat/quirks.ts'
 import { InvalidRequest } from '../invalid-request.ts'
 import type { CallerTool, ToolMap } from './tool-map.ts'
 
-export interface ChatTools {
+export interface ResponseChatTools {
   readonly tools?: readonly JsonObject[]
   readonly tool_choice?: unknown
   readonly parallel_tool_calls?: boolean
@@ -25,7 +25,11 @@ const FREE_TEXT = {
 }
 
 /** Registers every tool in `map`, those too that the client's own search found in earlier turns. */
-export function translateTools(request: JsonObject, quirks: ChatQuirks, map: ToolMap): ChatTools {
+export function translateResponseTools(
+  request: JsonObject,
+  quirks: ChatQuirks,
+  map: ToolMap,
+): ResponseChatTools {
   const functions = new Map<string, JsonObject>()
   for (const [param, tool] of [...listTools(request.tools), ...listDiscovered(request.input)]) {
     for (const one of translateTool(tool, param, map)) {

@@ -3,7 +3,7 @@
  * of base64, has none of them: its keys are scanned and it is not parsed.
  */
 import { asString, isObject, member, tryParseJson } from '../../lib/json.ts'
-import { listMembers } from '../json-scan.ts'
+import { scanMembers } from '../json-scan.ts'
 import { SPEECH_FINISHED } from './errors.ts'
 
 export interface SpeechLine {
@@ -22,7 +22,7 @@ const QUOTE = 0x22
 export function readSpeechLine(bytes: Buffer): SpeechLine {
   let audioBytes = 0
   let isPlain = true
-  for (const { key, valueStart, valueEnd } of listMembers(bytes, 0)) {
+  for (const { key, valueStart, valueEnd } of scanMembers(bytes, 0)) {
     if (key === 'data') audioBytes = countAudioBytes(bytes, valueStart, valueEnd)
     else if (key === 'usage' || key === 'header') isPlain = false
     else if (key === 'code') isPlain &&= valueEnd - valueStart === 1 && bytes[valueStart] === ZERO

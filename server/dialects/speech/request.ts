@@ -3,7 +3,7 @@
  * that need no change pass as the caller sent them.
  */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
-import { findDouble, foldKey, type JsonFields, listMembers } from '../json-scan.ts'
+import { findDouble, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 
 const OPEN_OBJECT = 0x7b
@@ -17,7 +17,7 @@ const OPEN_OBJECT = 0x7b
 export function prepareSpeechRequest(body: Buffer, fields: JsonFields, value: JsonObject): Buffer {
   const parameters = fields.get('req_params')
   if (parameters === undefined || body[parameters.valueStart] !== OPEN_OBJECT) return body
-  const members = listMembers(body, parameters.valueStart)
+  const members = scanMembers(body, parameters.valueStart)
   if (findDouble(members) !== undefined) {
     return spliceJson(body, fields, { set: { req_params: printParameters(value.req_params) } })
   }

@@ -4,7 +4,7 @@
  */
 import { asString } from '../../lib/json.ts'
 import { InvalidRequest } from '../invalid-request.ts'
-import { type AudioFormat, readFormat } from '../synthesis/formats.ts'
+import { type AudioFormat, readAudioFormat } from '../synthesis/formats.ts'
 
 /** The vendor's formats; a wav is its samples behind the gateway's header. */
 const VENDOR_FORMATS: Readonly<Partial<Record<AudioFormat, string>>> = {
@@ -20,7 +20,7 @@ const RATE_MAX = 100
 
 /** Returns the body for the vendor. Throws InvalidRequest for a format that it does not make. */
 export function translateSynthesisRequest(value: Readonly<Record<string, unknown>>): Buffer {
-  const wanted = readFormat(value)
+  const wanted = readAudioFormat(value)
   const format = VENDOR_FORMATS[wanted]
   if (format === undefined) {
     throw new InvalidRequest('response_format', 'this model makes mp3, opus, wav and pcm')

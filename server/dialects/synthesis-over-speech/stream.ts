@@ -2,13 +2,13 @@
  * Translates the lines of a Doubao speech V3 stream into an answer of POST /v1/audio/speech: the
  * bytes of a file, or events. Each fragment is decoded as it arrives.
  */
-import { listMembers } from '../json-scan.ts'
+import { scanMembers } from '../json-scan.ts'
 import { createNdjsonSplitter } from '../ndjson.ts'
 import type { Relay, RelayReport } from '../relay.ts'
 import { speechErrorType } from '../speech/errors.ts'
 import { readSpeechLine } from '../speech/read-line.ts'
 import { encodeSseEvent } from '../sse.ts'
-import { readFormat, wantsEvents } from '../synthesis/formats.ts'
+import { readAudioFormat, wantsEvents } from '../synthesis/formats.ts'
 import { printAudioFailure } from '../synthesis/tap.ts'
 import { SAMPLE_RATE } from './request.ts'
 import { openWav } from './wav-header.ts'
@@ -27,7 +27,7 @@ const QUOTE = 0x22
 /** Creates a relay for one request. Usage is in the unit `character`. */
 export function createSynthesisStream(value: Readonly<Record<string, unknown>>): Relay {
   const events = wantsEvents(value)
-  const head = readFormat(value) === 'wav' ? openWav(SAMPLE_RATE) : undefined
+  const head = readAudioFormat(value) === 'wav' ? openWav(SAMPLE_RATE) : undefined
   const state: State = {
     out: [],
     hasAudio: false,
@@ -77,7 +77,7 @@ function take(state: State): Buffer | undefined {
 
 /** Returns the audio of a line. Some encoders escape the slashes of base64. */
 function audioIn(bytes: Buffer): Buffer {
-  for (const { key, valueStart, valueEnd } of listMembers(bytes, 0)) {
+  for (const { key, valueStart, valueEnd } of scanMembers(bytes, 0)) {
     if (key !== 'data' || bytes[valueStart] !== QUOTE) continue
     const text = bytes.toString('latin1', valueStart + 1, valueEnd - 1)
     return Buffer.from(text.replaceAll('\\/', '/'), 'base64')

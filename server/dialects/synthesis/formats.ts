@@ -12,7 +12,7 @@ const CONTENT_TYPES: Readonly<Record<AudioFormat, string>> = {
 }
 
 /** Returns the requested format; the dialect's default is mp3. */
-export function readFormat(value: Readonly<Record<string, unknown>>): AudioFormat {
+export function readAudioFormat(value: Readonly<Record<string, unknown>>): AudioFormat {
   return AUDIO_FORMATS.find((format) => format === value.response_format) ?? 'mp3'
 }
 
@@ -22,6 +22,6 @@ export function wantsEvents(value: Readonly<Record<string, unknown>>): boolean {
 }
 
 /** Returns the content type of an answer. */
-export function contentTypeOf(value: Readonly<Record<string, unknown>>): string {
-  return wantsEvents(value) ? 'text/event-stream' : CONTENT_TYPES[readFormat(value)]
+export function contentTypeOfAnswer(value: Readonly<Record<string, unknown>>): string {
+  return wantsEvents(value) ? 'text/event-stream' : CONTENT_TYPES[readAudioFormat(value)]
 }

@@ -6,8 +6,8 @@ import { asString, type JsonObject, member } from '../../lib/json.ts'
 import {
   joinSentences,
   listObjects,
+  type RecognisedSentence,
   readSentence,
-  type Sentence,
 } from '../minutes/read-sentences.ts'
 import type { Segment, SpokenWord, Transcript } from '../transcription/transcript.ts'
 
@@ -31,13 +31,16 @@ export function readTranscript(document: JsonObject, language: string | undefine
   }
 }
 
-function toSegment(sentence: Sentence): Segment {
+function toSegment(sentence: RecognisedSentence): Segment {
   const { text, start_ms: startMs, end_ms: endMs, words = [] } = sentence
   return { text, start: startMs / 1000, end: endMs / 1000, words: placeWords(words, startMs) }
 }
 
 /** Places words without a time, which read as zero, at the end of the word before them. */
-function placeWords(words: NonNullable<Sentence['words']>, startMs: number): SpokenWord[] {
+function placeWords(
+  words: NonNullable<RecognisedSentence['words']>,
+  startMs: number,
+): SpokenWord[] {
   let lastMs = startMs
   return words.map(({ text, start_ms: wordMs, end_ms: endMs }) => {
     const fromMs = Math.max(wordMs, lastMs)

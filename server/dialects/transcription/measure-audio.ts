@@ -2,7 +2,7 @@
 import { createMp3Counter, type Mp3Counter } from './count-mp3.ts'
 import { createOpusCounter, type OpusCounter } from './count-opus.ts'
 
-export interface Measured {
+export interface AudioMeasurement {
   readonly start: number
   readonly bytes: number
   /** Seconds, rounded up; an upper bound where the header does not state them. */
@@ -38,7 +38,7 @@ export function createAudioMeter() {
       }
       for (const { name, counter } of counters) if (mayBe(name, head)) counter.push(chunk)
     },
-    end(): Measured {
+    end(): AudioMeasurement {
       const bound = bytes / SLOWEST_BYTES_PER_SECOND
       const name = nameRecording(head)
       const counter = counters.find((one) => one.name === name)?.counter

@@ -5,7 +5,7 @@ import { MODEL_TYPES, type Model, type PriceEntry } from '../../catalog/catalog.
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { formatAmount } from '../../lib/money.ts'
-import type { Reading } from '../../pipeline/metering.ts'
+import type { RequestMetering } from '../../pipeline/metering.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { AccountEndpoint, Endpoint, PlainServices } from '../endpoint.ts'
 
@@ -51,7 +51,7 @@ function endpointsOf(model: Model, { catalog, upstreams, endpoints }: PlainServi
   })
 }
 
-function readingOf(endpoint: Endpoint): Reading | undefined {
+function readingOf(endpoint: Endpoint): RequestMetering | undefined {
   if (endpoint.kind === 'metered') return endpoint.metering
   return endpoint.kind === 'task' ? endpoint.submission : undefined
 }
@@ -63,7 +63,10 @@ function canServe({ calls, tasks }: Upstream, endpoint: Endpoint): boolean {
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
 
-export function describeModel(model: Model, services: PlainServices): z.infer<typeof modelAnswer> {
+export function describeCallableModel(
+  model: Model,
+  services: PlainServices,
+): z.infer<typeof modelAnswer> {
   const { display_name: displayName, owned_by: ownedBy } = model.details
   return {
     id: model.id,
@@ -120,7 +123,7 @@ export const listModels: AccountEndpoint = {
       .filter(
         (model) => isVisible(model, caller, services) && (type === null || model.type === type),
       )
-      .map((model) => describeModel(model, services))
+      .map((model) => describeCallableModel(model, services))
     const firstId = data[0]?.id ?? null
     const lastId = data.at(-1)?.id ?? null
     sendJson(context, 200, {
@@ -171,6 +174,6 @@ export const getModel: AccountEndpoint = {
         code: 'model_not_found',
       })
     }
-    sendJson(context, 200, describeModel(model, services))
+    sendJson(context, 200, describeCallableModel(model, services))
   },
 }

@@ -1,12 +1,12 @@
 /** POST /v1/audio/translations: simultaneous interpretation of a recording. */
 import { z } from 'zod'
-import { boundTokens, estimateTokens } from '../../dialects/interpretation/estimate-tokens.ts'
+import { boundTokens, estimateAudioTokens } from '../../dialects/interpretation/estimate-tokens.ts'
 import {
   checkLanguages,
   SOURCE_LANGUAGES,
   TARGET_LANGUAGES,
 } from '../../dialects/interpretation/languages.ts'
-import { readOrder } from '../../dialects/interpretation/read-order.ts'
+import { readInterpretationOrder } from '../../dialects/interpretation/read-order.ts'
 import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation/read-wav.ts'
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
@@ -47,13 +47,13 @@ const translationAnswer = z.object({
 })
 
 function check({ value }: RequestParts): void {
-  const { languages, mode, voice } = readOrder(value)
+  const { languages, mode, voice } = readInterpretationOrder(value)
   checkLanguages(languages, mode, voice !== '')
 }
 
 /** Returns the most tokens of the audio; a vendor may count finer, and more at the ends. */
 function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
-  const { mode } = readOrder(value)
+  const { mode } = readInterpretationOrder(value)
   const quantities = boundTokens(fileBytes, mode)
   const { input_token: heard = 0, output_token: said = 0 } = quantities
   return {
@@ -84,11 +84,16 @@ export const translations: MeteredEndpoint = {
     schema: translationRequest,
     check,
     model: ({ value }) => (typeof value.model === 'string' ? value.model : undefined),
-    streams: (value) => readOrder(value).mode === 's2s',
+    streams: (value) => readInterpretationOrder(value).mode === 's2s',
     inputTokens: () => 0,
     quote,
     fallback: ({ value, file }, { outputBytes }, complete) =>
-      estimateTokens(file?.bytes ?? 0, readOrder(value).mode, outputBytes, complete),
+      estimateAudioTokens(
+        file?.bytes ?? 0,
+        readInterpretationOrder(value).mode,
+        outputBytes,
+        complete,
+      ),
     billsBroken: true,
     passesRefusals: false,
   },

@@ -7,7 +7,7 @@ import type { Context } from '../../http/context.ts'
 import { commonHeaders, sendBytes } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 
-export interface Content {
+export interface StoredContent {
   /** Names these bytes for ever: they never change under one id. */
   readonly id: string
   readonly length: number
@@ -22,7 +22,7 @@ export interface Content {
 const SHOWN = /^(?:image|audio|video)\//
 
 /** Answers GET and HEAD. Throws 503 when storage is away. */
-export async function sendContent(context: Context, content: Content): Promise<void> {
+export async function sendContent(context: Context, content: StoredContent): Promise<void> {
   const { request, response } = context
   const headers = headersOf(content)
   if (isKnown(request.headers['if-none-match'], headers.etag)) {
@@ -53,7 +53,7 @@ export async function sendContent(context: Context, content: Content): Promise<v
   await pipeline(body, response).catch(() => response.destroy())
 }
 
-function headersOf({ id, contentType, filename, modifiedAt }: Content) {
+function headersOf({ id, contentType, filename, modifiedAt }: StoredContent) {
   const isShown = SHOWN.test(contentType)
   return {
     'content-type': contentType,
@@ -79,7 +79,7 @@ function nameOf(filename: string): string {
 
 function rangeOf(
   { request }: Context,
-  { length }: Content,
+  { length }: StoredContent,
   etag: string,
 ): Slice | 'unsatisfiable' | undefined {
   // A client that resumes other bytes than these gets all of them.

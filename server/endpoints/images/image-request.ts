@@ -12,7 +12,7 @@ import type { Body, Estimate, Metering, QuotedRequest } from '../../pipeline/met
 import type { CallRequest } from '../../upstreams/upstream.ts'
 import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
-import { countInput } from '../text/billing/text-billing.ts'
+import { countInputCeiling } from '../text/billing/text-billing.ts'
 
 /** Reference images may come inside the request. */
 const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
@@ -65,7 +65,7 @@ function countText(value: Body, bodyBytes: number): number {
       if (one !== undefined && one !== null) addMediaUrl(measure, 'image', one)
     }
   }
-  return countInput(bodyBytes, measure)
+  return countInputCeiling(bodyBytes, measure)
 }
 
 function quote({ value, body, model }: QuotedRequest): Estimate {

@@ -6,7 +6,7 @@ import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
 import {
   asksForStream,
-  countInput,
+  countInputCeiling,
   estimateText,
   quoteText,
   TEXT_BODY_BYTES_MAX,
@@ -72,7 +72,7 @@ export const chatCompletions: MeteredEndpoint = {
     schema: chatRequest,
     model: ({ value }) => value.model as string,
     streams: asksForStream,
-    inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureChat(value)),
+    inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureChat(value)),
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,
     fallback: (request, report) => estimateText(request.estimateInputTokens(), report),

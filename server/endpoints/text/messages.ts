@@ -10,7 +10,7 @@ import { readMessagesAsking } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
 import {
   asksForStream,
-  countInput,
+  countInputCeiling,
   estimateText,
   quoteText,
   TEXT_BODY_BYTES_MAX,
@@ -71,11 +71,11 @@ function checkVersion({ headers }: RequestParts): void {
 /** Estimates by the texts, which is closer, or by the bytes where most of them are in no text. */
 function estimateInput(value: Body, bodyBytes: number): number {
   const byTexts = countMessagesTokens(value)
-  const byBytes = countInput(bodyBytes, measureMessages(value))
+  const byBytes = countInputCeiling(bodyBytes, measureMessages(value))
   return byTexts * 2 < byBytes ? byBytes : byTexts
 }
 
-export const messages: MeteredEndpoint = {
+export const messagesEndpoint: MeteredEndpoint = {
   kind: 'metered',
   method: 'POST',
   paths: ['/v1/messages'],

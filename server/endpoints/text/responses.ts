@@ -10,7 +10,7 @@ import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesAsking } from './billing/responses-options.ts'
 import {
   asksForStream,
-  countInput,
+  countInputCeiling,
   estimateText,
   quoteText,
   TEXT_BODY_BYTES_MAX,
@@ -71,7 +71,7 @@ const metering: Metering = {
   buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
   keepsAnswer: ({ store }) => store !== false,
   streams: asksForStream,
-  inputTokens: (value, bodyBytes) => countInput(bodyBytes, measureResponses(value)),
+  inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
   quote: (request) => quoteText(request, dialect),
   needs: TEXT_NEEDS,
   fallback: (request, report) => estimateText(request.estimateInputTokens(), report),

@@ -10,10 +10,10 @@ import { type ChainReport, type ChainSource, verifyChain } from './verify-chain.
  * state of those of the statement. `differs`: history was changed. `forged`: the statement was not
  * signed with the key.
  */
-export type Verdict = 'ok' | 'older' | 'differs' | 'forged'
+export type CheckpointVerdict = 'ok' | 'older' | 'differs' | 'forged'
 
 export interface Judgement {
-  readonly verdict: Verdict
+  readonly verdict: CheckpointVerdict
   /** What differs, in words; of `older`, what is missing. */
   readonly problems: readonly string[]
   readonly blocks: number
@@ -42,7 +42,7 @@ export async function judgeCheckpoint(
 function judge(
   statement: Statement,
   report: ChainReport,
-): { readonly verdict: Verdict; readonly problems: readonly string[] } {
+): { readonly verdict: CheckpointVerdict; readonly problems: readonly string[] } {
   const rewritten = findRewritten(statement, report)
   const problems = [...report.problems, ...rewritten]
   if (problems.length > 0) return { verdict: 'differs', problems }

@@ -5,9 +5,9 @@ import { type SecretBox, sealedWith } from '../../lib/secrets/secrets.ts'
 import { encodeKey, keyIdOf } from './statement.ts'
 import {
   insertKeyOnce,
-  type KeyRow,
   lockKeys,
   replacePrivateKey,
+  type SigningKeyRow,
   selectKey,
 } from './statement-store.ts'
 
@@ -40,23 +40,23 @@ export function rekeySigningKeys(sql: Sql, box: SecretBox) {
   })
 }
 
-async function ensureKey(sql: Sql, box: SecretBox): Promise<KeyRow> {
+async function ensureKey(sql: Sql, box: SecretBox): Promise<SigningKeyRow> {
   return (await selectKey(sql)) ?? (await insertKeyOnce(sql, makeKey(box)))
 }
 
-function makeKey(box: SecretBox): KeyRow {
+function makeKey(box: SecretBox): SigningKeyRow {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const id = keyIdOf(publicKey)
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return { id, public_key: encodeKey(publicKey), private_key: box.seal(pem, placeOf(id)) }
 }
 
-function open(row: KeyRow, box: SecretBox): SigningKey {
+function open(row: SigningKeyRow, box: SecretBox): SigningKey {
   const privateKey = createPrivateKey(box.open(row.private_key, placeOf(row.id)))
   return { id: row.id, publicKey: readPublic(row), privateKey }
 }
 
-function readPublic(row: KeyRow): KeyObject {
+function readPublic(row: SigningKeyRow): KeyObject {
   return createPublicKey({ key: row.public_key, type: 'spki', format: 'der' })
 }
 

@@ -1,22 +1,22 @@
 /** The statements of the key that signs checkpoints, and of those that were written. */
 import type { Sql, TransactionSql } from 'postgres'
 
-export interface KeyRow {
+export interface SigningKeyRow {
   readonly id: string
   readonly public_key: Buffer
   readonly private_key: Buffer
 }
 
 /** The newest key; undefined when none was made yet. */
-export async function selectKey(sql: Sql | TransactionSql): Promise<KeyRow | undefined> {
-  const [row] = await sql<KeyRow[]>`
+export async function selectKey(sql: Sql | TransactionSql): Promise<SigningKeyRow | undefined> {
+  const [row] = await sql<SigningKeyRow[]>`
     select id, public_key, private_key from ledger_signing_key
     order by created_at desc, id limit 1`
   return row
 }
 
 /** Returns the key that is there already, or the one given. */
-export async function insertKeyOnce(sql: Sql, key: KeyRow): Promise<KeyRow> {
+export async function insertKeyOnce(sql: Sql, key: SigningKeyRow): Promise<SigningKeyRow> {
   return await sql.begin(async (transaction) => {
     await transaction`lock table ledger_signing_key in exclusive mode`
     const found = await selectKey(transaction)
@@ -28,8 +28,8 @@ export async function insertKeyOnce(sql: Sql, key: KeyRow): Promise<KeyRow> {
   })
 }
 
-export async function lockKeys(transaction: TransactionSql): Promise<KeyRow[]> {
-  return await transaction<KeyRow[]>`
+export async function lockKeys(transaction: TransactionSql): Promise<SigningKeyRow[]> {
+  return await transaction<SigningKeyRow[]>`
     select id, public_key, private_key from ledger_signing_key for update`
 }
 
@@ -46,7 +46,7 @@ export async function readDatabaseTime(sql: Sql): Promise<Date> {
   return row?.at ?? new Date()
 }
 
-export interface CheckpointRow {
+export interface BooksCheckpointRow {
   readonly block: bigint
   readonly created_at: Date
   readonly key_id: string
@@ -55,7 +55,7 @@ export interface CheckpointRow {
 
 export async function insertCheckpoint(
   sql: Sql,
-  row: CheckpointRow & { readonly signature: Buffer },
+  row: BooksCheckpointRow & { readonly signature: Buffer },
 ): Promise<void> {
   await sql`
     insert into ledger_checkpoint (block, created_at, statement, signature, key_id)
@@ -64,8 +64,8 @@ export async function insertCheckpoint(
 }
 
 /** The newest checkpoint; undefined when none was written. */
-export async function selectLastCheckpoint(sql: Sql): Promise<CheckpointRow | undefined> {
-  const [row] = await sql<CheckpointRow[]>`
+export async function selectLastCheckpoint(sql: Sql): Promise<BooksCheckpointRow | undefined> {
+  const [row] = await sql<BooksCheckpointRow[]>`
     select block, created_at, key_id, statement from ledger_checkpoint order by id desc limit 1`
   return row
 }

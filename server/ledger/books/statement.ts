@@ -62,7 +62,7 @@ export function encodeKey(key: KeyObject): Buffer {
 }
 
 /** Reads a file of ours. Throws OperatorError when it is not one. */
-export function readSigned(text: string): SignedStatement {
+export function readSignedStatement(text: string): SignedStatement {
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,5 +1,5 @@
 /** What entries have moved: nano-units by currency and ledger account. */
-export interface Totals {
+export interface EntryTotals {
   add(entry: TotalledEntry): void
   /** As a block keeps it: JSON without blanks, names in the order of their bytes. */
   toString(): string
@@ -12,7 +12,7 @@ interface TotalledEntry {
   readonly amount: bigint
 }
 
-export function createTotals(): Totals {
+export function createTotals(): EntryTotals {
   const currencies = new Map<string, Map<string, bigint>>()
 
   function move(currency: string, pot: string, amount: bigint): void {

@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { findOwnHolds } from '../leases/owner-store.ts'
 import { toReleaseRow } from '../posting/rows.ts'
 import type { SettlementLog } from '../posting/settlements.ts'
-import { freeKey, type SettleRow, type SettleVerdict } from '../store.ts'
+import { freeIdempotencyKey, type SettleRow, type SettleVerdict } from '../store.ts'
 
 const EVERY_MS = 30_000
 /** Whatever is older was answered long ago, one way or the other. */
@@ -33,7 +33,7 @@ export function startStrays(options: {
       if (isOwn(id)) continue
       const verdict = await release(toReleaseRow(id, account_id))
       if (verdict !== 'closed') continue
-      await freeKey(sql, id)
+      await freeIdempotencyKey(sql, id)
       log.warn({ request_id, account_id }, 'released a hold that no call of this process has')
     }
   }

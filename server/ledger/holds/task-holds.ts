@@ -7,7 +7,7 @@ import { holdIdOf } from '../../lib/ids.ts'
 import type { HoldRequest, Settlement } from '../ledger.ts'
 import { closeHolds, takeHolds } from '../posting/move-store.ts'
 import { toHoldRow, toSettleRow } from '../posting/rows.ts'
-import { freeKey, type HoldVerdict, keepAnswer, keepKey } from '../store.ts'
+import { freeIdempotencyKey, type HoldVerdict, keepAnswer, keepKey } from '../store.ts'
 import { admitHold, type Hold } from './hold.ts'
 
 export { keepAnswer }
@@ -53,5 +53,5 @@ export async function settleTask(
   const verdict = (await closeHolds(transaction, [row])).get(holdId)
   if (verdict !== 'closed') throw new Error(`hold ${holdId} of a task: ${verdict ?? 'no answer'}`)
   if ((settlement.chargeNanos ?? 0n) > 0n) await keepKey(transaction, holdId)
-  else await freeKey(transaction, holdId)
+  else await freeIdempotencyKey(transaction, holdId)
 }

@@ -20,10 +20,10 @@ export interface Problem {
   readonly values?: readonly unknown[]
   readonly keys?: readonly string[]
   /** Of a union: what each alternative found. */
-  readonly errors?: readonly (readonly Found[])[]
+  readonly errors?: readonly (readonly FieldProblem[])[]
 }
 
-export interface Found {
+export interface FieldProblem {
   readonly path: readonly PropertyKey[]
   readonly message: string
 }
@@ -105,7 +105,11 @@ function sayUnion({ input, errors = [] }: Problem): string | undefined {
  * The same problem where it lies: in the alternative of a union that is of the right kind, when
  * there is just one, instead of at the union as a whole.
  */
-export function locateProblem({ path, message, errors = [] }: Problem & Found): Found {
+export function locateProblem({
+  path,
+  message,
+  errors = [],
+}: Problem & FieldProblem): FieldProblem {
   const firsts = errors.flatMap(([first]) => first ?? [])
   const [inner, another] = firsts.filter((found) => found.path.length > 0)
   if (!inner || another) return { path, message }

@@ -2,7 +2,7 @@
  * Rate and concurrency limits of accounts, keys and models, where an operator set them. Kept in
  * this process: with several gateways on one database each takes its share of a limit.
  */
-export interface Limits {
+export interface RateLimits {
   readonly requests_per_minute?: number
   readonly concurrent_calls?: number
 }
@@ -10,7 +10,7 @@ export interface Limits {
 export interface Limited {
   /** `account:…`, `key:…` or `model:…`. */
   readonly subject: string
-  readonly limits: Limits
+  readonly limits: RateLimits
 }
 
 /** Ends the admitted call's claim on its concurrency limits. */

@@ -5,9 +5,14 @@
 import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
-import type { Body, FormReading, Metering, Reading } from '../metering.ts'
-import { asRefusal } from '../request/read-request.ts'
-import { type Customer, findTarget, type ResolvedCall, readModelId } from '../request/resolve.ts'
+import type { Body, FormReading, Metering, RequestMetering } from '../metering.ts'
+import { withInvalidRequests } from '../request/read-request.ts'
+import {
+  type Customer,
+  findModelTarget,
+  type ResolvedCall,
+  readModelId,
+} from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { type Quote, quote } from './quote.ts'
 
@@ -30,7 +35,7 @@ export interface SupposedRequest {
 
 /** Throws what the call itself would be refused with: 400, 403, 404 or 502. */
 export async function suppose(
-  reading: Reading,
+  reading: RequestMetering,
   { value, query, headers, file, requestId }: SupposedRequest,
   customer: Customer,
   services: Services,
@@ -38,7 +43,7 @@ export async function suppose(
 ): Promise<ResolvedCall> {
   const modelId = await readModelId(reading, { value, query, headers })
   const counted = reading.form && (await inspect(reading.form, file))
-  const target = await findTarget(modelId, reading, value, customer, services, speaks)
+  const target = await findModelTarget(modelId, reading, value, customer, services, speaks)
   // As clients write it: the same bytes are counted as of a call.
   const body = Buffer.from(JSON.stringify(value))
   const parsed = reading.form ? undefined : parseRequestJson(body)
@@ -70,7 +75,7 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Sup
   if (!file) throw invalidField('file', 'required')
   const { bytes, head, tail } = file
   if (bytes > fileBytesMax) throw new GatewayError('too_large')
-  return asRefusal(() => {
+  return withInvalidRequests(() => {
     const inspector = begin()
     inspector.push(head)
     for (let rest = bytes - head.length - tail.length; rest > 0; rest -= FILLER.length) {

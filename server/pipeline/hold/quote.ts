@@ -5,7 +5,7 @@ import { countOnce } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
 import type { Metering } from '../metering.ts'
-import { isText } from '../price/charge.ts'
+import { isSoldByTokens } from '../price/charge.ts'
 import {
   type AskedFeature,
   NO_DIMENSIONS,
@@ -43,7 +43,7 @@ export function quote(
   const { alternatives, features } = estimate.dimensions ?? NO_DIMENSIONS
   const sent = features.filter((one) => !one.isDropped || isSent(metering, routes, services))
   refuseUnpriced(model, sent, metering.needs ?? [])
-  if (!isText(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
+  if (!isSoldByTokens(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
   const held: Held = {
     quantities: addFees(countOnce(model.prices, estimate.quantities), sent),
     alternatives: atAnyHour(alternatives, model),

@@ -177,7 +177,7 @@ function asAsked({ facts, held }: ChargeInput): Facts {
 }
 
 /** Other models report tokens beside what they are sold by: those are information. */
-export function isText({ type }: Pick<Model, 'type'>): boolean {
+export function isSoldByTokens({ type }: Pick<Model, 'type'>): boolean {
   return type === 'chat' || type === 'embedding'
 }
 
@@ -190,7 +190,7 @@ const TEXT_INPUT: ReadonlySet<Unit> = new Set([
 
 /** A model that is sold by the call, or by its answers alone, has plain tokens for information. */
 function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
-  if (!isText({ type })) return prices.some((price) => price.unit === unit)
+  if (!isSoldByTokens({ type })) return prices.some((price) => price.unit === unit)
   const base = TEXT_INPUT.has(unit) ? 'input_token' : unit
   const isPlain = base === 'input_token' || base === 'output_token'
   return !isPlain || prices.some((price) => price.unit === base)

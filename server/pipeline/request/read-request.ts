@@ -7,15 +7,15 @@ import { expectUpload } from '../../http/arrivals.ts'
 import { expectIdentity, expectJson, readBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
-import type { Body, FormReading, Reading } from '../metering.ts'
-import type { Services, SpooledFile } from '../services.ts'
+import type { Body, FormReading, RequestMetering } from '../metering.ts'
+import type { ReceivedFile, Services } from '../services.ts'
 
 export interface ReceivedRequest {
   readonly body: Buffer
   readonly value: Body
   readonly fields: JsonFields
   /** On disk until it is closed. */
-  readonly file: SpooledFile | undefined
+  readonly file: ReceivedFile | undefined
   /** The same for the same request, whatever its form's boundary is. */
   readonly digest: () => Buffer
 }
@@ -26,7 +26,7 @@ const NO_FIELDS: JsonFields = new Map()
 /** Throws GatewayError: 400, 408, 413, 415 or 503. */
 export async function readRequest(
   context: Context,
-  reading: Reading,
+  reading: RequestMetering,
   caller: Caller,
   services: Services,
 ): Promise<ReceivedRequest> {
@@ -43,7 +43,7 @@ export async function readRequest(
   return { body, value, fields, file: undefined, digest: () => digestOf(context, body) }
 }
 
-function bodyLimit({ bodyBytesMax, takesPictures }: Reading, { limits }: Services): number {
+function bodyLimit({ bodyBytesMax, takesPictures }: RequestMetering, { limits }: Services): number {
   return Math.min(bodyBytesMax, takesPictures ? limits.chatBytesMax : limits.jsonBytesMax)
 }
 
@@ -56,7 +56,7 @@ async function readForm(
   const { request } = context
   expectIdentity(request)
   expectUpload(request)
-  const { fields, file } = await asRefusal(() =>
+  const { fields, file } = await withInvalidRequests(() =>
     forms.read(request, { accountId, bytesMax, inspector: inspect() }),
   )
   const named = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -79,7 +79,7 @@ function digestOf({ request, path }: Context, content: Buffer): Buffer {
 }
 
 /** Turns what a dialect says of a request into a 400. */
-export async function asRefusal<T>(work: () => T | Promise<T>): Promise<T> {
+export async function withInvalidRequests<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

@@ -6,9 +6,9 @@ import type { Context } from '../../http/context.ts'
 import { readIdempotencyKey } from '../../http/idempotency-key.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { CallRequest, Upstream } from '../../upstreams/upstream.ts'
-import type { Body, Chain, Reading, RequestParts } from '../metering.ts'
+import type { Body, Chain, RequestMetering, RequestParts } from '../metering.ts'
 import type { Services } from '../services.ts'
-import { asRefusal, type ReceivedRequest, readRequest } from './read-request.ts'
+import { type ReceivedRequest, readRequest, withInvalidRequests } from './read-request.ts'
 
 export interface IdempotencyClaim {
   readonly key: string
@@ -39,7 +39,7 @@ export interface ResolvedCall {
  */
 export async function resolve(
   context: Context,
-  metering: Reading,
+  metering: RequestMetering,
   caller: Caller,
   services: Services,
   speaks: (upstream: Upstream) => boolean,
@@ -57,7 +57,7 @@ export async function resolve(
 
 async function match(
   context: Context,
-  metering: Reading,
+  metering: RequestMetering,
   caller: Caller,
   services: Services,
   speaks: (upstream: Upstream) => boolean,
@@ -66,7 +66,7 @@ async function match(
   const { headers } = context.request
   const modelId = await readModelId(metering, { value, query: context.query, headers })
   context.facts.model = modelId
-  const { model, routes, chain } = await findTarget(
+  const { model, routes, chain } = await findModelTarget(
     modelId,
     metering,
     value,
@@ -100,9 +100,9 @@ async function match(
 }
 
 /** The model that a request names, once its shape is right. Throws 400. */
-export async function readModelId(metering: Reading, parts: RequestParts): Promise<string> {
+export async function readModelId(metering: RequestMetering, parts: RequestParts): Promise<string> {
   checkBody(metering, parts.value)
-  await asRefusal(() => metering.check?.(parts))
+  await withInvalidRequests(() => metering.check?.(parts))
   const modelId = metering.model(parts)
   if (modelId === undefined || modelId === '') throw new GatewayError('model_required')
   return modelId
@@ -112,9 +112,9 @@ export async function readModelId(metering: Reading, parts: RequestParts): Promi
 export type Customer = Pick<Caller, 'accountId' | 'currency' | 'models'>
 
 /** The model and where it can be called. Throws 400, 403, 404 or 502. */
-export async function findTarget(
+export async function findModelTarget(
   modelId: string,
-  metering: Reading,
+  metering: RequestMetering,
   value: Body,
   caller: Customer,
   services: Services,
@@ -130,7 +130,7 @@ export async function findTarget(
   return { model, ...(await pinRoutes(usable, answerId, caller, services)) }
 }
 
-function checkBody({ schema }: Reading, body: Body): void {
+function checkBody({ schema }: RequestMetering, body: Body): void {
   const checked = readShape(schema, body)
   if ('value' in checked) return
   const { param, problem } = checked
@@ -140,7 +140,7 @@ function checkBody({ schema }: Reading, body: Body): void {
 
 function findModel(
   id: string,
-  metering: Reading,
+  metering: RequestMetering,
   caller: Customer,
   snapshot: CatalogSnapshot,
 ): Model {

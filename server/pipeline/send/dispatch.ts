@@ -25,14 +25,14 @@ export interface Attempt {
 }
 
 /** What was tried, and the route that had the last word. */
-export interface Served {
+export interface DispatchedCall {
   readonly route: UsableRoute
   readonly attempts: readonly Attempt[]
 }
 
 export type Dispatched =
-  | (Served & { readonly answer: OpenedAnswer })
-  | (Served & { readonly failure: UpstreamFailure })
+  | (DispatchedCall & { readonly answer: OpenedAnswer })
+  | (DispatchedCall & { readonly failure: UpstreamFailure })
 
 /** What an adapter waits for ends with `stopping`, when the gateway stops. */
 export async function dispatch(metered: Metered, stopping: AbortSignal): Promise<Dispatched> {

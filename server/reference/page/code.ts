@@ -1,11 +1,11 @@
 /** Code blocks: a curl command that can be pasted, and JSON that can be read. */
-import type { Operation } from '../operation.ts'
+import type { ReferenceOperation } from '../operation.ts'
 import { type Html, html } from './html.ts'
 
 /** What fits in this many characters stays on one line. */
 const LINE = 57
 
-export function curlCommand(operation: Operation, publicUrl: string): string {
+export function curlCommand(operation: ReferenceOperation, publicUrl: string): string {
   const { method, paths, needsKey, takesToken, example } = operation
   const body = example?.body
   const form = Object.entries(example?.form ?? {})

@@ -1,5 +1,5 @@
 /** Tables of fields: a schema laid flat, in the notation that error messages use. */
-import { type JsonSchema, listMembers } from '../json-schema.ts'
+import { type JsonSchema, listSchemaMembers } from '../json-schema.ts'
 import { type Html, html, prose } from './html.ts'
 
 interface Field {
@@ -17,7 +17,7 @@ const DEPTH_MAX = 4
 /** One row for each field: `messages`, `messages[].role`, … */
 export function listFields(schema: JsonSchema, prefix = '', depth = 0): Field[] {
   if (depth >= DEPTH_MAX) return []
-  return listMembers(schema).flatMap(({ name, required, schema: member }) => {
+  return listSchemaMembers(schema).flatMap(({ name, required, schema: member }) => {
     const path = prefix + name
     return [{ path, required, schema: member }, ...listInside(member, path, depth + 1)]
   })

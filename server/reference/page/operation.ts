@@ -1,11 +1,11 @@
 /** One endpoint's section of the page: what to send, what comes back, what can go wrong. */
-import { IDEMPOTENCY_KEY, type Operation } from '../operation.ts'
+import { IDEMPOTENCY_KEY, type ReferenceOperation } from '../operation.ts'
 import { MEANINGS } from '../statuses.ts'
 import { codeBlock, curlCommand, highlightJson } from './code.ts'
 import { fieldTable, listFields } from './fields.ts'
 import { type Html, html, prose } from './html.ts'
 
-export function renderOperation(operation: Operation, publicUrl: string): Html {
+export function renderOperation(operation: ReferenceOperation, publicUrl: string): Html {
   const { id, summary, description, example } = operation
   const answer = example?.answer
   return html`<section class="operation" id="${id}">
@@ -26,14 +26,14 @@ ${answer === undefined ? undefined : codeBlock('Answer', highlightJson(answer))}
 </section>`
 }
 
-function renderRoute({ method, paths: [first, ...aliases] }: Operation): Html {
+function renderRoute({ method, paths: [first, ...aliases] }: ReferenceOperation): Html {
   const also = html`<p class="aliases">The same at
 ${aliases.map((path) => html` <code>${path}</code>`)}</p>`
   return html`<p class="route"><span class="method ${method.toLowerCase()}">${method}</span>
 <code>${first}</code></p>${aliases.length > 0 ? also : undefined}`
 }
 
-function listFacts(operation: Operation): Html[] {
+function listFacts(operation: ReferenceOperation): Html[] {
   const { isPaid, stream } = operation
   return [
     nameCredential(operation),
@@ -42,7 +42,7 @@ function listFacts(operation: Operation): Html[] {
   ]
 }
 
-function nameCredential({ needsKey, needsSession, takesToken }: Operation): Html {
+function nameCredential({ needsKey, needsSession, takesToken }: ReferenceOperation): Html {
   if (needsKey) return html`<a href="#keys">needs a key</a>`
   if (takesToken) return html`<a href="#tokens">needs an access token or a sign-in</a>`
   return needsSession ? html`needs a sign-in` : html`open to everybody`
@@ -53,7 +53,7 @@ const REPEATABLE = html`<a href="#repeating">takes an Idempotency-Key</a>`
 
 const PLACES = { path: 'In the path', query: 'In the query', header: 'Headers' } as const
 
-function renderParameters({ parameters }: Operation): Html[] {
+function renderParameters({ parameters }: ReferenceOperation): Html[] {
   const places = ['path', 'query', 'header'] as const
   return places.flatMap((place) => {
     const fields = parameters
@@ -64,7 +64,7 @@ function renderParameters({ parameters }: Operation): Html[] {
   })
 }
 
-function renderBody({ body, bodyType }: Operation): Html | undefined {
+function renderBody({ body, bodyType }: ReferenceOperation): Html | undefined {
   if (!body) return undefined
   const isOpen = bodyType === 'application/json' && body.additionalProperties === undefined
   const open = 'Fields that are not listed here pass to the upstream as they are.'
@@ -73,7 +73,7 @@ ${fieldTable(listFields(body), true)}
 ${isOpen ? html`<p class="note">${open}</p>` : undefined}`
 }
 
-function renderAnswer({ answer, answersNothing, stream }: Operation): Html | undefined {
+function renderAnswer({ answer, answersNothing, stream }: ReferenceOperation): Html | undefined {
   if (answersNothing) return html`<h4>Answer <small>204 · nothing to read</small></h4>`
   if (!answer) return undefined
   const { type, schema } = answer
@@ -88,7 +88,7 @@ ${prose(stream.description)}</p>`
 }`
 }
 
-function renderErrors({ errors }: Operation): Html | undefined {
+function renderErrors({ errors }: ReferenceOperation): Html | undefined {
   if (errors.length === 0) return undefined
   const rows = errors.map(
     (status) => html`<tr><td><code>${status}</code></td><td>${MEANINGS[status]}</td></tr>`,

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Operation } from '../operation.ts'
+import type { ReferenceOperation } from '../operation.ts'
 import { Html, html } from './html.ts'
 import { listTopics, type Topic } from './introduction.ts'
 import { renderOperation } from './operation.ts'
@@ -24,7 +24,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
 }
 
 /** What always refuses is in the OpenAPI document, but is nothing for a reader to try. */
-export function renderPage(operations: readonly Operation[], publicUrl: string): string {
+export function renderPage(operations: readonly ReferenceOperation[], publicUrl: string): string {
   const groups = groupByTag(operations.filter(isUsable))
   const topics = listTopics(publicUrl)
   const page = html`<!doctype html>
@@ -59,10 +59,10 @@ const RIVER = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="
 <path d="M5 2c0 8 7 7 7 13v7M19 2c0 5-3 7-5.5 9" fill="none" stroke="currentColor"
 stroke-width="2.6" stroke-linecap="round"/></svg>`
 
-type Group = readonly [tag: string, operations: readonly Operation[]]
+type Group = readonly [tag: string, operations: readonly ReferenceOperation[]]
 
 /** In the order in which the table of contents of the API first names them. */
-function groupByTag(operations: readonly Operation[]): Group[] {
+function groupByTag(operations: readonly ReferenceOperation[]): Group[] {
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return tags.map((tag) => [tag, operations.filter((one) => one.tag === tag)])
 }
@@ -89,12 +89,16 @@ ${content}
 </section>`
 }
 
-function renderGroup(tag: string, operations: readonly Operation[], publicUrl: string): Html {
+function renderGroup(
+  tag: string,
+  operations: readonly ReferenceOperation[],
+  publicUrl: string,
+): Html {
   return html`<h2 class="group">${tag}</h2>
 ${operations.map((operation) => renderOperation(operation, publicUrl))}`
 }
 
 /** An endpoint that always refuses is for clients that look for it, not for readers. */
-function isUsable({ answer, answersNothing }: Operation): boolean {
+function isUsable({ answer, answersNothing }: ReferenceOperation): boolean {
   return answer !== undefined || answersNothing
 }

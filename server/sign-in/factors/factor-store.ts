@@ -6,7 +6,7 @@ export async function putPendingTotp(sql: Sql, personId: string, sealed: Buffer)
 }
 
 /** The confirmed secret takes the place of an older one; its first code is used up. */
-export async function confirmTotp(
+export async function storeConfirmedTotp(
   sql: TransactionSql,
   personId: string,
   step: number,

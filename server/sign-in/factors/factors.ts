@@ -5,11 +5,10 @@ import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { randomText } from '../../lib/ids.ts'
 import { type SecretBox, sealedWith } from '../../lib/secrets/secrets.ts'
-import type { Parts } from '../parts.ts'
+import type { SignInParts } from '../parts.ts'
 import { findPerson, type PersonRow } from '../person-store.ts'
 import { wrongCode } from '../refusals.ts'
 import {
-  confirmTotp,
   countRecoveryCodes,
   deleteTotp,
   lockSealedTotp,
@@ -18,6 +17,7 @@ import {
   resealTotp,
   spendRecoveryCode,
   spendTotpStep,
+  storeConfirmedTotp,
 } from './factor-store.ts'
 import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
 
@@ -34,7 +34,7 @@ const RECOVERY_CODES = 10
 const RECOVERY_LENGTH = 16
 
 /** How this person can prove a second factor; none when they have set up none. */
-export async function listFactors({ sql }: Parts, person: PersonRow): Promise<Factor[]> {
+export async function listFactors({ sql }: SignInParts, person: PersonRow): Promise<Factor[]> {
   const own: Factor[] = [
     ...(person.totp_secret ? (['totp'] as const) : []),
     ...(person.passkeys > 0 ? (['passkey'] as const) : []),
@@ -45,7 +45,7 @@ export async function listFactors({ sql }: Parts, person: PersonRow): Promise<Fa
 
 /** Throws 401 when the code is wrong or was used, 429 after too many. */
 export async function proveCode(
-  parts: Parts,
+  parts: SignInParts,
   person: PersonRow,
   given: GivenCode,
 ): Promise<'totp' | 'recovery_code'> {
@@ -60,7 +60,7 @@ export async function proveCode(
   return proof
 }
 
-async function isRightTotp(parts: Parts, person: PersonRow, code: string): Promise<boolean> {
+async function isRightTotp(parts: SignInParts, person: PersonRow, code: string): Promise<boolean> {
   if (!person.totp_secret) return false
   const secret = parts.secrets.open(person.totp_secret, totpPlace(person.id))
   const step = matchTotp(secret, code.replace(/\s/g, ''), parts.nowMs())
@@ -69,7 +69,7 @@ async function isRightTotp(parts: Parts, person: PersonRow, code: string): Promi
 
 /** A secret that counts only after its first code. */
 export async function beginTotp(
-  { sql, secrets }: Parts,
+  { sql, secrets }: SignInParts,
   person: { readonly id: string; readonly email: string },
 ): Promise<{ secret: string; uri: string }> {
   const secret = createTotpSecret()
@@ -78,7 +78,11 @@ export async function beginTotp(
 }
 
 /** Returns new recovery codes. Throws 400 for a wrong code, 409 when nothing was begun. */
-export async function finishTotp(parts: Parts, personId: string, code: string): Promise<string[]> {
+export async function finishTotp(
+  parts: SignInParts,
+  personId: string,
+  code: string,
+): Promise<string[]> {
   const { sql, secrets, throttle } = parts
   const person = await findPerson(sql, personId)
   if (!person?.totp_pending) {
@@ -92,13 +96,13 @@ export async function finishTotp(parts: Parts, personId: string, code: string): 
   }
   await throttle.giveBack('factor', personId)
   return await withTransaction(sql, async (transaction) => {
-    await confirmTotp(transaction, personId, step)
+    await storeConfirmedTotp(transaction, personId, step)
     return await putRecoveryCodes(transaction, personId)
   })
 }
 
 /** Recovery codes go with the last factor that they stand in for. */
-export async function removeTotp({ sql }: Parts, personId: string): Promise<void> {
+export async function removeTotp({ sql }: SignInParts, personId: string): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await deleteTotp(transaction, personId)
     await dropUnneededCodes(transaction, personId)
@@ -116,7 +120,10 @@ export async function dropUnneededCodes(
 }
 
 /** Throws 409 without a factor: there would be nothing to recover. */
-export async function renewRecoveryCodes({ sql }: Parts, personId: string): Promise<string[]> {
+export async function renewRecoveryCodes(
+  { sql }: SignInParts,
+  personId: string,
+): Promise<string[]> {
   return await withTransaction(sql, async (transaction) => {
     const person = await findPerson(transaction, personId)
     if (!person?.totp_secret && !person?.passkeys) {

@@ -5,8 +5,8 @@ import { GatewayError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import { dropUnneededCodes, putRecoveryCodes } from '../factors/factors.ts'
-import type { Exchange, Parts } from '../parts.ts'
-import { type Outcome, SIGNED_IN } from '../passwords/password-sign-in.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
+import { SIGNED_IN, type SignInOutcome } from '../passwords/password-sign-in.ts'
 import { findPerson } from '../person-store.ts'
 import { noStep, wrongPasskey } from '../refusals.ts'
 import type { Session } from '../sessions/session.ts'
@@ -27,7 +27,7 @@ import {
   type CreatedCredential,
   PasskeyRefusal,
   readCreated,
-  readSigned,
+  readSignedCredential,
   type SignedCredential,
 } from './webauthn.ts'
 
@@ -36,7 +36,7 @@ const TIMEOUT_MS = 300_000
 const PASSKEYS_MAX = 20
 
 /** Throws 409 where browsers would refuse. */
-function domainOf({ place }: Parts): string {
+function domainOf({ place }: SignInParts): string {
   const domain = place.passkeyDomain()
   if (domain) return domain
   throw new GatewayError('conflict', {
@@ -44,12 +44,12 @@ function domainOf({ place }: Parts): string {
   })
 }
 
-function expect(parts: Parts, challenge: Buffer) {
+function expect(parts: SignInParts, challenge: Buffer) {
   return { challenge, domain: domainOf(parts), isOrigin: parts.place.isPasskeyOrigin }
 }
 
 /** Begins a sign-in, or goes on with one whose password was right. */
-export async function beginPasskeySignIn(parts: Parts, exchange: Exchange) {
+export async function beginPasskeySignIn(parts: SignInParts, exchange: Exchange) {
   await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
   const challenge = randomBytes(CHALLENGE_BYTES)
   const step = await readStep(parts, exchange)
@@ -61,10 +61,10 @@ export async function beginPasskeySignIn(parts: Parts, exchange: Exchange) {
 
 /** Signs in. Throws the same 401 whatever was wrong with the answer. */
 export async function finishPasskeySignIn(
-  parts: Parts,
+  parts: SignInParts,
   credential: SignedCredential,
   exchange: Exchange,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
   const begun = await readStep(parts, exchange)
   const step = begun && (await takeStepChallenge(parts.sql, begun.tokenHash))
@@ -78,7 +78,7 @@ export async function finishPasskeySignIn(
   return SIGNED_IN
 }
 
-export async function beginPasskeyStepUp(parts: Parts, session: Session) {
+export async function beginPasskeyStepUp(parts: SignInParts, session: Session) {
   const challenge = randomBytes(CHALLENGE_BYTES)
   const known = await selectPasskeys(parts.sql, session.user.id)
   if (known.length === 0) throw new GatewayError('conflict', { message: 'you have no passkey' })
@@ -88,7 +88,7 @@ export async function beginPasskeyStepUp(parts: Parts, session: Session) {
 
 /** Throws the same 401 whatever was wrong with the answer. */
 export async function finishPasskeyStepUp(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   credential: SignedCredential,
 ): Promise<Date> {
@@ -100,7 +100,7 @@ export async function finishPasskeyStepUp(
 
 /** Returns whose passkey it is. A count that does not grow is a copied authenticator. */
 async function provePasskey(
-  parts: Parts,
+  parts: SignInParts,
   credential: SignedCredential,
   asked: { readonly challenge: Buffer; readonly personId: string | undefined },
 ): Promise<string> {
@@ -110,7 +110,7 @@ async function provePasskey(
   const person = await findPerson(sql, passkey.person_id)
   if (!person || person.disabled_at) throw wrongPasskey()
   const expected = expect(parts, asked.challenge)
-  const signed = refuseWith401(() => readSigned(credential, expected, passkey.public_key))
+  const signed = refuseWith401(() => readSignedCredential(credential, expected, passkey.public_key))
   if (!(await notePasskeyUse(sql, passkey.id, signed))) {
     const copied = { actor: undefined, action: 'passkey copied', target: passkey.id }
     await writeAudit(sql, { ...copied, details: { user: person.id } })
@@ -130,7 +130,7 @@ function isOf(
 }
 
 /** What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`. */
-export async function beginPasskey(parts: Parts, session: Session) {
+export async function beginPasskey(parts: SignInParts, session: Session) {
   const { id, email, name } = session.user
   const domain = domainOf(parts)
   const known = await selectPasskeys(parts.sql, id)
@@ -159,7 +159,7 @@ export async function beginPasskey(parts: Parts, session: Session) {
  * Throws 400 for an answer that does not fit, 409 for a passkey that is registered already.
  */
 export async function addPasskey(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   given: { readonly name: string; readonly credential: CreatedCredential },
   exchange: Exchange,
@@ -191,7 +191,7 @@ export async function addPasskey(
 
 /** Ends the person's other sessions. Throws 404. */
 export async function removePasskey(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   id: string,
   exchange: Exchange,
@@ -205,7 +205,7 @@ export async function removePasskey(
   await renewSession(parts, session, exchange)
 }
 
-function requestOptions(parts: Parts, challenge: Buffer, known: readonly PasskeyRow[]) {
+function requestOptions(parts: SignInParts, challenge: Buffer, known: readonly PasskeyRow[]) {
   return {
     challenge: challenge.toString('base64url'),
     rpId: domainOf(parts),

@@ -88,7 +88,7 @@ export function readCreated(credential: CreatedCredential, expected: Expected): 
 }
 
 /** Throws PasskeyRefusal. Whether the count has grown is for the caller to see. */
-export function readSigned(
+export function readSignedCredential(
   { response }: SignedCredential,
   expected: Expected,
   publicKey: Buffer,

@@ -3,7 +3,7 @@ import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
 import { type Factor, type GivenCode, listFactors, proveCode } from '../factors/factors.ts'
-import type { Exchange, Parts } from '../parts.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
 import { findByEmail, findPerson, type PersonRow, rehash, updatePassword } from '../person-store.ts'
 import type { Subject } from '../rates/throttle.ts'
 import { noStep, wrongCode, wrongPassword } from '../refusals.ts'
@@ -13,23 +13,23 @@ import { beginStep, endStep, readStep } from '../sessions/steps.ts'
 import { checkPassword } from './password-rules.ts'
 
 /** What came of one step of a sign-in. */
-export interface Outcome {
+export interface SignInOutcome {
   readonly status: 'signed_in' | 'second_factor'
   /** How to go on. */
   readonly methods: Factor[]
 }
 
-export const SIGNED_IN: Outcome = { status: 'signed_in', methods: [] }
+export const SIGNED_IN: SignInOutcome = { status: 'signed_in', methods: [] }
 
 /**
  * Signs in, or asks for a second factor. Throws the same 401, after the same work, whoever is not
  * known, is locked out, or has another password; 429 after too many.
  */
 export async function signInWithPassword(
-  parts: Parts,
+  parts: SignInParts,
   given: { readonly email: string; readonly password: string },
   exchange: Exchange,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const asked = { subject: 'name', name: given.email.toLowerCase() } as const
   const person = await comparePassword(parts, given, asked, exchange)
   const methods = await listFactors(parts, person)
@@ -42,7 +42,7 @@ export async function signInWithPassword(
 }
 
 async function comparePassword(
-  parts: Parts,
+  parts: SignInParts,
   { email, password }: { readonly email: string; readonly password: string },
   asked: { readonly subject: Subject; readonly name: string },
   { request }: Exchange,
@@ -74,17 +74,17 @@ async function comparePassword(
 }
 
 /** The password of who is signed in already. */
-function compareOwn(parts: Parts, { user }: Session, password: string, exchange: Exchange) {
+function compareOwn(parts: SignInParts, { user }: Session, password: string, exchange: Exchange) {
   const asked = { subject: 'own', name: user.id } as const
   return comparePassword(parts, { email: user.email, password }, asked, exchange)
 }
 
 /** Finishes a sign-in whose password was right. Throws 401 and 429. */
 export async function finishWithCode(
-  parts: Parts,
+  parts: SignInParts,
   given: GivenCode,
   exchange: Exchange,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const step = await readStep(parts, exchange)
   const person = step?.person_id ? await findPerson(parts.sql, step.person_id) : undefined
   if (!step || !person || person.disabled_at) throw noStep()
@@ -95,7 +95,7 @@ export async function finishWithCode(
 }
 
 async function proveCodeOrTell(
-  parts: Parts,
+  parts: SignInParts,
   person: PersonRow,
   given: GivenCode,
   { request }: Exchange,
@@ -117,7 +117,7 @@ async function proveCodeOrTell(
  * Throws 401 and 429.
  */
 export async function stepUpWithPassword(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   given: GivenCode & { readonly password: string },
   exchange: Exchange,
@@ -133,7 +133,7 @@ export async function stepUpWithPassword(
 
 /** Ends every other session. Throws 400 for a password that is not taken, 401 and 429. */
 export async function changePassword(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   given: { readonly current: string; readonly fresh: string },
   exchange: Exchange,

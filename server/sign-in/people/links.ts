@@ -4,17 +4,17 @@ import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
-import type { Exchange, Parts } from '../parts.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
 import { checkPassword } from '../passwords/password-rules.ts'
-import { type Outcome, SIGNED_IN } from '../passwords/password-sign-in.ts'
+import { SIGNED_IN, type SignInOutcome } from '../passwords/password-sign-in.ts'
 import {
   anyoneExists,
   findByEmail,
   findPerson,
   insertPerson,
-  type Language,
   type MemberRole,
   makeOperator,
+  type PersonLanguage,
   putMembership,
   updatePassword,
 } from '../person-store.ts'
@@ -55,9 +55,9 @@ interface Wanted {
 }
 
 async function makeLink(
-  parts: Pick<Parts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'place'>,
   wanted: Wanted,
-  sql: TransactionSql | Parts['sql'] = parts.sql,
+  sql: TransactionSql | SignInParts['sql'] = parts.sql,
 ): Promise<MadeLink> {
   const { token, tokenHash } = createToken()
   const { kind, seconds } = wanted
@@ -82,7 +82,7 @@ async function makeLink(
  * link of an earlier start works no more.
  */
 export async function openSetUp(
-  parts: Pick<Parts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'place'>,
 ): Promise<MadeLink | undefined> {
   if (await anyoneExists(parts.sql)) return undefined
   await deleteUnused(parts.sql, { kind: 'setup' })
@@ -91,7 +91,7 @@ export async function openSetUp(
 
 /** Makes a link that lets somebody in: to an account, or as an operator. */
 export async function invite(
-  parts: Pick<Parts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'place'>,
   invitation: {
     readonly email: string
     readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
@@ -106,7 +106,7 @@ export async function invite(
 
 /** Makes a link for a new password; those before work no more. */
 export async function offerReset(
-  parts: Pick<Parts, 'sql' | 'place'>,
+  parts: Pick<SignInParts, 'sql' | 'place'>,
   personId: string,
   createdBy: string,
 ): Promise<MadeLink> {
@@ -119,16 +119,16 @@ export async function offerReset(
 
 export interface Newcomer {
   readonly name: string
-  readonly language: Language
+  readonly language: PersonLanguage
   readonly password: string
 }
 
 /** Makes the first operator and signs them in. Throws 400 and 404. */
 export async function setUp(
-  parts: Parts,
+  parts: SignInParts,
   given: Newcomer & { readonly token: string; readonly email: string },
   exchange: Exchange,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const link = await readLink(parts, 'setup', given.token, exchange)
   checkPassword(given.password, given.email)
   const passwordHash = await parts.passwords.hash(given.password)
@@ -149,7 +149,7 @@ export async function setUp(
 
 /** What an invitation says, and whether its person exists. Throws 404. */
 export async function viewInvitation(
-  parts: Parts,
+  parts: SignInParts,
   token: string,
   exchange: Exchange,
 ): Promise<LinkRow & { readonly isKnown: boolean }> {
@@ -162,10 +162,10 @@ export async function viewInvitation(
  * the link alone must not become them. Throws 400, 404 and 409.
  */
 export async function acceptInvitation(
-  parts: Parts,
-  given: Partial<Newcomer> & { readonly token: string; readonly language: Language },
+  parts: SignInParts,
+  given: Partial<Newcomer> & { readonly token: string; readonly language: PersonLanguage },
   exchange: Exchange,
-): Promise<Outcome> {
+): Promise<SignInOutcome> {
   const link = await readLink(parts, 'invitation', given.token, exchange)
   const known = await findByEmail(parts.sql, link.email ?? '')
   if (known) {
@@ -185,9 +185,9 @@ export async function acceptInvitation(
 }
 
 async function createInvited(
-  parts: Parts,
+  parts: SignInParts,
   link: LinkRow,
-  { name, password, language }: Partial<Newcomer> & { readonly language: Language },
+  { name, password, language }: Partial<Newcomer> & { readonly language: PersonLanguage },
 ): Promise<string> {
   const { email } = link
   if (!email) throw noLink()
@@ -225,7 +225,7 @@ async function letIn(transaction: TransactionSql, link: LinkRow, personId: strin
  * Throws 400 and 404.
  */
 export async function resetPassword(
-  parts: Parts,
+  parts: SignInParts,
   given: { readonly token: string; readonly password: string },
   exchange: Exchange,
 ): Promise<void> {
@@ -246,7 +246,7 @@ export async function resetPassword(
 }
 
 async function readLink(
-  parts: Parts,
+  parts: SignInParts,
   kind: LinkRow['kind'],
   token: string,
   { request }: Exchange,

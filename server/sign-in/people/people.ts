@@ -5,7 +5,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import { newId } from '../../lib/ids.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { deleteTotp, replaceRecoveryCodes } from '../factors/factor-store.ts'
-import type { Parts } from '../parts.ts'
+import type { SignInParts } from '../parts.ts'
 import { deletePasskeys } from '../passkeys/passkey-store.ts'
 import { checkPassword } from '../passwords/password-rules.ts'
 import {
@@ -13,13 +13,13 @@ import {
   findByEmail,
   findPerson,
   insertPerson,
-  type Language,
   lockMembers,
   type MemberRole,
+  type PersonLanguage,
   type PersonRow,
   putMembership,
   selectMembers,
-  updateDisabled,
+  updatePersonDisabled,
 } from '../person-store.ts'
 import { deleteSessions } from '../sessions/session-store.ts'
 import { revokeTokensOf } from '../tokens/access-token-store.ts'
@@ -50,7 +50,7 @@ export async function changeMember(
 /** Locks somebody out, with their sessions and access tokens, or lets them in again. */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {
-    await updateDisabled(transaction, personId, isDisabled)
+    await updatePersonDisabled(transaction, personId, isDisabled)
     if (!isDisabled) return
     await deleteSessions(transaction, personId)
     await revokeTokensOf(transaction, personId)
@@ -82,7 +82,7 @@ export async function findManaged(sql: Sql, personId: string): Promise<PersonRow
 export interface NewPerson {
   readonly email: string
   readonly name: string
-  readonly language?: Language
+  readonly language?: PersonLanguage
   readonly isOperator?: boolean
   /** Null when they choose it by a link. */
   readonly password: string | null
@@ -90,7 +90,7 @@ export interface NewPerson {
 
 /** Makes somebody on the operator's machine. Throws OperatorError. */
 export async function createPerson(
-  { sql, passwords }: Pick<Parts, 'sql' | 'passwords'>,
+  { sql, passwords }: Pick<SignInParts, 'sql' | 'passwords'>,
   person: NewPerson,
 ): Promise<PersonRow> {
   const { email, name, language = 'en', isOperator = false, password } = person

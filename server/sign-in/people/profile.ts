@@ -2,13 +2,13 @@
 import { GatewayError } from '../../lib/errors.ts'
 import { countRecoveryCodes } from '../factors/factor-store.ts'
 import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from '../factors/factors.ts'
-import type { Exchange, Parts } from '../parts.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
 import { findPerson, updateProfile } from '../person-store.ts'
 import type { Session } from '../sessions/session.ts'
 import { deleteSession, deleteSessions, selectSessions } from '../sessions/session-store.ts'
 import { renewSession } from '../sessions/sessions.ts'
 
-export async function describeFactors({ sql }: Parts, personId: string) {
+export async function describeFactors({ sql }: SignInParts, personId: string) {
   const [person, left] = await Promise.all([
     findPerson(sql, personId),
     countRecoveryCodes(sql, personId),
@@ -21,7 +21,7 @@ export async function describeFactors({ sql }: Parts, personId: string) {
 }
 
 export async function changeProfile(
-  { sql }: Parts,
+  { sql }: SignInParts,
   { user }: Session,
   change: { readonly name?: string | undefined; readonly language?: 'en' | 'zh' | undefined },
 ): Promise<void> {
@@ -29,28 +29,32 @@ export async function changeProfile(
   await updateProfile(sql, user.id, { name, language })
 }
 
-export async function listSessions({ sql }: Parts, session: Session) {
+export async function listSessions({ sql }: SignInParts, session: Session) {
   const rows = await selectSessions(sql, session.user.id)
   return rows.map((row) => ({ ...row, current: row.id === session.sessionId }))
 }
 
 /** Throws 404 for a session that is not this person's, or has ended. */
-export async function endSession({ sql }: Parts, session: Session, id: string): Promise<void> {
+export async function endSession(
+  { sql }: SignInParts,
+  session: Session,
+  id: string,
+): Promise<void> {
   if (await deleteSession(sql, session.user.id, id)) return
   throw new GatewayError('not_found', { message: 'no such session' })
 }
 
-export async function endOtherSessions({ sql }: Parts, session: Session): Promise<void> {
+export async function endOtherSessions({ sql }: SignInParts, session: Session): Promise<void> {
   await deleteSessions(sql, session.user.id, session.sessionId)
 }
 
-export function startTotp(parts: Parts, { user }: Session) {
+export function startTotp(parts: SignInParts, { user }: Session) {
   return beginTotp(parts, user)
 }
 
 /** Returns recovery codes; ends the person's other sessions, as all changes of factors do. */
 export async function confirmTotp(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   code: string,
   exchange: Exchange,
@@ -60,13 +64,17 @@ export async function confirmTotp(
   return codes
 }
 
-export async function dropTotp(parts: Parts, session: Session, exchange: Exchange): Promise<void> {
+export async function dropTotp(
+  parts: SignInParts,
+  session: Session,
+  exchange: Exchange,
+): Promise<void> {
   await removeTotp(parts, session.user.id)
   await renewSession(parts, session, exchange)
 }
 
 export async function replaceCodes(
-  parts: Parts,
+  parts: SignInParts,
   session: Session,
   exchange: Exchange,
 ): Promise<string[]> {

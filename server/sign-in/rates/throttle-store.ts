@@ -29,7 +29,7 @@ export async function takeOne(sql: Sql, key: string, rate: Rate): Promise<number
 }
 
 /** Gives one back: it was no guess. */
-export async function giveBack(sql: Sql, key: string, rate: Rate): Promise<void> {
+export async function returnAttempt(sql: Sql, key: string, rate: Rate): Promise<void> {
   await sql`
     update throttle set full_at = full_at - make_interval(secs => ${rate.everySeconds})
     where key = ${key}`

@@ -7,7 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { GatewayError } from '../../lib/errors.ts'
-import { forgetFull, giveBack, type Rate, takeOne } from './throttle-store.ts'
+import { forgetFull, type Rate, returnAttempt, takeOne } from './throttle-store.ts'
 
 const MINUTE_SECONDS = 60
 const RATES = {
@@ -77,7 +77,7 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
         if (last.get(key) === own) last.delete(key)
       })
     },
-    giveBack: (subject, name) => giveBack(sql, keyOf(subject, name), RATES[subject]),
+    giveBack: (subject, name) => returnAttempt(sql, keyOf(subject, name), RATES[subject]),
   }
 }
 

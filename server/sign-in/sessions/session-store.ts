@@ -1,6 +1,6 @@
 /** Sessions as rows. Which of them still live, PostgreSQL's clock decides. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
-import type { Language, MemberRole } from '../person-store.ts'
+import type { MemberRole, PersonLanguage } from '../person-store.ts'
 
 /** What ends a session: half an hour without a request, and twelve hours in any case. */
 const lives = (sql: Sql | TransactionSql) => sql`
@@ -11,7 +11,7 @@ export interface PersonPart {
   readonly person_id: string
   readonly email: string
   readonly name: string
-  readonly language: Language
+  readonly language: PersonLanguage
   readonly is_operator: boolean
   readonly has_factor: boolean
   readonly memberships: readonly {

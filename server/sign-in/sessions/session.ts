@@ -1,6 +1,6 @@
 /** Who is signed in, and what the admin API needs to know and to have done about it. */
 import type { IncomingMessage } from 'node:http'
-import type { Language } from '../person-store.ts'
+import type { PersonLanguage } from '../person-store.ts'
 
 export interface Membership {
   readonly accountId: string
@@ -14,7 +14,7 @@ export interface Session {
     readonly id: string
     readonly email: string
     readonly name: string
-    readonly language: Language
+    readonly language: PersonLanguage
     readonly operator: boolean
   }
   readonly memberships: readonly Membership[]

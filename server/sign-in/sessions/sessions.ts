@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
-import type { Exchange, Parts } from '../parts.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import type { Session } from './session.ts'
 import {
@@ -30,7 +30,7 @@ const USER_AGENT_MAX = 300
  * session from ending for idleness, unless it is only looked at `quietly`.
  */
 export async function identifySession(
-  parts: Parts,
+  parts: SignInParts,
   request: IncomingMessage,
   { quietly = false } = {},
 ): Promise<Session | undefined> {
@@ -76,7 +76,7 @@ export function describePerson(
  * that the browser had before is ended.
  */
 export async function openSession(
-  parts: Parts,
+  parts: SignInParts,
   personId: string,
   { request, response }: Exchange,
   proof: Proof,
@@ -102,7 +102,7 @@ export async function openSession(
 
 /** After a change of a password or factor: every other session ends, this one gets a new token. */
 export async function renewSession(
-  { sql, place }: Parts,
+  { sql, place }: SignInParts,
   session: Session,
   { response }: Exchange,
 ): Promise<void> {
@@ -113,7 +113,7 @@ export async function renewSession(
 }
 
 export async function signOut(
-  { sql, place }: Parts,
+  { sql, place }: SignInParts,
   session: Session,
   { response }: Exchange,
 ): Promise<void> {
@@ -122,7 +122,7 @@ export async function signOut(
 }
 
 /** For ten minutes the session may do what asks for a fresh proof. */
-export async function markSteppedUp({ sql }: Parts, session: Session): Promise<Date> {
+export async function markSteppedUp({ sql }: SignInParts, session: Session): Promise<Date> {
   const until = await stepUp(sql, session.sessionId, STEP_UP_SECONDS)
   if (!until) throw new Error(`the session ${session.sessionId} is gone`)
   return until

@@ -1,13 +1,13 @@
 /** A sign-in under way: the cookie of its own that leads from one request to the next. */
 
-import type { Exchange, Parts } from '../parts.ts'
+import type { Exchange, SignInParts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { deleteStep, findStep, insertStep, type StepRow } from './step-store.ts'
 import { createToken, hashToken } from './token.ts'
 
 /** Begins one, for a person whose password was right or for a passkey that will say who it is. */
 export async function beginStep(
-  { sql, place }: Parts,
+  { sql, place }: SignInParts,
   { response }: Exchange,
   begun: { readonly personId: string | null; readonly challenge: Buffer | null },
 ): Promise<void> {
@@ -18,7 +18,7 @@ export async function beginStep(
 
 /** What the request's cookie goes on with, if it has not run out. */
 export async function readStep(
-  { sql, place }: Parts,
+  { sql, place }: SignInParts,
   { request }: Exchange,
 ): Promise<(StepRow & { readonly tokenHash: Buffer }) | undefined> {
   const tokenHash = hashToken(readCookie(request, 'step', place))
@@ -28,7 +28,7 @@ export async function readStep(
 
 /** Returns false when another request has finished it. */
 export async function endStep(
-  { sql, place }: Parts,
+  { sql, place }: SignInParts,
   { response }: Exchange,
   tokenHash: Buffer,
 ): Promise<boolean> {

@@ -14,7 +14,7 @@ import {
   isWellFormedAccessToken,
 } from '../../lib/secrets/access-token.ts'
 import { isWellFormedApiKey } from '../../lib/secrets/api-key.ts'
-import type { Parts } from '../parts.ts'
+import type { SignInParts } from '../parts.ts'
 import type { Session } from '../sessions/session.ts'
 import { describePerson } from '../sessions/sessions.ts'
 import {
@@ -45,7 +45,7 @@ export function readBearer({ headers }: IncomingMessage): string | undefined {
 
 /** What the token may do. Throws 401, and 429 for an address that has sent many wrong ones. */
 export async function identifyToken(
-  parts: Parts,
+  parts: SignInParts,
   request: IncomingMessage,
   text: string,
 ): Promise<Session> {

@@ -24,7 +24,7 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
 import type { BackgroundWork, TaskSubmission } from '../submission.ts'
-import { begin, giveBack, guardUrls, type Order } from '../submit/create-task.ts'
+import { begin, guardUrls, type NewTaskOrder, releaseRefused } from '../submit/create-task.ts'
 import { accept, loseAnswer } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import { readState } from './fetch-response.ts'
@@ -37,7 +37,7 @@ export interface BackgroundSubmission extends TaskSubmission {
   readonly background: BackgroundWork
 }
 
-export interface BackgroundOrder extends Order {
+export interface BackgroundOrder extends NewTaskOrder {
   readonly submission: BackgroundSubmission
 }
 
@@ -124,7 +124,7 @@ async function refuse(
   }
   const { body } = order.call.request
   const error = toGatewayError(failure, body)
-  await giveBack(engine, task, failure, error.message)
+  await releaseRefused(engine, task, failure, error.message)
   const native = passedThrough(order.submission.background.metering, failure, body)
   if (!native) throw error
   order.context.facts.outcome = 'refused_upstream'

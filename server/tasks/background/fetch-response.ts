@@ -13,7 +13,7 @@ import type { ClaimedTask } from '../task.ts'
 import { type EndedResponse, tooLarge } from './settle-response.ts'
 
 /** What a vendor says of a response. `gone`: it knows none of this id. */
-export type ResponseState =
+export type VendorResponseState =
   | { readonly state: 'queued' | 'processing' | 'gone' }
   | { readonly state: 'ended'; readonly ended: EndedResponse }
 
@@ -22,7 +22,7 @@ export async function askVendor(
   engine: Engine,
   task: ClaimedTask,
   action: 'get' | 'cancel',
-): Promise<ResponseState> {
+): Promise<VendorResponseState> {
   const { upstream, settings } = await openChannel(engine, task)
   const ask = engine.services.upstreams.get(upstream)?.stored
   if (!ask || task.upstream_id === null) throw new UpstreamFailure('channel_fault')
@@ -43,7 +43,7 @@ export async function askVendor(
 }
 
 /** Reads a response object. Throws `failed` for a document that is none. */
-export function readState(document: unknown): ResponseState {
+export function readState(document: unknown): VendorResponseState {
   const status = readResponseStatus(document)
   if (status === undefined) throw new UpstreamFailure('failed', { message: 'no response object' })
   if (status === 'queued') return { state: 'queued' }

@@ -5,11 +5,11 @@ import { goOn, type LookOutcome, lookAgain } from '../next-poll.ts'
 import { retryLookMs } from '../schedule.ts'
 import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
-import { askVendor, type ResponseState } from './fetch-response.ts'
+import { askVendor, type VendorResponseState } from './fetch-response.ts'
 import { settleClaimed } from './settle-response.ts'
 
 export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<LookOutcome> {
-  let said: ResponseState
+  let said: VendorResponseState
   try {
     said = await askVendor(engine, task, 'get')
   } catch (error) {
@@ -23,7 +23,7 @@ export async function pollBackground(engine: Engine, task: ClaimedTask): Promise
 export async function applyState(
   engine: Engine,
   task: ClaimedTask,
-  said: ResponseState,
+  said: VendorResponseState,
 ): Promise<void> {
   switch (said.state) {
     case 'ended':
@@ -82,7 +82,7 @@ async function tryVendor(
   engine: Engine,
   task: ClaimedTask,
   action: 'cancel' | 'get',
-): Promise<ResponseState | undefined> {
+): Promise<VendorResponseState | undefined> {
   try {
     return await askVendor(engine, task, action)
   } catch (error) {

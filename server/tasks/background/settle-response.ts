@@ -9,15 +9,15 @@ import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { hideInside } from '../../lib/text/hide-inside.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
-import { countTokens } from '../../pipeline/meter.ts'
+import { countReportedTokens } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/request/resolve.ts'
 import { type Billable, chargeFor, costFor, type Ended } from '../../pipeline/settle.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import { readBody } from '../call-store.ts'
+import { readTaskBody } from '../call-store.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
 import { type Engine, openChannel } from '../engine.ts'
-import { type Ending, isStored, type TaskCharge } from '../finish/charge-task.ts'
+import { isStored, type TaskCharge, type TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { claimOne } from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -67,7 +67,7 @@ export async function settleClaimed(
 
 /** The request of a task that is open; of one that has ended nothing is known any more. */
 export async function readValue(engine: Engine, { id }: Pick<ClaimedTask, 'id'>): Promise<Body> {
-  const value = tryParseJson((await readBody(engine.sql, id)) ?? NO_REQUEST)
+  const value = tryParseJson((await readTaskBody(engine.sql, id)) ?? NO_REQUEST)
   return isObject(value) ? value : {}
 }
 
@@ -98,7 +98,7 @@ async function rememberTokens(
   report: RelayReport,
 ): Promise<void> {
   const { upstream_id: id, account_id: accountId, channel_id: channelId } = task
-  const tokens = countTokens(report)
+  const tokens = countReportedTokens(report)
   if (id === null || tokens === null || !metering.keepsAnswer?.(call.request.value)) return
   try {
     await services.storedAnswers.remember({ id, accountId, channelId, tokens })
@@ -136,7 +136,7 @@ function chargeResponse(
 async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<Billable> {
   const metering = engine.submissions.get(task.endpoint)?.background?.metering
   if (!metering) throw new Error(`no background work is known as ${task.endpoint}`)
-  const body = (await readBody(engine.sql, task.id)) ?? NO_REQUEST
+  const body = (await readTaskBody(engine.sql, task.id)) ?? NO_REQUEST
   const { quantities, facts, hold_amount: amountNanos } = task
   const quote = { quantities, facts, ...task.quote }
   return {
@@ -191,7 +191,7 @@ async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRo
   }
 }
 
-function endingOf({ status, report, failure }: ReadEnd): Ending {
+function endingOf({ status, report, failure }: ReadEnd): TaskEnding {
   if (status === 'completed' || status === 'incomplete') {
     const { usage } = report
     return { state: 'succeeded', result: { status }, ...(usage ? { usage } : {}) }

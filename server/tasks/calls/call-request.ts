@@ -16,7 +16,7 @@ import { listAttempts } from '../timeline-store.ts'
 /** Nobody waits for the answer, and giving one up may cost as much as it was worth. */
 const PATIENCE_MS = 300_000
 
-export interface Target {
+export interface CallTarget {
   readonly adapter: CallAdapter<unknown>
   readonly settings: unknown
   readonly timeoutMs: number
@@ -41,11 +41,11 @@ export function rebuildRequest(task: ClaimedTask, metering: Metering, body: Buff
 }
 
 /** The upstream of the current attempt. Throws an UpstreamFailure when it cannot be used. */
-export async function findTarget(
+export async function findCallTarget(
   engine: Engine,
   task: ClaimedTask,
   { operation }: Metering,
-): Promise<Target> {
+): Promise<CallTarget> {
   const { upstream, settings } = await openChannel(engine, task)
   const { upstreams, catalog, limits } = engine.services
   const adapter = upstreams.get(upstream)?.calls[operation]

@@ -12,9 +12,9 @@ import { toGatewayError } from '../../pipeline/refusal.ts'
 import { note } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { CallRequest, UpstreamAnswer } from '../../upstreams/upstream.ts'
-import { markCalling, readBody } from '../call-store.ts'
+import { markCalling, readTaskBody } from '../call-store.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
-import type { Ending } from '../finish/charge-task.ts'
+import type { TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import type { LookOutcome } from '../next-poll.ts'
 import { restMs, retryLookMs } from '../schedule.ts'
@@ -22,7 +22,7 @@ import { endAttempt, rescheduleTask } from '../store.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
-import { findTarget, moveOn, rebuildRequest, type Target } from './call-request.ts'
+import { type CallTarget, findCallTarget, moveOn, rebuildRequest } from './call-request.ts'
 import { readCallAnswer } from './read-call-answer.ts'
 import { untilStopped } from './until-stopped.ts'
 
@@ -43,7 +43,7 @@ export async function makeCall(
     await fail(engine, claimed, 'task_expired', 'the task was not begun in time')
     return {}
   }
-  const body = await readBody(engine.sql, claimed.id)
+  const body = await readTaskBody(engine.sql, claimed.id)
   const task = state === 'refused' ? await moveOn(engine, claimed, call) : claimed
   if (!body || !task) {
     await fail(engine, claimed, 'not_submitted', 'no upstream serves this model any more')
@@ -63,9 +63,9 @@ async function attempt(
   { metering }: DeferredCall,
   request: CallRequest,
 ): Promise<WholeAnswer | UpstreamFailure> {
-  let target: Target
+  let target: CallTarget
   try {
-    target = await findTarget(engine, task, metering)
+    target = await findCallTarget(engine, task, metering)
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
     throw error
@@ -91,7 +91,7 @@ async function begin(engine: Engine, task: ClaimedTask): Promise<void> {
 async function send(
   engine: Engine,
   task: ClaimedTask,
-  { adapter, settings, timeoutMs }: Target,
+  { adapter, settings, timeoutMs }: CallTarget,
   request: CallRequest,
 ): Promise<WholeAnswer | UpstreamFailure> {
   const { services } = engine
@@ -183,6 +183,6 @@ async function fail(
   message: string,
   options: FinishOptions = {},
 ): Promise<void> {
-  const ending: Ending = { state: 'failed', code, message }
+  const ending: TaskEnding = { state: 'failed', code, message }
   await finish(engine, task, ending, options)
 }

@@ -8,13 +8,13 @@ import type { WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { preferAsked } from '../../pipeline/price/prefer-requested.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { Engine } from '../engine.ts'
-import { type Ending, isStored } from '../finish/charge-task.ts'
+import { isStored, type TaskEnding } from '../finish/charge-task.ts'
 import { hideInEnding } from '../finish/hide-in-ending.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 
 export interface CallEnding {
-  readonly ending: Ending
+  readonly ending: TaskEnding
   readonly kept: readonly KeptContent[]
   /** Of the request, for whoever hears of the end: it is not kept with the task. */
   readonly remembered: JsonObject
@@ -43,7 +43,7 @@ export async function readCallAnswer(
       const ending = hideInEnding({ state: 'failed', ...read }, request.body)
       return { ending, kept, remembered }
     }
-    const ending: Ending = {
+    const ending: TaskEnding = {
       state: 'succeeded',
       result: read.result,
       ...(report.usage ? { usage: report.usage } : {}),

@@ -12,7 +12,7 @@ import type { TaskLook } from '../../upstreams/task-driver.ts'
 import type { ClaimedTask } from '../task.ts'
 import { boundTask } from './task-ceiling.ts'
 
-export type Ending = Extract<TaskLook, { state: 'succeeded' | 'failed' }>
+export type TaskEnding = Extract<TaskLook, { state: 'succeeded' | 'failed' }>
 
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'
@@ -23,7 +23,7 @@ export interface TaskCharge extends Omit<Charge, 'basis'> {
 /** Every task is one task and one call, whatever its upstream counts. */
 const ONCE: Quantities = { task: 1, call: 1 }
 
-export function chargeTask(task: ClaimedTask, ending: Ending): TaskCharge {
+export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   if (ending.state === 'failed') return { ...NOTHING, cost: costOf(task, {}, {}) }
   const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
   const isFree = task.prices === null

@@ -14,7 +14,7 @@ import type { Engine } from '../engine.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addOrphanCost, listAttempts } from '../timeline-store.ts'
-import { chargeTask, costAtMost, type Ending, type TaskCharge } from './charge-task.ts'
+import { chargeTask, costAtMost, type TaskCharge, type TaskEnding } from './charge-task.ts'
 
 export interface FinishOptions {
   /** What is owed, where the ending alone does not tell it. */
@@ -38,7 +38,7 @@ export interface FinishOptions {
 export async function finish(
   engine: Engine,
   task: ClaimedTask,
-  ending: Ending,
+  ending: TaskEnding,
   options: FinishOptions = {},
 ): Promise<boolean> {
   const charge = options.charge ?? chargeTask(task, ending)
@@ -62,7 +62,7 @@ async function close(
   engine: Engine,
   transaction: TransactionSql,
   task: ClaimedTask,
-  ending: Ending,
+  ending: TaskEnding,
   charge: TaskCharge,
   options: FinishOptions,
 ): Promise<boolean> {

@@ -6,7 +6,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import { type Engine, reach, referenceOf } from '../engine.ts'
+import { type Engine, reach, taskReferenceOf } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
 import { claimOne } from '../queue-store.ts'
 import { rescheduleTask } from '../store.ts'
@@ -39,7 +39,7 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
 
 async function takeBack(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<void> {
   const { driver, wire, settings } = await reach(engine, task)
-  const reference = referenceOf(task, settings, upstreamId)
+  const reference = taskReferenceOf(task, settings, upstreamId)
   const before = await driver.look(wire, reference)
   if (before.state !== 'queued' || !driver.cancel) {
     await applyLook(engine, task, before)

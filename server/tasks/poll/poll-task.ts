@@ -5,7 +5,7 @@ import type { TaskLook } from '../../upstreams/task-driver.ts'
 import { pollBackground } from '../background/poll-response.ts'
 import { askModel } from '../calls/ask-model.ts'
 import { makeCall } from '../calls/make-call.ts'
-import { type Engine, reach, referenceOf } from '../engine.ts'
+import { type Engine, reach, taskReferenceOf } from '../engine.ts'
 import { finish } from '../finish/finish.ts'
 import { hideInEnding } from '../finish/hide-in-ending.ts'
 import { goOn, type LookOutcome, lookAgain } from '../next-poll.ts'
@@ -26,7 +26,7 @@ export async function lookAt(engine: Engine, task: ClaimedTask): Promise<LookOut
   let look: TaskLook
   try {
     const { driver, wire, settings } = await reach(engine, task)
-    look = await driver.look(wire, referenceOf(task, settings, task.upstream_id))
+    look = await driver.look(wire, taskReferenceOf(task, settings, task.upstream_id))
   } catch (error) {
     return lookAgain(engine, task, error, giveUp)
   }

@@ -5,7 +5,7 @@
 import { createWaker } from '../../lib/queues/waker.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
-import { claimDue, claimInTurn, dueLanes, nextDueMs } from '../queue-store.ts'
+import { claimDueTasks, claimInTurn, dueLanes, readNextTaskMs } from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { lookAt } from './poll-task.ts'
 
@@ -55,7 +55,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       const isCall = callKinds.includes(lane.kind)
       const free = (isCall ? callsPerChannel : looksPerChannel) - (busy.get(name) ?? 0)
       if (stopped || free <= 0 || (restUntilMs.get(name) ?? 0) > performance.now()) continue
-      const claim = isCall ? claimInTurn : claimDue
+      const claim = isCall ? claimInTurn : claimDueTasks
       for (const task of await claim(sql, lane, free, engine.times.leaseMs)) {
         const work = look(task, name).finally(() => running.delete(work))
         running.add(work)
@@ -68,7 +68,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       let waitMs = IDLE_MS
       try {
         await round()
-        waitMs = Math.min(Math.max((await nextDueMs(sql)) ?? IDLE_MS, WAIT_MS_MIN), IDLE_MS)
+        waitMs = Math.min(Math.max((await readNextTaskMs(sql)) ?? IDLE_MS, WAIT_MS_MIN), IDLE_MS)
       } catch (error) {
         services.log.warn({ error }, 'tasks wait for the database')
       }

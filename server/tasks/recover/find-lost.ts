@@ -7,7 +7,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { ListedTask, TaskAttempt, TaskDriver } from '../../upstreams/task-driver.ts'
-import { attemptOf, type Engine, type Reach, reach, referenceOf } from '../engine.ts'
+import { attemptOf, type Engine, type Reach, reach, taskReferenceOf } from '../engine.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countUnresolved, knownUpstreamIds } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
@@ -71,7 +71,7 @@ async function askByTold(
   const { callback_upstream_id: toldId, channel_id: channelId } = task
   if (toldId === null) return undefined
   if ((await knownUpstreamIds(sql, channelId, [toldId])).size > 0) return undefined
-  const { state } = await driver.look(wire, referenceOf(task, settings, toldId))
+  const { state } = await driver.look(wire, taskReferenceOf(task, settings, toldId))
   if (state === 'gone') return undefined
   return { kind: 'found', upstreamId: toldId, means: 'callback' }
 }

@@ -36,7 +36,7 @@ import { findSource } from '../view-store.ts'
 import { type Plan, type PlannedRoute, planCall, planRoutes, quoteTask } from './plan.ts'
 import { submitTask } from './submit.ts'
 
-export interface Order {
+export interface NewTaskOrder {
   readonly context: Context
   readonly submission: TaskSubmission
   readonly caller: Caller
@@ -94,7 +94,7 @@ export function planOrder(
   call: ResolvedCall,
   parameters: JsonObject,
   services: Services,
-): Pick<Order, 'plans'> & { readonly routes: Routes | undefined } {
+): Pick<NewTaskOrder, 'plans'> & { readonly routes: Routes | undefined } {
   if (deferred) return { plans: planCall(deferred.metering, call, services), routes: undefined }
   const routes = planRoutes(kind, call, parameters, services)
   return { plans: routes, routes }
@@ -129,7 +129,7 @@ export async function guardUrls(
 }
 
 /** Transaction A: the hold, the task and its first attempt exist together or not at all. */
-export async function begin(engine: Engine, order: Order): Promise<ClaimedTask> {
+export async function begin(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
   const taskId = newId('task')
   const begun = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
     (error: unknown) => {
@@ -143,7 +143,7 @@ export async function begin(engine: Engine, order: Order): Promise<ClaimedTask> 
   return task
 }
 
-function insert(engine: Engine, order: Order, taskId: string) {
+function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
   const { context, submission, caller, call, plans } = order
   const { amountNanos } = order.quoted
   const [{ prepared }] = plans
@@ -174,7 +174,7 @@ function insert(engine: Engine, order: Order, taskId: string) {
 
 function describe(
   { times }: Engine,
-  { context, submission, caller, call, parameters, plans, quoted }: Order,
+  { context, submission, caller, call, parameters, plans, quoted }: NewTaskOrder,
   { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
 ): { readonly task: NewTask; readonly attempt: NewAttempt } {
   const [{ route, prepared }] = plans
@@ -232,7 +232,7 @@ async function leaveToWorker(
 
 async function carryOut(
   engine: Engine,
-  { context, submission, call }: Order,
+  { context, submission, call }: NewTaskOrder,
   routes: Routes,
   task: ClaimedTask,
 ): Promise<void> {
@@ -245,7 +245,7 @@ async function carryOut(
   }
   const { failure } = submitted
   const error = toGatewayError(failure, call.request.body)
-  await giveBack(engine, task, failure, error.message)
+  await releaseRefused(engine, task, failure, error.message)
   throw error
 }
 
@@ -253,7 +253,7 @@ async function carryOut(
  * Returns the money after a clear refusal. If this commit fails, a worker finds the refused attempt
  * and does the same.
  */
-export async function giveBack(
+export async function releaseRefused(
   engine: Engine,
   created: ClaimedTask,
   failure: UpstreamFailure,

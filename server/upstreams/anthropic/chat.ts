@@ -6,8 +6,8 @@ import { randomText } from '../../lib/ids.ts'
 import { member } from '../../lib/json.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { answerHeaders, refusal } from './messages.ts'
-import { buildRequest, readFailure } from './request.ts'
+import { messagesAnswerHeaders, messagesRefusal } from './messages.ts'
+import { buildMessagesRequest, readMessagesFailure } from './request.ts'
 import { type AnthropicSettings, readMessagesQuirks } from './settings.ts'
 
 export async function chat(
@@ -17,9 +17,11 @@ export async function chat(
   const { stream, model, value } = request
   const quirks = readMessagesQuirks(settings)
   const body = translateChatRequest(value, { upstreamModel, stream, quirks })
-  const response = await wire.send(buildRequest(settings, { ...request, headers: {} }, body))
+  const response = await wire.send(
+    buildMessagesRequest(settings, { ...request, headers: {} }, body),
+  )
   if (response.status >= 400 || (stream && isDocument(response))) {
-    throw await readFailure(response)
+    throw await readMessagesFailure(response)
   }
   const options = {
     id: `chatcmpl-${randomText(24)}`,
@@ -30,11 +32,11 @@ export async function chat(
   }
   return {
     status: 200,
-    headers: answerHeaders(stream),
+    headers: messagesAnswerHeaders(stream),
     body: response.body,
     relay: stream ? createChatStream(options) : createChatBody(options),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
-    refusal,
+    refusal: messagesRefusal,
   }
 }

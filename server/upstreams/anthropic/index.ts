@@ -2,7 +2,7 @@
 import { readPriceFacts } from '../price-settings.ts'
 import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
-import { messages } from './messages.ts'
+import { sendNativeMessages } from './messages.ts'
 import { anthropicSettings } from './settings.ts'
 
 export const anthropic = defineUpstream({
@@ -10,6 +10,6 @@ export const anthropic = defineUpstream({
   settings: anthropicSettings,
   secrets: ['api_key'],
   priceFacts: readPriceFacts,
-  calls: { messages, chat },
+  calls: { messages: sendNativeMessages, chat },
   translates: (operation) => operation !== 'messages',
 })

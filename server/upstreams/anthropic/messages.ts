@@ -10,26 +10,26 @@ import { UpstreamFailure } from '../failure.ts'
 import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
 import { readBetas, tellIgnored } from './betas.ts'
-import { readUsageOptions } from './read-asked.ts'
-import { buildRequest, readFailure } from './request.ts'
+import { readMessagesUsageOptions } from './read-asked.ts'
+import { buildMessagesRequest, readMessagesFailure } from './request.ts'
 import type { AnthropicSettings } from './settings.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
-export async function messages(
+export async function sendNativeMessages(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<AnthropicSettings>,
 ): Promise<UpstreamAnswer> {
   const set = { model: JSON.stringify(upstreamModel), ...editHistory(request.value).set }
   const body = spliceJson(request.body, request.fields, { set })
   const betas = readBetas(request.headers['anthropic-beta'], settings.betas)
-  const response = await wire.send(buildRequest(settings, request, body, betas.forwarded))
-  if (response.status >= 400) throw await readFailure(response)
+  const response = await wire.send(buildMessagesRequest(settings, request, body, betas.forwarded))
+  if (response.status >= 400) throw await readMessagesFailure(response)
   const stream = isStream(response, request.stream)
-  const usage = readUsageOptions(request.value)
+  const usage = readMessagesUsageOptions(request.value)
   return {
     status: 200,
-    headers: { ...answerHeaders(stream), ...tellIgnored(betas) },
+    headers: { ...messagesAnswerHeaders(stream), ...tellIgnored(betas) },
     body: response.body,
     relay: stream
       ? createMessagesTap(usage)
@@ -37,17 +37,17 @@ export async function messages(
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     heartbeat: HEARTBEAT,
-    refusal,
+    refusal: messagesRefusal,
   }
 }
 
-export function answerHeaders(stream: boolean): Record<string, string> {
+export function messagesAnswerHeaders(stream: boolean): Record<string, string> {
   if (!stream) return { 'content-type': 'application/json' }
   return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 }
 
 /** Returns the failure for an error in place of the first event, under status 200. */
-export function refusal(report: RelayReport): UpstreamFailure | undefined {
+export function messagesRefusal(report: RelayReport): UpstreamFailure | undefined {
   if (!report.error) return undefined
   const kind = report.error.type === 'overloaded_error' ? 'busy' : 'failed'
   return new UpstreamFailure(kind, { status: 200, message: report.error.message })

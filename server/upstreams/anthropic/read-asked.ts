@@ -7,7 +7,9 @@ const FREE_BESIDE = /^(?:web_search|web_fetch)_(\d{8})$/
 const FREE_FROM = '20260209'
 
 /** Both are functions, so that the request is searched only where an answer leaves it open. */
-export function readUsageOptions(value: Readonly<Record<string, unknown>>): MessagesUsageOptions {
+export function readMessagesUsageOptions(
+  value: Readonly<Record<string, unknown>>,
+): MessagesUsageOptions {
   return {
     writeLifetime: () => (asksForHour(value) ? '1h' : '5m'),
     isContainerFree: () => toList(value.tools).some(isFreeBeside),

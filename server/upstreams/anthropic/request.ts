@@ -14,7 +14,7 @@ import type { AnthropicSettings } from './settings.ts'
 /** Headers of the caller's client that are forwarded to a native vendor. */
 const FORWARDED = /^(user-agent|x-stainless-[a-z-]+)$/
 
-export function buildRequest(
+export function buildMessagesRequest(
   settings: AnthropicSettings,
   request: CallRequest,
   body: Buffer,
@@ -42,7 +42,7 @@ function forward(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(kept)
 }
 
-export async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+export async function readMessagesFailure(response: WireResponse): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const error = member(tryParseJson(body), 'error')
   const message = asString(member(error, 'message'))

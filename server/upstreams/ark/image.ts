@@ -7,8 +7,8 @@ import { type JsonEdits, spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { judgeImage } from './judge-image.ts'
-import { readFailure } from './read-failure.ts'
+import { judgeArkImage } from './judge-image.ts'
+import { readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 
 const PATH = '/images/generations'
@@ -17,11 +17,11 @@ export async function image(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<ArkSettings>,
 ): Promise<UpstreamAnswer> {
-  judgeImage(request.value, upstreamModel)
+  judgeArkImage(request.value, upstreamModel)
   const edits = editsFor(request.value, upstreamModel)
   const body = spliceJson(request.body, request.fields, edits)
   const response = await sendWithKey(wire, settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readFailure(response, false)
+  if (response.status >= 400) throw await readArkFailure(response, false)
   return answerImages(response, request)
 }
 

@@ -1,7 +1,7 @@
 /** The native protocol of Volcengine's and BytePlus's ARK platform. */
 import { defineUpstream } from '../upstream.ts'
 import { image } from './image.ts'
-import { judgeImage } from './judge-image.ts'
+import { judgeArkImage } from './judge-image.ts'
 import { arkSettings } from './settings.ts'
 import { arkVideo } from './video.ts'
 
@@ -10,6 +10,6 @@ export const ark = defineUpstream({
   settings: arkSettings,
   secrets: ['api_key'],
   calls: { image },
-  judges: { image: judgeImage },
+  judges: { image: judgeArkImage },
   tasks: { video: arkVideo },
 })

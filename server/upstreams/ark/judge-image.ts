@@ -18,7 +18,7 @@ const REFERENCES_MAX = 14
 const PICTURES_MAX = 15
 
 /** Throws InvalidRequest with the field at fault. */
-export function judgeImage(value: JsonObject, upstreamModel: string): void {
+export function judgeArkImage(value: JsonObject, upstreamModel: string): void {
   judgeSize(value.size, upstreamModel)
   judgeCount(value, upstreamModel)
 }

@@ -37,7 +37,7 @@ function anyOf(...words: readonly string[]): RegExp {
 }
 
 /** `creating`: an inner error may have come after the vendor took the task, and is `unknown`. */
-export async function readFailure(
+export async function readArkFailure(
   response: WireResponse,
   creating: boolean,
 ): Promise<UpstreamFailure> {

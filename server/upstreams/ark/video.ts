@@ -19,7 +19,7 @@ import type {
 import type { Wire } from '../upstream.ts'
 import { type Family, familyOf } from './families.ts'
 import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
-import { readFailure } from './read-failure.ts'
+import { readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
@@ -124,7 +124,7 @@ async function submit(
   const made = buildBody(withFlags(order))
   const body = Buffer.from(JSON.stringify({ ...made, callback_url: hookUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
-  if (response.status >= 400) throw await readFailure(response, true)
+  if (response.status >= 400) throw await readArkFailure(response, true)
   return submittedAs((await readJsonAnswer(response)).id, response)
 }
 
@@ -134,7 +134,7 @@ async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<
     await readErrorBody(response)
     return { state: 'gone' }
   }
-  if (response.status >= 400) throw await readFailure(response, false)
+  if (response.status >= 400) throw await readArkFailure(response, false)
   return readTask(await readJsonAnswer(response), reference.upstreamModel)
 }
 
@@ -238,7 +238,7 @@ async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promis
     await readErrorBody(response)
     return true
   }
-  const failure = await readFailure(response, false)
+  const failure = await readArkFailure(response, false)
   // Running, already cancelled or already erased: the next look says which.
   if (response.status === 409 || response.status === 404 || response.status === 400) return false
   throw failure
@@ -256,7 +256,7 @@ async function list(
       'filter.model': query.upstreamModel,
     })
     const response = await sendWithKey(wire, query.settings, 'GET', `${PATH}?${search}`)
-    if (response.status >= 400) throw await readFailure(response, false)
+    if (response.status >= 400) throw await readArkFailure(response, false)
     const { items } = await readJsonAnswer(response)
     const listed = (Array.isArray(items) ? items : []).flatMap(readListed)
     found.push(...listed.filter(({ createdAt }) => createdAt >= query.since))

@@ -28,7 +28,7 @@ export function classifyFailure(code: number, message: string, isBilled: boolean
 }
 
 /** Reads a refused upgrade, whose body is `{"header": {"code", "message"}}`. */
-export async function readRefusal(response: WireResponse): Promise<UpstreamFailure> {
+export async function readUpgradeRefusal(response: WireResponse): Promise<UpstreamFailure> {
   const header = member(tryParseJson(await readErrorBody(response)), 'header')
   const message = asString(member(header, 'message'))
   const { status } = response

@@ -4,26 +4,26 @@
  */
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { readOrder } from '../../dialects/interpretation/read-order.ts'
+import { readInterpretationOrder } from '../../dialects/interpretation/read-order.ts'
 import { BYTES_PER_SECOND } from '../../dialects/interpretation/read-wav.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire, WireSocket } from '../upstream.ts'
 import { encodeFinish, encodeStart } from './encode-request.ts'
-import { readRefusal } from './failures.ts'
+import { readUpgradeRefusal } from './failures.ts'
 import { createFeed, type Feed } from './feed.ts'
-import { createSession, type Session } from './session.ts'
-import { type Settings, socketHeaders, socketUrl } from './settings.ts'
+import { type AstSession, createSession } from './session.ts'
+import { type AstSettings, socketHeaders, socketUrl } from './settings.ts'
 
 /** Bytes of audio buffered for a slow caller. */
 const BUFFER_BYTES = 16 * 1024
 
 export async function interpretation(
   wire: Wire,
-  { settings: channel, upstreamModel, request }: UpstreamCall<Settings>,
+  { settings: channel, upstreamModel, request }: UpstreamCall<AstSettings>,
 ): Promise<UpstreamAnswer> {
   const { file } = request
   if (!file) throw new UpstreamFailure('rejected', { message: 'file is required', param: 'file' })
-  const { mode, languages, voice: speakerId } = readOrder(request.value)
+  const { mode, languages, voice: speakerId } = readInterpretationOrder(request.value)
   const sessionId = randomUUID()
   const feed = createFeed(file, sessionId)
   const sentMs = () => (feed.sentBytes() * 1000) / BYTES_PER_SECOND
@@ -34,7 +34,7 @@ export async function interpretation(
     onMessage: answer.take,
     onClose: answer.closed,
   })
-  if (!opening.socket) throw await readRefusal(opening.refusal)
+  if (!opening.socket) throw await readUpgradeRefusal(opening.refusal)
   const { socket } = opening
   answer.attach(socket)
   const { source: sourceLanguage, target: targetLanguage } = languages
@@ -71,7 +71,7 @@ function notStarted(cause: unknown): UpstreamFailure {
 }
 
 /** Sends all audio and then the end, which the vendor answers with the rest and its own end. */
-async function pump(socket: WireSocket, feed: Feed, channel: Settings, sessionId: string) {
+async function pump(socket: WireSocket, feed: Feed, channel: AstSettings, sessionId: string) {
   await socket.sendPaced(channel.pace_ms, feed.next)
   await socket.send(encodeFinish(sessionId))
 }
@@ -83,13 +83,13 @@ interface AnswerBody {
   readonly attach: (socket: WireSocket) => void
   readonly take: (message: Buffer) => void
   readonly closed: (failure: unknown) => void
-  readonly report: Session['report']
+  readonly report: AstSession['report']
 }
 
 /**
  * Builds the caller's stream, which pauses the socket while it is full and closes it at the end.
  */
-function createAnswerBody(session: Session, mode: 's2t' | 's2s'): AnswerBody {
+function createAnswerBody(session: AstSession, mode: 's2t' | 's2s'): AnswerBody {
   let socket: WireSocket | undefined
   const start = Promise.withResolvers<void>()
   start.promise.catch(() => undefined)

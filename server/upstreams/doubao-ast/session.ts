@@ -8,9 +8,9 @@ import { createUsageCounter } from './count-usage.ts'
 import { type AstResponse, decodeResponse } from './decode-response.ts'
 import { EVENTS } from './events.ts'
 import { classifyFailure } from './failures.ts'
-import { createTranscript, type Transcript } from './transcript.ts'
+import { createTranscript, type TranscriptLimit } from './transcript.ts'
 
-export type Step =
+export type AstStep =
   /** No output for the caller. */
   | { readonly kind: 'none' }
   | { readonly kind: 'started' }
@@ -18,12 +18,12 @@ export type Step =
   | { readonly kind: 'finished' }
   | { readonly kind: 'failed'; readonly failure: UpstreamFailure }
 
-const NONE: Step = { kind: 'none' }
+const NONE: AstStep = { kind: 'none' }
 
-export interface Session {
+export interface AstSession {
   /** Takes one message. Throws when it is not a message of this protocol. */
-  take(message: Uint8Array): Step
-  readonly texts: Transcript['texts']
+  take(message: Uint8Array): AstStep
+  readonly texts: TranscriptLimit['texts']
   report(): RelayReport
 }
 
@@ -34,7 +34,7 @@ export interface SessionOptions {
   readonly sentMs: () => number
 }
 
-export function createSession({ mode, sentMs }: SessionOptions): Session {
+export function createSession({ mode, sentMs }: SessionOptions): AstSession {
   const usage = createUsageCounter()
   const transcript = createTranscript()
   const isSpoken = mode === 's2s'
@@ -43,29 +43,29 @@ export function createSession({ mode, sentMs }: SessionOptions): Session {
   let isFinished = false
   let error: RelayReport['error']
 
-  function fail(failure: UpstreamFailure): Step {
+  function fail(failure: UpstreamFailure): AstStep {
     const { code, message = failure.message } = failure.details
     error = { type: 'server_error', message, ...(code === undefined ? {} : { code }) }
     return { kind: 'failed', failure }
   }
 
-  function fit(isKept: boolean): Step {
+  function fit(isKept: boolean): AstStep {
     return isKept ? NONE : fail(new UpstreamFailure('unknown', { message: 'far too much text' }))
   }
 
-  function speak({ data }: AstResponse): Step {
+  function speak({ data }: AstResponse): AstStep {
     if (!isSpoken || !data || data.length === 0) return NONE
     audioBytes += data.length
     return { kind: 'audio', bytes: data }
   }
 
-  function bill({ billing }: AstResponse): Step {
+  function bill({ billing }: AstResponse): AstStep {
     isBilled ||= billing !== undefined
     if (billing) usage.add(billing)
     return NONE
   }
 
-  function heed(response: AstResponse): Step {
+  function heed(response: AstResponse): AstStep {
     switch (response.event) {
       case EVENTS.sessionStarted:
         return { kind: 'started' }

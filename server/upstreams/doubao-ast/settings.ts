@@ -16,16 +16,16 @@ export const settings = z
     stops_on_cancel: z.boolean().default(false),
   })
   .refine(haveOneStyle, ONE_STYLE)
-export type Settings = z.infer<typeof settings>
+export type AstSettings = z.infer<typeof settings>
 
 const PATH = '/api/v4/ast/v2/translate'
 
-export function socketUrl({ base_url: base }: Settings): string {
+export function socketUrl({ base_url: base }: AstSettings): string {
   return `${base.replace(/^http/, 'ws').replace(/\/+$/, '')}${PATH}`
 }
 
 export function socketHeaders(
-  channel: Settings,
+  channel: AstSettings,
   resourceId: string,
   connectionId: string,
 ): Record<string, string> {

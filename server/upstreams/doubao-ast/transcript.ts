@@ -7,7 +7,7 @@ const LENGTH_MAX = 1024 * 1024
 const SPACELESS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\u3000-\u303f\uff00-\uffef]/u
 
-export interface Transcript {
+export interface TranscriptLimit {
   /** Adds a source sentence; returns false beyond the limit of text. */
   hear(text: string): boolean
   translate(text: string): boolean
@@ -16,7 +16,7 @@ export interface Transcript {
   bytes(): number
 }
 
-export function createTranscript(): Transcript {
+export function createTranscript(): TranscriptLimit {
   const heard: string[] = []
   const translated: string[] = []
   let length = 0

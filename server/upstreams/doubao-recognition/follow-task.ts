@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
-import { type Outcome, refuseRecording } from '../read-outcome.ts'
+import { refuseRecording, type UpstreamTaskOutcome } from '../read-outcome.ts'
 import type { Wire } from '../upstream.ts'
 
 const FIRST_WAIT_MS = 250
@@ -29,7 +29,7 @@ export interface Recognised {
  */
 export async function followTask(
   wire: Wire,
-  look: () => Promise<Outcome>,
+  look: () => Promise<UpstreamTaskOutcome>,
   deadlineMs: number,
 ): Promise<Recognised> {
   let troubles = 0
@@ -51,7 +51,7 @@ export async function followTask(
 }
 
 /** Returns the end that an answer states; undefined where it is not about the task. */
-export function conclude(outcome: Outcome): Recognised | undefined {
+export function conclude(outcome: UpstreamTaskOutcome): Recognised | undefined {
   if (outcome.state === 'done') return { document: outcome.document }
   if (outcome.state !== 'failed' || outcome.code === INVALID) return undefined
   if (outcome.code === SILENT) return {}
@@ -65,7 +65,7 @@ function asTrouble(error: unknown): UpstreamFailure {
   throw error
 }
 
-function givenUp(why: string, last: Outcome | UpstreamFailure): UpstreamFailure {
+function givenUp(why: string, last: UpstreamTaskOutcome | UpstreamFailure): UpstreamFailure {
   const words = 'message' in last ? `: ${last.message}` : ''
   return new UpstreamFailure('unknown', { message: `a recognition was given up, ${why}${words}` })
 }

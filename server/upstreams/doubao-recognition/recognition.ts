@@ -12,7 +12,12 @@ import {
 } from '../../dialects/minutes/read-sentences.ts'
 import { uuidOf } from '../../lib/ids.ts'
 import { asString, type JsonObject, member } from '../../lib/json.ts'
-import { type Outcome, readOutcome, readSubmission, refuseRecording } from '../read-outcome.ts'
+import {
+  readOutcome,
+  readSubmission,
+  refuseRecording,
+  type UpstreamTaskOutcome,
+} from '../read-outcome.ts'
 import { readSeconds } from '../recording-seconds.ts'
 import { type RecordingSettings, recordingHeaders, recordingUrl } from '../recording-settings.ts'
 import type {
@@ -103,7 +108,7 @@ async function recover(
 async function query(
   wire: Wire,
   { settings, upstreamModel, upstreamId }: TaskReference<RecordingSettings>,
-): Promise<Outcome> {
+): Promise<UpstreamTaskOutcome> {
   const response = await wire.send({
     method: 'POST',
     url: recordingUrl(settings, '/api/v3/auc/bigmodel/query'),

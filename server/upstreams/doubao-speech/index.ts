@@ -8,7 +8,7 @@ import type { RelayReport } from '../../dialects/relay.ts'
 import { classifySpeechCode } from '../../dialects/speech/errors.ts'
 import { prepareSpeechRequest } from '../../dialects/speech/request.ts'
 import { createSpeechTap } from '../../dialects/speech/tap.ts'
-import { contentTypeOf, wantsEvents } from '../../dialects/synthesis/formats.ts'
+import { contentTypeOfAnswer, wantsEvents } from '../../dialects/synthesis/formats.ts'
 import { translateSynthesisRequest } from '../../dialects/synthesis-over-speech/request.ts'
 import { createSynthesisStream } from '../../dialects/synthesis-over-speech/stream.ts'
 import { asString, member, tryParseJson } from '../../lib/json.ts'
@@ -61,7 +61,7 @@ async function synthesis(wire: Wire, call: UpstreamCall<Settings>): Promise<Upst
   const response = await send(wire, call, translateRequest(value))
   return {
     status: 200,
-    headers: { 'content-type': contentTypeOf(value) },
+    headers: { 'content-type': contentTypeOfAnswer(value) },
     body: response.body,
     relay: createSynthesisStream(value),
     stream: true,

@@ -17,7 +17,7 @@ import type {
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
-import { readAnswer } from './read-answer.ts'
+import { readMediakitAnswer } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 
 const TOOLS: readonly string[] = ['erase-video-subtitle', 'erase-video-subtitle-pro']
@@ -44,7 +44,7 @@ async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<S
   const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
   const path = `/api/v1/tools/${order.upstreamModel}`
   const response = await sendWithKey(wire, order.settings, 'POST', path, body)
-  return submittedAs((await readAnswer(response, true)).task_id, response)
+  return submittedAs((await readMediakitAnswer(response, true)).task_id, response)
 }
 
 async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskLook> {
@@ -54,7 +54,7 @@ async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Pro
     await readErrorBody(response)
     return { state: 'gone' }
   }
-  return readTask(await readAnswer(response, false))
+  return readTask(await readMediakitAnswer(response, false))
 }
 
 /** Every status the vendor documents; one it does not is an error of the look, not of the task. */

@@ -18,7 +18,10 @@ const CHANNEL = /Authentication|AccessDenied|Overdue|Unauthorized|NotOpen/i
 const REJECTED = /InvalidParameter|MissingParameter|ContentRejected|Unsupported/i
 
 /** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
-export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
+export async function readMediakitAnswer(
+  response: WireResponse,
+  creating: boolean,
+): Promise<JsonObject> {
   if (response.status >= 400) {
     const document = tryParseJson(await readErrorBody(response))
     throw describeFailure(response, document, creating)

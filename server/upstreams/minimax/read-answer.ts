@@ -26,7 +26,10 @@ const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {
 const VERDICTS: ReadonlySet<string> = new Set(['1026', '1027'])
 
 /** Returns the document. `creating`: a failure after which a task may exist is `unknown`. */
-export async function readAnswer(response: WireResponse, creating: boolean): Promise<JsonObject> {
+export async function readMinimaxAnswer(
+  response: WireResponse,
+  creating: boolean,
+): Promise<JsonObject> {
   const document = await readDocument(response, creating)
   refuseBase(document, response.status, creating)
   return document

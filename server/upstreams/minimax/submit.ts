@@ -9,7 +9,7 @@ import { sendWithKey } from '../send-with-key.ts'
 import { submittedAs } from '../submitted-as.ts'
 import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
-import { readAnswer } from './read-answer.ts'
+import { readMinimaxAnswer } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
 
 /** Longer texts are not echoed. */
@@ -37,7 +37,7 @@ async function submitOnce(
 ): Promise<SubmittedTask> {
   const bytes = Buffer.from(JSON.stringify(body))
   const response = await sendWithKey(wire, settings, 'POST', path, bytes)
-  return submittedAs((await readAnswer(response, true)).task_id, response)
+  return submittedAs((await readMinimaxAnswer(response, true)).task_id, response)
 }
 
 /** True for a clear refusal of the callback's address: a task that may exist is not sent again. */

@@ -22,7 +22,13 @@ import type {
 } from '../task-driver.ts'
 import type { Wire } from '../upstream.ts'
 import { firstRulesOf } from './models.ts'
-import { readAnswer, readBase, readDocument, readVerdict, refuseBase } from './read-answer.ts'
+import {
+  readBase,
+  readDocument,
+  readMinimaxAnswer,
+  readVerdict,
+  refuseBase,
+} from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
 import { submitVideo } from './submit.ts'
 
@@ -173,7 +179,7 @@ async function readFile(
   const id = typeof fileId === 'number' ? String(fileId) : asString(fileId)
   if (!id) throw new UpstreamFailure('failed', { message: 'a success without a file_id' })
   const path = `/v1/files/retrieve?file_id=${encodeURIComponent(id)}`
-  const document = await readAnswer(await sendWithKey(wire, settings, 'GET', path), false)
+  const document = await readMinimaxAnswer(await sendWithKey(wire, settings, 'GET', path), false)
   const videoUrl = asString(member(document.file, 'download_url'))
   if (!videoUrl) throw new UpstreamFailure('failed', { message: 'a file without a download_url' })
   const size = typeof width === 'number' && typeof height === 'number' ? { width, height } : {}

@@ -8,9 +8,9 @@ import { createBodyTap } from '../../dialects/tap.ts'
 import { member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { CallRequest, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { readUsageOptions } from './read-asked.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { readChatUsageOptions } from './read-asked.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 export async function chat(
@@ -19,10 +19,10 @@ export async function chat(
 ): Promise<UpstreamAnswer> {
   const body = prepareBody(request, upstreamModel)
   const response = await wire.send(
-    buildRequest(settings, '/chat/completions', body, request.stream),
+    buildCompatibleRequest(settings, '/chat/completions', body, request.stream),
   )
-  if (response.status >= 400) throw await readFailure(response)
-  const usage = readUsageOptions(request.value, upstreamModel)
+  if (response.status >= 400) throw await readCompatibleFailure(response)
+  const usage = readChatUsageOptions(request.value, upstreamModel)
   const relay = request.stream
     ? createChatRelay({
         usage,
@@ -32,12 +32,12 @@ export async function chat(
     : expectWhole(createBodyTap((document) => readChatBody(document, usage)))
   return {
     status: 200,
-    headers: answerHeaders(request.stream),
+    headers: chatAnswerHeaders(request.stream),
     body: response.body,
     relay,
     stream: request.stream,
     stopsOnCancel: settings.stops_on_cancel,
-    refusal,
+    refusal: chatRefusal,
   }
 }
 
@@ -53,13 +53,13 @@ function wantsUsage(request: CallRequest): boolean {
   return member(member(request.value, 'stream_options'), 'include_usage') === true
 }
 
-export function answerHeaders(stream: boolean): Record<string, string> {
+export function chatAnswerHeaders(stream: boolean): Record<string, string> {
   if (!stream) return { 'content-type': 'application/json' }
   return { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' }
 }
 
 /** Returns the failure for an error in place of a first chunk or of an answer, under status 200. */
-export function refusal(report: RelayReport): UpstreamFailure | undefined {
+export function chatRefusal(report: RelayReport): UpstreamFailure | undefined {
   if (!report.error) return undefined
   const { message, code } = report.error
   return new UpstreamFailure('failed', { status: 200, message, ...(code ? { code } : {}) })

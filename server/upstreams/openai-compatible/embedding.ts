@@ -4,9 +4,9 @@ import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { refusal } from './chat.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { chatRefusal } from './chat.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 export async function embedding(
@@ -15,15 +15,15 @@ export async function embedding(
 ): Promise<UpstreamAnswer> {
   const set = { model: JSON.stringify(upstreamModel) }
   const body = spliceJson(request.body, request.fields, { set })
-  const response = await wire.send(buildRequest(settings, '/embeddings', body, false))
-  if (response.status >= 400) throw await readFailure(response)
+  const response = await wire.send(buildCompatibleRequest(settings, '/embeddings', body, false))
+  if (response.status >= 400) throw await readCompatibleFailure(response)
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
     body: response.body,
     relay: createBodyTap(readEmbeddingBody),
     stream: false,
-    refusal,
+    refusal: chatRefusal,
   }
 }
 

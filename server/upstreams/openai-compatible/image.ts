@@ -2,8 +2,8 @@
 import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 export async function image(
@@ -13,8 +13,10 @@ export async function image(
   const set = { model: JSON.stringify(upstreamModel) }
   const body = spliceJson(request.body, request.fields, { set })
   const { stream } = request
-  const response = await wire.send(buildRequest(settings, '/images/generations', body, stream))
-  if (response.status >= 400) throw await readFailure(response)
+  const response = await wire.send(
+    buildCompatibleRequest(settings, '/images/generations', body, stream),
+  )
+  if (response.status >= 400) throw await readCompatibleFailure(response)
   const answer = answerImages(response, request)
   return { ...answer, stopsOnCancel: settings.stops_on_cancel }
 }

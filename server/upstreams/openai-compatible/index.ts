@@ -4,8 +4,8 @@ import { defineUpstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embedding } from './embedding.ts'
 import { image } from './image.ts'
-import { judgeImage } from './judge-image.ts'
-import { messages } from './messages.ts'
+import { judgeCompatibleImage } from './judge-image.ts'
+import { sendCompatibleMessages } from './messages.ts'
 import { responses } from './responses.ts'
 import { openaiCompatibleSettings } from './settings.ts'
 import { background, stored } from './stored.ts'
@@ -19,8 +19,16 @@ export const openaiCompatible = defineUpstream({
   priceFacts: readPriceFacts,
   stored,
   background,
-  calls: { chat, embedding, image, messages, responses, synthesis, transcription },
-  judges: { image: judgeImage },
+  calls: {
+    chat,
+    embedding,
+    image,
+    messages: sendCompatibleMessages,
+    responses,
+    synthesis,
+    transcription,
+  },
+  judges: { image: judgeCompatibleImage },
   translates: (operation, { responses: way }) =>
     operation === 'messages' || (operation === 'responses' && way === 'translate'),
 })

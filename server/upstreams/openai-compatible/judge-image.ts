@@ -17,7 +17,7 @@ const RULES: Readonly<Record<string, Rules>> = {
 }
 
 /** Throws InvalidRequest with the field at fault. */
-export function judgeImage({ size, n }: JsonObject, upstreamModel: string): void {
+export function judgeCompatibleImage({ size, n }: JsonObject, upstreamModel: string): void {
   const rules = Object.hasOwn(RULES, upstreamModel) ? RULES[upstreamModel] : undefined
   if (!rules) return
   if (typeof size === 'string' && !rules.sizes.includes(size)) {

@@ -3,38 +3,44 @@
 import { MESSAGES_PING } from '../../dialects/messages/error.ts'
 import { createMessagesBody } from '../../dialects/messages-over-chat/body.ts'
 import { rewordContextLength } from '../../dialects/messages-over-chat/context-length.ts'
-import { translateRequest } from '../../dialects/messages-over-chat/request.ts'
+import { translateMessageRequest } from '../../dialects/messages-over-chat/request.ts'
 import { createMessagesStream } from '../../dialects/messages-over-chat/stream.ts'
 import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { answerHeaders, refusal } from './chat.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { chatAnswerHeaders, chatRefusal } from './chat.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
 
 const HEARTBEAT = Buffer.from(MESSAGES_PING)
 
-export async function messages(
+export async function sendCompatibleMessages(
   wire: Wire,
   { settings, upstreamModel, request }: UpstreamCall<OpenaiCompatibleSettings>,
 ): Promise<UpstreamAnswer> {
   const { stream, model } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const quirks = readQuirks(settings)
-  const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
-  const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
-  if (response.status >= 400) throw reword(await readFailure(response))
+  const { body, context } = translateMessageRequest(request.value, {
+    upstreamModel,
+    stream,
+    quirks,
+  })
+  const response = await wire.send(
+    buildCompatibleRequest(settings, '/chat/completions', body, stream),
+  )
+  if (response.status >= 400) throw reword(await readCompatibleFailure(response))
   const options = { id: `msg_${randomText(24)}`, model, inputTokensEstimate, context }
   return {
     status: 200,
-    headers: answerHeaders(stream),
+    headers: chatAnswerHeaders(stream),
     body: response.body,
     relay: stream ? createMessagesStream(options) : createMessagesBody(options),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
     heartbeat: HEARTBEAT,
-    refusal,
+    refusal: chatRefusal,
   }
 }
 

@@ -6,7 +6,7 @@ import { asString, member } from '../../lib/json.ts'
 const IMAGE_MODEL = 'gpt-image-1'
 
 /** `upstreamModel` is the vendor's name of the model called, where other models may stand in. */
-export function readUsageOptions(
+export function readChatUsageOptions(
   value: Readonly<Record<string, unknown>>,
   upstreamModel?: string,
 ): ChatUsageOptions {

@@ -26,7 +26,7 @@ const CHANNEL_CODES = new RegExp(
 const BUSY_CODES =
   /ratelimit|rate_limit_exceeded|serveroverloaded|requestbursttoofast|inflightbatch/i
 
-export async function readFailure(response: WireResponse): Promise<UpstreamFailure> {
+export async function readCompatibleFailure(response: WireResponse): Promise<UpstreamFailure> {
   const body = await readErrorBody(response)
   const error = member(tryParseJson(body), 'error')
   const message = asString(member(error, 'message')) ?? asString(error)

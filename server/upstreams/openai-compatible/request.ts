@@ -12,7 +12,7 @@ export function identityHeaders(settings: OpenaiCompatibleSettings): Record<stri
   }
 }
 
-export function buildRequest(
+export function buildCompatibleRequest(
   settings: OpenaiCompatibleSettings,
   path: string,
   body: Buffer,

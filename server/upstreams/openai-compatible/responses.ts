@@ -3,7 +3,7 @@ import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
 import { createResponsesBody } from '../../dialects/responses-over-chat/body.ts'
-import { translateRequest } from '../../dialects/responses-over-chat/request.ts'
+import { translateResponseRequest } from '../../dialects/responses-over-chat/request.ts'
 import { createResponsesStream } from '../../dialects/responses-over-chat/stream.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import { type BodyReading, createBodyTap } from '../../dialects/tap.ts'
@@ -11,10 +11,10 @@ import { randomText } from '../../lib/ids.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { isStream } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire, WireResponse } from '../upstream.ts'
-import { answerHeaders, refusal } from './chat.ts'
-import { readUsageOptions } from './read-asked.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { chatAnswerHeaders, chatRefusal } from './chat.ts'
+import { readChatUsageOptions } from './read-asked.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import { type OpenaiCompatibleSettings, readQuirks } from './settings.ts'
 
 type Call = UpstreamCall<OpenaiCompatibleSettings>
@@ -30,20 +30,22 @@ async function pass(
   const { fields, value } = request
   const goesOn = value.background === true
   const body = spliceJson(request.body, fields, { set: { model: JSON.stringify(upstreamModel) } })
-  const response = await wire.send(buildRequest(settings, '/responses', body, request.stream))
+  const response = await wire.send(
+    buildCompatibleRequest(settings, '/responses', body, request.stream),
+  )
   if (response.status >= 400) throw await readMissingApi(response)
   const stream = isStream(response, request.stream)
-  const usage = readUsageOptions(request.value, upstreamModel)
+  const usage = readChatUsageOptions(request.value, upstreamModel)
   return {
     status: 200,
-    headers: answerHeaders(stream),
+    headers: chatAnswerHeaders(stream),
     body: response.body,
     relay: stream
       ? createResponsesTap(usage, { goesOn })
       : createBodyTap((document) => readEnded(readResponseBody(document, usage), document, goesOn)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
-    refusal,
+    refusal: chatRefusal,
   }
 }
 
@@ -60,7 +62,7 @@ function readEnded(reading: BodyReading, document: unknown, goesOn: boolean): Bo
 
 /** A vendor without this API answers 404, 405 or 501, which is passed on as a refusal. */
 async function readMissingApi(response: WireResponse): Promise<UpstreamFailure> {
-  const failure = await readFailure(response)
+  const failure = await readCompatibleFailure(response)
   const isMissing = [404, 405, 501].includes(response.status)
   return isMissing ? new UpstreamFailure('rejected', failure.details) : failure
 }
@@ -72,18 +74,24 @@ async function translate(
   const { stream, model, createdAtSeconds } = request
   const inputTokensEstimate = request.estimateInputTokens()
   const quirks = readQuirks(settings)
-  const { body, context } = translateRequest(request.value, { upstreamModel, stream, quirks })
-  const response = await wire.send(buildRequest(settings, '/chat/completions', body, stream))
-  if (response.status >= 400) throw await readFailure(response)
+  const { body, context } = translateResponseRequest(request.value, {
+    upstreamModel,
+    stream,
+    quirks,
+  })
+  const response = await wire.send(
+    buildCompatibleRequest(settings, '/chat/completions', body, stream),
+  )
+  if (response.status >= 400) throw await readCompatibleFailure(response)
   const id = `resp_${randomText(24)}`
   const options = { id, createdAtSeconds, model, inputTokensEstimate, context }
   return {
     status: 200,
-    headers: answerHeaders(stream),
+    headers: chatAnswerHeaders(stream),
     body: response.body,
     relay: stream ? createResponsesStream(options) : createResponsesBody(options),
     stream,
     stopsOnCancel: settings.stops_on_cancel,
-    refusal,
+    refusal: chatRefusal,
   }
 }

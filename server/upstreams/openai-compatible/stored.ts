@@ -9,7 +9,7 @@ import type {
   WireRequest,
   WireResponse,
 } from '../upstream.ts'
-import { readUsageOptions } from './read-asked.ts'
+import { readChatUsageOptions } from './read-asked.ts'
 import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
@@ -43,6 +43,6 @@ export function stored(
 /** Offered by `pass` alone: chat completions, which serve `translate`, have no background. */
 export const background: Background<OpenaiCompatibleSettings> = {
   offeredBy: ({ responses }) => responses === 'pass',
-  read: (document, value) => readResponseBody(document, readUsageOptions(value)),
-  watch: (value) => createResponsesTap(readUsageOptions(value), { goesOn: true }),
+  read: (document, value) => readResponseBody(document, readChatUsageOptions(value)),
+  watch: (value) => createResponsesTap(readChatUsageOptions(value), { goesOn: true }),
 }

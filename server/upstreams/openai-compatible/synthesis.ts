@@ -2,13 +2,13 @@
  * POST /audio/speech: the model is replaced, all else passes, and so do the bytes of the answer.
  */
 import { spliceJson } from '../../dialects/splice.ts'
-import { contentTypeOf, wantsEvents } from '../../dialects/synthesis/formats.ts'
+import { contentTypeOfAnswer, wantsEvents } from '../../dialects/synthesis/formats.ts'
 import { createAudioEventTap, createAudioTap } from '../../dialects/synthesis/tap.ts'
 import { isDocument } from '../read-json.ts'
 import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { refusal } from './chat.ts'
-import { readFailure } from './read-failure.ts'
-import { buildRequest } from './request.ts'
+import { chatRefusal } from './chat.ts'
+import { readCompatibleFailure } from './read-failure.ts'
+import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 export async function synthesis(
@@ -17,18 +17,18 @@ export async function synthesis(
 ): Promise<UpstreamAnswer> {
   const set = { model: JSON.stringify(upstreamModel) }
   const body = spliceJson(request.body, request.fields, { set })
-  const sent = buildRequest(settings, '/audio/speech', body, true)
+  const sent = buildCompatibleRequest(settings, '/audio/speech', body, true)
   const response = await wire.send({ ...sent, headers: { ...sent.headers, accept: '*/*' } })
-  if (response.status >= 400 || isDocument(response)) throw await readFailure(response)
+  if (response.status >= 400 || isDocument(response)) throw await readCompatibleFailure(response)
   const events = wantsEvents(request.value)
   return {
     status: 200,
-    headers: { 'content-type': contentTypeOf(request.value) },
+    headers: { 'content-type': contentTypeOfAnswer(request.value) },
     body: response.body,
     relay: events ? createAudioEventTap() : createAudioTap(),
     stream: true,
     stopsOnCancel: settings.stops_on_cancel,
     cutsWhenBroken: !events,
-    refusal,
+    refusal: chatRefusal,
   }
 }

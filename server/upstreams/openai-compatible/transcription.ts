@@ -10,8 +10,8 @@ import {
 import { PLAIN_TYPES } from '../../dialects/transcription/write-transcript.ts'
 import { isStream } from '../read-json.ts'
 import type { RequestFile, UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
-import { refusal } from './chat.ts'
-import { readFailure } from './read-failure.ts'
+import { chatRefusal } from './chat.ts'
+import { readCompatibleFailure } from './read-failure.ts'
 import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
@@ -36,7 +36,7 @@ export async function transcription(
     },
     body: form.content,
   })
-  if (response.status >= 400) throw await readFailure(response)
+  if (response.status >= 400) throw await readCompatibleFailure(response)
   // A model that cannot stream answers with its document, whatever the request wants.
   const stream = isStream(response, request.stream)
   const plain = PLAIN_TYPES[String(value.response_format)]
@@ -48,7 +48,7 @@ export async function transcription(
     relay: stream ? createTranscriptTap() : whole,
     stream,
     stopsOnCancel: settings.stops_on_cancel,
-    refusal,
+    refusal: chatRefusal,
   }
 }
 

@@ -1,8 +1,10 @@
 /** The options of an answer's translation, with what a test does not care about filled in. */
-import type { AnswerOptions } from '../../../server/dialects/messages-over-chat/answer.ts'
+import type { MessageAnswerOptions } from '../../../server/dialects/messages-over-chat/answer.ts'
 import { createToolNames } from '../../../server/dialects/messages-over-chat/tool-names.ts'
 
-export function answerOptions(context: Partial<AnswerOptions['context']> = {}): AnswerOptions {
+export function answerOptions(
+  context: Partial<MessageAnswerOptions['context']> = {},
+): MessageAnswerOptions {
   return {
     id: 'msg_1',
     model: 'asked-model',

@@ -1,7 +1,7 @@
 /** Short ways to translate one request in a test. */
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
 import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
-import { translateRequest } from '../../../server/dialects/messages-over-chat/request.ts'
+import { translateMessageRequest } from '../../../server/dialects/messages-over-chat/request.ts'
 
 type Fields = Record<string, unknown>
 
@@ -13,7 +13,7 @@ export function translate(fields: Fields, quirks: Partial<ChatQuirks> = {}, stre
     stream,
     quirks: { ...DEFAULT_CHAT_QUIRKS, ...quirks },
   }
-  const { body, context } = translateRequest(request, options)
+  const { body, context } = translateMessageRequest(request, options)
   return { body: JSON.parse(body.toString('utf8')), text: body.toString('utf8'), context }
 }
 

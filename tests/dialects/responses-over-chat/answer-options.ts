@@ -1,5 +1,5 @@
 /** What a gateway would say of a request whose answer is translated. */
-import type { AnswerOptions } from '../../../server/dialects/responses-over-chat/answer.ts'
+import type { ResponseAnswerOptions } from '../../../server/dialects/responses-over-chat/answer.ts'
 import { translate } from './translate.ts'
 
 const NOTHING = { type: 'object', properties: {} }
@@ -12,7 +12,7 @@ const TOOLS = [
   { type: 'namespace', name: 'agents', tools: [{ type: 'function', name: 'close' }] },
 ]
 
-export function answerOptions(request: object = {}): AnswerOptions {
+export function answerOptions(request: object = {}): ResponseAnswerOptions {
   return {
     id: 'resp_abc',
     createdAtSeconds: 1780732857,

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { type ChatQuirks, DEFAULT_CHAT_QUIRKS } from '../../../server/dialects/chat/quirks.ts'
 import { InvalidRequest } from '../../../server/dialects/invalid-request.ts'
-import { translateRequest } from '../../../server/dialects/responses-over-chat/request.ts'
+import { translateResponseRequest } from '../../../server/dialects/responses-over-chat/request.ts'
 
 export type ChatBody = Readonly<Record<string, unknown>> & {
   readonly messages: readonly Readonly<Record<string, unknown>>[]
 }
 
 export function translate(request: object, quirks: Partial<ChatQuirks> = {}) {
-  return translateRequest(
+  return translateResponseRequest(
     { model: 'caller-model', ...request },
     {
       upstreamModel: 'upstream-model',

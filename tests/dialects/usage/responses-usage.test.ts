@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { readResponseBody } from '../../../server/dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../../server/dialects/responses/tap.ts'
-import { readUsageOptions } from '../../../server/upstreams/openai-compatible/read-asked.ts'
+import { readChatUsageOptions } from '../../../server/upstreams/openai-compatible/read-asked.ts'
 import { chunkings, run } from '../replay.ts'
 
 const usage = { input_tokens: 20, output_tokens: 3, total_tokens: 23 }
@@ -67,12 +67,12 @@ describe('whole', () => {
       { type: 'image_generation', model: 'painter' },
       { type: 'image_generation', model: 'master' },
     ]
-    const asked = readUsageOptions({ tools: two })
+    const asked = readChatUsageOptions({ tools: two })
     assert.equal(asked.imageModel, undefined)
     const { passes, unknownUsage } = whole({ tools: two, tool_usage }, asked.imageModel)
     assert.deepEqual([passes, unknownUsage], [undefined, ['output.image_generation_call']])
-    assert.equal(readUsageOptions({ tools: two.slice(1) }).imageModel, 'master')
-    assert.equal(readUsageOptions({}).imageModel, 'gpt-image-1')
+    assert.equal(readChatUsageOptions({ tools: two.slice(1) }).imageModel, 'master')
+    assert.equal(readChatUsageOptions({}).imageModel, 'gpt-image-1')
   })
 
   test('images without a usage or a model are for a person to see', () => {

@@ -6,7 +6,7 @@ import type { Model } from '../../../server/catalog/catalog.ts'
 import { parseRequestJson } from '../../../server/dialects/json-scan.ts'
 import { chatCompletions } from '../../../server/endpoints/text/chat-completions.ts'
 import { embeddings } from '../../../server/endpoints/text/embeddings.ts'
-import { messages } from '../../../server/endpoints/text/messages.ts'
+import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
 import { responses } from '../../../server/endpoints/text/responses.ts'
 import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.ts'
 import { computeCharge } from '../../../server/pipeline/price/charge.ts'
@@ -32,7 +32,7 @@ const model: Model = {
 const DIALECTS = {
   chat: chatCompletions.metering,
   responses: responses.metering,
-  messages: messages.metering,
+  messages: messagesEndpoint.metering,
   embeddings: embeddings.metering,
 } as const
 type Dialect = keyof typeof DIALECTS

@@ -3,7 +3,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
 import { connect } from '../../../server/database/connection/client.ts'
-import { claimDue, claimInTurn, dueLanes, nextDueMs } from '../../../server/tasks/queue-store.ts'
+import {
+  claimDueTasks,
+  claimInTurn,
+  dueLanes,
+  readNextTaskMs,
+} from '../../../server/tasks/queue-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
 
 const LEASE_MS = 60_000
@@ -46,21 +51,21 @@ describe('the queue of tasks', () => {
     await add('minutes', 'a', 1, 30)
     const lanes = await dueLanes(database.sql)
     assert.deepEqual(lanes.map(({ kind }) => kind).sort(), ['image', 'video'])
-    assert.deepEqual(ids(await claimDue(database.sql, VIDEOS, 10, LEASE_MS)), [
+    assert.deepEqual(ids(await claimDueTasks(database.sql, VIDEOS, 10, LEASE_MS)), [
       'video-a-1',
       'video-a-2',
     ])
-    const waitMs = await nextDueMs(database.sql)
+    const waitMs = await readNextTaskMs(database.sql)
     assert.ok(waitMs !== null && waitMs > 20_000 && waitMs <= 30_000, String(waitMs))
   })
 
   test('the longest due first; what is claimed is claimed once', async () => {
     await add('video', 'a', 4)
-    const first = await claimDue(database.sql, VIDEOS, 3, LEASE_MS)
+    const first = await claimDueTasks(database.sql, VIDEOS, 3, LEASE_MS)
     assert.deepEqual(ids(first), ['video-a-1', 'video-a-2', 'video-a-3'])
     assert.equal(first[0]?.fence, 1n)
-    assert.deepEqual(ids(await claimDue(database.sql, VIDEOS, 3, LEASE_MS)), ['video-a-4'])
-    assert.deepEqual(ids(await claimDue(database.sql, VIDEOS, 3, LEASE_MS)), [])
+    assert.deepEqual(ids(await claimDueTasks(database.sql, VIDEOS, 3, LEASE_MS)), ['video-a-4'])
+    assert.deepEqual(ids(await claimDueTasks(database.sql, VIDEOS, 3, LEASE_MS)), [])
   })
 
   test('in turn: one account’s thousand does not keep the others waiting', async () => {
@@ -85,7 +90,7 @@ describe('the queue of tasks', () => {
     try {
       for (const [lane, claim] of [
         [IMAGES, claimInTurn],
-        [VIDEOS, claimDue],
+        [VIDEOS, claimDueTasks],
       ] as const) {
         const before = await readRows(one)
         assert.equal((await claim(one, lane, 10, LEASE_MS)).length, 10)

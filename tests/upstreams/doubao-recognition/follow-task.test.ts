@@ -3,16 +3,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { followTask } from '../../../server/upstreams/doubao-recognition/follow-task.ts'
 import { UpstreamFailure } from '../../../server/upstreams/failure.ts'
-import type { Outcome } from '../../../server/upstreams/read-outcome.ts'
+import type { UpstreamTaskOutcome } from '../../../server/upstreams/read-outcome.ts'
 import { wire } from '../recording-vendor.ts'
 
-const PROCESSING: Outcome = { state: 'processing', document: {} }
-const DONE: Outcome = { state: 'done', document: { result: { text: 'hello' } } }
-const failed = (code: string): Outcome => ({ state: 'failed', code, message: `code ${code}` })
+const PROCESSING: UpstreamTaskOutcome = { state: 'processing', document: {} }
+const DONE: UpstreamTaskOutcome = { state: 'done', document: { result: { text: 'hello' } } }
+const failed = (code: string): UpstreamTaskOutcome => ({
+  state: 'failed',
+  code,
+  message: `code ${code}`,
+})
 const trouble = () => new UpstreamFailure('busy', { message: 'slow down' })
 
 /** Each look takes the next answer, the last one for ever; time passes as it is waited for. */
-async function follow(answers: readonly (Outcome | Error)[], deadlineMs = 60_000) {
+async function follow(answers: readonly (UpstreamTaskOutcome | Error)[], deadlineMs = 60_000) {
   const waits: number[] = []
   let elapsedMs = 0
   const patient = {

@@ -1,13 +1,13 @@
 /** What is drawn within a chart: its axes, its columns, its lines. */
 import { useLanguage } from '../../lib/i18n.tsx'
-import type { Step } from './fill-buckets.ts'
+import type { BucketStep } from './fill-buckets.ts'
 import { labelledSlots } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
 import type { Point, Series } from './time-chart.tsx'
 
 /** Where things stand, in pixels. */
-export interface Frame {
+export interface PlotArea {
   readonly left: number
   readonly right: number
   readonly bottom: number
@@ -21,9 +21,9 @@ export interface Frame {
 const LABEL_WIDTH = 76
 
 interface AxesProps {
-  readonly frame: Frame
+  readonly frame: PlotArea
   readonly points: readonly Point[]
-  readonly step: Step
+  readonly step: BucketStep
   readonly format: (value: number) => string
 }
 
@@ -60,7 +60,7 @@ export function Axes({ frame, points, step, format }: AxesProps) {
 }
 
 interface MarksProps {
-  readonly frame: Frame
+  readonly frame: PlotArea
   readonly points: readonly Point[]
   readonly series: readonly Series[]
   readonly kind: 'columns' | 'lines'

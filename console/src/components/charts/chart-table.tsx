@@ -2,7 +2,7 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
-import type { Step } from './fill-buckets.ts'
+import type { BucketStep } from './fill-buckets.ts'
 import { slotLabel } from './slot-label.ts'
 import type { Point, Series } from './time-chart.tsx'
 
@@ -10,7 +10,7 @@ interface ChartTableProps {
   readonly label: string
   readonly points: readonly Point[]
   readonly series: readonly Series[]
-  readonly step: Step
+  readonly step: BucketStep
 }
 
 export function ChartTable({ label, points, series, step }: ChartTableProps) {

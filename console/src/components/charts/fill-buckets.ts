@@ -1,6 +1,6 @@
 /** The API leaves out hours and days without a call; a chart shows them as nothing. */
 
-export type Step = 'hour' | 'day'
+export type BucketStep = 'hour' | 'day'
 
 interface Bucket {
   readonly at: string
@@ -9,7 +9,7 @@ interface Bucket {
 /** One entry for each step from `from` to `to`, with its bucket if there is one. */
 export function fillBuckets<Row extends Bucket>(
   rows: readonly Row[],
-  { from, to, step }: { readonly from: string; readonly to: string; readonly step: Step },
+  { from, to, step }: { readonly from: string; readonly to: string; readonly step: BucketStep },
 ): readonly { readonly at: string; readonly row: Row | undefined }[] {
   const byTime = new Map(rows.map((row) => [new Date(row.at).getTime(), row]))
   const filled: { at: string; row: Row | undefined }[] = []
@@ -20,7 +20,7 @@ export function fillBuckets<Row extends Bucket>(
   return filled
 }
 
-function beginning(time: string, step: Step): Date {
+function beginning(time: string, step: BucketStep): Date {
   const at = new Date(time)
   if (step === 'day') at.setHours(0)
   at.setMinutes(0, 0, 0)
@@ -28,7 +28,7 @@ function beginning(time: string, step: Step): Date {
 }
 
 /** A local day may have 23 or 25 hours. */
-function next(at: Date, step: Step): Date {
+function next(at: Date, step: BucketStep): Date {
   if (step === 'hour') return new Date(at.getTime() + 3_600_000)
   return new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1)
 }

@@ -1,14 +1,14 @@
 /** The name of an hour or a day, below a chart or in its tip. */
 import { localeOf } from '../../lib/format.ts'
 import type { Language } from '../../lib/language.ts'
-import type { Step } from './fill-buckets.ts'
+import type { BucketStep } from './fill-buckets.ts'
 
 const HOUR = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 const DAY = { month: 'short', day: 'numeric' } as const
 
 export function slotLabel(
   at: string,
-  step: Step,
+  step: BucketStep,
   language: Language,
   form: 'short' | 'long',
 ): string {

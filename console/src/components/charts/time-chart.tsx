@@ -8,9 +8,9 @@ import { useElementSize } from '@mantine/hooks'
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
-import { Axes, type Frame, Marks } from './chart-marks.tsx'
+import { Axes, Marks, type PlotArea } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
-import type { Step } from './fill-buckets.ts'
+import type { BucketStep } from './fill-buckets.ts'
 import { axisMarks } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
@@ -33,7 +33,7 @@ export interface Point {
 interface TimeChartProps {
   readonly label: string
   readonly kind: 'columns' | 'lines'
-  readonly step: Step
+  readonly step: BucketStep
   readonly series: readonly Series[]
   readonly points: readonly Point[]
   /** Of the marks at the side. */
@@ -100,7 +100,7 @@ export function TimeChart(props: TimeChartProps) {
   )
 }
 
-function measure({ kind, points }: TimeChartProps, width: number, height: number): Frame {
+function measure({ kind, points }: TimeChartProps, width: number, height: number): PlotArea {
   const heights = points.map(({ values }) => {
     const known = values.map((value) => value ?? 0)
     return kind === 'columns' ? known.reduce((sum, one) => sum + one, 0) : Math.max(0, ...known)
@@ -121,7 +121,7 @@ function measure({ kind, points }: TimeChartProps, width: number, height: number
   }
 }
 
-function slotAt(event: PointerEvent<HTMLElement>, frame: Frame): number | undefined {
+function slotAt(event: PointerEvent<HTMLElement>, frame: PlotArea): number | undefined {
   const x = event.clientX - event.currentTarget.getBoundingClientRect().left
   if (x < frame.left || x >= frame.right) return undefined
   return Math.floor((x - frame.left) / frame.slotWidth)
@@ -134,7 +134,7 @@ function walk({ key }: KeyboardEvent, at: number | undefined, count: number): nu
 }
 
 interface CursorProps {
-  readonly frame: Frame
+  readonly frame: PlotArea
   readonly slot: number
   readonly height: number
 }
@@ -156,7 +156,7 @@ function Cursor({ frame, slot }: CursorProps) {
 interface TipProps extends Pick<TimeChartProps, 'series' | 'step'> {
   readonly point: Point
   readonly slot: number
-  readonly frame: Frame
+  readonly frame: PlotArea
 }
 
 /** On the side of the slot where there is room. */

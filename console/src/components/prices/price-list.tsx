@@ -16,7 +16,7 @@ interface PriceListProps {
   readonly most?: number
 }
 
-export function PriceList({ currency, prices, most = prices.length }: PriceListProps) {
+export function PriceLines({ currency, prices, most = prices.length }: PriceListProps) {
   const words = usePriceWords()
   const shown = prices.slice(0, most)
   return (

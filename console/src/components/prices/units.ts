@@ -1,5 +1,5 @@
 /** Every unit that a price can be of, in the order in which records list them. */
-export const UNITS: readonly string[] = [
+export const UNIT_ORDER: readonly string[] = [
   'input_token',
   'cached_input_token',
   'cache_write_token',

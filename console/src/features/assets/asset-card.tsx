@@ -6,7 +6,7 @@ import { TimeText } from '../../components/text/time-text.tsx'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { CopyPane } from './copy-pane.tsx'
-import { Media } from './media.tsx'
+import { AssetMedia } from './media.tsx'
 import { messages } from './messages.ts'
 import classes from './page.module.css'
 import type { Asset, Pair } from './pair-assets.ts'
@@ -29,7 +29,7 @@ export function AssetCard({ pair, onOpen }: AssetCardProps) {
           <figcaption className={classes.caption}>
             {t(isVideo || kind === 'image' ? 'original' : kind)}
           </figcaption>
-          <Media asset={asset} poster={poster} isBare />
+          <AssetMedia asset={asset} poster={poster} isBare />
         </figure>
         {isVideo ? (
           <figure className={classes.pane}>

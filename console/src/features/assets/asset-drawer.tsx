@@ -14,7 +14,7 @@ import { formatBytes, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { Media } from './media.tsx'
+import { AssetMedia } from './media.tsx'
 import { messages } from './messages.ts'
 import type { Asset } from './pair-assets.ts'
 
@@ -70,7 +70,7 @@ function One({ asset, onDeleted }: OneProps) {
       <Text size="sm" fw={500}>
         {t(asset.kind === 'video' || asset.kind === 'image' ? 'original' : asset.kind)}
       </Text>
-      <Media asset={asset} />
+      <AssetMedia asset={asset} />
       <Acts asset={asset} onDeleted={onDeleted} />
       <Facts asset={asset} />
     </Stack>

@@ -5,14 +5,14 @@ import { formatDuration, formatSpan, formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useNow } from '../../lib/use-now.ts'
 import { EraseSubtitles } from './erase-subtitles.tsx'
-import { Media } from './media.tsx'
+import { AssetMedia } from './media.tsx'
 import { messages } from './messages.ts'
 import classes from './page.module.css'
 import type { Pair } from './pair-assets.ts'
 
 export function CopyPane({ pair: { asset, copy } }: { readonly pair: Pair }) {
   const t = useMessages(messages)
-  if (copy) return <Media asset={copy} isBare />
+  if (copy) return <AssetMedia asset={copy} isBare />
   if (asset.erasing) return <Erasing {...asset.erasing} />
   const { erase_until: until } = asset
   return (

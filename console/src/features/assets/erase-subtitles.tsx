@@ -3,7 +3,7 @@ import { Button, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { ApiError, callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -55,7 +55,7 @@ function ErasePrice() {
       <Text size="xs" c="dimmed" mt="sm">
         {t('price')}
       </Text>
-      {model.free ? t('free') : <PriceList currency={model.currency} prices={model.prices} />}
+      {model.free ? t('free') : <PriceLines currency={model.currency} prices={model.prices} />}
     </>
   )
 }

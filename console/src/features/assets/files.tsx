@@ -20,7 +20,7 @@ import { messages } from './messages.ts'
 const FILES = 'GET /accounts/:account_id/files'
 type StoredFile = RowOf<typeof FILES>
 
-export function Files() {
+export function FilesTable() {
   const t = useMessages(messages)
   const account = useAccount()
   const pages = useAdminPages(FILES, { params: { account_id: account.id } })

@@ -12,7 +12,7 @@ interface MediaProps {
   readonly isBare?: boolean
 }
 
-export function Media({ asset, poster, isBare = false }: MediaProps) {
+export function AssetMedia({ asset, poster, isBare = false }: MediaProps) {
   const t = useMessages(messages)
   const { url, kind, copy } = asset
   if (!url || copy.state !== 'stored') {

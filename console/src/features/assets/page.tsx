@@ -13,7 +13,7 @@ import { useUrlState } from '../../lib/url-state.ts'
 import { useAdminPages } from '../../lib/use-admin.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetDrawer } from './asset-drawer.tsx'
-import { Files } from './files.tsx'
+import { FilesTable } from './files.tsx'
 import { messages } from './messages.ts'
 import classes from './page.module.css'
 import { pairAssets } from './pair-assets.ts'
@@ -66,7 +66,7 @@ export function Page() {
           </Button>
         </Center>
       ) : null}
-      <Files />
+      <FilesTable />
       <AssetDrawer id={id} all={pages.rows} onClose={() => url.set({ id: '' })} />
     </>
   )

@@ -9,7 +9,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { type ApiKey, STATE_TONES } from './api-key.ts'
 import { messages } from './messages.ts'
 
-export function useColumns(currency: string): readonly Column<ApiKey>[] {
+export function useKeyColumns(currency: string): readonly Column<ApiKey>[] {
   const t = useMessages(messages)
   const { language } = useLanguage()
   return [

@@ -5,7 +5,7 @@ import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { EMPTY_DRAFT, KeyFields, toBody } from './key-fields.tsx'
+import { EMPTY_DRAFT, KeyFields, toKeyBody } from './key-fields.tsx'
 import { KeyShownOnce } from './key-shown-once.tsx'
 import { messages } from './messages.ts'
 
@@ -26,7 +26,7 @@ export function CreateKey({ isOpen, currency, onClose }: CreateKeyProps) {
     create.reset()
   }
   const send = async () => {
-    await create.mutateAsync({ params: { account_id: account.id }, body: toBody(draft) })
+    await create.mutateAsync({ params: { account_id: account.id }, body: toKeyBody(draft) })
   }
   const secret = create.data?.key
   return (

@@ -7,7 +7,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
-import { KeyFields, toBody, toDraft } from './key-fields.tsx'
+import { KeyFields, toKeyBody, toKeyDraft } from './key-fields.tsx'
 import { messages } from './messages.ts'
 
 interface EditKeyProps {
@@ -30,11 +30,11 @@ export function EditKey({ isOpen, ...props }: EditKeyProps) {
 function EditForm({ apiKey, currency, onClose }: Omit<EditKeyProps, 'isOpen'>) {
   const t = useMessages(messages)
   const account = useAccount()
-  const [draft, setDraft] = useState(() => toDraft(apiKey))
+  const [draft, setDraft] = useState(() => toKeyDraft(apiKey))
   const change = useAdminChange('PATCH /accounts/:account_id/keys/:key_id')
   const send = async () => {
     const params = { account_id: account.id, key_id: apiKey.id }
-    await change.mutateAsync({ params, body: toBody(draft) })
+    await change.mutateAsync({ params, body: toKeyBody(draft) })
     notifyDone(t('changed'))
     onClose()
   }

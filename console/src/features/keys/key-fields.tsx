@@ -7,7 +7,7 @@ import type { ApiKey } from './api-key.ts'
 import { messages } from './messages.ts'
 
 /** What stands in the fields while they are edited. */
-export interface Draft {
+export interface KeyDraft {
   readonly name: string
   readonly models: readonly string[]
   readonly spendLimit: string
@@ -17,7 +17,7 @@ export interface Draft {
   readonly concurrentCalls: string
 }
 
-export const EMPTY_DRAFT: Draft = {
+export const EMPTY_DRAFT: KeyDraft = {
   name: '',
   models: [],
   spendLimit: '',
@@ -26,7 +26,7 @@ export const EMPTY_DRAFT: Draft = {
   concurrentCalls: '',
 }
 
-export function toDraft(key: ApiKey): Draft {
+export function toKeyDraft(key: ApiKey): KeyDraft {
   return {
     name: key.name,
     models: key.models ?? [],
@@ -38,7 +38,7 @@ export function toDraft(key: ApiKey): Draft {
 }
 
 /** The body of the request: what was left empty has no limit. */
-export function toBody(draft: Draft) {
+export function toKeyBody(draft: KeyDraft) {
   const count = (text: string) => (text === '' ? null : Number(text))
   return {
     name: draft.name,
@@ -58,14 +58,14 @@ function toLocalField(date: Date): string {
 }
 
 interface KeyFieldsProps {
-  readonly draft: Draft
+  readonly draft: KeyDraft
   readonly currency: string
-  readonly onChange: (draft: Draft) => void
+  readonly onChange: (draft: KeyDraft) => void
 }
 
 export function KeyFields({ draft, currency, onChange }: KeyFieldsProps) {
   const t = useMessages(messages)
-  const change = (changes: Partial<Draft>) => onChange({ ...draft, ...changes })
+  const change = (changes: Partial<KeyDraft>) => onChange({ ...draft, ...changes })
   return (
     <>
       <TextInput

@@ -9,7 +9,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin, useAdminPages } from '../../lib/use-admin.ts'
-import { useColumns } from './columns.tsx'
+import { useKeyColumns } from './columns.tsx'
 import { CreateKey } from './create-key.tsx'
 import { KeyDrawer } from './key-drawer.tsx'
 import { messages } from './messages.ts'
@@ -22,7 +22,7 @@ export function Page() {
   const keys = useAdminPages('GET /accounts/:account_id/keys', { params }, { live: ['usage'] })
   const balance = useAdmin('GET /accounts/:account_id/balance', { params })
   const currency = balance.data?.currency ?? 'USD'
-  const columns = useColumns(currency)
+  const columns = useKeyColumns(currency)
   const [isCreating, setCreating] = useState(false)
   const create = account.isOwner ? (
     <Button leftSection={<Icon name="plus" size={16} />} onClick={() => setCreating(true)}>

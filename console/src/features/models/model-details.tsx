@@ -1,7 +1,7 @@
 /** One model: what it is called, what it costs and did cost, and where to try it. */
 import { Group, Loader, Stack, Text, Title } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
@@ -23,7 +23,7 @@ interface PricesProps {
 
 export function Prices({ model, most = model.prices.length }: PricesProps) {
   const t = useMessages(messages)
-  if (!model.free) return <PriceList currency={model.currency} prices={model.prices} most={most} />
+  if (!model.free) return <PriceLines currency={model.currency} prices={model.prices} most={most} />
   return (
     <Text size="sm" c="dimmed">
       {t('free')}
@@ -121,7 +121,7 @@ function PriceHistory({ model }: { readonly model: Model }) {
             <Text size="xs" c="dimmed">
               {t('from')} <TimeText time={one.effective_from} form="full" />
             </Text>
-            <PriceList currency={one.currency} prices={one.prices} />
+            <PriceLines currency={one.currency} prices={one.prices} />
           </div>
         ))}
       </Stack>

@@ -1,9 +1,9 @@
 /** The kinds of models, in words. */
 import { useMessages } from '../../lib/i18n.tsx'
-import type { ModelType } from '../../lib/model-types.ts'
+import type { ShownModelType } from '../../lib/model-types.ts'
 import { messages } from './messages.ts'
 
-export function useKindName(): (kind: ModelType) => string {
+export function useKindName(): (kind: ShownModelType) => string {
   const t = useMessages(messages)
   return (kind) => t(kind === 'search' ? 'kind_search' : kind)
 }

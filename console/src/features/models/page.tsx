@@ -9,7 +9,7 @@ import { CopyButton } from '../../components/text/copy-button.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
-import { MODEL_TYPES } from '../../lib/model-types.ts'
+import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
@@ -35,7 +35,7 @@ export function Page() {
         <TextFilter label={t('search')} {...list.field('search')} />
         <SelectFilter
           label={t('type')}
-          options={MODEL_TYPES.map((value) => ({ value, label: kindName(value) }))}
+          options={MODEL_TYPE_ORDER.map((value) => ({ value, label: kindName(value) }))}
           {...list.field('type')}
         />
       </Filters>

@@ -13,7 +13,7 @@ interface NewAccountProps {
   readonly onCreated: (id: string) => void
 }
 
-export function NewAccount({ isOpen, onClose, onCreated }: NewAccountProps) {
+export function NewAccountDialog({ isOpen, onClose, onCreated }: NewAccountProps) {
   const t = useMessages(messages)
   return (
     <Modal opened={isOpen} onClose={onClose} title={t('newAccount')}>

@@ -16,7 +16,7 @@ import { useListState } from '../../lib/list-state.ts'
 import { type RowOf, useAdmin, useAdminPages } from '../../lib/use-admin.ts'
 import { AccountDetails } from './account-details.tsx'
 import { messages } from './messages.ts'
-import { NewAccount } from './new-account.tsx'
+import { NewAccountDialog } from './new-account.tsx'
 
 const KEY = 'GET /operator/accounts'
 type Account = RowOf<typeof KEY>
@@ -64,7 +64,11 @@ export function Page() {
         }
       />
       <OpenAccount id={list.openId} onClose={list.close} />
-      <NewAccount isOpen={isCreating} onClose={() => setCreating(false)} onCreated={list.open} />
+      <NewAccountDialog
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={list.open}
+      />
     </>
   )
 }

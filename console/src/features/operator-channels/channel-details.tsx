@@ -9,13 +9,13 @@ import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { type Channel, ChannelForm, type Upstream } from './channel-form.tsx'
+import { ChannelForm, type EditedChannel, type UpstreamListing } from './channel-form.tsx'
 import { messages } from './messages.ts'
 import { TestChannel } from './test-channel.tsx'
 
 interface ChannelDetailsProps {
-  readonly channel: Channel
-  readonly upstreams: readonly Upstream[]
+  readonly channel: EditedChannel
+  readonly upstreams: readonly UpstreamListing[]
   readonly onClose: () => void
 }
 

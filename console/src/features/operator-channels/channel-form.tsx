@@ -8,15 +8,15 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { FieldInput } from './field-input.tsx'
 import { messages } from './messages.ts'
-import { listFields, readValues, toSettings } from './setting-fields.ts'
+import { listSettingFields, readValues, toSettings } from './setting-fields.ts'
 
-export type Upstream = AdminAnswer<'GET /operator/upstreams'>['data'][number]
-export type Channel = AdminAnswer<'GET /operator/channels/:channel_id'>
+export type UpstreamListing = AdminAnswer<'GET /operator/upstreams'>['data'][number]
+export type EditedChannel = AdminAnswer<'GET /operator/channels/:channel_id'>
 
 interface ChannelFormProps {
-  readonly upstreams: readonly Upstream[]
+  readonly upstreams: readonly UpstreamListing[]
   /** Absent for a new one. */
-  readonly channel?: Channel
+  readonly channel?: EditedChannel
   readonly onSaved: (id: string) => void
 }
 
@@ -66,14 +66,14 @@ export function ChannelForm({ upstreams, channel, onSaved }: ChannelFormProps) {
 
 interface SettingsFormProps {
   readonly id: string
-  readonly upstream: Upstream
-  readonly channel?: Channel
+  readonly upstream: UpstreamListing
+  readonly channel?: EditedChannel
   readonly onSaved: (id: string) => void
 }
 
 function SettingsForm({ id, upstream, channel, onSaved }: SettingsFormProps) {
   const t = useMessages(messages)
-  const fields = listFields(upstream.settings_schema, upstream.secrets)
+  const fields = listSettingFields(upstream.settings_schema, upstream.secrets)
   const [values, setValues] = useState(() => readValues(fields, channel?.settings ?? {}))
   const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('PUT /operator/channels/:channel_id')

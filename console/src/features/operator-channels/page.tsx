@@ -14,7 +14,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { ChannelDetails } from './channel-details.tsx'
-import { ChannelForm, type Upstream } from './channel-form.tsx'
+import { ChannelForm, type UpstreamListing } from './channel-form.tsx'
 import { messages } from './messages.ts'
 
 const REFRESH_MS = 5_000
@@ -77,7 +77,7 @@ export function Page() {
 
 interface OpenChannelProps {
   readonly id: string
-  readonly upstreams: readonly Upstream[]
+  readonly upstreams: readonly UpstreamListing[]
   readonly onClose: () => void
 }
 

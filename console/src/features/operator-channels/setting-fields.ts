@@ -12,13 +12,13 @@ export interface Field {
 }
 
 /** Every value as the form holds it: text, `'true'` or `'false'` for a switch. */
-export type Values = Readonly<Record<string, string>>
+export type SettingValues = Readonly<Record<string, string>>
 
 type Schema = Readonly<Record<string, unknown>>
 
 const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null
 
-export function listFields(schema: Schema, secrets: readonly string[]): Field[] {
+export function listSettingFields(schema: Schema, secrets: readonly string[]): Field[] {
   const properties = isSchema(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required : []
   return Object.entries(properties).map(([name, member]) => {
@@ -47,7 +47,7 @@ function toText(value: unknown): string {
 }
 
 /** What the form begins with: the channel's settings, else the defaults. Secrets begin empty. */
-export function readValues(fields: readonly Field[], settings: Schema): Values {
+export function readValues(fields: readonly Field[], settings: Schema): SettingValues {
   const entries = fields.map(({ name, kind, initial }) => {
     const current = settings[name]
     if (kind === 'secret') return [name, ''] as const
@@ -59,7 +59,7 @@ export function readValues(fields: readonly Field[], settings: Schema): Values {
 /** Empty fields are left out: the server has the defaults, and keeps secrets as they are. */
 export function toSettings(
   fields: readonly Field[],
-  values: Values,
+  values: SettingValues,
 ): { readonly settings: Record<string, unknown> } | { readonly badJson: string } {
   const settings: Record<string, unknown> = {}
   for (const { name, kind } of fields) {

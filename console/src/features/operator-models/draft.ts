@@ -16,7 +16,7 @@ export interface RouteDraft {
   readonly costs: readonly PriceDraft[]
 }
 
-export interface Draft {
+export interface ModelDraft {
   readonly id: string
   readonly type: string
   readonly currency: string
@@ -36,7 +36,7 @@ export const NEW_ROUTE: RouteDraft = {
   costs: [],
 }
 
-export const NEW_DRAFT: Draft = {
+export const NEW_DRAFT: ModelDraft = {
   id: '',
   type: 'chat',
   currency: 'CNY',
@@ -71,7 +71,7 @@ interface StoredModel {
   readonly details: object
 }
 
-export function toDraft(model: StoredModel): Draft {
+export function toModelDraft(model: StoredModel): ModelDraft {
   return {
     id: model.id,
     type: model.type,
@@ -102,7 +102,7 @@ function toJson(value: object): string {
 export class BadJson extends Error {}
 
 /** The body of PUT /operator/models/:model_id. Throws BadJson. */
-export function toBody(draft: Draft) {
+export function toModelBody(draft: ModelDraft) {
   return {
     type: draft.type,
     currency: draft.currency,

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { TextLink } from '../../components/links.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
@@ -13,7 +13,7 @@ import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { toDraft } from './draft.ts'
+import { toModelDraft } from './draft.ts'
 import { Margins } from './margins.tsx'
 import { messages } from './messages.ts'
 import { ModelForm } from './model-form.tsx'
@@ -33,7 +33,9 @@ export function ModelDetails({ model, onClose }: ModelDetailsProps) {
   const t = useMessages(messages)
   const [isEditing, setEditing] = useState(false)
   if (isEditing) {
-    return <ModelForm initial={toDraft(model)} isNew={false} onSaved={() => setEditing(false)} />
+    return (
+      <ModelForm initial={toModelDraft(model)} isNew={false} onSaved={() => setEditing(false)} />
+    )
   }
   return (
     <Stack gap="lg">
@@ -67,7 +69,7 @@ function Facts({ model }: { readonly model: Model }) {
         { label: t('status'), value: <WorkStatus status={model.status} /> },
         {
           label: t('prices'),
-          value: free ? t('free') : <PriceList currency={currency ?? 'CNY'} prices={prices} />,
+          value: free ? t('free') : <PriceLines currency={currency ?? 'CNY'} prices={prices} />,
         },
         {
           label: t('routes'),
@@ -103,7 +105,7 @@ function Costs({ currency, costs }: CostsProps) {
       <Text size="xs" c="dimmed">
         {costs ? t('costs') : t('noCosts')}
       </Text>
-      {costs ? <PriceList currency={currency ?? 'CNY'} prices={costs} /> : null}
+      {costs ? <PriceLines currency={currency ?? 'CNY'} prices={costs} /> : null}
     </>
   )
 }
@@ -129,7 +131,7 @@ function History({ model }: { readonly model: Model }) {
               </Text>
               <StatusBadge tone={TONES[one.state]} label={t(`state_${one.state}`)} />
             </Group>
-            <PriceList currency={one.currency} prices={one.prices} />
+            <PriceLines currency={one.currency} prices={one.prices} />
           </div>
         ))}
       </Stack>

@@ -4,14 +4,14 @@ import { type FormEvent, useState } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { MODEL_TYPES } from '../../lib/model-types.ts'
+import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { BadJson, type Draft, toBody } from './draft.ts'
+import { BadJson, type ModelDraft, toModelBody } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceRows, RouteRows } from './row-fields.tsx'
 
 interface ModelFormProps {
-  readonly initial: Draft
+  readonly initial: ModelDraft
   readonly isNew: boolean
   readonly onSaved: (id: string) => void
 }
@@ -22,13 +22,13 @@ export function ModelForm({ initial, isNew, onSaved }: ModelFormProps) {
   const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('PUT /operator/models/:model_id')
   const channels = useAdmin('GET /operator/channels', {})
-  const set = (more: Partial<Draft>) => setDraft({ ...draft, ...more })
+  const set = (more: Partial<ModelDraft>) => setDraft({ ...draft, ...more })
   const submit = async (event: FormEvent) => {
     event.preventDefault()
     setProblem(undefined)
     const id = draft.id.trim()
     try {
-      await change.mutateAsync({ params: { model_id: id }, body: toBody(draft) })
+      await change.mutateAsync({ params: { model_id: id }, body: toModelBody(draft) })
       notifyDone(t('saved', { id }))
       onSaved(id)
     } catch (error) {
@@ -67,9 +67,9 @@ export function ModelForm({ initial, isNew, onSaved }: ModelFormProps) {
 }
 
 interface BasicsProps {
-  readonly draft: Draft
+  readonly draft: ModelDraft
   readonly isNew: boolean
-  readonly set: (more: Partial<Draft>) => void
+  readonly set: (more: Partial<ModelDraft>) => void
 }
 
 function Basics({ draft, isNew, set }: BasicsProps) {
@@ -90,7 +90,7 @@ function Basics({ draft, isNew, set }: BasicsProps) {
         <Select
           label={t('type')}
           w={140}
-          data={MODEL_TYPES}
+          data={MODEL_TYPE_ORDER}
           allowDeselect={false}
           value={draft.type}
           onChange={(type) => set({ type: type ?? draft.type })}

@@ -7,13 +7,13 @@ import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
 import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { MODEL_TYPES } from '../../lib/model-types.ts'
+import { MODEL_TYPE_ORDER } from '../../lib/model-types.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { asPages, useAdmin } from '../../lib/use-admin.ts'
 import { NEW_DRAFT } from './draft.ts'
@@ -53,7 +53,7 @@ export function Page() {
         <SelectFilter
           label={t('type')}
           value={filters.type}
-          options={MODEL_TYPES.map((value) => ({ value, label: value }))}
+          options={MODEL_TYPE_ORDER.map((value) => ({ value, label: value }))}
           onChange={(type) => url.set({ type })}
         />
         <Switch
@@ -120,7 +120,7 @@ function useColumns(): Column<Row>[] {
             {t('free')}
           </Text>
         ) : (
-          <PriceList currency={currency ?? 'CNY'} prices={prices} most={2} />
+          <PriceLines currency={currency ?? 'CNY'} prices={prices} most={2} />
         ),
     },
     {
@@ -128,7 +128,7 @@ function useColumns(): Column<Row>[] {
       header: t('cost'),
       render: ({ routes: [first] }) =>
         first?.costs ? (
-          <PriceList currency={first.currency ?? 'CNY'} prices={first.costs} most={2} />
+          <PriceLines currency={first.currency ?? 'CNY'} prices={first.costs} most={2} />
         ) : (
           '–'
         ),

@@ -2,14 +2,14 @@
 import { Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { TimeText } from '../../components/text/time-text.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import { BadJson, toDraft, toPrices } from './draft.ts'
+import { BadJson, toModelDraft, toPrices } from './draft.ts'
 import { messages } from './messages.ts'
 import { PriceProblems } from './price-problems.tsx'
 import { PriceRows } from './row-fields.tsx'
@@ -62,7 +62,7 @@ function OnePlan({ model, plan }: { readonly model: Model; readonly plan: Plan }
           {t('withdraw')}
         </Button>
       </Group>
-      <PriceList currency={model.currency ?? 'CNY'} prices={prices} />
+      <PriceLines currency={model.currency ?? 'CNY'} prices={prices} />
       <PriceProblems
         problems={plan.price_problems.filter(({ problem }) => problem !== 'unknown_cost')}
       />
@@ -95,7 +95,7 @@ function tomorrow(): string {
 function PlanForm({ model, onDone }: { readonly model: Model; readonly onDone: () => void }) {
   const t = useMessages(messages)
   const [at, setAt] = useState(tomorrow)
-  const [prices, setPrices] = useState(toDraft(model).prices)
+  const [prices, setPrices] = useState(toModelDraft(model).prices)
   const [problem, setProblem] = useState<Error>()
   const change = useAdminChange('POST /operator/models/:model_id/planned-prices')
   const submit = async (event: FormEvent) => {

@@ -1,7 +1,7 @@
 /** The rows of the form: prices and routes, each added and removed. */
 import { ActionIcon, Box, Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
-import { UNITS } from '../../components/prices/units.ts'
+import { UNIT_ORDER } from '../../components/prices/units.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { NEW_PRICE, NEW_ROUTE, type PriceDraft, type RouteDraft } from './draft.ts'
 import { messages } from './messages.ts'
@@ -50,7 +50,7 @@ export function PriceRows({ title, act, rows, onChange }: PriceRowsProps) {
               label={t('unit')}
               size="xs"
               w={190}
-              data={UNITS}
+              data={UNIT_ORDER}
               searchable
               allowDeselect={false}
               value={row.unit}

@@ -5,9 +5,9 @@ import { Panel } from '../../components/page/panel.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { OperatorOverview } from './page.tsx'
 
-export function Channels({ channels }: { readonly channels: Overview['channels'] }) {
+export function Channels({ channels }: { readonly channels: OperatorOverview['channels'] }) {
   const t = useMessages(messages)
   const { ready, resting, unusable } = channels
   const aside = (

@@ -23,14 +23,14 @@ interface Earner {
 }
 
 const ORDERS = ['revenue', 'cost', 'margin', 'share', 'calls', 'errors'] as const
-export type Order = (typeof ORDERS)[number]
+export type EarningsOrder = (typeof ORDERS)[number]
 
-export function readOrder(text: string): Order {
+export function readEarningsOrder(text: string): EarningsOrder {
   return ORDERS.find((one) => one === text) ?? 'revenue'
 }
 
 /** What stands first: the largest, but of margins the smallest, which want looking at. */
-const RANKS: Readonly<Record<Order, (row: Earner) => number>> = {
+const RANKS: Readonly<Record<EarningsOrder, (row: Earner) => number>> = {
   revenue: ({ revenue }) => -Number(revenue),
   cost: ({ upstream_cost: cost }) => -Number(cost),
   margin: ({ margin }) => (margin === null ? Number.MAX_VALUE : Number(margin)),
@@ -47,7 +47,7 @@ interface EarningsTableProps {
   /** What a name is: the head of its column. */
   readonly what: string
   readonly rows: readonly Earner[]
-  readonly order: Order
+  readonly order: EarningsOrder
   /** Where a name leads. */
   readonly linkOf: (name: string) => { to: string; search: Readonly<Record<string, string>> }
 }
@@ -130,8 +130,8 @@ function MarginShare({ row }: { readonly row: Earner }) {
 }
 
 interface OrderSelectProps {
-  readonly value: Order
-  readonly onChange: (order: Order) => void
+  readonly value: EarningsOrder
+  readonly onChange: (order: EarningsOrder) => void
 }
 
 export function OrderSelect({ value, onChange }: OrderSelectProps) {
@@ -152,7 +152,7 @@ export function OrderSelect({ value, onChange }: OrderSelectProps) {
       allowDeselect={false}
       value={value}
       data={ORDERS.map((one) => ({ value: one, label: names[one] }))}
-      onChange={(next) => onChange(readOrder(next ?? ''))}
+      onChange={(next) => onChange(readEarningsOrder(next ?? ''))}
     />
   )
 }

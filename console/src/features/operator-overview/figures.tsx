@@ -6,11 +6,11 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { OperatorOverview } from './page.tsx'
 
-type Currency = Overview['currencies'][number]
+type Currency = OperatorOverview['currencies'][number]
 
-export function Figures({ overview }: { readonly overview: Overview }) {
+export function OperatorFigures({ overview }: { readonly overview: OperatorOverview }) {
   const last = overview.currencies.at(-1)
   return (
     <Stack gap="md">
@@ -36,7 +36,7 @@ export function Figures({ overview }: { readonly overview: Overview }) {
 }
 
 /** What is there at this moment, in no currency. */
-function Now({ overview }: { readonly overview: Overview }) {
+function Now({ overview }: { readonly overview: OperatorOverview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   return (

@@ -10,22 +10,27 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { formatCompact, formatMoney, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import { RANGES, readRange, spanOf } from '../../lib/range.ts'
+import { RANGES, readRangeName, spanOf } from '../../lib/range.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { Channels } from './channels.tsx'
-import { EarningsTable, type Order, OrderSelect, readOrder } from './earnings-table.tsx'
-import { Figures } from './figures.tsx'
+import {
+  type EarningsOrder,
+  EarningsTable,
+  OrderSelect,
+  readEarningsOrder,
+} from './earnings-table.tsx'
+import { OperatorFigures } from './figures.tsx'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /operator/overview'
 const REFRESH_MS = 15_000
-export type Overview = AdminAnswer<typeof KEY>
+export type OperatorOverview = AdminAnswer<typeof KEY>
 
 export function Page() {
   const t = useMessages(messages)
   const url = useUrlState(['range', 'order'])
-  const range = readRange(url.values.range)
+  const range = readRangeName(url.values.range)
   const span = useMemo(() => spanOf(range, Date.now()), [range])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const { data, error, refetch } = useAdmin(
@@ -49,11 +54,11 @@ export function Page() {
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {data ? (
         <Stack gap="md">
-          <Figures overview={data} />
+          <OperatorFigures overview={data} />
           <Charts overview={data} />
           <Earners
             overview={data}
-            order={readOrder(url.values.order)}
+            order={readEarningsOrder(url.values.order)}
             onOrder={(order) => url.set({ order: order === 'revenue' ? '' : order })}
           />
           <Accounts overview={data} />
@@ -65,7 +70,7 @@ export function Page() {
 }
 
 interface PartProps {
-  readonly overview: Overview
+  readonly overview: OperatorOverview
 }
 
 function Charts({ overview }: PartProps) {
@@ -124,8 +129,8 @@ function Charts({ overview }: PartProps) {
 }
 
 interface EarnersProps extends PartProps {
-  readonly order: Order
-  readonly onOrder: (order: Order) => void
+  readonly order: EarningsOrder
+  readonly onOrder: (order: EarningsOrder) => void
 }
 
 function Earners({ overview, order, onOrder }: EarnersProps) {

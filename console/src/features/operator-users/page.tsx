@@ -14,7 +14,7 @@ import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { type RowOf, useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { Tokens } from './tokens.tsx'
+import { AllTokens } from './tokens.tsx'
 
 const LIST = 'GET /operator/users'
 type User = RowOf<typeof LIST>
@@ -38,7 +38,7 @@ export function Page() {
         empty={<EmptyState icon="users" title={t('emptyTitle')} action={invite} />}
       />
       <Space h="lg" />
-      <Tokens />
+      <AllTokens />
       <LockDialog user={asked?.act === 'lock' ? asked.user : undefined} onClose={close} />
       <ResetDialog
         user={asked?.act === 'reset' ? asked.user : undefined}

@@ -19,7 +19,7 @@ const TONES: Readonly<Record<Token['state'], Tone>> = {
   revoked: 'quiet',
 }
 
-export function Tokens() {
+export function AllTokens() {
   const t = useMessages(messages)
   const pages = useAdminPages(LIST, {})
   const [revoked, setRevoked] = useState<Token>()

@@ -4,21 +4,21 @@ import { useMemo } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { RANGES, type RangeName, readRange, spanOf } from '../../lib/range.ts'
+import { RANGES, type RangeName, readRangeName, spanOf } from '../../lib/range.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { Charts } from './charts.tsx'
 import { messages } from './messages.ts'
 import { Shares } from './shares.tsx'
-import { Totals } from './totals.tsx'
+import { UsageTotals } from './totals.tsx'
 
 export type Summary = AdminAnswer<'GET /accounts/:account_id/usage/summary'>
 
-export function Figures() {
+export function AccountFigures() {
   const t = useMessages(messages)
   const url = useUrlState(['range'])
-  const range = readRange(url.values.range)
+  const range = readRangeName(url.values.range)
   return (
     <Stack gap="md" component="section">
       <Group justify="space-between" mt="sm">
@@ -62,7 +62,7 @@ function Activity({ range }: { readonly range: RangeName }) {
   if (!data) return <Skeleton height={360} />
   return (
     <>
-      <Totals summary={data} />
+      <UsageTotals summary={data} />
       <Charts summary={data} />
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="md">
         <Shares summary={data} />

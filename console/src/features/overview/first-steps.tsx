@@ -6,7 +6,7 @@ import { Panel } from '../../components/page/panel.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { AccountOverview } from './page.tsx'
 
 const STEPS = [
   ['has_credit', 'stepCredit', '/billing'],
@@ -14,7 +14,7 @@ const STEPS = [
   ['has_call', 'stepCall', '/playground'],
 ] as const
 
-export function FirstSteps({ steps }: { readonly steps: Overview['first_steps'] }) {
+export function FirstSteps({ steps }: { readonly steps: AccountOverview['first_steps'] }) {
   const t = useMessages(messages)
   if (STEPS.every(([name]) => steps[name])) return null
   const code = `curl ${location.origin}/v1/models -H "Authorization: Bearer $TRIBUTARY_KEY"`

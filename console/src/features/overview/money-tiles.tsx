@@ -5,12 +5,12 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { AccountOverview } from './page.tsx'
 
 /** Beyond a year nobody plans by it. */
 const DAYS_WORTH_TELLING = 365
 
-export function MoneyTiles({ overview }: { readonly overview: Overview }) {
+export function MoneyTiles({ overview }: { readonly overview: AccountOverview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { balance, currency, low_balance: low, tasks, spend } = overview
@@ -56,7 +56,7 @@ export function MoneyTiles({ overview }: { readonly overview: Overview }) {
 }
 
 /** Shares need no cents: a float is good enough for a comparison in percent. */
-function useComparison({ today, yesterday_by_now: before }: Overview['spend']): string {
+function useComparison({ today, yesterday_by_now: before }: AccountOverview['spend']): string {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const past = Number(before.charged)

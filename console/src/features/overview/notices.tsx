@@ -4,9 +4,9 @@ import { Notice } from '../../components/state/notice.tsx'
 import { formatMoney, formatNumber, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { AccountOverview } from './page.tsx'
 
-export function Notices({ overview }: { readonly overview: Overview }) {
+export function Notices({ overview }: { readonly overview: AccountOverview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { balance, currency, low_balance: low, deliveries } = overview

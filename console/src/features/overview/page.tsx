@@ -6,14 +6,14 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
-import { Figures } from './figures.tsx'
+import { AccountFigures } from './figures.tsx'
 import { FirstSteps } from './first-steps.tsx'
 import { messages } from './messages.ts'
 import { MoneyTiles } from './money-tiles.tsx'
 import { Notices } from './notices.tsx'
 import { RecentCalls } from './recent-calls.tsx'
 
-export type Overview = AdminAnswer<'GET /accounts/:account_id/overview'>
+export type AccountOverview = AdminAnswer<'GET /accounts/:account_id/overview'>
 
 export function Page() {
   const t = useMessages(messages)
@@ -39,7 +39,7 @@ export function Page() {
             <FirstSteps steps={overview.data.first_steps} />
           </>
         ) : null}
-        <Figures />
+        <AccountFigures />
         {overview.data ? <RecentCalls calls={overview.data.recent_calls} /> : null}
       </Stack>
     </>

@@ -7,9 +7,9 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import type { Overview } from './page.tsx'
+import type { AccountOverview } from './page.tsx'
 
-type Call = Overview['recent_calls'][number]
+type Call = AccountOverview['recent_calls'][number]
 
 const TONES: Readonly<Record<Call['status'], Tone>> = {
   running: 'busy',

@@ -7,7 +7,7 @@ import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import type { Summary } from './figures.tsx'
 import { messages } from './messages.ts'
 
-export function Totals({ summary }: { readonly summary: Summary }) {
+export function UsageTotals({ summary }: { readonly summary: Summary }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const { totals, currency, from, to } = summary

@@ -2,7 +2,7 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from '../../components/icon.tsx'
 import { Bench, type BenchProps } from './frame/bench.tsx'
-import type { Capability, Model } from './frame/capability.ts'
+import type { Capability, PlaygroundModel } from './frame/capability.ts'
 import type { messages } from './messages.ts'
 
 type Kind = keyof (typeof messages)['en'] & `kind_${string}`
@@ -73,6 +73,9 @@ export const CAPABILITIES: readonly Tried[] = [
   },
 ]
 
-export function modelsFor({ paths }: Tried, models: readonly Model[]): readonly Model[] {
+export function modelsFor(
+  { paths }: Tried,
+  models: readonly PlaygroundModel[],
+): readonly PlaygroundModel[] {
   return models.filter(({ endpoints }) => endpoints.some((path) => paths.includes(path)))
 }

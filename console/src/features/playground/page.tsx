@@ -6,7 +6,7 @@ import { ButtonLink } from '../../components/links.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
-import { PriceList } from '../../components/prices/price-list.tsx'
+import { PriceLines } from '../../components/prices/price-list.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount, useSession } from '../../lib/session.tsx'
@@ -14,7 +14,7 @@ import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
 import { CAPABILITIES, modelsFor, type Tried } from './capabilities.tsx'
 import { KeyProvider } from './frame/call/use-key.tsx'
-import type { Model } from './frame/capability.ts'
+import type { PlaygroundModel } from './frame/capability.ts'
 import { Disclosure } from './frame/fields/disclosure.tsx'
 import { messages } from './messages.ts'
 import classes from './page.module.css'
@@ -41,7 +41,7 @@ export function Page() {
   )
 }
 
-function Kinds({ models }: { readonly models: readonly Model[] }) {
+function Kinds({ models }: { readonly models: readonly PlaygroundModel[] }) {
   const t = useMessages(messages)
   const url = useUrlState(['kind', 'model'])
   const { kind, model } = url.values
@@ -89,7 +89,7 @@ function showWhole(tab: HTMLElement | null): void {
 
 interface TrialProps {
   readonly tried: Tried
-  readonly models: readonly Model[]
+  readonly models: readonly PlaygroundModel[]
   readonly wanted: string
   readonly onChoose: (id: string) => void
 }
@@ -131,8 +131,8 @@ function NoModel() {
 }
 
 interface PickerProps {
-  readonly model: Model
-  readonly models: readonly Model[]
+  readonly model: PlaygroundModel
+  readonly models: readonly PlaygroundModel[]
   readonly onChoose: (id: string) => void
 }
 
@@ -159,7 +159,7 @@ function Picker({ model, models, onChoose }: PickerProps) {
       />
       <Disclosure label={t('prices')}>
         <Group>
-          <PriceList currency={model.currency} prices={model.prices} />
+          <PriceLines currency={model.currency} prices={model.prices} />
         </Group>
       </Disclosure>
     </Stack>

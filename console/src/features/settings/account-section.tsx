@@ -7,9 +7,9 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { Selected } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
-import { Limits } from './limits.tsx'
+import { LimitsTable } from './limits.tsx'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 
 export function AccountSection({ account }: { readonly account: Selected }) {
   const t = useMessages(messages)
@@ -21,13 +21,13 @@ export function AccountSection({ account }: { readonly account: Selected }) {
     await change.mutateAsync({ params, body: { name, low_balance_at: low.trim() || null } })
     notifyDone(t('saved'))
   }
-  const id = <Row title="ID" text={<CopyText value={data.id} />} />
+  const id = <SettingRow title="ID" text={<CopyText value={data.id} />} />
   if (!account.isOwner) {
     return (
       <Panel title={t('account')}>
-        <Row title={t('accountName')} text={data.name} />
+        <SettingRow title={t('accountName')} text={data.name} />
         {id}
-        <Limits limits={data.limits} />
+        <LimitsTable limits={data.limits} />
       </Panel>
     )
   }
@@ -43,7 +43,7 @@ export function AccountSection({ account }: { readonly account: Selected }) {
           inputMode="decimal"
         />
         {id}
-        <Limits limits={data.limits} />
+        <LimitsTable limits={data.limits} />
       </SubmitForm>
     </Panel>
   )

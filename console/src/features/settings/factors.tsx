@@ -11,7 +11,7 @@ import { AddApp } from './add-app.tsx'
 import { messages } from './messages.ts'
 import { Passkeys } from './passkeys.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
 type Open = 'add' | 'remove' | 'codes' | undefined
@@ -30,7 +30,7 @@ export function Factors() {
       <Text size="sm" c="dimmed" mb="xs">
         {t('factorsText')}
       </Text>
-      <Row
+      <SettingRow
         title={t('app')}
         text={
           <StatusBadge
@@ -46,14 +46,14 @@ export function Factors() {
             {t('add')}
           </SmallButton>
         )}
-      </Row>
+      </SettingRow>
       {hasAny ? (
-        <Row
+        <SettingRow
           title={t('recoveryCodes')}
           text={t('recoveryLeft', { count: factor.recovery_codes_left })}
         >
           <SmallButton onClick={() => setOpen('codes')}>{t('newCodes')}</SmallButton>
-        </Row>
+        </SettingRow>
       ) : null}
       <Divider my="xs" />
       <Passkeys onCodes={setCodes} />

@@ -4,7 +4,7 @@ import { formatTime } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
 export function Invitations({ accountId }: { readonly accountId: string }) {
@@ -14,7 +14,11 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
   const { data } = useAdmin('GET /accounts/:account_id/invitations', { params })
   const takeBack = useAdminChange('DELETE /accounts/:account_id/invitations/:invitation_id')
   return (data?.data ?? []).map(({ id, email, expires_at }) => (
-    <Row key={id} title={email} text={t('invited', { until: formatTime(expires_at, language) })}>
+    <SettingRow
+      key={id}
+      title={email}
+      text={t('invited', { until: formatTime(expires_at, language) })}
+    >
       <SmallButton
         onClick={() =>
           takeBack.mutate({ params: { ...params, invitation_id: id } }, { onError: notifyFailed })
@@ -22,6 +26,6 @@ export function Invitations({ accountId }: { readonly accountId: string }) {
       >
         {t('takeBack')}
       </SmallButton>
-    </Row>
+    </SettingRow>
   ))
 }

@@ -12,7 +12,7 @@ import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { Invitations } from './invitations.tsx'
 import { InviteMember } from './invite-member.tsx'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
 type Member = AdminAnswer<'GET /accounts/:account_id/members'>['data'][number]
@@ -32,10 +32,10 @@ export function Members({ account }: { readonly account: Selected }) {
         {t('ownerHint')}
       </Text>
       {(data?.data ?? []).map((member) => (
-        <Row key={member.id} title={member.name || member.email} text={member.email}>
+        <SettingRow key={member.id} title={member.name || member.email} text={member.email}>
           <Marks member={member} />
           {account.isOwner ? <MemberMenu member={member} accountId={account.id} /> : null}
-        </Row>
+        </SettingRow>
       ))}
       {account.isOwner ? <Invitations accountId={account.id} /> : null}
       <InviteMember isOpen={isInviting} accountId={account.id} onClose={() => setInviting(false)} />

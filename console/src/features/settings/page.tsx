@@ -8,8 +8,8 @@ import { Factors } from './factors.tsx'
 import { Members } from './members.tsx'
 import { messages } from './messages.ts'
 import { Profile } from './profile.tsx'
-import { Sessions } from './sessions.tsx'
-import { Tokens } from './tokens.tsx'
+import { SessionsTable } from './sessions.tsx'
+import { OwnTokens } from './tokens.tsx'
 
 export function Page() {
   const t = useMessages(messages)
@@ -21,7 +21,7 @@ export function Page() {
         <Stack>
           <Profile />
           <Factors />
-          <Tokens />
+          <OwnTokens />
         </Stack>
         <Stack>
           {account ? (
@@ -30,7 +30,7 @@ export function Page() {
               <Members account={account} />
             </>
           ) : null}
-          <Sessions />
+          <SessionsTable />
         </Stack>
       </SimpleGrid>
     </>

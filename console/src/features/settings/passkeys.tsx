@@ -10,7 +10,7 @@ import { useSession } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { createPasskey } from './create-passkey.ts'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
 interface PasskeysProps {
@@ -28,7 +28,7 @@ export function Passkeys({ onCodes }: PasskeysProps) {
   const passkeys = data?.data ?? []
   return (
     <>
-      <Row
+      <SettingRow
         title={t('passkeys')}
         text={isPossible ? (passkeys.length === 0 ? t('noPasskeys') : '') : t('passkeysImpossible')}
       >
@@ -37,9 +37,9 @@ export function Passkeys({ onCodes }: PasskeysProps) {
             {t('add')}
           </SmallButton>
         ) : null}
-      </Row>
+      </SettingRow>
       {passkeys.map(({ id, name, used_at }) => (
-        <Row
+        <SettingRow
           key={id}
           title={name}
           text={
@@ -49,7 +49,7 @@ export function Passkeys({ onCodes }: PasskeysProps) {
           }
         >
           <SmallButton onClick={() => setRemoved({ id, name })}>{t('remove')}</SmallButton>
-        </Row>
+        </SettingRow>
       ))}
       <AddPasskey isOpen={isAdding} onClose={() => setAdding(false)} onCodes={onCodes} />
       <ConfirmDialog

@@ -9,7 +9,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
 export function Profile() {
@@ -25,10 +25,10 @@ export function Profile() {
     <Panel title={t('you')}>
       <SubmitForm act={t('save')} onSend={save} isInline>
         <TextInput name="name" label={t('name')} defaultValue={user.name} required />
-        <Row title={t('email')} text={user.email} />
-        <Row title={t('password')}>
+        <SettingRow title={t('email')} text={user.email} />
+        <SettingRow title={t('password')}>
           <SmallButton onClick={() => setOpen(true)}>{t('changePassword')}</SmallButton>
-        </Row>
+        </SettingRow>
       </SubmitForm>
       <ChangePassword isOpen={isOpen} email={user.email} onClose={() => setOpen(false)} />
     </Panel>

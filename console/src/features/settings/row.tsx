@@ -8,7 +8,7 @@ interface RowProps {
   readonly children?: ReactNode
 }
 
-export function Row({ title, text, children }: RowProps) {
+export function SettingRow({ title, text, children }: RowProps) {
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm" py={6}>
       <div style={{ minWidth: 0 }}>

@@ -7,10 +7,10 @@ import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 
-export function Sessions() {
+export function SessionsTable() {
   const t = useMessages(messages)
   const { data, error, refetch } = useAdmin('GET /profile/sessions', {})
   const end = useAdminChange('DELETE /profile/sessions/:session_id')
@@ -30,7 +30,7 @@ export function Sessions() {
     >
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
       {sessions.map(({ id, ip, user_agent, seen_at, current }) => (
-        <Row
+        <SettingRow
           key={id}
           title={current ? t('thisSession') : nameOf(user_agent)}
           text={
@@ -47,7 +47,7 @@ export function Sessions() {
               {t('end')}
             </SmallButton>
           )}
-        </Row>
+        </SettingRow>
       ))}
     </Panel>
   )

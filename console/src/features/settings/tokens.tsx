@@ -10,7 +10,7 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { CreateToken } from './create-token.tsx'
-import { Row } from './row.tsx'
+import { SettingRow } from './row.tsx'
 import { SmallButton } from './small-button.tsx'
 import { messages } from './token-messages.ts'
 
@@ -19,7 +19,7 @@ type Token = AdminAnswer<'GET /profile/tokens'>['data'][number]
 /** Of those that have ended, the newest tell why a script was refused. */
 const ENDED_SHOWN = 3
 
-export function Tokens() {
+export function OwnTokens() {
   const t = useMessages(messages)
   const { data, error, refetch } = useAdmin('GET /profile/tokens', {})
   const [isCreating, setCreating] = useState(false)
@@ -37,7 +37,9 @@ export function Tokens() {
         {t('tokensText')}
       </Text>
       {error ? <ErrorState error={error} onRetry={() => void refetch()} /> : null}
-      {data && shown.length === 0 ? <Row title={t('noTokens')} text={t('noTokensText')} /> : null}
+      {data && shown.length === 0 ? (
+        <SettingRow title={t('noTokens')} text={t('noTokensText')} />
+      ) : null}
       {shown.map((token) => (
         <TokenRow key={token.id} token={token} onRevoke={() => setRevoked(token)} />
       ))}
@@ -65,7 +67,7 @@ function TokenRow({ token, onRevoke }: TokenRowProps) {
   const t = useMessages(messages)
   const { name, display, scope, sensitive, state } = token
   return (
-    <Row
+    <SettingRow
       title={name}
       text={
         <>
@@ -88,6 +90,6 @@ function TokenRow({ token, onRevoke }: TokenRowProps) {
       ) : (
         <StatusBadge tone={state === 'expired' ? 'warning' : 'quiet'} label={t(state)} />
       )}
-    </Row>
+    </SettingRow>
   )
 }

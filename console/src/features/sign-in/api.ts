@@ -1,8 +1,8 @@
 /** The browser's part of a passkey, and what the pages before the sign-in share. */
 import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 
-export type Outcome = AdminAnswer<'POST /session'>
-export type Factor = Outcome['methods'][number]
+export type SignInAnswer = AdminAnswer<'POST /session'>
+export type SignInMethod = SignInAnswer['methods'][number]
 
 /** Browsers have passkeys for names alone, and only at safe addresses. */
 export function hasPasskeys(): boolean {
@@ -11,7 +11,7 @@ export function hasPasskeys(): boolean {
 }
 
 /** Throws what the browser says when the user gives up. */
-export async function signInWithPasskey(): Promise<Outcome> {
+export async function signInWithPasskey(): Promise<SignInAnswer> {
   const options = await callAdmin('POST /session/passkey/options', {})
   return callAdmin('POST /session/passkey', { body: { credential: await sign(options) } })
 }

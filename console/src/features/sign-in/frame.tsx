@@ -11,7 +11,7 @@ interface FrameProps {
   readonly children: ReactNode
 }
 
-export function Frame({ title, text, children }: FrameProps) {
+export function SignInFrame({ title, text, children }: FrameProps) {
   const { language, choose } = useLanguage()
   const other = language === 'en' ? 'zh' : 'en'
   useEffect(() => {

@@ -8,7 +8,7 @@ import { type AdminAnswer, callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { readToken } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Frame } from './frame.tsx'
+import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
 
@@ -22,12 +22,12 @@ export function Page() {
     queryFn: () => callAdmin('POST /session/invitation/view', { body: { token } }),
     enabled: token !== '',
   })
-  if (!token) return <Frame title={t('join')}>{t('noToken')}</Frame>
+  if (!token) return <SignInFrame title={t('join')}>{t('noToken')}</SignInFrame>
   if (invitation.data) return <Accept invitation={invitation.data} token={token} />
   return (
-    <Frame title={t('join')}>
+    <SignInFrame title={t('join')}>
       {invitation.error ? <ErrorState error={invitation.error} /> : <Loader size="sm" />}
-    </Frame>
+    </SignInFrame>
   )
 }
 
@@ -42,7 +42,7 @@ function Accept({ invitation, token }: AcceptProps) {
   const enter = useEnter()
   const describe = useDescription()
   return (
-    <Frame title={t('join')} text={describe(invitation)}>
+    <SignInFrame title={t('join')} text={describe(invitation)}>
       <SubmitForm
         act={t('joinNow')}
         onSend={async ({ name = '', password = '' }) => {
@@ -68,7 +68,7 @@ function Accept({ invitation, token }: AcceptProps) {
           </>
         )}
       </SubmitForm>
-    </Frame>
+    </SignInFrame>
   )
 }
 

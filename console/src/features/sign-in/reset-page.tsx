@@ -6,7 +6,7 @@ import { ButtonLink } from '../../components/links.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { readToken } from './api.ts'
-import { Frame } from './frame.tsx'
+import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
 
@@ -16,16 +16,16 @@ export function Page() {
   const [isDone, setDone] = useState(false)
   if (isDone) {
     return (
-      <Frame title={t('reset')} text={t('resetDone')}>
+      <SignInFrame title={t('reset')} text={t('resetDone')}>
         <ButtonLink to="/sign-in" fullWidth>
           {t('signIn')}
         </ButtonLink>
-      </Frame>
+      </SignInFrame>
     )
   }
-  if (!token) return <Frame title={t('reset')}>{t('noToken')}</Frame>
+  if (!token) return <SignInFrame title={t('reset')}>{t('noToken')}</SignInFrame>
   return (
-    <Frame title={t('reset')} text={t('resetText')}>
+    <SignInFrame title={t('reset')} text={t('resetText')}>
       <SubmitForm
         act={t('save')}
         onSend={async ({ password = '' }) => {
@@ -35,6 +35,6 @@ export function Page() {
       >
         <NewPassword />
       </SubmitForm>
-    </Frame>
+    </SignInFrame>
   )
 }

@@ -4,14 +4,14 @@ import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type Factor, type Outcome, signInWithPasskey } from './api.ts'
-import { Frame } from './frame.tsx'
+import { type SignInAnswer, type SignInMethod, signInWithPasskey } from './api.ts'
+import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 
 interface SecondFactorProps {
-  readonly methods: readonly Factor[]
-  readonly onDone: (outcome: Outcome) => Promise<void>
+  readonly methods: readonly SignInMethod[]
+  readonly onDone: (outcome: SignInAnswer) => Promise<void>
   readonly onBack: () => void
 }
 
@@ -20,7 +20,7 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
   const [isRecovery, setRecovery] = useState(!methods.includes('totp'))
   const hasCodes = methods.includes('totp') || methods.includes('recovery_code')
   return (
-    <Frame title={t('secondFactor')} text={t('secondFactorText')}>
+    <SignInFrame title={t('secondFactor')} text={t('secondFactorText')}>
       {methods.includes('passkey') ? (
         <PasskeyButton onUse={async () => onDone(await signInWithPasskey())} />
       ) : null}
@@ -54,6 +54,6 @@ export function SecondFactor({ methods, onDone, onBack }: SecondFactorProps) {
           {t('back')}
         </Button>
       </Stack>
-    </Frame>
+    </SignInFrame>
   )
 }

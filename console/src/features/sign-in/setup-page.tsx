@@ -6,7 +6,7 @@ import { callAdmin } from '../../lib/api.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { readToken } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Frame } from './frame.tsx'
+import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { NewPassword } from './new-password.tsx'
 
@@ -15,9 +15,9 @@ export function Page() {
   const { language } = useLanguage()
   const [token] = useState(readToken)
   const enter = useEnter()
-  if (!token) return <Frame title={t('setUp')}>{t('noToken')}</Frame>
+  if (!token) return <SignInFrame title={t('setUp')}>{t('noToken')}</SignInFrame>
   return (
-    <Frame title={t('setUp')} text={t('setUpText')}>
+    <SignInFrame title={t('setUp')} text={t('setUpText')}>
       <SubmitForm
         act={t('create')}
         onSend={async ({ email = '', name = '', password = '' }) => {
@@ -44,6 +44,6 @@ export function Page() {
         />
         <NewPassword />
       </SubmitForm>
-    </Frame>
+    </SignInFrame>
   )
 }

@@ -4,18 +4,18 @@ import { useState } from 'react'
 import { SubmitForm } from '../../components/form/submit-form.tsx'
 import { callAdmin } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type Factor, type Outcome, signInWithPasskey } from './api.ts'
+import { type SignInAnswer, type SignInMethod, signInWithPasskey } from './api.ts'
 import { useEnter } from './enter.ts'
-import { Frame } from './frame.tsx'
+import { SignInFrame } from './frame.tsx'
 import { messages } from './messages.ts'
 import { PasskeyButton } from './passkey-button.tsx'
 import { SecondFactor } from './second-factor.tsx'
 
 export function Page() {
   const t = useMessages(messages)
-  const [methods, setMethods] = useState<readonly Factor[]>()
+  const [methods, setMethods] = useState<readonly SignInMethod[]>()
   const enter = useEnter()
-  const goOn = async (outcome: Outcome) => {
+  const goOn = async (outcome: SignInAnswer) => {
     if (outcome.status === 'signed_in') await enter()
     else setMethods(outcome.methods)
   }
@@ -23,7 +23,7 @@ export function Page() {
     return <SecondFactor methods={methods} onDone={goOn} onBack={() => setMethods(undefined)} />
   }
   return (
-    <Frame title={t('signIn')}>
+    <SignInFrame title={t('signIn')}>
       <SubmitForm
         act={t('signIn')}
         onSend={async ({ email = '', password = '' }) =>
@@ -51,6 +51,6 @@ export function Page() {
       <Text size="xs" c="dimmed" mt="md">
         {t('forgot')}
       </Text>
-    </Frame>
+    </SignInFrame>
   )
 }

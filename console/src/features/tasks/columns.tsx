@@ -12,9 +12,9 @@ import { useNow } from '../../lib/use-now.ts'
 import { messages } from './messages.ts'
 
 export const TASKS = 'GET /accounts/:account_id/tasks'
-export type Task = RowOf<typeof TASKS>
+export type ShownTask = RowOf<typeof TASKS>
 
-export function useColumns(): readonly Column<Task>[] {
+export function useTaskColumns(): readonly Column<ShownTask>[] {
   const t = useMessages(messages)
   return [
     { key: 'created', header: t('created'), render: (row) => <TimeText time={row.created_at} /> },
@@ -40,7 +40,7 @@ export function useColumns(): readonly Column<Task>[] {
 
 const TICK_MS = 1_000
 
-type Timed = Pick<Task, 'created_at' | 'finished_at' | 'elapsed_ms'>
+type Timed = Pick<ShownTask, 'created_at' | 'finished_at' | 'elapsed_ms'>
 
 /** A task that runs is counted on here, second by second. */
 export function Elapsed({ task }: { readonly task: Timed }) {
@@ -50,7 +50,7 @@ export function Elapsed({ task }: { readonly task: Timed }) {
   return <span>{formatDuration(isOpen ? counted : task.elapsed_ms)}</span>
 }
 
-type Priced = Pick<Task, 'charged' | 'held' | 'currency'>
+type Priced = Pick<ShownTask, 'charged' | 'held' | 'currency'>
 
 /** What it cost, or what is frozen for it until that is known. */
 export function Cost({ task }: { readonly task: Priced }) {
@@ -66,7 +66,7 @@ export function Cost({ task }: { readonly task: Priced }) {
   )
 }
 
-export function Callback({ task }: { readonly task: Pick<Task, 'callback'> }) {
+export function Callback({ task }: { readonly task: Pick<ShownTask, 'callback'> }) {
   const t = useMessages(messages)
   const { callback } = task
   if (!callback) {

@@ -11,7 +11,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { type ListState, useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminPages } from '../../lib/use-admin.ts'
-import { TASKS, useColumns } from './columns.tsx'
+import { TASKS, useTaskColumns } from './columns.tsx'
 import { messages } from './messages.ts'
 import { TaskDrawer } from './task-drawer.tsx'
 
@@ -35,7 +35,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={pages}
-        columns={useColumns()}
+        columns={useTaskColumns()}
         rowId={(task) => task.id}
         onOpen={(task) => list.open(task.id)}
         openId={list.openId}

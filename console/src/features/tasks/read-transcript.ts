@@ -1,19 +1,19 @@
 /** A recording's minutes out of a task's result, of which only the shape of JSON is known. */
 
-export interface Sentence {
+export interface TaskSentence {
   readonly text: string
   readonly speaker: string | undefined
   /** From the recording's beginning. */
   readonly startMs: number | undefined
 }
 
-export interface Transcript {
+export interface TaskTranscript {
   readonly summary: string | undefined
-  readonly sentences: readonly Sentence[]
+  readonly sentences: readonly TaskSentence[]
 }
 
 /** Undefined for a result without a word that was said. */
-export function readTranscript(result: unknown): Transcript | undefined {
+export function readTaskTranscript(result: unknown): TaskTranscript | undefined {
   if (!isRecord(result)) return undefined
   const { summary, sentences, text } = result
   const said = Array.isArray(sentences) ? sentences.flatMap(readSentence) : []
@@ -23,7 +23,7 @@ export function readTranscript(result: unknown): Transcript | undefined {
   return { summary: typeof summary === 'string' ? summary : undefined, sentences: shown }
 }
 
-function readSentence(value: unknown): Sentence[] {
+function readSentence(value: unknown): TaskSentence[] {
   if (!isRecord(value) || typeof value.text !== 'string') return []
   const { text, speaker, start_ms: start } = value
   return [
@@ -36,7 +36,7 @@ function readSentence(value: unknown): Sentence[] {
   ]
 }
 
-function sentenceOf(text: string): Sentence {
+function sentenceOf(text: string): TaskSentence {
   return { text, speaker: undefined, startMs: undefined }
 }
 

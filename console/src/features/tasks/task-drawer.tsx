@@ -17,7 +17,7 @@ import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { Callback, Cost, Elapsed } from './columns.tsx'
 import { messages } from './messages.ts'
-import { readTranscript } from './read-transcript.ts'
+import { readTaskTranscript } from './read-transcript.ts'
 import { TaskMedia } from './task-media.tsx'
 import { Timeline } from './timeline.tsx'
 import { TranscriptView } from './transcript.tsx'
@@ -56,7 +56,7 @@ export function TaskDrawer({ id, onClose }: TaskDrawerProps) {
 
 function TaskDetail({ task }: { readonly task: Detail }) {
   const t = useMessages(messages)
-  const transcript = readTranscript(task.result)
+  const transcript = readTaskTranscript(task.result)
   return (
     <Stack gap="lg">
       <Group gap="xs">

@@ -2,12 +2,12 @@
 import { ScrollArea, Text } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'
-import { formatPosition, type Sentence, type Transcript } from './read-transcript.ts'
+import { formatPosition, type TaskSentence, type TaskTranscript } from './read-transcript.ts'
 import classes from './transcript.module.css'
 
 const TALL = 320
 
-export function TranscriptView({ transcript }: { readonly transcript: Transcript }) {
+export function TranscriptView({ transcript }: { readonly transcript: TaskTranscript }) {
   return (
     <>
       {transcript.summary ? (
@@ -27,7 +27,7 @@ export function TranscriptView({ transcript }: { readonly transcript: Transcript
   )
 }
 
-function Line({ sentence: { text, speaker, startMs } }: { readonly sentence: Sentence }) {
+function Line({ sentence: { text, speaker, startMs } }: { readonly sentence: TaskSentence }) {
   const t = useMessages(messages)
   return (
     <li className={classes.line}>

@@ -10,7 +10,7 @@ import { messages } from './messages.ts'
 
 type Call = RowOf<'GET /accounts/:account_id/usage'>
 
-export function useColumns(): Column<Call>[] {
+export function useCallColumns(): Column<Call>[] {
   const t = useMessages(messages)
   const money = (amount: string, { currency }: Call) => (
     <MoneyText amount={amount} currency={currency} />

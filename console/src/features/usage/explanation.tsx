@@ -14,18 +14,18 @@ import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
-import { Ledger } from './ledger.tsx'
+import { LedgerEntries } from './ledger.tsx'
 import { messages } from './messages.ts'
 
 const KEY = 'GET /accounts/:account_id/usage/:request_id'
-export type Explained = AdminAnswer<typeof KEY>
+export type ExplainedCall = AdminAnswer<typeof KEY>
 
 interface ExplanationProps {
   readonly accountId: string
   readonly requestId: string
 }
 
-export function Explanation({ accountId, requestId }: ExplanationProps) {
+export function CallExplanation({ accountId, requestId }: ExplanationProps) {
   const params = { account_id: accountId, request_id: requestId }
   const { data, error, refetch } = useAdmin(KEY, { params }, { live: ['usage'] })
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
@@ -37,7 +37,7 @@ const BASES = ['usage', 'estimate', 'partial', 'params', 'checkpoint', 'none'] a
 type Basis = (typeof BASES)[number]
 const isBasis = (text: string | null): text is Basis => BASES.some((one) => one === text)
 
-function Explained({ call }: { readonly call: Explained }) {
+function Explained({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
   const money = (amount: string) => (
     <MoneyText amount={amount} currency={call.currency} places={9} />
@@ -78,7 +78,7 @@ function Explained({ call }: { readonly call: Explained }) {
         ]}
       />
       <Lines call={call} />
-      <Ledger call={call} />
+      <LedgerEntries call={call} />
       <Attempts call={call} />
     </Stack>
   )
@@ -95,7 +95,7 @@ export function Section({ title, children }: { title: string; children: ReactNod
   )
 }
 
-function Lines({ call }: { readonly call: Explained }) {
+function Lines({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
   const words = usePriceWords()
@@ -149,7 +149,7 @@ function Lines({ call }: { readonly call: Explained }) {
   )
 }
 
-function Attempts({ call }: { readonly call: Explained }) {
+function Attempts({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
   if (call.attempts.length === 0) return null
   return (

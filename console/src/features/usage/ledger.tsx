@@ -3,7 +3,7 @@ import { Table } from '@mantine/core'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type Explained, Section } from './explanation.tsx'
+import { type ExplainedCall, Section } from './explanation.tsx'
 import { messages } from './messages.ts'
 
 const STEPS = [
@@ -19,7 +19,7 @@ const STEPS = [
 type Step = (typeof STEPS)[number]
 const isStep = (text: string): text is Step => STEPS.some((one) => one === text)
 
-export function Ledger({ call }: { readonly call: Explained }) {
+export function LedgerEntries({ call }: { readonly call: ExplainedCall }) {
   const t = useMessages(messages)
   const place = (name: string) => {
     if (name === 'available') return t('available')

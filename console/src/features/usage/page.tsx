@@ -12,8 +12,8 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useListState } from '../../lib/list-state.ts'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdminPages } from '../../lib/use-admin.ts'
-import { useColumns } from './columns.tsx'
-import { Explanation } from './explanation.tsx'
+import { useCallColumns } from './columns.tsx'
+import { CallExplanation } from './explanation.tsx'
 import { FILTERS, UsageFilters } from './filters.tsx'
 import { messages } from './messages.ts'
 
@@ -46,7 +46,7 @@ export function Page() {
       <DataTable
         label={t('title')}
         pages={pages}
-        columns={useColumns()}
+        columns={useCallColumns()}
         rowId={(row) => row.request_id}
         onOpen={(row) => list.open(row.request_id)}
         openId={openId}
@@ -63,7 +63,7 @@ export function Page() {
         }
       />
       <DetailDrawer isOpen={openId !== ''} title={t('arithmetic')} onClose={list.close}>
-        {openId === '' ? null : <Explanation accountId={accountId} requestId={openId} />}
+        {openId === '' ? null : <CallExplanation accountId={accountId} requestId={openId} />}
       </DetailDrawer>
     </>
   )

@@ -6,10 +6,10 @@ import { newId } from '../../../lib/ids.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { selectCredits } from '../../operator/accounts/store.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import { found, noSuch } from '../../refusal.ts'
-import { readCurrency } from '../account-store.ts'
+import { selectAccountCurrency } from '../account-store.ts'
 import type { billingContract } from './contract.ts'
 import { decodeLedgerCursor, encodeLedgerCursor } from './ledger-cursor.ts'
 import { redeemSlowly } from './redeem-slowly.ts'
@@ -37,7 +37,7 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
     const { limit, cursor } = query
     const after = cursor === undefined ? {} : { after: decodeLedgerCursor(cursor) }
     const rows = await listMovements(services.sql, { accountId, limit: limit + 1, ...after })
-    const currency = rows[0]?.currency ?? (await readCurrency(services.sql, accountId))
+    const currency = rows[0]?.currency ?? (await selectAccountCurrency(services.sql, accountId))
     const page = toPage(rows, limit, encodeLedgerCursor, describeMovement)
     return { ...page, currency: found(currency, 'account') }
   },
@@ -60,7 +60,9 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
   async 'POST /accounts/:account_id/redeem'(input, services) {
     const { params, body, note } = input
     const use = { accountId: params.account_id, code: body.code }
-    const { creditId, kind, amountNanos } = await asRefusal(redeemSlowly(services, input, use))
+    const { creditId, kind, amountNanos } = await withOperatorErrors(
+      redeemSlowly(services, input, use),
+    )
     note({ credit_id: creditId })
     const balance = await services.ledger.balance(params.account_id)
     const { currency, available } = found(balance, 'account')
@@ -79,7 +81,7 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       context,
       topUpSecret,
     )
-    const known = found(await readCurrency(sql, accountId), 'account')
+    const known = found(await selectAccountCurrency(sql, accountId), 'account')
     if (known !== currency) throw invalidField('currency', `this account is in ${known}`)
     const credit = { kind: 'top_up', amountNanos, reason, actor: 'payment', eventId } as const
     const posted = await postCredit(sql, { id: newId('cred'), accountId, ...credit })

@@ -10,7 +10,7 @@ import {
 } from '../../../accounts/manage-keys.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
@@ -70,7 +70,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
   },
   async 'POST /accounts/:account_id/keys'({ params, body, note }, services) {
     const { name, models, limits, spend_limit: spendLimit, expires_at: expiresAt } = body
-    const created = await asRefusal(
+    const created = await withOperatorErrors(
       createKey(services.sql, {
         accountId: params.account_id,
         name,
@@ -98,7 +98,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
       ...(expiresAt === undefined ? {} : { expiresAt: toDate(expiresAt) }),
     }
     note({ changed: Object.keys(body) })
-    await asRefusal(changeKey(services.sql, id, change))
+    await withOperatorErrors(changeKey(services.sql, id, change))
     return describeKey(await readKey(services, params))
   },
   'POST /accounts/:account_id/keys/:key_id/disable': ({ params }, services) =>
@@ -107,7 +107,7 @@ export const keysHandlers: HandlersOf<typeof keysContract> = {
     setDisabled(services, params, false),
   async 'POST /accounts/:account_id/keys/:key_id/rotate'({ params, body, note }, services) {
     const { id } = await readKey(services, params)
-    const { created } = await asRefusal(rotateKey(services.sql, id, body.overlap_seconds))
+    const { created } = await withOperatorErrors(rotateKey(services.sql, id, body.overlap_seconds))
     note({ new_key_id: created.id })
     const row = await readKey(services, { ...params, key_id: created.id })
     return { ...describeKey(row), key: created.key }

@@ -1,7 +1,7 @@
 /** The catalog as customers see it: what there is and what it costs, not where it comes from. */
 import type { Model } from '../../../catalog/catalog.ts'
 import { readPrices } from '../../../catalog/load/load-model.ts'
-import { describeModel, describePrices } from '../../../endpoints/account/models.ts'
+import { describeCallableModel, describePrices } from '../../../endpoints/account/models.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { type PriceVersionRow, selectPriceHistory } from '../../operator/models/store.ts'
 import { toPage } from '../../page.ts'
@@ -16,7 +16,10 @@ const SHOWN_LIMITS = [
 ]
 
 function describe(model: Model, services: AdminServices) {
-  const { id, owned_by, display_name, prices, free, endpoints } = describeModel(model, services)
+  const { id, owned_by, display_name, prices, free, endpoints } = describeCallableModel(
+    model,
+    services,
+  )
   const { description } = model.details
   const limits = SHOWN_LIMITS.flatMap((name) => {
     const limit = model.limits[name]

@@ -6,7 +6,7 @@ import { type BucketFigures, readLatency, readSeries } from '../../../usage/figu
 import { describeLatency } from '../../../usage/latency.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'
-import { addUp, describeFigures, describeSeries } from '../usage/usage-summary.ts'
+import { addUpBuckets, describeFigures, describeSeries } from '../usage/usage-summary.ts'
 import type { overviewContract } from './contract.ts'
 import { type OverviewRow, readOverview } from './store.ts'
 
@@ -21,7 +21,7 @@ function within(series: readonly BucketFigures[], from: number, to: number): Buc
 }
 
 function describeSpend(series: readonly BucketFigures[], from: number, to: number) {
-  const { calls, charged } = addUp(within(series, from, to))
+  const { calls, charged } = addUpBuckets(within(series, from, to))
   return { calls: Number(calls), charged: formatAmount(charged) }
 }
 
@@ -40,7 +40,7 @@ function describeSpans(series: readonly BucketFigures[], row: OverviewRow) {
 
 function judgeBalance(series: readonly BucketFigures[], row: OverviewRow) {
   const now = row.now.getTime()
-  const { charged } = addUp(within(series, now - 7 * DAY_MS, now))
+  const { charged } = addUpBuckets(within(series, now - 7 * DAY_MS, now))
   const daysLeft = charged > 0n ? Number((row.available * 70n) / charged) / 10 : null
   const threshold = row.low_balance_at
   const isLow =
@@ -80,8 +80,10 @@ export const overviewHandlers: HandlersOf<typeof overviewContract> = {
       },
       low_balance: judgeBalance(series, row),
       spend: describeSpans(series, row),
-      last_24_hours: { ...describeFigures(addUp(day)), latency: describeLatency(latency) },
-      previous_24_hours: describeFigures(addUp(within(series, now - 2 * DAY_MS, now - DAY_MS))),
+      last_24_hours: { ...describeFigures(addUpBuckets(day)), latency: describeLatency(latency) },
+      previous_24_hours: describeFigures(
+        addUpBuckets(within(series, now - 2 * DAY_MS, now - DAY_MS)),
+      ),
       series: describeSeries(day, latency),
       recent_calls: recent.map(describeUsage),
       tasks: { queued: row.queued, processing: row.processing },

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 import { isTerminal, type TaskState } from '../../../tasks/task.ts'
 import type { TaskKind } from '../../../upstreams/task-driver.ts'
 
-export interface TaskFilter {
+export interface AccountTaskFilter {
   readonly accountId: string
   readonly limit: number
   /** The id of the last task of the page before. */
@@ -40,7 +40,7 @@ export interface TaskListRow {
 }
 
 /** Newest first. Costs and callbacks are looked up for the page's rows alone. */
-export function selectTaskList(sql: Sql, filter: TaskFilter): Promise<TaskListRow[]> {
+export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<TaskListRow[]> {
   const { accountId, limit, after, from, to, kind, states, model, id } = filter
   return sql<TaskListRow[]>`
     select t.*, b.currency, h.amount as held, c.charged, d.state as callback_state,

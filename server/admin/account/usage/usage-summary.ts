@@ -5,16 +5,16 @@ import { formatAmount } from '../../../lib/money.ts'
 import {
   type BucketFigures,
   type FigureFilter,
-  type Figures,
   type LatencyRow,
   readLatency,
   readSeries,
   readTop,
+  type UsageFigures,
 } from '../../../usage/figures-store.ts'
 import { describeLatency } from '../../../usage/latency.ts'
 import { found } from '../../refusal.ts'
 import type { ReadQuery } from '../../route.ts'
-import { readCurrency, readKeyNames } from '../account-store.ts'
+import { readKeyNames, selectAccountCurrency } from '../account-store.ts'
 import type { usageContract } from './contract.ts'
 
 type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/summary']>
@@ -24,7 +24,7 @@ const TOP = 10
 /** More buckets than anybody can look at. */
 const DAYS_MAX = { hour: 31, day: 400 }
 
-export function describeFigures({ calls, errors, cancelled, charged }: Figures) {
+export function describeFigures({ calls, errors, cancelled, charged }: UsageFigures) {
   return {
     calls: Number(calls),
     errors: Number(errors),
@@ -45,7 +45,7 @@ export function describeSeries(series: readonly BucketFigures[], latency: readon
 
 export async function summariseUsage(sql: Sql, accountId: string, query: Query) {
   const { step, time_zone: timeZone, model, endpoint, key } = query
-  const currency = found(await readCurrency(sql, accountId), 'account')
+  const currency = found(await selectAccountCurrency(sql, accountId), 'account')
   const to = query.to ?? new Date()
   const from = query.from ?? new Date(to.getTime() - DAY_MS)
   if (to.getTime() - from.getTime() > DAYS_MAX[step] * DAY_MS) {
@@ -74,7 +74,7 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
     from: from.toISOString(),
     to: to.toISOString(),
     step,
-    totals: { ...describeFigures(addUp(series)), latency: describeLatency(latency) },
+    totals: { ...describeFigures(addUpBuckets(series)), latency: describeLatency(latency) },
     series: describeSeries(series, latency),
     models: models.map((row) => ({ model: row.name, ...describeFigures(row) })),
     keys: keys.map((row) => {
@@ -85,8 +85,8 @@ export async function summariseUsage(sql: Sql, accountId: string, query: Query) 
   }
 }
 
-export function addUp(series: readonly BucketFigures[]): Figures {
-  const sum = (name: keyof Figures) => series.reduce((total, row) => total + row[name], 0n)
+export function addUpBuckets(series: readonly BucketFigures[]): UsageFigures {
+  const sum = (name: keyof UsageFigures) => series.reduce((total, row) => total + row[name], 0n)
   return {
     calls: sum('calls'),
     errors: sum('errors'),

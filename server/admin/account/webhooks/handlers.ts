@@ -7,7 +7,7 @@ import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'
 import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
-import { readCurrency } from '../account-store.ts'
+import { selectAccountCurrency } from '../account-store.ts'
 import type { webhooksContract } from './contract.ts'
 import { type DeliveryListRow, readDeliveryBody, selectDeliveryList } from './store.ts'
 
@@ -28,7 +28,7 @@ function describeRow({ state, ...row }: DeliveryListRow) {
 }
 
 async function readSecret({ sql, webhooks }: AdminServices, accountId: string) {
-  found(await readCurrency(sql, accountId), 'account')
+  found(await selectAccountCurrency(sql, accountId), 'account')
   return await webhooks.secret(accountId)
 }
 

@@ -12,7 +12,7 @@ import { newId } from '../../../lib/ids.ts'
 import { formatAmount, type Nanos, parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorAccountsContract } from './contract.ts'
@@ -72,7 +72,9 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
       openingBalanceNanos,
       limits: mergeLimits({}, readLimits(limits)),
     }
-    const row = await asRefusal(createAccount(sql, { ...wanted, actor: session.user.email }))
+    const row = await withOperatorErrors(
+      createAccount(sql, { ...wanted, actor: session.user.email }),
+    )
     note({ account: row.id, balance })
     return describeAccount(row)
   },

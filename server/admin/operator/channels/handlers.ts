@@ -7,7 +7,7 @@ import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
 import { describeRequest } from '../../../reference/json-schema.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorChannelsContract } from './contract.ts'
 import { countOpenTasks } from './store.ts'
@@ -93,7 +93,9 @@ export const operatorChannelsHandlers: HandlersOf<typeof operatorChannelsContrac
   async 'PUT /operator/channels/:channel_id'({ params, body, note }, services) {
     const { channel_id: id } = params
     const { upstream, settings } = body
-    const diff = await asRefusal(editChannel(editOptions(services), { id, upstream, settings }))
+    const diff = await withOperatorErrors(
+      editChannel(editOptions(services), { id, upstream, settings }),
+    )
     note({ changes: diff.changes.flatMap(({ what }) => what) })
     await services.catalog.refresh()
     return showChannel(services, id)

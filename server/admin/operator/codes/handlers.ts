@@ -9,7 +9,7 @@ import { GatewayError, invalidField } from '../../../lib/errors.ts'
 import { formatAmount, parseAmount } from '../../../lib/money.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import type { operatorCodesContract } from './contract.ts'
 
@@ -38,7 +38,9 @@ export const operatorCodesHandlers: HandlersOf<typeof operatorCodesContract> = {
     if (amountNanos === undefined) throw invalidField('amount', 'must be a decimal')
     note({ count: body.count, amount, currency: body.currency, kind: body.kind })
     const actor = session.user.email
-    const data = await asRefusal(createRedeemCodes(sql, { ...lot, amountNanos, expiresAt, actor }))
+    const data = await withOperatorErrors(
+      createRedeemCodes(sql, { ...lot, amountNanos, expiresAt, actor }),
+    )
     return { data }
   },
 

@@ -2,13 +2,17 @@
 
 import { editModel, retireModel } from '../../../catalog/apply/edit.ts'
 import { planPrices, withdrawPlan } from '../../../catalog/apply/plan-prices.ts'
-import { describeModel, listModelSummaries, type ModelSummary } from '../../../catalog/describe.ts'
+import {
+  describeStoredModel,
+  listModelSummaries,
+  type ModelSummary,
+} from '../../../catalog/describe.ts'
 import { compareCosts, findPriceProblems } from '../../../catalog/price/compare-costs.ts'
 import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'
 import type { operatorModelsContract } from './contract.ts'
 import { type PriceVersionRow, selectPriceHistory } from './store.ts'
@@ -66,7 +70,7 @@ function stateOf(row: PriceVersionRow, current: string | null) {
 }
 
 async function findModel(services: AdminServices, id: string) {
-  return await describeModel(services.sql, id).catch((error) => {
+  return await describeStoredModel(services.sql, id).catch((error) => {
     if (!(error instanceof OperatorError)) throw error
     throw new GatewayError('not_found', { message: 'no such model' })
   })
@@ -104,7 +108,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
     const options = { sql, secrets, upstreams: Object.fromEntries(upstreams) }
     const model = { ...members, id: params.model_id }
     const edit = editModel({ ...options, environment: process.env }, currency, model)
-    const diff = await asRefusal(edit)
+    const diff = await withOperatorErrors(edit)
     note({ changes: diff.changes.flatMap(({ what }) => what) })
     await catalog.refresh()
     return showModel(await findModel(services, params.model_id), services)
@@ -113,7 +117,7 @@ export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> =
   async 'POST /operator/models/:model_id/planned-prices'({ params, body, note }, services) {
     const { model_id: id } = params
     await findModel(services, id)
-    await asRefusal(planPrices(services.sql, id, body))
+    await withOperatorErrors(planPrices(services.sql, id, body))
     note({ effective_from: body.effective_from })
     await services.catalog.refresh()
     return showModel(await findModel(services, id), services)

@@ -10,7 +10,7 @@ const NO_SUMS: Omit<Sums, 'currency'> = {
   uncosted: 0n,
 }
 
-export function addUp(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'currency'> {
+export function addUpSums(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, 'currency'> {
   return rows.reduce(
     (all, row) => ({
       calls: all.calls + row.calls,

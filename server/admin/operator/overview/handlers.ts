@@ -4,7 +4,7 @@ import type { HandlersOf } from '../../handler.ts'
 import type { AdminServices } from '../../services.ts'
 import { selectTotals } from '../proof/store.ts'
 import type { operatorOverviewContract } from './contract.ts'
-import { addUp, showFigures } from './figures.ts'
+import { addUpSums, showFigures } from './figures.ts'
 import {
   countActive,
   type Losses,
@@ -64,7 +64,7 @@ export const operatorOverviewHandlers: HandlersOf<typeof operatorOverviewContrac
       step: query.step,
       currencies: totals.map(({ currency, available, held, debt }) => ({
         currency,
-        ...showFigures(addUp(series.filter((row) => row.currency === currency))),
+        ...showFigures(addUpSums(series.filter((row) => row.currency === currency))),
         ...showLosses(losses.find((one) => one.currency === currency)),
         available: formatAmount(available),
         held: formatAmount(held),

@@ -73,7 +73,7 @@ export function selectCallPage(sql: Sql, filter: CallListFilter): Promise<CallLi
     order by c.created_at desc, c.request_id desc`
 }
 
-export interface TaskListRow extends Owned {
+export interface OperatorTaskRow extends Owned {
   readonly id: string
   readonly kind: 'video' | 'minutes' | 'erase' | 'image' | 'response'
   readonly model: string
@@ -99,9 +99,9 @@ export interface TaskListFilter extends Paged {
 /** Open tasks have a small index of their own. */
 const isOpen = (state: string) => state !== 'succeeded' && state !== 'failed'
 
-export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<TaskListRow[]> {
+export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<OperatorTaskRow[]> {
   const { limit, after, account, from, to, kind, states, channel, id } = filter
-  return sql<TaskListRow[]>`
+  return sql<OperatorTaskRow[]>`
     select t.id, t.account_id, c.name as account_name, t.kind, t.model, t.state, t.channel_id,
       a.upstream_id, t.polls, t.failures, t.due_at, t.request_id, t.created_at, t.finished_at,
       t.error_message as error
@@ -131,7 +131,7 @@ export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<TaskLi
     order by t.created_at desc, t.id desc limit ${limit}`
 }
 
-export interface DeliveryListRow extends Owned {
+export interface OperatorDeliveryRow extends Owned {
   readonly id: string
   readonly task_id: string | null
   readonly kind: string
@@ -153,9 +153,9 @@ export interface DeliveryListFilter extends Paged {
 export function selectDeliveryPage(
   sql: Sql,
   filter: DeliveryListFilter,
-): Promise<DeliveryListRow[]> {
+): Promise<OperatorDeliveryRow[]> {
   const { limit, after, account, state, taskId, id } = filter
-  return sql<DeliveryListRow[]>`
+  return sql<OperatorDeliveryRow[]>`
     with page as (
       select d.* from delivery d where true
         ${account ? sql`and d.account_id = ${account}` : sql``}

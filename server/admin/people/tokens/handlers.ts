@@ -2,7 +2,7 @@
 import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-token-store.ts'
 import { createAccessToken, endToken } from '../../../sign-in/tokens/access-tokens.ts'
 import type { HandlersOf } from '../../handler.ts'
-import { asRefusal } from '../../operator-failure.ts'
+import { withOperatorErrors } from '../../operator-failure.ts'
 import { toPage } from '../../page.ts'
 import type { tokensContract } from './contract.ts'
 
@@ -43,7 +43,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
       isSensitive,
       expiresAt: typeof at === 'string' ? new Date(at) : at,
     }
-    const { token, ...row } = await asRefusal(createAccessToken(sql, wanted))
+    const { token, ...row } = await withOperatorErrors(createAccessToken(sql, wanted))
     note({ token: row.id, name, scope, sensitive: isSensitive })
     return { ...show(row), token }
   },

@@ -6,26 +6,26 @@ import {
   CLIENT_TOOL,
   createAsking,
   isAbsent,
+  type PricedToolKind,
   readCommon,
   readModalities,
-  readTools,
+  readPricedTools,
   TOKEN_TOOL,
-  type ToolKind,
   UNKNOWN_TOOL,
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
 
-const SEARCH: ToolKind = { isHosted: true, feature: { unit: 'web_search_call' } }
+const SEARCH: PricedToolKind = { isHosted: true, feature: { unit: 'web_search_call' } }
 
 /** Tool types by their first word; vendors add dates. */
-const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
+const KINDS: readonly (readonly [RegExp, PricedToolKind])[] = [
   [/^(?:function|custom)$/, CLIENT_TOOL],
   [/^(?:[a-z]+:)?(?:web_search|x_search)/, SEARCH],
   [/^(?:[a-z]+:)?web_(?:fetch|extractor)/, { isHosted: true, feature: { unit: 'web_fetch_call' } }],
   [/^mcp$/, TOKEN_TOOL],
 ]
 
-function kindOf(tool: JsonObject): ToolKind {
+function kindOf(tool: JsonObject): PricedToolKind {
   const { type } = tool
   const name = member(tool.function, 'name')
   // The vendor's own functions are named like the caller's, with a dollar sign.
@@ -41,7 +41,7 @@ export function readChatAsking(value: JsonObject, measure: Measure): Asking {
   const asking = createAsking()
   readCommon(asking, value, measure)
   readModalities(asking, value)
-  readTools(asking, value.tools, 'tools', kindOf, undefined)
+  readPricedTools(asking, value.tools, 'tools', kindOf, undefined)
   readSearches(asking, value)
   readRouter(asking, value)
   return asking

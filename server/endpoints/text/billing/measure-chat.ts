@@ -17,7 +17,7 @@ export function measureChat(value: JsonObject): Measure {
       readMessage(measure, messages[index], index)
     }
   }
-  readTools(measure, value.tools)
+  measureTools(measure, value.tools)
   readCacheControl(measure, value, () => '')
   const options = value.prompt_cache_options
   if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')
@@ -25,7 +25,7 @@ export function measureChat(value: JsonObject): Measure {
 }
 
 /** Caches of the tools; their texts are text. */
-export function readTools(measure: Measure, tools: unknown): void {
+export function measureTools(measure: Measure, tools: unknown): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]

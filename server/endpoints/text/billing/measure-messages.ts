@@ -7,7 +7,7 @@ import {
   type MediaKind,
   readCacheControl,
 } from './measure.ts'
-import { readTools } from './measure-chat.ts'
+import { measureTools } from './measure-chat.ts'
 
 /** Blocks whose whole content is in the request. */
 const PLAIN_BLOCKS: ReadonlySet<unknown> = new Set([
@@ -34,7 +34,7 @@ export function measureMessages(value: JsonObject): Measure {
       readBlocks(measure, message.content, () => `messages[${index}].content`)
     }
   }
-  readTools(measure, value.tools)
+  measureTools(measure, value.tools)
   readCacheControl(measure, value, () => '')
   return measure
 }

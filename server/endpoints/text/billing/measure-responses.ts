@@ -8,7 +8,7 @@ import {
   noteTtl,
   readCacheControl,
 } from './measure.ts'
-import { readTools } from './measure-chat.ts'
+import { measureTools } from './measure-chat.ts'
 
 /** Items whose whole content is in the request. */
 const PLAIN_ITEMS: ReadonlySet<unknown> = new Set([
@@ -44,7 +44,7 @@ export function measureResponses(value: JsonObject): Measure {
   if (Array.isArray(input)) {
     for (let index = 0; index < input.length; index += 1) readItem(measure, input[index], index)
   }
-  readTools(measure, value.tools)
+  measureTools(measure, value.tools)
   readCacheControl(measure, value, () => '')
   const options = value.prompt_cache_options
   if (isObject(options)) noteTtl(measure, options.ttl, () => 'prompt_cache_options.ttl')

@@ -9,10 +9,10 @@ import {
   countOf,
   createAsking,
   isAbsent,
+  type PricedToolKind,
   readCommon,
-  readTools,
+  readPricedTools,
   TOKEN_TOOL,
-  type ToolKind,
   UNKNOWN_TOOL,
 } from './priced-options.ts'
 
@@ -22,7 +22,7 @@ const SESSION_MINUTES = 5
 const ADVICE_TOKENS = 4_096
 
 /** Tool types, with or without the date that ends them. */
-const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
+const KINDS: readonly (readonly [RegExp, PricedToolKind])[] = [
   [/^(?:custom|bash|text_editor|computer|memory|browser)(?:_\d{8})?$/, CLIENT_TOOL],
   [/^web_search_\d{8}$/, { isHosted: true, feature: { unit: 'web_search_call' } }],
   [/^web_fetch_\d{8}$/, { isHosted: true, feature: { unit: 'web_fetch_call' } }],
@@ -41,7 +41,7 @@ const KINDS: readonly (readonly [RegExp, ToolKind])[] = [
 
 const ADVISER = /^advisor(?:_\d{8})?$/
 
-function kindOf(inputTokens: number): (tool: JsonObject) => ToolKind {
+function kindOf(inputTokens: number): (tool: JsonObject) => PricedToolKind {
   return (tool) => {
     const { type } = tool
     if (isAbsent(type)) return typeof tool.name === 'string' ? CLIENT_TOOL : UNKNOWN_TOOL
@@ -52,7 +52,7 @@ function kindOf(inputTokens: number): (tool: JsonObject) => ToolKind {
 }
 
 /** Another model reads the conversation and answers, as often as the tool may be used. */
-function adviserOf(tool: JsonObject, inputTokens: number): ToolKind {
+function adviserOf(tool: JsonObject, inputTokens: number): PricedToolKind {
   const model = asString(tool.model)
   if (model === undefined) return UNKNOWN_TOOL
   const uses = countOf(tool.max_uses) ?? 1
@@ -71,7 +71,7 @@ export function readMessagesAsking(
 ): Asking {
   const asking = createAsking()
   readCommon(asking, value, measure)
-  readTools(asking, value.tools, 'tools', kindOf(inputTokens), undefined)
+  readPricedTools(asking, value.tools, 'tools', kindOf(inputTokens), undefined)
   readFallbacks(asking, value.fallbacks)
   // Which model answered is not told in this format as far as it is read.
   if (Array.isArray(value.models)) asking.features.push({ field: 'models', value: 'other models' })

@@ -94,7 +94,7 @@ export function readModalities(asking: Asking, { modalities, audio }: JsonObject
 }
 
 /** What a kind of vendor-run tool is sold as; a kind without any of it costs tokens alone. */
-export interface ToolKind {
+export interface PricedToolKind {
   readonly feature?: Pick<AskedFeature, 'unit' | 'facts' | 'work'>
   /** Of the unit, in one call that the vendor makes. */
   readonly each?: number
@@ -105,21 +105,21 @@ export interface ToolKind {
 }
 
 /** What the caller runs itself. */
-export const CLIENT_TOOL: ToolKind = { isHosted: false }
+export const CLIENT_TOOL: PricedToolKind = { isHosted: false }
 /** What the vendor runs and takes nothing but tokens for. */
-export const TOKEN_TOOL: ToolKind = { isHosted: true }
+export const TOKEN_TOOL: PricedToolKind = { isHosted: true }
 /** What nothing prices. */
-export const UNKNOWN_TOOL: ToolKind = { isHosted: true, feature: {} }
+export const UNKNOWN_TOOL: PricedToolKind = { isHosted: true, feature: {} }
 
 /** Calls of a tool that a hold covers where the request names no limit. */
 const CALLS_EXPECTED = 3
 
 /** Reads one list of tools; `kindOf` knows the types of the dialect. */
-export function readTools(
+export function readPricedTools(
   asking: Asking,
   tools: unknown,
   field: string,
-  kindOf: (tool: JsonObject) => ToolKind,
+  kindOf: (tool: JsonObject) => PricedToolKind,
   callsMost: number | undefined,
 ): void {
   if (!Array.isArray(tools)) return

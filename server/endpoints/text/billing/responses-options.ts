@@ -7,11 +7,11 @@ import {
   countOf,
   createAsking,
   isAbsent,
+  type PricedToolKind,
   readCommon,
   readModalities,
-  readTools,
+  readPricedTools,
   TOKEN_TOOL,
-  type ToolKind,
   UNKNOWN_TOOL,
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
@@ -35,7 +35,7 @@ const CLIENT_TYPES: ReadonlySet<unknown> = new Set([
   'computer_use_preview',
 ])
 
-const KINDS: readonly (readonly [RegExp, (tool: JsonObject) => ToolKind])[] = [
+const KINDS: readonly (readonly [RegExp, (tool: JsonObject) => PricedToolKind])[] = [
   [/^(?:[a-z]+:)?web_search_preview/, () => hosted('web_search_call', { tool: 'preview' })],
   [/^(?:[a-z]+:)?web_search(?:_\d|$)/, () => hosted('web_search_call')],
   [/^x_search$/, () => hosted('web_search_call', { tool: 'x_search' })],
@@ -51,29 +51,29 @@ const KINDS: readonly (readonly [RegExp, (tool: JsonObject) => ToolKind])[] = [
 function hosted(
   unit: 'web_search_call' | 'web_fetch_call' | 'file_search_call' | 'code_execution_call',
   facts?: { readonly tool: string },
-): ToolKind {
+): PricedToolKind {
   return { isHosted: true, feature: { unit, ...(facts ? { facts } : {}) } }
 }
 
-function containerOf(container: unknown): ToolKind {
+function containerOf(container: unknown): PricedToolKind {
   const tool = asString(member(container, 'memory_limit')) ?? '1g'
   const feature = { unit: 'container_minute', facts: { tool } } as const
   return { isHosted: true, feature, each: SESSION_MINUTES, isOnce: true }
 }
 
 /** A shell runs where its environment says: at the caller's, or in a container. */
-function shellOf({ environment }: JsonObject): ToolKind {
+function shellOf({ environment }: JsonObject): PricedToolKind {
   const type = member(environment, 'type')
   return isAbsent(type) || type === 'local' ? CLIENT_TOOL : containerOf(environment)
 }
 
-function imageTool({ model, partial_images: previews }: JsonObject): ToolKind {
+function imageTool({ model, partial_images: previews }: JsonObject): PricedToolKind {
   const facts = { model: asString(model) ?? IMAGE_MODEL }
   const work = { image_output_token: IMAGE_TOKENS + (countOf(previews) ?? 0) * PREVIEW_TOKENS }
   return { isHosted: true, feature: { unit: 'image_output_token', facts, work }, each: 0 }
 }
 
-function kindOf(tool: JsonObject): ToolKind {
+function kindOf(tool: JsonObject): PricedToolKind {
   const { type } = tool
   if (CLIENT_TYPES.has(type)) return CLIENT_TOOL
   const known = typeof type === 'string' && KINDS.find(([pattern]) => pattern.test(type))
@@ -86,7 +86,7 @@ export function readResponsesAsking(value: JsonObject, measure: Measure): Asking
   readCommon(asking, value, measure)
   readModalities(asking, value)
   readRouter(asking, value)
-  readTools(asking, tools, 'tools', kindOf, countOf(most))
+  readPricedTools(asking, tools, 'tools', kindOf, countOf(most))
   readNamespaces(asking, tools, countOf(most))
   readFound(asking, value.input, countOf(most))
   return asking
@@ -97,7 +97,7 @@ function readNamespaces(asking: Asking, tools: unknown, most: number | undefined
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
-    if (isObject(tool)) readTools(asking, tool.tools, `tools[${index}].tools`, kindOf, most)
+    if (isObject(tool)) readPricedTools(asking, tool.tools, `tools[${index}].tools`, kindOf, most)
   }
 }
 
@@ -107,6 +107,6 @@ function readFound(asking: Asking, input: unknown, most: number | undefined): vo
   for (let index = 0; index < input.length; index += 1) {
     const item: unknown = input[index]
     if (!isObject(item) || item.type !== 'tool_search_output') continue
-    readTools(asking, item.tools, `input[${index}].tools`, kindOf, most)
+    readPricedTools(asking, item.tools, `input[${index}].tools`, kindOf, most)
   }
 }

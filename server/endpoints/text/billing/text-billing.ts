@@ -71,7 +71,7 @@ export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimat
   const { value, body, chain } = request
   refuseMisspelt(value)
   const measure = dialect.measure(value)
-  const inputTokens = countInput(body.length, measure)
+  const inputTokens = countInputCeiling(body.length, measure)
   const asking = dialect.asking(request, measure, inputTokens)
   const limits = readLimits(request, dialect)
   const held = inputTokens + (chain?.tokens ?? 0)
@@ -116,7 +116,7 @@ function outputUnitOf({ features }: Asking): Unit {
 }
 
 /** Tokens of a body at four bytes each, and of its media. */
-export function countInput(bodyBytes: number, { mediaBytes, mediaTokens }: Measure): number {
+export function countInputCeiling(bodyBytes: number, { mediaBytes, mediaTokens }: Measure): number {
   return Math.ceil(Math.max(0, bodyBytes - mediaBytes) / BYTES_PER_TOKEN) + mediaTokens
 }
 

@@ -4,7 +4,7 @@ import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { chosenDialect, dialectsOf } from './to-order.ts'
 import type { ChatValues } from './values.ts'
@@ -26,7 +26,7 @@ export function ChatFields({ model, values, change }: Props) {
         minRows={2}
         maxRows={8}
       />
-      <Row>
+      <FieldRow>
         <NumberInput
           label={t('temperature')}
           placeholder={t('byDefault')}
@@ -47,7 +47,7 @@ export function ChatFields({ model, values, change }: Props) {
           step={64}
           allowDecimal={false}
         />
-      </Row>
+      </FieldRow>
       <NewConversation values={values} change={change} />
     </>
   )

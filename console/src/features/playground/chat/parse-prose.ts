@@ -3,12 +3,12 @@
  * is anything else stays the text that it is. Nothing is ever taken for HTML.
  */
 
-export type Block =
+export type ProseBlock =
   | { readonly kind: 'text' | 'heading'; readonly text: string }
   | { readonly kind: 'code'; readonly text: string }
   | { readonly kind: 'list'; readonly isOrdered: boolean; readonly items: readonly string[] }
 
-export interface Span {
+export interface ProseSpan {
   readonly kind: 'plain' | 'code' | 'strong'
   readonly text: string
 }
@@ -18,8 +18,8 @@ const HEADING = /^#{1,6}\s+(.*)$/
 const ITEM = /^\s*(?:([-*•])|(\d{1,3})[.)])\s+(.*)$/
 
 /** A fence that is still open reaches to the end: the answer is on its way. */
-export function parseProse(text: string): Block[] {
-  const blocks: Block[] = []
+export function parseProse(text: string): ProseBlock[] {
+  const blocks: ProseBlock[] = []
   const lines = text.split('\n')
   for (let at = 0; at < lines.length; ) {
     const line = lines[at] ?? ''
@@ -40,7 +40,7 @@ function findFrom(lines: readonly string[], from: number, wanted: RegExp): numbe
   return found < 0 ? lines.length : found
 }
 
-function addLine(blocks: Block[], line: string, isApart: boolean): void {
+function addLine(blocks: ProseBlock[], line: string, isApart: boolean): void {
   const heading = HEADING.exec(line)?.[1]
   const [, , number, item] = ITEM.exec(line) ?? []
   const last = blocks.at(-1)
@@ -52,7 +52,12 @@ function addLine(blocks: Block[], line: string, isApart: boolean): void {
   } else blocks.push({ kind: 'text', text: line })
 }
 
-function addItem(blocks: Block[], last: Block | undefined, item: string, isOrdered: boolean) {
+function addItem(
+  blocks: ProseBlock[],
+  last: ProseBlock | undefined,
+  item: string,
+  isOrdered: boolean,
+) {
   if (last?.kind !== 'list' || last.isOrdered !== isOrdered) {
     blocks.push({ kind: 'list', isOrdered, items: [item] })
     return
@@ -61,7 +66,7 @@ function addItem(blocks: Block[], last: Block | undefined, item: string, isOrder
 }
 
 /** `code` and **strong** within a line. */
-export function parseSpans(text: string): Span[] {
+export function parseSpans(text: string): ProseSpan[] {
   return text
     .split(/(`[^`\n]+`|\*\*[^*\n]+\*\*)/)
     .filter((part) => part !== '')

@@ -1,7 +1,7 @@
 /** A model's answer as people read it. */
 import { Code } from '@mantine/core'
 import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
-import { type Block, parseProse, parseSpans } from './parse-prose.ts'
+import { type ProseBlock, parseProse, parseSpans } from './parse-prose.ts'
 import classes from './prose.module.css'
 
 export function Prose({ text }: { readonly text: string }) {
@@ -15,7 +15,7 @@ export function Prose({ text }: { readonly text: string }) {
   )
 }
 
-function Part({ block }: { readonly block: Block }) {
+function Part({ block }: { readonly block: ProseBlock }) {
   if (block.kind === 'code') return <CodeSnippet code={block.text} />
   if (block.kind === 'list') {
     const List = block.isOrdered ? 'ol' : 'ul'

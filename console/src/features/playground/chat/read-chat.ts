@@ -1,9 +1,9 @@
 /** A streamed answer of any of the three dialects, event by event, as one reply that grows. */
 
-import type { Order } from '../frame/call/order.ts'
+import type { PlaygroundRequest } from '../frame/call/order.ts'
 import { readEvents } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
-import type { Reading } from '../frame/capability.ts'
+import type { ResultReading } from '../frame/capability.ts'
 import { DIALECTS, type Reply } from './values.ts'
 
 type Step = (reply: Reply, event: never) => Reply
@@ -11,8 +11,8 @@ type Step = (reply: Reply, event: never) => Reply
 /** Throws ApiError for an answer that breaks off. */
 export async function readChat(
   response: Response,
-  { startedAt, show }: Reading<Reply>,
-  { path }: Order,
+  { startedAt, show }: ResultReading<Reply>,
+  { path }: PlaygroundRequest,
 ): Promise<Reply> {
   const step = STEPS[path] ?? readChunk
   let reply: Reply = { text: '', thought: '' }

@@ -1,7 +1,7 @@
 /** A conversation as a request of one of the three dialects. */
 
-import { given, type Json, numberOf, type Order } from '../frame/call/order.ts'
-import type { Model } from '../frame/capability.ts'
+import { given, type Json, numberOf, type PlaygroundRequest } from '../frame/call/order.ts'
+import type { PlaygroundModel } from '../frame/capability.ts'
 import { type ChatValues, DIALECTS, type Dialect } from './values.ts'
 
 /** The messages dialect insists on a limit. */
@@ -9,23 +9,23 @@ const MESSAGES_TOKENS = 1024
 const VERSION = { 'anthropic-version': '2023-06-01' }
 
 /** Those that the model's upstreams speak. */
-export function dialectsOf({ endpoints }: Model): readonly Dialect[] {
+export function dialectsOf({ endpoints }: PlaygroundModel): readonly Dialect[] {
   const known: readonly Dialect[] = ['completions', 'messages', 'responses']
   return known.filter((dialect) => endpoints.includes(DIALECTS[dialect]))
 }
 
-export function chosenDialect(model: Model, { dialect }: ChatValues): Dialect {
+export function chosenDialect(model: PlaygroundModel, { dialect }: ChatValues): Dialect {
   const offered = dialectsOf(model)
   return offered.includes(dialect) ? dialect : (offered[0] ?? dialect)
 }
 
-export function toOrder(model: Model, values: ChatValues): Order | undefined {
+export function toOrder(model: PlaygroundModel, values: ChatValues): PlaygroundRequest | undefined {
   if (values.draft.trim() === '') return undefined
   const dialect = chosenDialect(model, values)
   return { path: DIALECTS[dialect], ...WRITERS[dialect](model.id, values) }
 }
 
-type Writer = (model: string, values: ChatValues) => Omit<Order, 'path'>
+type Writer = (model: string, values: ChatValues) => Omit<PlaygroundRequest, 'path'>
 
 const WRITERS: Readonly<Record<Dialect, Writer>> = {
   completions: (model, { system, temperature, maxTokens, ...said }) => {

@@ -16,7 +16,7 @@ export interface Reply {
   readonly isCutOff?: boolean
 }
 
-export interface Turn {
+export interface PlaygroundTurn {
   readonly asked: string
   readonly reply?: Reply
 }
@@ -27,6 +27,6 @@ export interface ChatValues {
   /** An empty text: the model's own. */
   readonly temperature: number | string
   readonly maxTokens: number | string
-  readonly turns: readonly Turn[]
+  readonly turns: readonly PlaygroundTurn[]
   readonly draft: string
 }

@@ -5,16 +5,16 @@ import { Panel } from '../../../components/page/panel.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import classes from './bench.module.css'
 import { Code } from './call/code.tsx'
-import type { Order } from './call/order.ts'
-import { Outcome } from './call/outcome.tsx'
-import { type Call, useCall } from './call/use-call.ts'
-import type { Capability, Model } from './capability.ts'
+import type { PlaygroundRequest } from './call/order.ts'
+import { PlaygroundOutcome } from './call/outcome.tsx'
+import { type PlaygroundCall, useCall } from './call/use-call.ts'
+import type { Capability, PlaygroundModel } from './capability.ts'
 import { CostAfter } from './cost/cost-after.tsx'
 import { messages } from './messages.ts'
 import { Ask } from './send-bar.tsx'
 
 export interface BenchProps {
-  readonly model: Model
+  readonly model: PlaygroundModel
   /** The choice of the model, which stands above the fields. */
   readonly picker: ReactNode
 }
@@ -66,7 +66,7 @@ export function Bench<Values, Result>({ capability, model, picker }: Props<Value
       </div>
       <div className={classes.column}>
         <div ref={outcome}>
-          <Outcome call={call} capability={capability} values={values} prompt={prompt} />
+          <PlaygroundOutcome call={call} capability={capability} values={values} prompt={prompt} />
         </div>
         {call?.requestId && !isRunning ? (
           <CostAfter key={call.requestId} requestId={call.requestId} />
@@ -88,10 +88,10 @@ function useForm<Values, Result>(capability: Capability<Values, Result>) {
   const [values, setValues] = useState(capability.initial)
   const control = useCall(capability)
   const change = (changes: Partial<Values>) => setValues((now) => ({ ...now, ...changes }))
-  async function send(order: Order): Promise<void> {
+  async function send(order: PlaygroundRequest): Promise<void> {
     const before = values
     if (capability.sent) setValues(capability.sent(before))
-    const outcome: Call<Result> = await control.start(order)
+    const outcome: PlaygroundCall<Result> = await control.start(order)
     const { result } = outcome
     if (result === undefined) setValues((now) => (capability.sent ? before : now))
     else if (capability.answered) {

@@ -4,12 +4,12 @@
  */
 import type { ComponentType } from 'react'
 import type { RowOf } from '../../../lib/use-admin.ts'
-import type { Order } from './call/order.ts'
+import type { PlaygroundRequest } from './call/order.ts'
 
-export type Model = RowOf<'GET /accounts/:account_id/models'>
+export type PlaygroundModel = RowOf<'GET /accounts/:account_id/models'>
 
 export interface FieldsProps<Values> {
-  readonly model: Model
+  readonly model: PlaygroundModel
   readonly values: Values
   readonly change: (changes: Partial<Values>) => void
 }
@@ -21,7 +21,7 @@ export interface ResultProps<Values, Result> {
   readonly isRunning: boolean
 }
 
-export interface Reading<Result> {
+export interface ResultReading<Result> {
   /** performance.now() when the request was sent. */
   readonly startedAt: number
   /** Shows what has come so far. */
@@ -31,9 +31,13 @@ export interface Reading<Result> {
 export interface Capability<Values, Result> {
   readonly initial: Values
   /** Undefined while there is nothing to send. */
-  readonly toOrder: (model: Model, values: Values) => Order | undefined
+  readonly toOrder: (model: PlaygroundModel, values: Values) => PlaygroundRequest | undefined
   /** Reads a good answer to its end. Throws ApiError for one that breaks off. */
-  readonly read: (response: Response, reading: Reading<Result>, order: Order) => Promise<Result>
+  readonly read: (
+    response: Response,
+    reading: ResultReading<Result>,
+    order: PlaygroundRequest,
+  ) => Promise<Result>
   readonly Fields: ComponentType<FieldsProps<Values>>
   readonly Result: ComponentType<ResultProps<Values, Result>>
   /** Of a conversation: what is asked next stands below the answers. */

@@ -3,12 +3,12 @@ import { Button } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import classes from './bench.module.css'
-import type { Order } from './call/order.ts'
+import type { PlaygroundRequest } from './call/order.ts'
 import { CostBefore } from './cost/cost-before.tsx'
 import { messages } from './messages.ts'
 
 interface AskProps {
-  readonly order: Order | undefined
+  readonly order: PlaygroundRequest | undefined
   readonly isRunning: boolean
   readonly onStop: () => void
 }

@@ -2,7 +2,7 @@
 import { Anchor, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
-import { Download, Media } from '../frame/task/media.tsx'
+import { DownloadButton, PlaygroundMedia } from '../frame/task/media.tsx'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
 import type { ImageResult, ImageValues } from './image.ts'
 import { messages } from './messages.ts'
@@ -14,7 +14,7 @@ export function Drawn({ values, result }: ResultProps<ImageValues, ImageResult>)
   if (result.taskId) {
     return (
       <TaskProgress taskId={result.taskId}>
-        {({ media }) => <Media media={media} alt={alt} />}
+        {({ media }) => <PlaygroundMedia media={media} alt={alt} />}
       </TaskProgress>
     )
   }
@@ -51,7 +51,7 @@ function Inline({ base64, alt, name }: InlineProps) {
   return (
     <>
       <Image src={source} alt={alt} radius="sm" mah={560} fit="contain" />
-      <Download url={source} name={name} />
+      <DownloadButton url={source} name={name} />
     </>
   )
 }

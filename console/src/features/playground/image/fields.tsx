@@ -3,8 +3,8 @@ import { Autocomplete, NumberInput, Select, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
-import { Row } from '../frame/fields/row.tsx'
-import { AS_TASK, AT_ONCE, chosenPath, type ImageValues } from './image.ts'
+import { FieldRow } from '../frame/fields/row.tsx'
+import { AS_TASK, AT_ONCE, type ImageValues, imagePath } from './image.ts'
 import { messages } from './messages.ts'
 
 const SIZES = ['1024x1024', '1536x1024', '1024x1536', '1K', '2K', '4K', 'auto']
@@ -13,7 +13,7 @@ const COUNT_MAX = 15
 
 export function ImageFields({ model, values, change }: FieldsProps<ImageValues>) {
   const t = useMessages(messages)
-  const path = chosenPath(model, values)
+  const path = imagePath(model, values)
   return (
     <>
       <Textarea
@@ -25,7 +25,7 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
         maxRows={12}
       />
       <Ways model={model} values={values} change={change} />
-      <Row>
+      <FieldRow>
         <NumberInput
           label={t('count')}
           value={values.count}
@@ -61,7 +61,7 @@ export function ImageFields({ model, values, change }: FieldsProps<ImageValues>)
             allowDeselect={false}
           />
         ) : null}
-      </Row>
+      </FieldRow>
     </>
   )
 }
@@ -75,7 +75,7 @@ function Ways({ model, values, change }: FieldsProps<ImageValues>) {
         { value: AT_ONCE, label: t('now') },
         { value: AS_TASK, label: t('asTask'), disabled: !model.endpoints.includes(AS_TASK) },
       ]}
-      value={chosenPath(model, values)}
+      value={imagePath(model, values)}
       onChange={(path) => change({ path })}
     />
   )

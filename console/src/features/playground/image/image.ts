@@ -1,7 +1,7 @@
 /** Images, at once or as a task that the gallery keeps. */
 
 import { given, numberOf } from '../frame/call/order.ts'
-import type { Capability, Model } from '../frame/capability.ts'
+import type { Capability, PlaygroundModel } from '../frame/capability.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { Drawn } from './drawn.tsx'
 import { ImageFields } from './fields.tsx'
@@ -29,7 +29,7 @@ export interface ImageResult {
   readonly taskId?: string
 }
 
-export function chosenPath({ endpoints }: Model, { path }: ImageValues): string {
+export function imagePath({ endpoints }: PlaygroundModel, { path }: ImageValues): string {
   return endpoints.includes(path) ? path : AT_ONCE
 }
 
@@ -45,7 +45,7 @@ export const image: Capability<ImageValues, ImageResult> = {
   toOrder: (model, values) => {
     const { prompt, count, size, quality, format } = values
     if (prompt.trim() === '') return undefined
-    const path = chosenPath(model, values)
+    const path = imagePath(model, values)
     return {
       path,
       body: given({

@@ -3,7 +3,7 @@ import { Select, TextInput } from '@mantine/core'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import type { InterpretationValues } from './interpretation.ts'
 import { messages } from './messages.ts'
@@ -51,7 +51,7 @@ export function InterpretationFields({ values, change }: FieldsProps<Interpretat
         value={values.mode}
         onChange={(mode) => change({ mode })}
       />
-      <Row>
+      <FieldRow>
         <Select
           label={t('source')}
           data={listOf([...LANGUAGES, ...DIALECTS], isFree ? t('auto') : t('bySource'))}
@@ -66,7 +66,7 @@ export function InterpretationFields({ values, change }: FieldsProps<Interpretat
           onChange={(target) => change({ target: target ?? '' })}
           allowDeselect={false}
         />
-      </Row>
+      </FieldRow>
       {values.mode === 's2s' ? (
         <TextInput
           label={t('voice')}

@@ -1,7 +1,7 @@
 /** Interpretation: what somebody says, in another language, as text or as speech. */
 
 import { given, type OrderFile } from '../frame/call/order.ts'
-import type { Capability, Reading } from '../frame/capability.ts'
+import type { Capability, ResultReading } from '../frame/capability.ts'
 import { InterpretationFields } from './fields.tsx'
 import { Interpreted } from './interpreted.tsx'
 
@@ -31,7 +31,7 @@ const NOTHING: InterpretationResult = {
 
 async function readSpeech(
   response: Response,
-  { startedAt, show }: Reading<InterpretationResult>,
+  { startedAt, show }: ResultReading<InterpretationResult>,
 ): Promise<InterpretationResult> {
   const parts: Uint8Array<ArrayBuffer>[] = []
   let result = NOTHING

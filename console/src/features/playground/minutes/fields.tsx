@@ -12,8 +12,8 @@ import {
 } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/fields/row.tsx'
-import { Upload } from '../frame/upload/upload.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
+import { UploadField } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
 import { choosesFeatures, FEATURES, type Feature, type MinutesValues } from './minutes.ts'
 
@@ -35,7 +35,7 @@ export function MinutesFields(props: Props) {
           value={values.url}
           onChange={({ currentTarget }) => change({ url: currentTarget.value })}
         />
-        <Upload
+        <UploadField
           label={t('upload')}
           accept="audio/*,video/*"
           onDone={(file) => change({ url: file.url })}
@@ -48,7 +48,7 @@ export function MinutesFields(props: Props) {
           {t('always')}
         </Text>
       )}
-      <Row>
+      <FieldRow>
         <LanguageSelect
           label={t('language')}
           value={values.language}
@@ -63,7 +63,7 @@ export function MinutesFields(props: Props) {
           max={SPEAKERS_MAX}
           allowDecimal={false}
         />
-      </Row>
+      </FieldRow>
       <TextInput
         label={t('words')}
         placeholder={t('wordsHint')}

@@ -8,7 +8,7 @@ import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
 import type { MinutesValues } from './minutes.ts'
 import classes from './protocol.module.css'
-import { clockOf, type Minutes, readMinutes, type Sentence } from './read-minutes.ts'
+import { clockOf, type Minutes, type MinutesSentence, readMinutes } from './read-minutes.ts'
 
 export function Protocol({ result: taskId }: ResultProps<MinutesValues, string>) {
   if (!taskId) return null
@@ -69,7 +69,7 @@ function Parts({ minutes }: { readonly minutes: Minutes }) {
   )
 }
 
-function Said({ sentence }: { readonly sentence: Sentence }) {
+function Said({ sentence }: { readonly sentence: MinutesSentence }) {
   const t = useMessages(messages)
   const { start_ms: start, speaker, text, translation } = sentence
   return (

@@ -1,6 +1,6 @@
 /** The result of a minutes task as people read it; what is absent is an empty list. */
 
-export interface Sentence {
+export interface MinutesSentence {
   readonly start_ms: number
   readonly speaker: string
   readonly text: string
@@ -21,7 +21,7 @@ export interface Todo {
 
 export interface Minutes {
   readonly seconds: number | undefined
-  readonly sentences: readonly Sentence[]
+  readonly sentences: readonly MinutesSentence[]
   readonly summary: string
   readonly summaryProblem: string
   readonly chapters: readonly Chapter[]
@@ -33,11 +33,11 @@ export interface Minutes {
 export function readMinutes(result: Readonly<Record<string, unknown>>): Minutes {
   const { duration, sentences, summary, chapters, todos, questions, translation } = result
   const translated = new Map(
-    listOf<Sentence>(translation).map((one) => [one.start_ms, one.translation ?? '']),
+    listOf<MinutesSentence>(translation).map((one) => [one.start_ms, one.translation ?? '']),
   )
   return {
     seconds: typeof duration === 'number' ? duration : undefined,
-    sentences: listOf<Sentence>(sentences).map((one) => {
+    sentences: listOf<MinutesSentence>(sentences).map((one) => {
       const other = translated.get(one.start_ms)
       return other ? { ...one, translation: other } : one
     }),

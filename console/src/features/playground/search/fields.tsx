@@ -2,7 +2,7 @@
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { isWebSearch, type SearchValues } from './search.ts'
 
@@ -21,7 +21,7 @@ export function SearchFields({ model, values, change }: FieldsProps<SearchValues
         onChange={({ currentTarget }) => change({ query: currentTarget.value })}
         maxLength={100}
       />
-      <Row>
+      <FieldRow>
         <NumberInput
           label={t('count')}
           value={values.count}
@@ -39,7 +39,7 @@ export function SearchFields({ model, values, change }: FieldsProps<SearchValues
             allowDeselect={false}
           />
         ) : null}
-      </Row>
+      </FieldRow>
       {isWeb ? (
         <>
           <TextInput

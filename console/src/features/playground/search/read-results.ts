@@ -1,6 +1,6 @@
 /** The results of both search products as the cards that people read. */
 
-export interface Found {
+export interface SearchHit {
   readonly title: string
   readonly url: string
   readonly site: string
@@ -9,7 +9,7 @@ export interface Found {
 }
 
 export interface SearchResult {
-  readonly found: readonly Found[]
+  readonly found: readonly SearchHit[]
   readonly document: unknown
 }
 
@@ -20,7 +20,7 @@ export function readResults(document: unknown): SearchResult {
   return { document, found: entries.map(readEntry) }
 }
 
-function readEntry(entry: unknown): Found {
+function readEntry(entry: unknown): SearchHit {
   const url = textOf(entry, 'Url')
   const host = URL.parse(url)?.hostname ?? ''
   return {

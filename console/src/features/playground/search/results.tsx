@@ -5,7 +5,7 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/fields/disclosure.tsx'
 import { messages } from './messages.ts'
-import type { Found, SearchResult } from './read-results.ts'
+import type { SearchHit, SearchResult } from './read-results.ts'
 import classes from './results.module.css'
 import type { SearchValues } from './search.ts'
 
@@ -33,7 +33,7 @@ export function Results({ result }: ResultProps<SearchValues, SearchResult>) {
   )
 }
 
-function Card({ found }: { readonly found: Found }) {
+function Card({ found }: { readonly found: SearchHit }) {
   const t = useMessages(messages)
   const { title, url, site, text, published } = found
   return (

@@ -1,7 +1,7 @@
 /** Search: two products with one question. */
 
 import { given, numberOf } from '../frame/call/order.ts'
-import type { Capability, Model } from '../frame/capability.ts'
+import type { Capability, PlaygroundModel } from '../frame/capability.ts'
 import { SearchFields } from './fields.tsx'
 import { readResults, type SearchResult } from './read-results.ts'
 import { Results } from './results.tsx'
@@ -20,7 +20,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /** The other product knows neither times nor sites. */
-export function isWebSearch({ id }: Model): boolean {
+export function isWebSearch({ id }: PlaygroundModel): boolean {
   return TYPES[id] !== 'global'
 }
 

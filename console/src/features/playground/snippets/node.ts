@@ -1,5 +1,5 @@
 /** A request for Node: with the SDK whose dialect it is, else with fetch. */
-import { addressOf, type Order } from '../frame/call/order.ts'
+import { addressOf, type PlaygroundRequest } from '../frame/call/order.ts'
 import { NODE, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 
@@ -116,14 +116,14 @@ function printFetch({ order, origin }: SnippetOptions): string[] {
   ]
 }
 
-function importsOf(order: Order): string[] {
+function importsOf(order: PlaygroundRequest): string[] {
   const kind = answerKindOf(order)
   const writes = kind === 'sound' || kind === 'lines'
   const names = [...(order.file ? ['readFile'] : []), ...(writes ? ['writeFile'] : [])]
   return names.length > 0 ? [`import { ${names.join(', ')} } from 'node:fs/promises'`, ''] : []
 }
 
-function printForm({ body, file }: Order): string[] {
+function printForm({ body, file }: PlaygroundRequest): string[] {
   const name = file?.name ?? 'speech.wav'
   return [
     'const form = new FormData()',
@@ -134,7 +134,7 @@ function printForm({ body, file }: Order): string[] {
   ]
 }
 
-function handle(order: Order, origin: string): string[] {
+function handle(order: PlaygroundRequest, origin: string): string[] {
   const file = soundFileOf(order)
   switch (answerKindOf(order)) {
     case 'lines':

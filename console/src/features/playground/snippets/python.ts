@@ -1,5 +1,5 @@
 /** A request for Python: with the SDK whose dialect it is, else with requests. */
-import { addressOf, type Fields, type Order } from '../frame/call/order.ts'
+import { addressOf, type Fields, type PlaygroundRequest } from '../frame/call/order.ts'
 import { PYTHON, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 
@@ -64,7 +64,7 @@ function openAi(method: string, use: readonly string[]): Printer {
   ]
 }
 
-function printArguments({ path, body }: Order): string[] {
+function printArguments({ path, body }: PlaygroundRequest): string[] {
   const own = OWN_FIELDS[path]
   const isOwn = ([name]: [string, unknown]) => !own || own.includes(name)
   const entries = Object.entries(body)
@@ -134,7 +134,7 @@ function printRequests({ order, origin }: SnippetOptions): string[] {
   ]
 }
 
-function handle(order: Order, origin: string): string[] {
+function handle(order: PlaygroundRequest, origin: string): string[] {
   const file = soundFileOf(order)
   switch (answerKindOf(order)) {
     case 'lines':

@@ -1,11 +1,11 @@
 /** The same request as code, in three ways: what every way has in common. */
-import type { Order } from '../frame/call/order.ts'
+import type { PlaygroundRequest } from '../frame/call/order.ts'
 
 /** Where a key of the reader's own is to be put; no snippet ever holds one. */
 export const KEY_VARIABLE = 'TRIBUTARY_KEY'
 
 export interface SnippetOptions {
-  readonly order: Order
+  readonly order: PlaygroundRequest
   /** The gateway's own address, without a final `/`. */
   readonly origin: string
 }
@@ -19,7 +19,7 @@ const TASK_PATHS: readonly string[] = [
   '/v1/audio/minutes',
 ]
 
-export function answerKindOf({ path, body }: Order): AnswerKind {
+export function answerKindOf({ path, body }: PlaygroundRequest): AnswerKind {
   if (TASK_PATHS.includes(path)) return 'task'
   if (path === '/v1/audio/speech/unidirectional') return 'lines'
   if (path === '/v1/audio/speech' || body.mode === 's2s') return 'sound'
@@ -27,7 +27,7 @@ export function answerKindOf({ path, body }: Order): AnswerKind {
 }
 
 /** The name under which code keeps the sound that comes. */
-export function soundFileOf({ path, body }: Order): string {
+export function soundFileOf({ path, body }: PlaygroundRequest): string {
   if (path === '/v1/audio/translations') return 'translation.ogg'
   const native = body.req_params
   const inner = isFields(native) && isFields(native.audio_params) ? native.audio_params.format : ''

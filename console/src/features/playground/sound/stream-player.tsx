@@ -1,7 +1,7 @@
 /** Sound that is heard while it still arrives, in browsers that can play a growing file. */
 import { useEffect, useState } from 'react'
 
-export type Parts = readonly Uint8Array<ArrayBuffer>[]
+export type AudioParts = readonly Uint8Array<ArrayBuffer>[]
 
 /** Whether a file of this kind can be played before all of it is there. */
 export function canPlayGrowing(type: string): boolean {
@@ -9,7 +9,7 @@ export function canPlayGrowing(type: string): boolean {
 }
 
 interface StreamPlayerProps {
-  readonly parts: Parts
+  readonly parts: AudioParts
   readonly isWhole: boolean
   readonly type: string
   readonly label: string
@@ -37,7 +37,7 @@ export function StreamPlayer({ parts, isWhole, type, label, onFail }: StreamPlay
 interface Feed {
   readonly url: string
   /** All parts so far; those that were taken before are not taken again. */
-  take(parts: Parts, isWhole: boolean): void
+  take(parts: AudioParts, isWhole: boolean): void
   close(): void
 }
 
@@ -54,7 +54,7 @@ function useFeed(type: string): Feed | undefined {
 function openFeed(type: string): Feed {
   const source = new MediaSource()
   const url = URL.createObjectURL(source)
-  let known: Parts = []
+  let known: AudioParts = []
   let isWhole = false
   let taken = 0
   /** One part at a time: a buffer that is busy says when it is done. */

@@ -3,15 +3,15 @@ import { Autocomplete, NumberInput, Select, Switch, Textarea, TextInput } from '
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import {
   chosenFormat,
-  chosenPath,
   formatsOf,
   NATIVE,
   pathsOf,
   type SpeechValues,
+  speechPath,
   voicesOf,
 } from './values.ts'
 
@@ -19,7 +19,7 @@ type Props = FieldsProps<SpeechValues>
 
 export function SpeechFields({ model, values, change }: Props) {
   const t = useMessages(messages)
-  const path = chosenPath(model, values)
+  const path = speechPath(model, values)
   return (
     <>
       <Paths model={model} values={values} change={change} />
@@ -46,7 +46,7 @@ export function SpeechFields({ model, values, change }: Props) {
         value={values.context}
         onChange={({ currentTarget }) => change({ context: currentTarget.value })}
       />
-      <Row cols={3}>
+      <FieldRow cols={3}>
         <Select
           label={t('format')}
           data={[...formatsOf(path)]}
@@ -62,7 +62,7 @@ export function SpeechFields({ model, values, change }: Props) {
             onChange={(loudness) => change({ loudness })}
           />
         ) : null}
-      </Row>
+      </FieldRow>
       {path === NATIVE ? (
         <Switch
           label={t('subtitles')}
@@ -85,7 +85,7 @@ function Paths({ model, values, change }: Props) {
         value,
         label: value === NATIVE ? t('native') : t('openai'),
       }))}
-      value={chosenPath(model, values)}
+      value={speechPath(model, values)}
       onChange={(path) => change({ path })}
     />
   )

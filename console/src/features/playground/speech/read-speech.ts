@@ -1,11 +1,11 @@
 /** Sound as it arrives: lines with base64 in them, or the bytes of a file. */
 import { ApiError } from '../../../lib/api.ts'
-import type { Order } from '../frame/call/order.ts'
+import type { PlaygroundRequest } from '../frame/call/order.ts'
 import { readLines } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
-import type { Reading } from '../frame/capability.ts'
-import type { Parts } from '../sound/stream-player.tsx'
-import { contentTypeOf, NATIVE } from './values.ts'
+import type { ResultReading } from '../frame/capability.ts'
+import type { AudioParts } from '../sound/stream-player.tsx'
+import { contentTypeOfFormat, NATIVE } from './values.ts'
 
 export interface Word {
   readonly word: string
@@ -19,7 +19,7 @@ export interface SpeechResult {
   readonly firstMs: number | undefined
   readonly billed: number | undefined
   readonly words: readonly Word[]
-  readonly parts: Parts
+  readonly parts: AudioParts
   /** When all of it is there. */
   readonly sound: Blob | undefined
   readonly format: string
@@ -28,8 +28,8 @@ export interface SpeechResult {
 /** Throws ApiError for a stream that breaks off. */
 export async function readSpeech(
   response: Response,
-  reading: Reading<SpeechResult>,
-  order: Order,
+  reading: ResultReading<SpeechResult>,
+  order: PlaygroundRequest,
 ): Promise<SpeechResult> {
   const format = formatOf(order)
   let result: SpeechResult = {
@@ -54,7 +54,7 @@ export async function readSpeech(
     }
     reading.show(result)
   }
-  return { ...result, sound: new Blob([...result.parts], { type: contentTypeOf(format) }) }
+  return { ...result, sound: new Blob([...result.parts], { type: contentTypeOfFormat(format) }) }
 }
 
 interface Arrival {
@@ -106,7 +106,7 @@ function wordsOf({ sentence }: Line): Word[] {
   })
 }
 
-function formatOf({ body }: Order): string {
+function formatOf({ body }: PlaygroundRequest): string {
   if (typeof body.response_format === 'string') return body.response_format
   const text = JSON.stringify(body.req_params ?? {})
   return /"format":"(\w+)"/.exec(text)?.[1] ?? 'mp3'

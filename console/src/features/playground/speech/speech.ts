@@ -1,11 +1,11 @@
 /** Speech: the vendor's native stream of lines, or the dialect that SDKs know. */
 
-import { given, numberOf, type Order } from '../frame/call/order.ts'
-import type { Capability, Model } from '../frame/capability.ts'
+import { given, numberOf, type PlaygroundRequest } from '../frame/call/order.ts'
+import type { Capability, PlaygroundModel } from '../frame/capability.ts'
 import { SpeechFields } from './fields.tsx'
 import { readSpeech, type SpeechResult } from './read-speech.ts'
 import { Spoken } from './spoken.tsx'
-import { chosenFormat, chosenPath, NATIVE, type SpeechValues, voicesOf } from './values.ts'
+import { chosenFormat, NATIVE, type SpeechValues, speechPath, voicesOf } from './values.ts'
 
 /** 1.2 times as fast is 20 there. */
 function toRate(factor: number | string): number | undefined {
@@ -13,7 +13,7 @@ function toRate(factor: number | string): number | undefined {
   return rate === 0 ? undefined : rate
 }
 
-function toNative(model: Model, values: SpeechValues, voice: string): Order {
+function toNative(model: PlaygroundModel, values: SpeechValues, voice: string): PlaygroundRequest {
   const { text, speed, loudness, context, hasTimes } = values
   return {
     path: NATIVE,
@@ -34,7 +34,12 @@ function toNative(model: Model, values: SpeechValues, voice: string): Order {
   }
 }
 
-function toSynthesis(model: Model, values: SpeechValues, voice: string, path: string): Order {
+function toSynthesis(
+  model: PlaygroundModel,
+  values: SpeechValues,
+  voice: string,
+  path: string,
+): PlaygroundRequest {
   const { text, speed, context } = values
   const factor = numberOf(speed)
   return {
@@ -63,7 +68,7 @@ export const speech: Capability<SpeechValues, SpeechResult> = {
   },
   toOrder: (model, values) => {
     if (values.text.trim() === '') return undefined
-    const path = chosenPath(model, values)
+    const path = speechPath(model, values)
     const voice = values.voice || (voicesOf(model)[0] ?? '')
     return path === NATIVE
       ? toNative(model, values, voice)

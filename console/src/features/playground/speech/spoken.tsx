@@ -10,7 +10,7 @@ import { canPlayGrowing, StreamPlayer } from '../sound/stream-player.tsx'
 import { messages } from './messages.ts'
 import type { SpeechResult, Word } from './read-speech.ts'
 import classes from './spoken.module.css'
-import { contentTypeOf, type SpeechValues } from './values.ts'
+import { contentTypeOfFormat, type SpeechValues } from './values.ts'
 
 const EXTENSIONS: Readonly<Record<string, string>> = { ogg_opus: 'ogg', opus: 'ogg' }
 
@@ -41,7 +41,7 @@ function Heard({ result }: { readonly result: SpeechResult }) {
   const t = useMessages(messages)
   const [hasFailed, setFailed] = useState(false)
   const { sound, parts, format } = result
-  const type = contentTypeOf(format)
+  const type = contentTypeOfFormat(format)
   const name = `speech.${EXTENSIONS[format] ?? format}`
   if (hasFailed || !canPlayGrowing(type)) return sound ? <Player sound={sound} name={name} /> : null
   return (

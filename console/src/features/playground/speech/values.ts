@@ -1,5 +1,5 @@
 /** What is said and how, in both dialects of speech. */
-import type { Model } from '../frame/capability.ts'
+import type { PlaygroundModel } from '../frame/capability.ts'
 
 export const NATIVE = '/v1/audio/speech/unidirectional'
 const SYNTHESIS = '/v1/audio/speech'
@@ -38,16 +38,16 @@ const OPEN_VOICES = [
 ]
 
 /** Voices that belong to the model's generation; callers may name others. */
-export function voicesOf({ id, endpoints }: Model): readonly string[] {
+export function voicesOf({ id, endpoints }: PlaygroundModel): readonly string[] {
   if (!endpoints.includes(NATIVE)) return OPEN_VOICES
   return id.includes('-1.0') ? OLD_VOICES : NEW_VOICES
 }
 
-export function pathsOf({ endpoints }: Model): readonly string[] {
+export function pathsOf({ endpoints }: PlaygroundModel): readonly string[] {
   return [NATIVE, SYNTHESIS].filter((path) => endpoints.includes(path))
 }
 
-export function chosenPath(model: Model, { path }: SpeechValues): string {
+export function speechPath(model: PlaygroundModel, { path }: SpeechValues): string {
   const paths = pathsOf(model)
   return paths.includes(path) ? path : (paths[0] ?? path)
 }
@@ -74,6 +74,6 @@ const TYPES: Readonly<Record<string, string>> = {
   wav: 'audio/wav',
 }
 
-export function contentTypeOf(format: string): string {
+export function contentTypeOfFormat(format: string): string {
   return TYPES[format] ?? 'application/octet-stream'
 }

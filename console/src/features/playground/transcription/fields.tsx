@@ -2,7 +2,7 @@
 import { Select, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import { messages } from './messages.ts'
 import type { TranscriptionValues } from './transcription.ts'
@@ -14,7 +14,7 @@ export function TranscriptionFields({ values, change }: FieldsProps<Transcriptio
   return (
     <>
       <SoundInput file={values.file} onChange={(file) => change({ file })} converts={false} />
-      <Row>
+      <FieldRow>
         <TextInput
           label={t('language')}
           title={t('languageHint')}
@@ -29,7 +29,7 @@ export function TranscriptionFields({ values, change }: FieldsProps<Transcriptio
           onChange={(format) => change({ format: format ?? 'json' })}
           allowDeselect={false}
         />
-      </Row>
+      </FieldRow>
       <TextInput
         label={t('prompt')}
         value={values.prompt}

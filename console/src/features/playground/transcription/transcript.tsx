@@ -9,7 +9,7 @@ import type { TranscriptionResult, TranscriptionValues } from './transcription.t
 
 type Props = ResultProps<TranscriptionValues, TranscriptionResult>
 
-export function Transcript({ values, result }: Props) {
+export function TranscriptionPanel({ values, result }: Props) {
   const t = useMessages(messages)
   if (!result) return null
   const { text, segments } = result

@@ -3,7 +3,7 @@
 import { given, type OrderFile } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
 import { TranscriptionFields } from './fields.tsx'
-import { Transcript } from './transcript.tsx'
+import { TranscriptionPanel } from './transcript.tsx'
 
 export interface TranscriptionValues {
   readonly file: OrderFile | undefined
@@ -12,7 +12,7 @@ export interface TranscriptionValues {
   readonly format: string
 }
 
-export interface Segment {
+export interface ShownSegment {
   readonly start: number
   readonly end: number
   readonly text: string
@@ -20,12 +20,12 @@ export interface Segment {
 
 export interface TranscriptionResult {
   readonly text: string
-  readonly segments: readonly Segment[]
+  readonly segments: readonly ShownSegment[]
 }
 
 interface Answer {
   readonly text?: string
-  readonly segments?: readonly Segment[]
+  readonly segments?: readonly ShownSegment[]
 }
 
 export const transcription: Capability<TranscriptionValues, TranscriptionResult> = {
@@ -45,5 +45,5 @@ export const transcription: Capability<TranscriptionValues, TranscriptionResult>
     return { text, segments }
   },
   Fields: TranscriptionFields,
-  Result: Transcript,
+  Result: TranscriptionPanel,
 }

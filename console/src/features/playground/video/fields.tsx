@@ -3,7 +3,7 @@ import { NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantin
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Disclosure } from '../frame/fields/disclosure.tsx'
-import { Row } from '../frame/fields/row.tsx'
+import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { References } from './references.tsx'
 import type { VideoValues } from './video.ts'
@@ -44,7 +44,7 @@ function Shape({ values, change }: Props) {
   const t = useMessages(messages)
   const auto = { value: '', label: t('auto') }
   return (
-    <Row cols={3}>
+    <FieldRow cols={3}>
       <Select
         label={t('resolution')}
         data={[auto, ...RESOLUTIONS]}
@@ -68,7 +68,7 @@ function Shape({ values, change }: Props) {
         max={SECONDS_MAX}
         allowDecimal={false}
       />
-    </Row>
+    </FieldRow>
   )
 }
 
@@ -76,7 +76,7 @@ function More({ values, change }: Props) {
   const t = useMessages(messages)
   return (
     <Stack gap="sm">
-      <Row>
+      <FieldRow>
         <NumberInput
           label={t('seed')}
           placeholder={t('random')}
@@ -97,13 +97,13 @@ function More({ values, change }: Props) {
           onChange={(tier) => change({ tier: tier ?? '' })}
           allowDeselect={false}
         />
-      </Row>
-      <Row>
+      </FieldRow>
+      <FieldRow>
         <Choice name="hasSound" label={t('sound')} values={values} change={change} />
         <Choice name="hasLastFrame" label={t('lastFrame')} values={values} change={change} />
         <Choice name="isStill" label={t('camera')} values={values} change={change} />
         <Choice name="hasWatermark" label={t('watermark')} values={values} change={change} />
-      </Row>
+      </FieldRow>
       <TextInput
         label={t('callback')}
         description={t('callbackHint')}

@@ -1,7 +1,7 @@
 /** The task of a video, and the video. */
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
-import { Media } from '../frame/task/media.tsx'
+import { PlaygroundMedia } from '../frame/task/media.tsx'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
 import type { VideoValues } from './video.ts'
@@ -11,7 +11,7 @@ export function Film({ values, result: taskId }: ResultProps<VideoValues, string
   if (!taskId) return null
   return (
     <TaskProgress taskId={taskId}>
-      {({ media }) => <Media media={media} alt={t('made', { prompt: values.prompt })} />}
+      {({ media }) => <PlaygroundMedia media={media} alt={t('made', { prompt: values.prompt })} />}
     </TaskProgress>
   )
 }

@@ -2,10 +2,10 @@
 import { ActionIcon, Button, Group, Input, Select, Stack, TextInput } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
-import { Upload } from '../frame/upload/upload.tsx'
+import { UploadField } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
 import classes from './references.module.css'
-import { type Reference, ROLES, type Role } from './video.ts'
+import { type Reference, type ReferenceRole, ROLES } from './video.ts'
 
 interface ReferencesProps {
   readonly references: readonly Reference[]
@@ -15,7 +15,7 @@ interface ReferencesProps {
 export function References({ references, onChange }: ReferencesProps) {
   const t = useMessages(messages)
   const nextId = Math.max(0, ...references.map(({ id }) => id)) + 1
-  const role: Role = references.length === 0 ? 'first_frame' : 'reference_image'
+  const role: ReferenceRole = references.length === 0 ? 'first_frame' : 'reference_image'
   return (
     <Stack gap="xs">
       <Group justify="space-between">
@@ -51,7 +51,7 @@ interface RowProps {
   readonly onRemove: () => void
 }
 
-const ACCEPTS: Readonly<Record<Role, string>> = {
+const ACCEPTS: Readonly<Record<ReferenceRole, string>> = {
   first_frame: 'image/*',
   last_frame: 'image/*',
   reference_image: 'image/*',
@@ -84,7 +84,7 @@ function Row({ reference: { role, url }, onChange, onRemove }: RowProps) {
         value={url}
         onChange={({ currentTarget }) => onChange({ url: currentTarget.value })}
       />
-      <Upload
+      <UploadField
         label={t('upload')}
         accept={ACCEPTS[role]}
         onDone={(file) => onChange({ url: file.url })}

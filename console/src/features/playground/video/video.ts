@@ -10,11 +10,11 @@ export const ROLES = [
   ...(['first_frame', 'last_frame', 'reference_image'] as const),
   ...(['reference_video', 'reference_audio'] as const),
 ]
-export type Role = (typeof ROLES)[number]
+export type ReferenceRole = (typeof ROLES)[number]
 
 export interface Reference {
   readonly id: number
-  readonly role: Role
+  readonly role: ReferenceRole
   readonly url: string
 }
 
@@ -35,7 +35,7 @@ export interface VideoValues {
   readonly endUser: string
 }
 
-const TYPES: Readonly<Record<Role, 'image_url' | 'video_url' | 'audio_url'>> = {
+const TYPES: Readonly<Record<ReferenceRole, 'image_url' | 'video_url' | 'audio_url'>> = {
   first_frame: 'image_url',
   last_frame: 'image_url',
   reference_image: 'image_url',

@@ -10,13 +10,13 @@ import { printNode } from '../../snippets/node.ts'
 import { printPython } from '../../snippets/python.ts'
 import { KEY_VARIABLE } from '../../snippets/snippet.ts'
 import { messages } from '../messages.ts'
-import type { Order } from './order.ts'
+import type { PlaygroundRequest } from './order.ts'
 
 const PRINTERS = { curl: printCurl, Python: printPython, Node: printNode } as const
 type Language = keyof typeof PRINTERS
 const LANGUAGES: readonly Language[] = ['curl', 'Python', 'Node']
 
-export function Code({ order }: { readonly order: Order }) {
+export function Code({ order }: { readonly order: PlaygroundRequest }) {
   const t = useMessages(messages)
   const [language, setLanguage] = useState<Language>('curl')
   const choice = (

@@ -21,7 +21,7 @@ export interface OrderFile {
   readonly tail: string
 }
 
-export interface Order {
+export interface PlaygroundRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
@@ -31,7 +31,7 @@ export interface Order {
 }
 
 /** With its query, below the gateway's own address. */
-export function addressOf({ path, query }: Order): string {
+export function addressOf({ path, query }: PlaygroundRequest): string {
   return query ? `${path}?${new URLSearchParams(query)}` : path
 }
 

@@ -10,17 +10,17 @@ import { answerKindOf } from '../../snippets/snippet.ts'
 import type { Capability } from '../capability.ts'
 import { messages } from '../messages.ts'
 import { Failure } from './failure.tsx'
-import type { Call } from './use-call.ts'
+import type { PlaygroundCall } from './use-call.ts'
 
 interface OutcomeProps<Values, Result> {
-  readonly call: Call<Result> | undefined
+  readonly call: PlaygroundCall<Result> | undefined
   readonly capability: Capability<Values, Result>
   readonly values: Values
   /** What is asked next, in a conversation. */
   readonly prompt: ReactNode
 }
 
-export function Outcome<Values, Result>(props: OutcomeProps<Values, Result>) {
+export function PlaygroundOutcome<Values, Result>(props: OutcomeProps<Values, Result>) {
   const t = useMessages(messages)
   const { call, capability, values, prompt } = props
   const { Result } = capability
@@ -50,7 +50,7 @@ export function Outcome<Values, Result>(props: OutcomeProps<Values, Result>) {
   )
 }
 
-function State({ call }: { readonly call: Call<unknown> }) {
+function State({ call }: { readonly call: PlaygroundCall<unknown> }) {
   const t = useMessages(messages)
   const { phase, milliseconds, order } = call
   // What took so long is not the request that began it.

@@ -1,9 +1,13 @@
 /** Sends an order to the public API, and reads what a refusal says. */
 import { ApiError } from '../../../../lib/api.ts'
-import { addressOf, type Order } from './order.ts'
+import { addressOf, type PlaygroundRequest } from './order.ts'
 
 /** Throws ApiError when nothing can be reached; a refusal is an answer. */
-export async function sendOrder(order: Order, key: string, signal: AbortSignal): Promise<Response> {
+export async function sendOrder(
+  order: PlaygroundRequest,
+  key: string,
+  signal: AbortSignal,
+): Promise<Response> {
   const { file, body, headers } = order
   const type: Record<string, string> = file ? {} : { 'content-type': 'application/json' }
   try {
@@ -20,7 +24,7 @@ export async function sendOrder(order: Order, key: string, signal: AbortSignal):
   }
 }
 
-function formOf({ body, file }: Order): FormData {
+function formOf({ body, file }: PlaygroundRequest): FormData {
   const form = new FormData()
   for (const [name, value] of Object.entries(body)) form.set(name, String(value))
   if (file) form.set('file', file.content, file.name)
@@ -28,7 +32,7 @@ function formOf({ body, file }: Order): FormData {
 }
 
 /** Both envelopes of errors: `{error: {message}}` and `{error: text}`. */
-export async function readRefusal(response: Response): Promise<ApiError> {
+export async function readApiError(response: Response): Promise<ApiError> {
   const body: unknown = await response.json().catch(() => undefined)
   const told = readError(body)
   const requestId = response.headers.get('x-request-id') ?? undefined

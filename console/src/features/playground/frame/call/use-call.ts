@@ -1,13 +1,13 @@
 /** One call at a time: started, shown as it comes, stopped, and what became of it. */
 import { useEffect, useRef, useState } from 'react'
 import type { Capability } from '../capability.ts'
-import type { Order } from './order.ts'
-import { readRefusal, sendOrder } from './send-order.ts'
+import type { PlaygroundRequest } from './order.ts'
+import { readApiError, sendOrder } from './send-order.ts'
 import { useKey, type WithKey } from './use-key.tsx'
 
-export interface Call<Result> {
+export interface PlaygroundCall<Result> {
   readonly phase: 'running' | 'done' | 'stopped' | 'failed'
-  readonly order: Order
+  readonly order: PlaygroundRequest
   /** Known once the answer's head is there. */
   readonly requestId?: string
   readonly result?: Result
@@ -16,10 +16,10 @@ export interface Call<Result> {
 }
 
 export interface CallControl<Result> {
-  readonly call: Call<Result> | undefined
+  readonly call: PlaygroundCall<Result> | undefined
   readonly isRunning: boolean
   /** Resolves to what came of it, after the page shows it. */
-  readonly start: (order: Order) => Promise<Call<Result>>
+  readonly start: (order: PlaygroundRequest) => Promise<PlaygroundCall<Result>>
   readonly stop: () => void
   readonly clear: () => void
 }
@@ -28,7 +28,7 @@ export function useCall<Values, Result>({
   read,
 }: Pick<Capability<Values, Result>, 'read'>): CallControl<Result> {
   const withKey = useKey()
-  const [call, setCall] = useState<Call<Result>>()
+  const [call, setCall] = useState<PlaygroundCall<Result>>()
   const abort = useRef<AbortController>(undefined)
   useEffect(() => () => abort.current?.abort(), [])
   return {
@@ -49,18 +49,18 @@ export function useCall<Values, Result>({
 }
 
 interface Run<Result> {
-  readonly order: Order
+  readonly order: PlaygroundRequest
   readonly read: Capability<never, Result>['read']
   readonly withKey: WithKey
-  readonly show: (call: Call<Result>) => void
+  readonly show: (call: PlaygroundCall<Result>) => void
   readonly controller: AbortController
 }
 
-async function run<Result>(options: Run<Result>): Promise<Call<Result>> {
+async function run<Result>(options: Run<Result>): Promise<PlaygroundCall<Result>> {
   const { order, read, withKey, show, controller } = options
   const startedAt = performance.now()
-  let call: Call<Result> = { phase: 'running', order }
-  const tell = (changes: Partial<Call<Result>>) => {
+  let call: PlaygroundCall<Result> = { phase: 'running', order }
+  const tell = (changes: Partial<PlaygroundCall<Result>>) => {
     call = { ...call, ...changes }
     if (!controller.signal.aborted) show(call)
   }
@@ -70,7 +70,7 @@ async function run<Result>(options: Run<Result>): Promise<Call<Result>> {
     const response = await withKey((key) => sendOrder(order, key, controller.signal))
     const requestId = response.headers.get('x-request-id')
     if (requestId) tell({ requestId })
-    if (!response.ok) throw await readRefusal(response)
+    if (!response.ok) throw await readApiError(response)
     const reading = { startedAt, show: (result: Result) => tell({ result }) }
     return { ...call, result: await read(response, reading, order), phase: 'done', ...timed() }
   } catch (error) {

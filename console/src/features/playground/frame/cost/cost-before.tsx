@@ -7,14 +7,14 @@ import { formatMoney } from '../../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
-import type { Order } from '../call/order.ts'
+import type { PlaygroundRequest } from '../call/order.ts'
 import { Disclosure } from '../fields/disclosure.tsx'
 import { messages } from '../messages.ts'
 import { Arithmetic } from './arithmetic.tsx'
 import classes from './cost-before.module.css'
 import { useQuote } from './use-quote.ts'
 
-export function CostBefore({ order }: { readonly order: Order | undefined }) {
+export function CostBefore({ order }: { readonly order: PlaygroundRequest | undefined }) {
   const t = useMessages(messages)
   const { data, error, isStale } = useQuote(order)
   if (!order) return <Available />

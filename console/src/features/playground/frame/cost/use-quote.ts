@@ -2,13 +2,13 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
-import type { Order } from '../call/order.ts'
+import type { PlaygroundRequest } from '../call/order.ts'
 
 const QUIET_MS = 300
 /** The admin API takes small bodies; what is longer is quoted when it is sent. */
 const BODY_LENGTH_MAX = 500_000
 
-export function useQuote(order: Order | undefined) {
+export function useQuote(order: PlaygroundRequest | undefined) {
   const account = useAccount()
   const question = order && JSON.stringify(questionOf(order))
   const [asked] = useDebouncedValue(question, QUIET_MS)
@@ -24,7 +24,7 @@ export function useQuote(order: Order | undefined) {
   return { ...quote, isStale: asked !== question || quote.isPlaceholderData }
 }
 
-function questionOf({ path, query, headers, body, file }: Order) {
+function questionOf({ path, query, headers, body, file }: PlaygroundRequest) {
   const measured = file && { bytes: file.content.size, head: file.head, tail: file.tail }
   return { path, query, headers, body, ...(measured ? { file: measured } : {}) }
 }

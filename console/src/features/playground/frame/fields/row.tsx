@@ -7,7 +7,7 @@ interface RowProps {
   readonly children: ReactNode
 }
 
-export function Row({ cols = 2, children }: RowProps) {
+export function FieldRow({ cols = 2, children }: RowProps) {
   return (
     <SimpleGrid cols={{ base: 2, xs: cols }} spacing="sm" style={{ alignItems: 'end' }}>
       {children}

@@ -3,9 +3,15 @@ import { Anchor, Group, Image, Stack, Text } from '@mantine/core'
 import { Icon } from '../../../../components/icon.tsx'
 import { useMessages } from '../../../../lib/i18n.tsx'
 import { taskMessages } from './task-messages.ts'
-import type { Task } from './task-progress.tsx'
+import type { PlaygroundTask } from './task-progress.tsx'
 
-export function Media({ media, alt }: { readonly media: Task['media']; readonly alt: string }) {
+export function PlaygroundMedia({
+  media,
+  alt,
+}: {
+  readonly media: PlaygroundTask['media']
+  readonly alt: string
+}) {
   const t = useMessages(taskMessages)
   return (
     <Stack gap="md">
@@ -23,7 +29,7 @@ export function Media({ media, alt }: { readonly media: Task['media']; readonly 
               {t('copying')}
             </Text>
           ) : null}
-          {url ? <Download url={url} /> : null}
+          {url ? <DownloadButton url={url} /> : null}
         </Stack>
       ))}
     </Stack>
@@ -32,7 +38,7 @@ export function Media({ media, alt }: { readonly media: Task['media']; readonly 
 
 interface PreviewProps {
   readonly url: string
-  readonly kind: Task['media'][number]['kind']
+  readonly kind: PlaygroundTask['media'][number]['kind']
   readonly alt: string
 }
 
@@ -53,7 +59,7 @@ function Preview({ url, kind, alt }: PreviewProps) {
   )
 }
 
-export function Download({ url, name }: { readonly url: string; readonly name?: string }) {
+export function DownloadButton({ url, name }: { readonly url: string; readonly name?: string }) {
   const t = useMessages(taskMessages)
   return (
     <Anchor href={url} download={name ?? true} size="sm">

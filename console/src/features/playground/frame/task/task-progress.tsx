@@ -13,14 +13,14 @@ import { useAdmin, useAdminChange } from '../../../../lib/use-admin.ts'
 import { taskMessages } from './task-messages.ts'
 
 const KEY = 'GET /accounts/:account_id/tasks/:task_id'
-export type Task = AdminAnswer<typeof KEY>
+export type PlaygroundTask = AdminAnswer<typeof KEY>
 
 const LOOK_MS = 2_000
 
 interface TaskProgressProps {
   readonly taskId: string
   /** Shows what a task made that has succeeded. */
-  readonly children: (task: Task) => ReactNode
+  readonly children: (task: PlaygroundTask) => ReactNode
 }
 
 export function TaskProgress({ taskId, children }: TaskProgressProps) {
@@ -41,11 +41,11 @@ export function TaskProgress({ taskId, children }: TaskProgressProps) {
 }
 
 /** Until it has ended, and its media are copied or given up. */
-function isOpen({ finished_at: finished, media }: Task): boolean {
+function isOpen({ finished_at: finished, media }: PlaygroundTask): boolean {
   return finished === null || media.some(({ state }) => state === 'waiting')
 }
 
-function State({ task }: { readonly task: Task }) {
+function State({ task }: { readonly task: PlaygroundTask }) {
   const t = useMessages(taskMessages)
   const { status, error, finished_at: finished } = task
   return (

@@ -1,6 +1,6 @@
 /** An upload through POST /v1/files that says how far it is, which fetch cannot. */
 import { ApiError } from '../../../../lib/api.ts'
-import { readRefusal } from '../call/send-order.ts'
+import { readApiError } from '../call/send-order.ts'
 import type { WithKey } from '../call/use-key.tsx'
 
 export interface UploadedFile {
@@ -20,10 +20,10 @@ interface UploadOptions {
 const LIFE_SECONDS = 86_400
 
 /** Throws ApiError. */
-export async function uploadFile(file: File, options: UploadOptions): Promise<UploadedFile> {
+export async function sendFile(file: File, options: UploadOptions): Promise<UploadedFile> {
   const { withKey, signal, onShare } = options
   const response = await withKey((key) => send(file, key, signal, onShare))
-  if (!response.ok) throw await readRefusal(response)
+  if (!response.ok) throw await readApiError(response)
   return response.json()
 }
 

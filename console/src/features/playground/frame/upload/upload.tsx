@@ -6,7 +6,7 @@ import { Icon } from '../../../../components/icon.tsx'
 import { formatBytes, formatShare } from '../../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../../lib/i18n.tsx'
 import { useKey } from '../call/use-key.tsx'
-import { type UploadedFile, uploadFile } from './upload-file.ts'
+import { sendFile, type UploadedFile } from './upload-file.ts'
 import { uploadMessages } from './upload-messages.ts'
 
 interface UploadProps {
@@ -15,7 +15,7 @@ interface UploadProps {
   readonly onDone: (file: UploadedFile) => void
 }
 
-export function Upload({ label, accept, onDone }: UploadProps) {
+export function UploadField({ label, accept, onDone }: UploadProps) {
   const t = useMessages(uploadMessages)
   const { language } = useLanguage()
   const { share, done, failure, start, cancel } = useUpload(onDone)
@@ -75,7 +75,7 @@ function useUpload(onDone: (file: UploadedFile) => void) {
     setDone(undefined)
     setFailure(undefined)
     try {
-      const uploaded = await uploadFile(file, { withKey, signal, onShare: setShare })
+      const uploaded = await sendFile(file, { withKey, signal, onShare: setShare })
       setDone(uploaded)
       onDone(uploaded)
     } catch (error) {
