@@ -80,6 +80,8 @@ export type TaskLook =
       /** What the parameters and the result come to, for the case without usage. */
       readonly measured?: Quantities
       readonly facts?: TaskFacts
+      /** Fields that no price can stand for: the charge is the hold at least, for review. */
+      readonly unknownUsage?: readonly string[]
     }
   | {
       readonly state: 'failed'

@@ -17,6 +17,10 @@ const WORTH = '1.5'
 const JSON_TYPE = 'application/json'
 const EVENTS = 'text/event-stream'
 
+const SIZES = ['1', '3'].map((amount) => {
+  return { unit: 'image', per: 1, amount, when: { size: `${amount}024x1024` } }
+})
+
 let gateway: TestGateway
 let vendor: Server
 let script: (response: ServerResponse) => void = () => undefined
@@ -50,6 +54,7 @@ before(async () => {
       model('pictures', 'image', ['input_token', 'image_output_token']),
       model('voice', 'speech', ['input_token', 'output_token']),
       model('claude', 'chat', ['input_token', 'output_token'], 'messages'),
+      { ...model('sized', 'image', []), prices: SIZES },
       model('letters', 'speech', ['character'], 'stops'),
     ],
   })
@@ -207,6 +212,20 @@ for (const [name, path, body, events] of [
     assert.deepEqual(await charge(await gateway.post(path, key, body), key), STATED)
   })
 }
+
+test('images of several sizes are charged as the hold, for review', async () => {
+  const { key } = await gateway.tenant()
+  const made = (sizes: readonly string[]) => sizes.map((size) => ({ url: 'https://a/b', size }))
+  const order = { model: 'sized', prompt: 'a river', n: 2 }
+  for (const [sizes, charged, review] of [
+    [['1024x1024', '1024x1024'], '2', false],
+    [['1024x1024', '3024x1024'], '6', true],
+  ] as const) {
+    answer(JSON.stringify({ created: 1, data: made(sizes) }), JSON_TYPE)
+    const found = await charge(await gateway.post(IMAGES, key, order), key)
+    assert.deepEqual(found, { charged, basis: 'usage', review })
+  }
+})
 
 test('speech: events may be named beside their data', async () => {
   const { key } = await gateway.tenant()

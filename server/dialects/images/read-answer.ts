@@ -50,12 +50,16 @@ export function readImageUsage(document: unknown, seen: number): UsageReading {
   }
 }
 
-/** Reads the size and the quality that the vendor chose where the request left them open. */
+/**
+ * What the vendor chose where the request left it open. Images of several sizes are of none that a
+ * price names.
+ */
 function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   if (!isObject(document)) return {}
-  const [first] = Array.isArray(document.data) ? document.data.filter(isImage) : []
-  const size = asString(document.size) ?? asString(member(first, 'size'))
-  return readImageFacts({ quality: document.quality, ...(size === undefined ? {} : { size }) })
+  const images = Array.isArray(document.data) ? document.data.filter(isImage) : []
+  const sizes = new Set(images.flatMap((image) => asString(image.size) ?? []))
+  const size = asString(document.size) ?? [...sizes].join(' ')
+  return readImageFacts({ quality: document.quality, ...(size === '' ? {} : { size }) })
 }
 
 /** Returns the error in place of an answer or of an event; undefined without one. */

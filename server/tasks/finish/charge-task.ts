@@ -36,13 +36,14 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   const stated = isStated || !isFree ? { usage: only(usage, priced) } : {}
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
   const facts = { ...task.facts, ...ending.facts }
+  const { unknownUsage = [] } = ending
   const charge = computeCharge({
     model: { type: typeOf(task), free: isFree, prices, currency: '' },
     facts,
     channelFacts: facts,
     holdNanos: task.hold_amount,
     held: heldFor(task),
-    report: { outputBytes: 1, finished: true, ...stated },
+    report: { outputBytes: 1, finished: true, unknownUsage, ...stated },
     complete: true,
     billsBroken: false,
     ...(isFree ? {} : { needs: priced }),

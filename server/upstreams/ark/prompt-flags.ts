@@ -16,7 +16,13 @@ const PARAMETERS: Readonly<Record<string, string>> = {
   duration: 'duration',
   frames: 'frames',
 }
-const FLAG = /(?:^|\s)--([a-z]{2,10})[\s=]+([^\s]{1,40})/gi
+/**
+ * Read wherever a vendor could read one: behind any character, with or without a separator, and
+ * with the dash that editors put in place of two hyphens.
+ */
+const FLAG =
+  /(-{2,}|[–—―]-*)(resolution|duration|frames|ratio|dur|rs|rt)(?![a-z])[\s=:,]*(\S{1,40})/gi
+const DIGIT = /^\d/
 const NUMERIC: ReadonlySet<string> = new Set(['duration', 'frames'])
 /** The two parameters for the length of a video, each with the other. */
 const LENGTHS: Readonly<Record<string, string>> = { duration: 'frames', frames: 'duration' }
@@ -60,12 +66,12 @@ function* listFlags(
   content: unknown,
 ): Generator<readonly [flag: string, name: string, text: string]> {
   for (const item of Array.isArray(content) ? content : []) {
-    for (const [flag, word = '', text = ''] of (asString(member(item, 'text')) ?? '').matchAll(
-      FLAG,
-    )) {
-      const key = word.toLowerCase()
-      const name = Object.hasOwn(PARAMETERS, key) ? PARAMETERS[key] : undefined
-      if (name) yield [flag.trim(), name, text]
+    const prompt = (asString(member(item, 'text')) ?? '').normalize('NFKC')
+    for (const [flag, dash = '', word = '', text = ''] of prompt.matchAll(FLAG)) {
+      const name = PARAMETERS[word.toLowerCase()]
+      // A dash of prose may stand before one of these words.
+      const isFlag = dash.startsWith('-') || DIGIT.test(text)
+      if (name && isFlag) yield [flag, name, text]
     }
   }
 }

@@ -23,6 +23,8 @@ import { readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
+type SucceededTask = Extract<TaskLook, { state: 'succeeded' }>
+
 const PATH = '/contents/generations/tasks'
 const PAGE_SIZE = 500
 const PAGES_MAX = 20
@@ -194,6 +196,7 @@ function readSuccess(task: JsonObject, upstreamModel: string): TaskLook {
     ...(quantities ? { usage: quantities } : {}),
     ...(measured ? { measured } : {}),
     facts: readFacts(task),
+    ...findUnknown(task),
   }
 }
 
@@ -224,9 +227,19 @@ function measure(task: JsonObject, family: Family): Quantities | undefined {
   }
 }
 
+const TIERS: ReadonlySet<string> = new Set(['default', 'flex'])
+
+/** A tier that no price can name is for a person. */
+function findUnknown({ service_tier: tier }: JsonObject): Pick<SucceededTask, 'unknownUsage'> {
+  const isKnown = typeof tier !== 'string' || tier === '' || TIERS.has(tier.toLowerCase())
+  return isKnown ? {} : { unknownUsage: ['service_tier'] }
+}
+
 function readFacts(task: JsonObject): PreparedTask['facts'] {
   const { resolution, generate_audio: audio } = task
+  const tier = asString(task.service_tier)?.toLowerCase()
   return {
+    ...(tier === undefined || !TIERS.has(tier) ? {} : { service_tier: tier }),
     ...(typeof resolution === 'string' ? { resolution } : {}),
     ...(typeof audio === 'boolean' ? { audio } : {}),
   }

@@ -23,6 +23,10 @@ test('flags are held for as the parameters that they are', () => {
     'a cat --rs 1080p --dur 12',
     'a cat --RESOLUTION 1080P --duration=12',
     'a cat\n--dur 12\t--seed 7 --rs  1080p --wm true',
+    'a cat--dur 12 (--rs 1080p',
+    'a cat --dur12 --rs:1080p',
+    'a cat\u200b---dur,12 —rs 1080p',
+    'a cat －－ｄｕｒ １２ --resolution：1080p',
   ]) {
     assert.deepEqual(prepare(text), asParameters, text)
   }
@@ -50,7 +54,8 @@ test('other texts order nothing', () => {
   const plain = prepare('a cat')
   for (const text of [
     'a --cat 12',
-    'a cat--dur 12',
+    'a cat --durable 12',
+    'a cat —duration of a life',
     'a cat --dur',
     '-- dur 12',
     '--constructor 1',
