@@ -8,7 +8,7 @@ import { createDatabaseClock } from '../ledger/leases/lease-clock.ts'
 import { type Sweeper, startSweeper } from '../ledger/leases/sweeper.ts'
 import { createLedger, type Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
-import { createInFlight, type InFlight } from '../pipeline/in-flight.ts'
+import { createInFlight, type InFlight } from '../pipeline/load/in-flight.ts'
 
 interface Parts {
   readonly config: Config

@@ -1,23 +1,28 @@
 /** Public addresses of what is in our storage: a token that nobody can guess, and a name. */
-import type { AssetRow } from './library/asset-store.ts'
-import type { FileRow } from './uploads/file-store.ts'
-
 export const TOKEN_CHARACTERS = 40
 
-type Linked = Pick<AssetRow, 'token' | 'kind' | 'content_type'>
+/** The name under which a browser saves a medium, by its kind. */
+const NAMES = { image: 'image', video: 'video', last_frame: 'last-frame', erased: 'erased' }
 
-export function linkTo(publicUrl: string, asset: Linked): string {
+interface LinkedAsset {
+  readonly token: string
+  readonly kind: keyof typeof NAMES
+  readonly content_type: string | null
+}
+
+export function linkTo(publicUrl: string, asset: LinkedAsset): string {
   return `${publicUrl}/media/${asset.token}/${filenameOf(asset)}`
 }
 
-export function linkToFile(publicUrl: string, file: Pick<FileRow, 'token' | 'filename'>): string {
+export function linkToFile(
+  publicUrl: string,
+  file: { readonly token: string; readonly filename: string },
+): string {
   return `${publicUrl}/files/${file.token}/${encodeURIComponent(file.filename)}`
 }
 
-/** The name under which a browser saves it. */
-function filenameOf(asset: Pick<AssetRow, 'kind' | 'content_type'>): string {
-  const names = { image: 'image', video: 'video', last_frame: 'last-frame', erased: 'erased' }
+function filenameOf(asset: Pick<LinkedAsset, 'kind' | 'content_type'>): string {
   const [, subtype = ''] = /^[a-z]+\/(\w+)$/.exec(asset.content_type ?? '') ?? []
   const ending = subtype === 'jpeg' ? '.jpg' : subtype === '' ? '' : `.${subtype}`
-  return `${names[asset.kind]}${ending}`
+  return `${NAMES[asset.kind]}${ending}`
 }

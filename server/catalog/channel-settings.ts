@@ -5,7 +5,6 @@
 import type { ZodType } from 'zod'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { sayProblem } from '../lib/text/say-problem.ts'
-import { describeFileProblems, type Mistake } from './apply/file.ts'
 import {
   dereference,
   type Environment,
@@ -13,6 +12,8 @@ import {
   type Path,
   variableNameOf,
 } from './environment.ts'
+import type { Mistake } from './mistakes.ts'
+import { describeFileProblems } from './mistakes.ts'
 
 /** What the catalog must know of an upstream: a view of its definition. */
 export interface KnownUpstream {

@@ -2,8 +2,8 @@
 
 import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'
-import { identify } from '../pipeline/admission/identify.ts'
 import { type Detached, meter } from '../pipeline/meter.ts'
+import { identify } from '../pipeline/request/identify.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
 /** Throws GatewayError for every refusal. */

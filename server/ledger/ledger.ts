@@ -2,10 +2,10 @@
  * The ledger's public face: the only place where a hold comes from and where it ends. Every
  * promise about money that the gateway makes is kept here and in the SQL functions below it.
  */
+
 import type { Sql } from 'postgres'
 import { GatewayError } from '../lib/errors.ts'
 import { holdIdOf } from '../lib/ids.ts'
-import type { Nanos } from '../lib/money.ts'
 import { QueueFull } from '../lib/queues/batcher.ts'
 import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
 import { createCorrections } from './holds/corrections.ts'
@@ -17,53 +17,22 @@ import type { DatabaseClock } from './leases/lease-clock.ts'
 import { createMoves } from './posting/moves.ts'
 import { toHoldRow } from './posting/rows.ts'
 import { createSettlements, type SettlementLog } from './posting/settlements.ts'
+import type { HoldRequest, Settlement } from './requests.ts'
 import {
   type BalanceRow,
   findAnswer,
   type HoldVerdict,
   readBalance,
   type SettleVerdict,
-  type StoredAnswer,
 } from './store.ts'
 
 const HOLD_QUEUE_MAX = 20_000
 const SETTLE_QUEUE_MAX = 200_000
 
-export interface HoldRequest {
-  readonly requestId: string
-  readonly accountId: string
-  readonly keyId: string
-  readonly endpoint: string
-  readonly model: string
-  readonly priceVersion: bigint | null
-  readonly amountNanos: Nanos
-  readonly estimate: unknown
-  readonly spendLimitNanos: Nanos | null
-  readonly idempotency: {
-    readonly key: string
-    readonly route: string
-    readonly fingerprint: Buffer
-  } | null
-}
-
 /** A hold, or why there is none. */
 export type HoldResult =
   | { readonly hold: Hold }
   | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
-
-export interface Settlement {
-  /** null releases the whole hold. */
-  readonly chargeNanos: Nanos | null
-  readonly status: 'succeeded' | 'failed' | 'cancelled'
-  readonly basis: string
-  readonly review?: boolean
-  readonly lines: unknown
-  readonly attempts: unknown
-  /** What the upstream takes for it; null or absent when nobody knows. */
-  readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
-  readonly error?: string
-  readonly answer?: StoredAnswer
-}
 
 export interface Ledger {
   /** Freezes money, durably. Throws `unavailable` (503) when the database does not answer. */

@@ -9,14 +9,15 @@ import type { Context } from '../http/context.ts'
 import { sendBytes } from '../http/reply.ts'
 import { GatewayError } from '../lib/errors.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
-import { admit } from './admission/admit.ts'
-import { identify } from './admission/identify.ts'
 import { deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
+import type { Metered } from './hold/metered.ts'
 import { quote } from './hold/quote.ts'
 import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
 import type { Body, Metering } from './metering.ts'
 import { knownIn, passedThrough, toGatewayError } from './refusal.ts'
+import { admit } from './request/admit.ts'
+import { identify } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
   type Dispatched,
@@ -25,15 +26,7 @@ import {
   MS_PER_FILE_BYTE,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import {
-  chargeFor,
-  costFor,
-  isErrorAlone,
-  type Metered,
-  release,
-  settleStream,
-  settleWhole,
-} from './settle.ts'
+import { chargeFor, costFor, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
 
 /** Calls whose work outlives them: they are run elsewhere, once it is known what is asked for. */
 export interface Detached {

@@ -7,12 +7,12 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { Log } from '../lib/log.ts'
 import type { PresentedKey } from '../lib/secrets/api-key.ts'
 import type { RequestFile, Upstream } from '../upstreams/upstream.ts'
-import type { Limiter } from './admission/limiter.ts'
-import type { InFlight } from './in-flight.ts'
+import type { ChannelHealth } from './load/channel-health.ts'
+import type { InFlight } from './load/in-flight.ts'
+import type { Limiter } from './load/limiter.ts'
+import type { RetryBudget } from './load/retry-budget.ts'
 import type { FormReading } from './metering.ts'
 import type { PipelineMetrics } from './pipeline-metrics.ts'
-import type { ChannelHealth } from './send/channel-health.ts'
-import type { RetryBudget } from './send/retry-budget.ts'
 
 /** Time-outs and caps of the data path; config.ts has their defaults and reasons. */
 export interface PipelineLimits {

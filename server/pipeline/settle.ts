@@ -2,45 +2,25 @@
 
 import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
-import { type Context, timed } from '../http/context.ts'
-import type { Hold } from '../ledger/holds/hold.ts'
+import { timed } from '../http/context.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { hideInside } from '../lib/text/hide-inside.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
 import type { Delivered } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
-import { channelFactsOf, type Quote } from './hold/quote.ts'
-import type { Metering } from './metering.ts'
+import type { Billable, Metered } from './hold/metered.ts'
+import { channelFactsOf } from './hold/quote.ts'
 import { onlyStated } from './price/ceiling.ts'
 import { type Charge, computeCharge, NOTHING } from './price/charge.ts'
 import { type CallCost, computeCost, costOfRefusal } from './price/cost.ts'
 import { preferAsked } from './price/prefer-requested.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
-import type { Services } from './services.ts'
 
 /** An answer waits at most this long for its settlement; then it goes out, and that follows. */
 const PATIENCE_MS = 3_000
 /** Larger answers are not kept for their Idempotency-Key. */
 const STORED_BYTES_MAX = 1024 * 1024
-
-export interface Metered {
-  readonly context: Context
-  readonly metering: Metering
-  readonly call: ResolvedCall
-  readonly hold: Hold
-  readonly quoted: Quote
-  readonly services: Services
-}
-
-/** What a charge is computed from, of a call or of a task that was quoted like one. */
-export interface Billable {
-  readonly metering: Metering
-  readonly call: Pick<ResolvedCall, 'model' | 'request'>
-  readonly hold: Pick<Hold, 'amountNanos'>
-  readonly quoted: Quote
-  readonly services: Pick<Services, 'upstreams'>
-}
 
 export interface Ended {
   readonly report: RelayReport

@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
-import type { Passwords } from './passwords/password.ts'
+import type { Passwords } from './password-hashes.ts'
 import type { ConsolePlace } from './place.ts'
 import type { Addresses } from './rates/client-address.ts'
 import type { Throttle } from './rates/throttle.ts'

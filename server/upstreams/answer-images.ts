@@ -5,7 +5,8 @@ import { createImagesTap } from '../dialects/images/tap.ts'
 import type { RelayReport } from '../dialects/relay.ts'
 import { asString } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
-import type { CallRequest, UpstreamAnswer, WireResponse } from './upstream.ts'
+import type { CallRequest, UpstreamAnswer } from './upstream.ts'
+import type { WireResponse } from './wire.ts'
 
 /** The answer's content type decides: a model that cannot stream answers with a document. */
 export function answerImages(

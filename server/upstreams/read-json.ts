@@ -1,7 +1,7 @@
 /** Reads a vendor's JSON answer whole. */
 import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import { UpstreamFailure } from './failure.ts'
-import type { WireResponse } from './upstream.ts'
+import type { WireResponse } from './wire.ts'
 
 /** True for a JSON content type: where a stream is expected, such an answer holds an error. */
 export function isDocument({ headers }: WireResponse): boolean {

@@ -6,7 +6,7 @@
 import { asString, isObject, type JsonObject, member, tryParseJson } from '../lib/json.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from './failure.ts'
 import { readJsonDocument } from './read-json.ts'
-import type { WireResponse } from './upstream.ts'
+import type { WireResponse } from './wire.ts'
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024
 const OK = 20000000

@@ -1,5 +1,5 @@
 /** Sends requests to vendors that take JSON and a bearer key. */
-import type { Wire, WireRequest, WireResponse } from './upstream.ts'
+import type { Wire, WireRequest, WireResponse } from './wire.ts'
 
 /** The part of a channel's settings that is needed here. */
 interface KeyedChannel {

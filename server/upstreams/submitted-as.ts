@@ -1,7 +1,7 @@
 /** Reads the id from a vendor's answer to a submission. */
 import { UpstreamFailure } from './failure.ts'
 import type { SubmittedTask } from './task-driver.ts'
-import type { WireResponse } from './upstream.ts'
+import type { WireResponse } from './wire.ts'
 
 /** Throws `unknown` without an id: the vendor has taken the task, and it cannot be polled. */
 export function submittedAs(id: unknown, { status }: WireResponse): SubmittedTask {

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { Quantities } from '../lib/units.ts'
-import type { Wire } from './upstream.ts'
+import type { Wire } from './wire.ts'
 
 /** What the gateway sells as tasks. */
 export type TaskKind = 'video' | 'minutes' | 'erase' | 'image' | 'response'

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract } from '../../server/admin/route.ts'
 import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { describeAnswer } from '../../server/reference/json-schema.ts'
+import { describeAnswer } from '../../server/endpoints/reference/json-schema.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 

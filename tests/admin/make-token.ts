@@ -1,7 +1,7 @@
 /** Access tokens for tests of the admin API: of somebody new each, and real ones. */
 import { newId } from '../../server/lib/ids.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { createPasswords } from '../../server/sign-in/passwords/password.ts'
+import { createPasswords } from '../../server/sign-in/password-hashes.ts'
 import { createPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import { createSignIn, type SignIn } from '../../server/sign-in/sign-in.ts'

@@ -1,7 +1,7 @@
 /** What the tests of role × route share: every route of the contract, and one of everything. */
 import { ADMIN_CONTRACT } from '../../server/admin/contract.ts'
 import type { Contract, RouteDeclaration } from '../../server/admin/route.ts'
-import { createPasswords } from '../../server/sign-in/passwords/password.ts'
+import { createPasswords } from '../../server/sign-in/password-hashes.ts'
 import { createPerson } from '../../server/sign-in/people/people.ts'
 import { putMembership } from '../../server/sign-in/person-store.ts'
 import type { Tenant } from '../support/in-process.ts'

@@ -1,7 +1,7 @@
 /** Prices beside costs, where a model is sold in more than one way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compareCosts, findPriceProblems } from '../../server/catalog/price/compare-costs.ts'
+import { compareCosts, findPriceProblems } from '../../server/catalog/compare-costs.ts'
 import type { StoredPrice } from '../../server/catalog/store.ts'
 
 const entry = (

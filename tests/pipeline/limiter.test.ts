@@ -1,7 +1,7 @@
 /** Rates and concurrency under an injected clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createLimiter, type Leave } from '../../server/pipeline/admission/limiter.ts'
+import { createLimiter, type Leave } from '../../server/pipeline/load/limiter.ts'
 
 function entered(result: Leave | { retryAfterSeconds: number }): Leave {
   assert.equal(typeof result, 'function')

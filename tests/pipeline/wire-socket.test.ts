@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSocket } from '../../server/pipeline/send/wire-socket.ts'
-import type { SocketRequest } from '../../server/upstreams/upstream.ts'
+import type { SocketRequest } from '../../server/upstreams/wire.ts'
 import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
 import { until } from '../support/processes.ts'
 

@@ -24,12 +24,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     `lib database dialects pipeline ledger usage catalog http accounts upstreams webhooks assets
     outbound`.split(/\s+/),
   endpoints: `lib http dialects accounts catalog usage pipeline tasks assets webhooks upstreams
-    reference outbound`.split(/\s+/),
-  reference: ['lib', 'http', 'endpoints'],
+    outbound`.split(/\s+/),
   console: ['lib', 'http', 'endpoints'],
   'sign-in': ['lib', 'database', 'http'],
   admin: `lib database accounts catalog ledger usage http endpoints tasks assets webhooks outbound
-    upstreams pipeline sign-in reference`.split(/\s+/),
+    upstreams pipeline sign-in`.split(/\s+/),
   'app/access-log.ts': ['lib', 'http', 'pipeline'],
   'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
     app/housekeeping.ts app/metrics.ts`.split(/\s+/),
@@ -103,7 +102,6 @@ export const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
     'server/catalog/',
     'server/config/',
     'server/endpoints/',
-    'server/reference/',
     'server/upstreams/',
   ],
 }

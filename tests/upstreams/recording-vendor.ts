@@ -4,7 +4,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import type { TestContext } from 'node:test'
-import type { Wire } from '../../server/upstreams/upstream.ts'
+import type { Wire } from '../../server/upstreams/wire.ts'
 
 export interface Recorded {
   readonly status?: number

@@ -4,11 +4,11 @@ import type { Command } from 'commander'
 import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
 import {
   CatalogError,
-  type Mistake,
   type NamedCatalogFile,
   parseCatalogFile,
 } from '../../../server/catalog/apply/file.ts'
 import type { KnownUpstreams } from '../../../server/catalog/channel-settings.ts'
+import type { Mistake } from '../../../server/catalog/mistakes.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { printJson } from '../../lib/print.ts'
 import { withSession } from '../../lib/session.ts'

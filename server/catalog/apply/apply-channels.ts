@@ -9,7 +9,7 @@ import {
   splitSecrets,
 } from '../channel-settings.ts'
 import { type ChannelRow, saveChannel } from '../store.ts'
-import type { ApplyOptions, CatalogChange } from './apply.ts'
+import type { ApplyOptions, CatalogChange } from './change.ts'
 import type { FileChannel } from './file-schema.ts'
 
 export async function applyChannels(

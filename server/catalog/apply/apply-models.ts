@@ -11,9 +11,9 @@ import {
   saveModel,
   savePrice,
 } from '../store.ts'
-import type { ApplyOptions, CatalogChange } from './apply.ts'
 import { costTheSame, isSameRouting, versionCosts } from './apply-costs.ts'
 import { applyPlans, type WantedPlan } from './apply-plans.ts'
+import type { ApplyOptions, CatalogChange } from './change.ts'
 import type { FileModel } from './file-schema.ts'
 
 export async function applyModels(

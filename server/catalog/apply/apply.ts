@@ -4,10 +4,9 @@
  * Applying the same files again changes nothing. A channel or model that another file brought is
  * taken over: the file applied last owns it.
  */
-import type { Sql, TransactionSql } from 'postgres'
-import type { SecretBox } from '../../lib/secrets/secrets.ts'
-import type { KnownUpstreams } from '../channel-settings.ts'
-import type { Environment } from '../environment.ts'
+
+import type { TransactionSql } from 'postgres'
+import type { Mistake } from '../mistakes.ts'
 import {
   bumpRevision,
   listChannels,
@@ -19,33 +18,14 @@ import {
 } from '../store.ts'
 import { applyChannels } from './apply-channels.ts'
 import { applyModels } from './apply-models.ts'
-import { CatalogError, type Mistake, type NamedCatalogFile } from './file.ts'
+import type { ApplyOptions, CatalogChange } from './change.ts'
+import { CatalogError, type NamedCatalogFile } from './file.ts'
 import { findMistakes, findWarnings } from './file-checks.ts'
-
-export interface CatalogChange {
-  readonly kind: 'channel' | 'model'
-  readonly id: string
-  readonly change: 'added' | 'changed' | 'retired'
-  /** What changed, for people: `settings`, `prices`, `routes`, … */
-  readonly what: readonly string[]
-}
 
 export interface CatalogDiff {
   readonly changes: readonly CatalogChange[]
   readonly warnings: readonly string[]
   readonly revision: bigint
-}
-
-export interface ApplyOptions {
-  readonly sql: Sql
-  readonly files: readonly NamedCatalogFile[]
-  readonly upstreams: KnownUpstreams
-  readonly secrets: SecretBox
-  readonly environment: Environment
-  /** Retire everything that none of the files names. */
-  readonly replace?: boolean
-  /** Say what would change and change nothing. */
-  readonly dryRun?: boolean
 }
 
 /** Throws CatalogError, with every mistake found, when the files do not fit. */

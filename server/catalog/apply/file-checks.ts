@@ -1,7 +1,8 @@
 /** What a file's shape cannot tell: mistakes across its entries, and things worth a warning. */
 import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
-import type { Mistake, NamedCatalogFile } from './file.ts'
+import type { Mistake } from '../mistakes.ts'
+import type { NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 
 /** Ids named twice, upstreams that do not exist, settings that an upstream refuses. */

@@ -1,17 +1,11 @@
 /** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
-import type { ZodError } from 'zod'
+
 import { OperatorError } from '../../lib/operator-error.ts'
-import { locateProblem, sayProblem } from '../../lib/text/say-problem.ts'
+import { sayProblem } from '../../lib/text/say-problem.ts'
 import { findUnstorable } from '../../lib/text/well-formed.ts'
 import { type Environment, formatPath, substitute } from '../environment.ts'
+import { describeFileProblems, type Mistake } from '../mistakes.ts'
 import { type CatalogFile, catalogFile } from './file-schema.ts'
-
-/** A mistake in a catalog file, for example `models[3].prices[0].amount: must be …`. */
-export interface Mistake {
-  readonly file: string
-  readonly path: string
-  readonly problem: string
-}
 
 export class CatalogError extends OperatorError {
   readonly mistakes: readonly Mistake[]
@@ -56,23 +50,6 @@ export function parseCatalogFile(
   if (!parsed.success) mistakes.push(...describeFileProblems(file, parsed.error))
   if (!parsed.success || mistakes.length > 0) throw new CatalogError(mistakes)
   return { name: file, source: parsed.data.source ?? baseName(file), content: parsed.data }
-}
-
-/** What zod found, in the words and the notation of the file. */
-export function describeFileProblems(
-  file: string,
-  error: ZodError,
-  prefix: readonly PropertyKey[] = [],
-) {
-  return error.issues.flatMap((issue): Mistake[] => {
-    const found = locateProblem(issue)
-    const path = [...prefix, ...found.path]
-    if (issue.code === 'unrecognized_keys') {
-      const problem = 'unknown field'
-      return issue.keys.map((key) => ({ file, path: formatPath([...path, key]), problem }))
-    }
-    return [{ file, path: formatPath(path), problem: found.message }]
-  })
 }
 
 function parseJson(file: string, text: string): unknown {

@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from 'postgres'
 import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
+import { describeFileProblems } from '../mistakes.ts'
 import {
   bumpRevision,
   listPlanned,
@@ -13,7 +14,7 @@ import {
   withdrawPrice,
 } from '../store.ts'
 import { applyPlans } from './apply-plans.ts'
-import { CatalogError, describeFileProblems } from './file.ts'
+import { CatalogError } from './file.ts'
 import { type FilePlan, planOf } from './file-schema.ts'
 
 /** The source of what is planned outside of any file. */

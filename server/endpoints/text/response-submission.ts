@@ -3,7 +3,7 @@ import { encodeUnknownResponse } from '../../dialects/responses/encode-lost.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import type { Metering } from '../../pipeline/metering.ts'
-import type { BackgroundSubmission } from '../../tasks/background/create-response.ts'
+import type { BackgroundSubmission } from '../../tasks/background/background-order.ts'
 import type { TaskRow } from '../../tasks/task.ts'
 
 const KEPT = ['stream', 'store', 'max_output_tokens']

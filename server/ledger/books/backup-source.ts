@@ -10,8 +10,8 @@ import {
 } from '../../database/backup/backup-manifest.ts'
 import { cutRows } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
+import type { ChainSource } from './chain-source.ts'
 import { readBlocks, readEntries } from './read-rows.ts'
-import type { ChainSource } from './verify-chain.ts'
 
 /** Throws DatabaseProblem when the folder is no backup of a gateway. */
 export function openBackupChain(folder: string): ChainSource {

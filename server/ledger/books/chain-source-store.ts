@@ -2,8 +2,8 @@
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { withSnapshot } from '../../database/backup/backup-store.ts'
 import { cutRows } from '../../database/backup/copy-text.ts'
+import type { ChainSource } from './chain-source.ts'
 import { BLOCK_COLUMNS, ENTRY_COLUMNS, readBlocks, readEntries } from './read-rows.ts'
-import type { ChainSource } from './verify-chain.ts'
 
 /** Reads rows as they are: nothing here trusts a function of the database. */
 export function withDatabaseChain<T>(

@@ -1,7 +1,7 @@
 /** Says for blocks that differ which entries were changed, removed or inserted. */
 import { digestEntry, type EntryFields } from './canonical.ts'
 import type { ChainIndex } from './chain-index.ts'
-import type { ChainSource } from './verify-chain.ts'
+import type { ChainSource } from './chain-source.ts'
 
 /** A mark is an entry's id and the first 8 bytes of its digest. */
 const MARK_BYTES = 16

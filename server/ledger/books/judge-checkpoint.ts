@@ -1,9 +1,10 @@
 /** Compares a signed statement with books that were read later. */
 import type { KeyObject } from 'node:crypto'
 import { formatAmount } from '../../lib/money.ts'
+import type { ChainSource } from './chain-source.ts'
 import { isSignedBy, readOwnKey, type SignedStatement, type Statement } from './statement.ts'
 import { readTotals } from './totals.ts'
-import { type ChainReport, type ChainSource, verifyChain } from './verify-chain.ts'
+import { type ChainReport, verifyChain } from './verify-chain.ts'
 
 /**
  * `ok`: everything that the statement covers is there, unchanged. `older`: the books are an earlier

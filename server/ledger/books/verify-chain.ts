@@ -4,17 +4,13 @@
  * come in any order; memory grows with the number of blocks (80 bytes each) and with the entries
  * of blocks that are not complete yet (40 bytes each).
  */
-import { type BlockFields, digestEntry, type EntryFields } from './canonical.ts'
+
+import { digestEntry } from './canonical.ts'
 import { type ChainIndex, indexBlocks } from './chain-index.ts'
+import type { ChainSource } from './chain-source.ts'
 import { type Collector, createCollector } from './collect-digests.ts'
 import { describeDifferences } from './describe-differences.ts'
 import { createTotals } from './totals.ts'
-
-/** Each call reads from the start. */
-export interface ChainSource {
-  blocks(): AsyncIterable<BlockFields>
-  entries(): AsyncIterable<EntryFields>
-}
 
 export interface ChainReport {
   /** In words, at most 20 or so; empty when every sealed entry is as it was when it was sealed. */

@@ -5,10 +5,10 @@
  */
 import { formatAmount, type Nanos } from '../../lib/money.ts'
 import type { Continuity } from '../leases/continuity.ts'
-import type { HoldRequest, Settlement } from '../ledger.ts'
 import type { Moves } from '../posting/moves.ts'
 import { toReleaseRow, toSettleRow } from '../posting/rows.ts'
 import type { SettlementLog, Settlements } from '../posting/settlements.ts'
+import type { HoldRequest, Settlement } from '../requests.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
 import type { Corrections } from './corrections.ts'
 import type { Hold } from './hold.ts'

@@ -4,9 +4,9 @@
  */
 import type { TransactionSql } from 'postgres'
 import { holdIdOf } from '../../lib/ids.ts'
-import type { HoldRequest, Settlement } from '../ledger.ts'
 import { closeHolds, takeHolds } from '../posting/move-store.ts'
 import { toHoldRow, toSettleRow } from '../posting/rows.ts'
+import type { HoldRequest, Settlement } from '../requests.ts'
 import { freeIdempotencyKey, type HoldVerdict, keepAnswer, keepKey } from '../store.ts'
 import { admitHold, type Hold } from './hold.ts'
 

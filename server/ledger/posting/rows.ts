@@ -1,5 +1,5 @@
 /** From the ledger's vocabulary to the rows that its SQL functions take. */
-import type { HoldRequest, Settlement } from '../ledger.ts'
+import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
 
 /** A hold belongs to the process that serves the call, or to a task that outlives processes. */

@@ -9,7 +9,7 @@ import {
   createInflate,
   createZstdDecompress,
 } from 'node:zlib'
-import type { WireResponse } from '../../upstreams/upstream.ts'
+import type { WireResponse } from '../../upstreams/wire.ts'
 
 const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
   ['gzip', createGunzip],

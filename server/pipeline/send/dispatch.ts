@@ -8,9 +8,9 @@ import { GatewayError } from '../../lib/errors.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
+import type { Metered } from '../hold/metered.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
-import type { Metered } from '../settle.ts'
 import { openWire } from './wire.ts'
 
 const ATTEMPTS_MAX = 3

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import type { SocketOpening, SocketRequest, WireSocket } from '../../upstreams/upstream.ts'
+import type { SocketOpening, SocketRequest, WireSocket } from '../../upstreams/wire.ts'
 
 export interface SocketOptions {
   /** For the handshake, and from there to the first message. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
 import { type Hold, isOpenHold } from '../../ledger/holds/hold.ts'
 import { readErrorBody, UpstreamFailure } from '../../upstreams/failure.ts'
-import type { Wire, WireRequest, WireResponse } from '../../upstreams/upstream.ts'
+import type { Wire, WireRequest, WireResponse } from '../../upstreams/wire.ts'
 import { decodeBody } from './decode-body.ts'
 import { openSocket } from './wire-socket.ts'
 

@@ -3,6 +3,7 @@
  * sending, but the hold belongs to a task and stays until the response has ended. The caller gets
  * the vendor's own answer, once it is written down under which id the vendor has it.
  */
+
 import type { Caller } from '../../accounts/accounts.ts'
 import { hideInBody } from '../../dialects/hide-error.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
@@ -11,35 +12,27 @@ import { sendBytes, sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { tryParseJson } from '../../lib/json.ts'
-import { admit } from '../../pipeline/admission/admit.ts'
 import type { StreamAnswer, WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { quote } from '../../pipeline/hold/quote.ts'
 import { findReplay } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import { knownIn, passedThrough, toGatewayError } from '../../pipeline/refusal.ts'
+import { admit } from '../../pipeline/request/admit.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/request/resolve.ts'
 import { orderRoutes } from '../../pipeline/send/dispatch.ts'
 import type { Services } from '../../pipeline/services.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
-import type { BackgroundWork, TaskSubmission } from '../submission.ts'
-import { begin, guardUrls, type NewTaskOrder, releaseRefused } from '../submit/create-task.ts'
+import { begin, guardUrls, releaseRefused } from '../submit/create-task.ts'
 import { accept, loseAnswer } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
+import type { BackgroundOrder, BackgroundSubmission } from './background-order.ts'
 import { readState } from './fetch-response.ts'
 import { nameEarly } from './find-response-id.ts'
 import { followResponse } from './follow-stream.ts'
 import { sendByRoutes } from './send-by-routes.ts'
 import { settleClaimed } from './settle-response.ts'
-
-export interface BackgroundSubmission extends TaskSubmission {
-  readonly background: BackgroundWork
-}
-
-export interface BackgroundOrder extends NewTaskOrder {
-  readonly submission: BackgroundSubmission
-}
 
 /** Larger answers are not kept for their Idempotency-Key. */
 const KEPT_BYTES_MAX = 1024 * 1024

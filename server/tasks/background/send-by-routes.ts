@@ -10,14 +10,15 @@ import type { UsableRoute } from '../../pipeline/request/resolve.ts'
 import { note } from '../../pipeline/send/dispatch.ts'
 import { openWire } from '../../pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import type { CallRequest, Wire } from '../../upstreams/upstream.ts'
+import type { CallRequest } from '../../upstreams/upstream.ts'
+import type { Wire } from '../../upstreams/wire.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
 import { toFailure } from '../calls/make-call.ts'
 import type { Engine } from '../engine.ts'
 import { markSending } from '../store.ts'
 import { leaseLost, mayRetry, nextAttempt, noteRefusal } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
-import type { BackgroundOrder } from './create-response.ts'
+import type { BackgroundOrder } from './background-order.ts'
 
 export type Sent =
   | { readonly task: ClaimedTask; readonly answer: OpenedAnswer }

@@ -3,17 +3,16 @@
  * the id that its own report named, a question by an id of ours, the same submission once more
  * where it counts as one, or its list.
  */
+
 import { GatewayError } from '../../lib/errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import type { ListedTask, TaskAttempt, TaskDriver } from '../../upstreams/task-driver.ts'
+import type { ListedTask, TaskAttempt } from '../../upstreams/task-driver.ts'
 import { attemptOf, type Engine, type Reach, reach, taskReferenceOf } from '../engine.ts'
+import { type Means, meansOf } from '../submit/recovery-means.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countUnresolved, knownUpstreamIds } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
-
-/** By what an upstream finds a lost submission. `none`: it has no means, only time passes. */
-export type Means = 'own_id' | 'repeated' | 'list' | 'callback' | 'none'
 
 /**
  * found: it is this task and no other's. absent: the upstream has none. ambiguous: there may be
@@ -22,14 +21,6 @@ export type Means = 'own_id' | 'repeated' | 'list' | 'callback' | 'none'
 export type Finding =
   | { readonly kind: 'found'; readonly upstreamId: string; readonly means: Means }
   | { readonly kind: 'absent' | 'ambiguous' | 'unreadable' | 'blind' }
-
-/** What can be asked comes first; a vendor that only reports is waited for. */
-export function meansOf({ recover, repeats, list }: TaskDriver, { hookUrl }: TaskAttempt): Means {
-  if (recover) return 'own_id'
-  if (repeats) return 'repeated'
-  if (list) return 'list'
-  return hookUrl === undefined ? 'none' : 'callback'
-}
 
 /** Never rejects for what the upstream does or says. */
 export async function findLost(engine: Engine, task: ClaimedTask): Promise<Finding> {

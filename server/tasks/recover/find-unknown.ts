@@ -7,7 +7,8 @@ import type { Sql } from 'postgres'
 import type { CatalogSnapshot } from '../../catalog/catalog.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { TaskDriver, TaskKind, TaskLook } from '../../upstreams/task-driver.ts'
-import type { Upstream, Wire } from '../../upstreams/upstream.ts'
+import type { Upstream } from '../../upstreams/upstream.ts'
+import type { Wire } from '../../upstreams/wire.ts'
 import { knownUpstreamIds } from '../timeline-store.ts'
 
 export interface UnknownTask {

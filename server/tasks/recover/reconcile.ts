@@ -9,10 +9,11 @@ import { attemptOf, type Engine, reach } from '../engine.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { rescheduleTask } from '../store.ts'
 import { noteUnknown, releaseAgeMs } from '../submit/mark-unknown.ts'
+import { type Means, meansOf } from '../submit/recovery-means.ts'
 import { adopt } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countPass } from '../timeline-store.ts'
-import { type Finding, findLost, type Means, meansOf } from './find-lost.ts'
+import { type Finding, findLost } from './find-lost.ts'
 
 /** Passes that must have found nothing before a submission is given up. */
 const PASSES_MIN = 2

@@ -4,11 +4,11 @@ import { withTransaction } from '../../database/transaction.ts'
 import { keepAnswer } from '../../ledger/holds/task-holds.ts'
 import { wakeTold } from '../callbacks/callback-store.ts'
 import type { Engine } from '../engine.ts'
-import type { Means } from '../recover/find-lost.ts'
 import type { TaskTimes } from '../schedule.ts'
 import { endAttempt, markAnswerLost, readHeld, rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
+import type { Means } from './recovery-means.ts'
 
 /** An upstream that could tell but does not answer is waited for this many times longer. */
 const UNREADABLE_FACTOR = 6

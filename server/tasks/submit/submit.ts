@@ -13,7 +13,6 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { attemptOf, type Engine, openTaskWire } from '../engine.ts'
 import { costAtMost } from '../finish/charge-task.ts'
 import { keepLease } from '../keep-lease.ts'
-import { type Means, meansOf } from '../recover/find-lost.ts'
 import { nextLookMs } from '../schedule.ts'
 import {
   acceptTask,
@@ -27,6 +26,7 @@ import type { ClaimedTask } from '../task.ts'
 import { addEvent, addOrphanCost } from '../timeline-store.ts'
 import { type AnswerToKeep, keepTaskAnswer, noteUnknown } from './mark-unknown.ts'
 import type { Plan, PlannedRoute } from './plan.ts'
+import { type Means, meansOf } from './recovery-means.ts'
 
 const ATTEMPTS_MAX = 3
 /** While the database is away an accepted task is kept in memory this long. */

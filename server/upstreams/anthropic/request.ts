@@ -8,7 +8,8 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../failure.ts'
-import type { CallRequest, WireRequest, WireResponse } from '../upstream.ts'
+import type { CallRequest } from '../upstream.ts'
+import type { WireRequest, WireResponse } from '../wire.ts'
 import type { AnthropicSettings } from './settings.ts'
 
 /** Headers of the caller's client that are forwarded to a native vendor. */

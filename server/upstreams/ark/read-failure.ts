@@ -7,7 +7,7 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../failure.ts'
-import type { WireResponse } from '../upstream.ts'
+import type { WireResponse } from '../wire.ts'
 
 const BUSY = /RateLimit|QuotaExceeded|ServerOverloaded|RequestBurstTooFast|SetLimit|Inflight/i
 const CHANNEL = anyOf(

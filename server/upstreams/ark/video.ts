@@ -16,7 +16,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { type Family, familyOf } from './families.ts'
 import { type FlagProblem, readPromptFlags } from './prompt-flags.ts'
 import { readArkFailure } from './read-failure.ts'

@@ -1,7 +1,7 @@
 /** Classifies the vendor's refusals: HTTP answers to the upgrade, and codes of a session. */
 import { asString, member, tryParseJson } from '../../lib/json.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
-import type { WireResponse } from '../upstream.ts'
+import type { WireResponse } from '../wire.ts'
 
 const KINDS: ReadonlyMap<number, FailureKind> = new Map([
   [45000001, 'rejected'], // invalid parameter

@@ -22,7 +22,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { encodeSubmission, requireAbility } from './submission.ts'
 
 const FILE_BYTES_MAX = 64 * 1024 * 1024

@@ -5,7 +5,7 @@
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'
 import { refuseRecording, type UpstreamTaskOutcome } from '../read-outcome.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 
 const FIRST_WAIT_MS = 250
 const WAIT_MS_MAX = 3_000

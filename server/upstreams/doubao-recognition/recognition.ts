@@ -30,7 +30,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 
 /** Fast speech has six Chinese characters a second, of at most two tokens each. */
 const TOKENS_PER_SECOND = 12

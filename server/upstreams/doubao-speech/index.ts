@@ -20,13 +20,8 @@ import {
   SPEECH_SECRETS,
   speechCredentials,
 } from '../speech-credentials.ts'
-import {
-  defineUpstream,
-  type UpstreamAnswer,
-  type UpstreamCall,
-  type Wire,
-  type WireResponse,
-} from '../upstream.ts'
+import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 
 const settings = z
   .strictObject({

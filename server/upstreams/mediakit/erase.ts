@@ -16,7 +16,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { readMediakitAnswer } from './read-answer.ts'
 import type { MediakitSettings } from './settings.ts'
 

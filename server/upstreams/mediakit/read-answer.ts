@@ -11,7 +11,7 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
-import type { WireResponse } from '../upstream.ts'
+import type { WireResponse } from '../wire.ts'
 
 const BUSY = /RateLimit|QuotaExceeded|Overload|TooManyRequests/i
 const CHANNEL = /Authentication|AccessDenied|Overdue|Unauthorized|NotOpen/i

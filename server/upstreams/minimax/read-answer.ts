@@ -9,7 +9,7 @@ import {
 } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
 import type { TaskLook } from '../task-driver.ts'
-import type { WireResponse } from '../upstream.ts'
+import type { WireResponse } from '../wire.ts'
 
 /** docs/protocols/minimax.md#errors; any other code may come after the vendor took the task. */
 const KIND_OF_CODE: Readonly<Record<number, FailureKind>> = {

@@ -8,7 +8,7 @@ import { UpstreamFailure } from '../failure.ts'
 import { sendWithKey } from '../send-with-key.ts'
 import { submittedAs } from '../submitted-as.ts'
 import type { SubmittedTask, TaskAttempt, TaskCallbacks } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { readMinimaxAnswer } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'
 

@@ -20,7 +20,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { firstRulesOf } from './models.ts'
 import {
   readBase,

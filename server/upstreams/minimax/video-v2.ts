@@ -16,7 +16,7 @@ import type {
   TaskOrder,
   TaskReference,
 } from '../task-driver.ts'
-import type { Wire } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { rulesOf } from './models.ts'
 import { readDocument, readVerdict } from './read-answer.ts'
 import type { MinimaxSettings } from './settings.ts'

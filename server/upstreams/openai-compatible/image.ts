@@ -1,7 +1,8 @@
 /** Images: the model is replaced and all else passes; the vendor refuses what a model cannot do. */
 import { spliceJson } from '../../dialects/splice.ts'
 import { answerImages } from '../answer-images.ts'
-import type { UpstreamAnswer, UpstreamCall, Wire } from '../upstream.ts'
+import type { UpstreamAnswer, UpstreamCall } from '../upstream.ts'
+import type { Wire } from '../wire.ts'
 import { readCompatibleFailure } from './read-failure.ts'
 import { buildCompatibleRequest } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'

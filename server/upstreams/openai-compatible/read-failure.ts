@@ -7,7 +7,7 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../failure.ts'
-import type { WireResponse } from '../upstream.ts'
+import type { WireResponse } from '../wire.ts'
 
 /**
  * Codes about the channel's account, whatever their status

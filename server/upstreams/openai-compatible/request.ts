@@ -1,5 +1,5 @@
 /** Builds requests to such a vendor, with the credentials of the channel alone. */
-import type { WireRequest } from '../upstream.ts'
+import type { WireRequest } from '../wire.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'
 
 /** Returns the headers that identify the channel. */

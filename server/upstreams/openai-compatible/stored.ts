@@ -1,14 +1,8 @@
 /** Reads, lists, cancels and deletes responses that the vendor stores or still generates. */
 import { readResponseBody } from '../../dialects/responses/read-response.ts'
 import { createResponsesTap } from '../../dialects/responses/tap.ts'
-import type {
-  Background,
-  StoredAction,
-  StoredRequest,
-  Wire,
-  WireRequest,
-  WireResponse,
-} from '../upstream.ts'
+import type { Background, StoredAction, StoredRequest } from '../upstream.ts'
+import type { Wire, WireRequest, WireResponse } from '../wire.ts'
 import { readChatUsageOptions } from './read-asked.ts'
 import { identityHeaders } from './request.ts'
 import type { OpenaiCompatibleSettings } from './settings.ts'

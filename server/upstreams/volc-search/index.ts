@@ -6,13 +6,8 @@ import { z } from 'zod'
 import { createBodyTap } from '../../dialects/tap.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'
 import { classifyStatus, type FailureKind, readErrorBody, UpstreamFailure } from '../failure.ts'
-import {
-  defineUpstream,
-  type UpstreamAnswer,
-  type UpstreamCall,
-  type Wire,
-  type WireResponse,
-} from '../upstream.ts'
+import { defineUpstream, type UpstreamAnswer, type UpstreamCall } from '../upstream.ts'
+import type { Wire, WireResponse } from '../wire.ts'
 import { readSearchBody, type SearchError } from './read-body.ts'
 import { buildSearchBody } from './request.ts'
 

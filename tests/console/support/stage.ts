@@ -1,6 +1,6 @@
 /** A gateway with its console, a browser, and people who are signed in. */
 import type { Browser } from 'playwright-core'
-import { createPasswords } from '../../../server/sign-in/passwords/password.ts'
+import { createPasswords } from '../../../server/sign-in/password-hashes.ts'
 import { createPerson } from '../../../server/sign-in/people/people.ts'
 import { putMembership } from '../../../server/sign-in/person-store.ts'
 import { type Stage, type StageOptions, startStage } from '../../support/gateway.ts'

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import { arkVideo } from '../../../server/upstreams/ark/video.ts'
-import type { Wire } from '../../../server/upstreams/upstream.ts'
+import type { Wire } from '../../../server/upstreams/wire.ts'
 
 async function look(tier: unknown) {
   const task = {

@@ -2,10 +2,10 @@
 
 import { editChannel, retireChannel } from '../../../catalog/apply/edit.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
+import { describeRequest } from '../../../endpoints/reference/json-schema.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'
 import { testChannel } from '../../../outbound/test-channel.ts'
-import { describeRequest } from '../../../reference/json-schema.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { withOperatorErrors } from '../../operator-failure.ts'
 import type { AdminServices } from '../../services.ts'

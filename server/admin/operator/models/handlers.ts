@@ -2,12 +2,12 @@
 
 import { editModel, retireModel } from '../../../catalog/apply/edit.ts'
 import { planPrices, withdrawPlan } from '../../../catalog/apply/plan-prices.ts'
+import { compareCosts, findPriceProblems } from '../../../catalog/compare-costs.ts'
 import {
   describeStoredModel,
   listModelSummaries,
   type ModelSummary,
 } from '../../../catalog/describe.ts'
-import { compareCosts, findPriceProblems } from '../../../catalog/price/compare-costs.ts'
 import type { PlannedRow, StoredPrice } from '../../../catalog/store.ts'
 import { GatewayError } from '../../../lib/errors.ts'
 import { OperatorError } from '../../../lib/operator-error.ts'

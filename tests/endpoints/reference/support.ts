@@ -1,7 +1,10 @@
 /** The public API as the reference sees it. */
-import type { Endpoint } from '../../server/endpoints/endpoint.ts'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { describeEndpoint, type ReferenceOperation } from '../../server/reference/operation.ts'
+import type { Endpoint } from '../../../server/endpoints/endpoint.ts'
+import { ENDPOINTS } from '../../../server/endpoints/index.ts'
+import {
+  describeEndpoint,
+  type ReferenceOperation,
+} from '../../../server/endpoints/reference/operation.ts'
 
 export const PUBLIC_URL = 'https://gateway.example.com'
 export const MODEL = 'a-model'

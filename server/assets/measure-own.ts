@@ -3,12 +3,12 @@
  * a recording by its own header. Nothing is fetched over the network, and only headers are read.
  */
 import type { Readable } from 'node:stream'
-import type { Log } from '../../lib/log.ts'
-import type { Library } from '../library/library.ts'
-import { openWindow } from '../media/open-window.ts'
-import { readLength } from '../media/read-length.ts'
-import type { ByteRange } from '../storage/storage.ts'
-import type { Files } from './files.ts'
+import type { Log } from '../lib/log.ts'
+import type { Library } from './library/library.ts'
+import { openWindow } from './media/open-window.ts'
+import { readLength } from './media/read-length.ts'
+import type { ByteRange } from './storage/storage.ts'
+import type { Files } from './uploads/files.ts'
 
 /** Of storage that is slow today: then nothing is known but the size. */
 const READING_MS = 5_000

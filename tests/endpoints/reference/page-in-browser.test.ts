@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium } from 'playwright-core'
-import { PAGE_HEADERS, renderPage } from '../../server/reference/page/page.ts'
+import { PAGE_HEADERS, renderPage } from '../../../server/endpoints/reference/page/page.ts'
 import { describeAll } from './support.ts'
 
 const executablePath = findProgramme('chromium')

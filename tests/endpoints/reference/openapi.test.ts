@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { ENDPOINTS } from '../../server/endpoints/index.ts'
-import { ERRORS } from '../../server/lib/errors.ts'
-import { buildOpenapi } from '../../server/reference/openapi.ts'
-import { MEANINGS } from '../../server/reference/statuses.ts'
+import { ENDPOINTS } from '../../../server/endpoints/index.ts'
+import { buildOpenapi } from '../../../server/endpoints/reference/openapi.ts'
+import { MEANINGS } from '../../../server/endpoints/reference/statuses.ts'
+import { ERRORS } from '../../../server/lib/errors.ts'
 import { describeAll, MODEL, PUBLIC_URL } from './support.ts'
 
 interface Described {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { createMetrics } from '../../server/app/metrics.ts'
 import { listVariables } from '../../server/config/config.ts'
+import { listStatuses } from '../../server/endpoints/reference/statuses.ts'
 import { UNITS } from '../../server/lib/units.ts'
-import { listStatuses } from '../../server/reference/statuses.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 
 const readGuide = (name: string) =>

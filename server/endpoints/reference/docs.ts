@@ -1,8 +1,8 @@
 /** GET /docs: this API as a page for people. */
 import { sendBytes } from '../../http/reply.ts'
-import { describeEndpoint } from '../../reference/operation.ts'
-import { PAGE_HEADERS, renderPage } from '../../reference/page/page.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
+import { describeEndpoint } from './operation.ts'
+import { PAGE_HEADERS, renderPage } from './page/page.ts'
 
 export const docs: PlainEndpoint = {
   kind: 'plain',

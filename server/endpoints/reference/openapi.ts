@@ -1,5 +1,5 @@
 /** The OpenAPI 3.1 document, generated from the endpoints' own declarations. */
-import type { Envelope } from '../http/envelope.ts'
+import type { Envelope } from '../../http/envelope.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { ReferenceOperation } from './operation.ts'
 import { listStatuses, MEANINGS } from './statuses.ts'

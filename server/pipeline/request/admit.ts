@@ -2,8 +2,8 @@
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
 import { GatewayError } from '../../lib/errors.ts'
+import type { Leave } from '../load/limiter.ts'
 import type { Services } from '../services.ts'
-import type { Leave } from './limiter.ts'
 
 /**
  * Returns what ends the claim. Without a model only the caller's own limits count. Throws 429 with

@@ -4,7 +4,7 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { GatewayError } from '../../lib/errors.ts'
+import { GatewayError } from '../lib/errors.ts'
 
 interface Cost {
   readonly memoryKb: number

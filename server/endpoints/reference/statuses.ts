@@ -1,5 +1,5 @@
 /** What each status means for a caller: when it comes, and what to do about it. */
-import { ERRORS, type ErrorRow } from '../lib/errors.ts'
+import { ERRORS, type ErrorRow } from '../../lib/errors.ts'
 
 /** One sentence or two for each status of the error table. */
 export const MEANINGS: Readonly<Record<number, string>> = {

@@ -1,12 +1,12 @@
 /** Prices beside costs, unit by unit: what a model earns, and where it does not. */
 import { isDeepStrictEqual } from 'node:util'
-import { divideUp, formatAmount } from '../../lib/money.ts'
-import type { Unit } from '../../lib/units.ts'
-import type { PriceEntry } from '../catalog.ts'
-import { readPrices } from '../load/load-model.ts'
-import type { StoredPrice, StoredRoute } from '../store.ts'
-import { FALLBACK } from './price.ts'
-import { isAnotherWay } from './strict-facts.ts'
+import { divideUp, formatAmount } from '../lib/money.ts'
+import type { Unit } from '../lib/units.ts'
+import type { PriceEntry } from './catalog.ts'
+import { readPrices } from './load/load-model.ts'
+import { FALLBACK } from './price/price.ts'
+import { isAnotherWay } from './price/strict-facts.ts'
+import type { StoredPrice, StoredRoute } from './store.ts'
 
 /** A price and what the upstream takes for as many units; amounts are decimal strings. */
 export interface UnitMargin {

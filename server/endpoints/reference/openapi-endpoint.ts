@@ -1,9 +1,9 @@
 /** GET /openapi.json: this API as an OpenAPI 3.1 document. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
-import { buildOpenapi } from '../../reference/openapi.ts'
-import { describeEndpoint } from '../../reference/operation.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
+import { buildOpenapi } from './openapi.ts'
+import { describeEndpoint } from './operation.ts'
 
 export const openapi: PlainEndpoint = {
   kind: 'plain',

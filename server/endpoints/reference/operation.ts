@@ -1,7 +1,8 @@
 /** One endpoint as a reader sees it: what both the OpenAPI document and the page are made of. */
-import type { Documentation, Endpoint, Example } from '../endpoints/endpoint.ts'
-import type { Envelope } from '../http/envelope.ts'
-import type { Method } from '../http/router.ts'
+
+import type { Envelope } from '../../http/envelope.ts'
+import type { Method } from '../../http/router.ts'
+import type { Documentation, Endpoint, Example } from '../endpoint.ts'
 import {
   describeAnswer,
   describeRequest,

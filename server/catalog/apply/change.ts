@@ -1,0 +1,26 @@
+/** What the parts of an apply share: its options, and what they report as changed. */
+import type { Sql } from 'postgres'
+import type { SecretBox } from '../../lib/secrets/secrets.ts'
+import type { KnownUpstreams } from '../channel-settings.ts'
+import type { Environment } from '../environment.ts'
+import type { NamedCatalogFile } from './file.ts'
+
+export interface ApplyOptions {
+  readonly sql: Sql
+  readonly files: readonly NamedCatalogFile[]
+  readonly upstreams: KnownUpstreams
+  readonly secrets: SecretBox
+  readonly environment: Environment
+  /** Retire everything that none of the files names. */
+  readonly replace?: boolean
+  /** Say what would change and change nothing. */
+  readonly dryRun?: boolean
+}
+
+export interface CatalogChange {
+  readonly kind: 'channel' | 'model'
+  readonly id: string
+  readonly change: 'added' | 'changed' | 'retired'
+  /** What changed, for people: `settings`, `prices`, `routes`, … */
+  readonly what: readonly string[]
+}

@@ -1,0 +1,8 @@
+/** Where a chain of sealed blocks is read from. */
+import type { BlockFields, EntryFields } from './canonical.ts'
+
+/** Each call reads from the start. */
+export interface ChainSource {
+  blocks(): AsyncIterable<BlockFields>
+  entries(): AsyncIterable<EntryFields>
+}

@@ -1,0 +1,34 @@
+/** What the ledger is asked: to hold an amount, and to settle it. */
+import type { Nanos } from '../lib/money.ts'
+import type { StoredAnswer } from './store.ts'
+
+export interface HoldRequest {
+  readonly requestId: string
+  readonly accountId: string
+  readonly keyId: string
+  readonly endpoint: string
+  readonly model: string
+  readonly priceVersion: bigint | null
+  readonly amountNanos: Nanos
+  readonly estimate: unknown
+  readonly spendLimitNanos: Nanos | null
+  readonly idempotency: {
+    readonly key: string
+    readonly route: string
+    readonly fingerprint: Buffer
+  } | null
+}
+
+export interface Settlement {
+  /** null releases the whole hold. */
+  readonly chargeNanos: Nanos | null
+  readonly status: 'succeeded' | 'failed' | 'cancelled'
+  readonly basis: string
+  readonly review?: boolean
+  readonly lines: unknown
+  readonly attempts: unknown
+  /** What the upstream takes for it; null or absent when nobody knows. */
+  readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
+  readonly error?: string
+  readonly answer?: StoredAnswer
+}

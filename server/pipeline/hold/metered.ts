@@ -1,0 +1,25 @@
+/** A call with its hold: what the steps after the hold work with. */
+import type { Context } from '../../http/context.ts'
+import type { Hold } from '../../ledger/holds/hold.ts'
+import type { Metering } from '../metering.ts'
+import type { ResolvedCall } from '../request/resolve.ts'
+import type { Services } from '../services.ts'
+import type { Quote } from './quote.ts'
+
+export interface Metered {
+  readonly context: Context
+  readonly metering: Metering
+  readonly call: ResolvedCall
+  readonly hold: Hold
+  readonly quoted: Quote
+  readonly services: Services
+}
+
+/** What a charge is computed from, of a call or of a task that was quoted like one. */
+export interface Billable {
+  readonly metering: Metering
+  readonly call: Pick<ResolvedCall, 'model' | 'request'>
+  readonly hold: Pick<Hold, 'amountNanos'>
+  readonly quoted: Quote
+  readonly services: Pick<Services, 'upstreams'>
+}

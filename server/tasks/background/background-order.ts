@@ -1,0 +1,11 @@
+/** An order of a response in the background: a call's order whose endpoint allows it. */
+import type { BackgroundWork, TaskSubmission } from '../submission.ts'
+import type { NewTaskOrder } from '../submit/create-task.ts'
+
+export interface BackgroundSubmission extends TaskSubmission {
+  readonly background: BackgroundWork
+}
+
+export interface BackgroundOrder extends NewTaskOrder {
+  readonly submission: BackgroundSubmission
+}
