@@ -1,83 +1,108 @@
 /**
- * Runs the tests on one shared PostgreSQL. Arguments: test files or flags of `node --test`.
- *
- * A run of everything repeats the few files that failed, once and one by one: with a browser,
- * databases and killed processes on one busy machine, a test can starve. What passes only then is
- * named at the end; what fails twice is a failure.
+ * Runs the tests on one PostgreSQL; `--help` says how to choose some. A test that failed is never
+ * repeated: one that passes only sometimes is a fault, of the test or of the code.
  */
-import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
-import { startTestServer } from '../tests/support/postgres.ts'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { HELP, readArguments } from './tests/read-arguments.ts'
+import { type Share, shareProcesses } from './tests/share-processes.ts'
+import { findTests, sortTests } from './tests/sort-tests.ts'
 
-/** More than this is no bad luck. */
-const MOST_REPEATED = 4
+const ROOT = join(import.meta.dirname, '..')
+/** Files in one process: more save no time, and fewer are lost with a process that crashes. */
+const SHARED_FILES_MAX = 1
+const UNIT_FILES_MAX = 35
+/** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
+const CONCURRENCY = { usual: 4, browser: 2 }
+/** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
+const NODE_FLAGS = ['--min-semi-space-size=32']
 
-const given = process.argv.slice(2)
-const flags = given.filter((argument) => argument.startsWith('-'))
-const named = given.filter((argument) => !argument.startsWith('-'))
-const root = join(import.meta.dirname, '..')
-const scratch = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
-const failures = join(scratch, 'failed')
+const chosen = readArguments(process.argv.slice(2))
+process.chdir(ROOT)
+if (chosen.isHelp) process.stdout.write(HELP)
+else process.exitCode = await runAll()
 
-const server = await startTestServer()
-process.exitCode = await run().finally(async () => {
-  await server.stop()
-  rmSync(scratch, { recursive: true, force: true })
-})
-
-async function run(): Promise<number> {
-  if (named.length > 0) return await runFiles(named, 2)
-  const files = globSync('tests/**/*.test.ts').sort()
-  // A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes.
-  const code = await runFiles(
-    files.filter((file) => !needsBrowser(file)),
-    4,
-  )
-  const failed = [...failedFiles()]
-  const browserCode = await runFiles(files.filter(needsBrowser), 2)
-  failed.push(...failedFiles())
-  if (code === 0 && browserCode === 0) return 0
-  if (failed.length === 0 || failed.length > MOST_REPEATED) return 1
-  say(`failed, and run once more: ${failed.join(', ')}`)
-  const again = await runFiles(failed, 1)
-  if (again === 0) say(`unsteady, passed only when repeated: ${failed.join(', ')}`)
-  return again
+async function runAll(): Promise<number> {
+  const everything = chosen.places.length === 0 ? ['tests'] : chosen.places
+  const sorted = sortTests(findTests(everything))
+  const scratch = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
+  const stop = chosen.isUnit ? undefined : await startDatabase()
+  try {
+    const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
+    if (chosen.isUnit) return await runShares(unit, CONCURRENCY.usual)
+    const inProcess = shareProcesses(scratch, 'gateway', sorted.inProcess, SHARED_FILES_MAX)
+    // What waits longest begins first.
+    const usual = [...sorted.processes.map(alone), ...inProcess, ...unit]
+    const code = await runShares(usual, CONCURRENCY.usual)
+    return Math.max(code, await runShares(sorted.browser.map(alone), CONCURRENCY.browser))
+  } finally {
+    await stop?.()
+    rmSync(scratch, { recursive: true, force: true })
+  }
 }
 
-async function runFiles(files: readonly string[], concurrency: number): Promise<number> {
-  const reporters = ['--test-reporter=spec', '--test-reporter-destination=stdout']
-  const collector = [`--test-reporter=${join(import.meta.dirname, 'failed-files.ts')}`]
-  const collected = [...collector, `--test-reporter-destination=${failures}`]
-  const options = [...reporters, ...collected, `--test-concurrency=${concurrency}`, ...flags]
-  const child = spawn(process.execPath, ['--test', ...options, ...files], {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      // Hundreds of processes load the same modules: stripped of types and compiled once.
-      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'compile'),
-      TEST_POSTGRES: JSON.stringify(server.place),
-      // The shared server trades durability for speed; the gateway refuses such a server otherwise.
-      TRIBUTARY_TEST_UNSAFE_DATABASE: '1',
-    },
+function alone(file: string): Share {
+  return { path: join(ROOT, file), files: [file] }
+}
+
+/** Starts the server for all tests. Returns the function that stops it. */
+async function startDatabase(): Promise<() => Promise<void>> {
+  const { startTestServer } = await import('../tests/support/postgres.ts')
+  const server = await startTestServer()
+  process.env.TEST_POSTGRES = JSON.stringify(server.place)
+  // The shared server trades durability for speed; the gateway refuses such a server otherwise.
+  process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
+  return () => server.stop()
+}
+
+/** Runs the modules in order, some at a time. Returns 0 when nothing failed. */
+async function runShares(shares: readonly Share[], concurrency: number): Promise<number> {
+  if (shares.length === 0) return 0
+  // Hundreds of processes load the same modules: stripped of types and compiled once.
+  process.env.NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'compile')
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  const events = run({
+    files: shares.map(({ path }) => path),
+    concurrency: chosen.concurrency ?? concurrency,
+    execArgv: NODE_FLAGS,
+    signal: stopping.signal,
+    testNamePatterns: chosen.names.map((name) => new RegExp(name)),
   })
-  const stop = (signal: NodeJS.Signals) => child.kill(signal)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop)
-  const code = await new Promise<number>((resolve) =>
-    child.on('exit', (status) => resolve(status ?? 1)),
-  )
+  const failed = new Set<string>()
+  const durations = new Map<string, number>()
+  events.on('test:fail', ({ file, name }) => {
+    for (const one of filesOf(shares, file ?? name, name)) failed.add(one)
+  })
+  events.on('test:summary', ({ file, duration_ms }) => {
+    if (file) durations.set(nameOf(shares, file), duration_ms)
+  })
+  for await (const text of events.compose(spec)) process.stdout.write(text)
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, stop)
-  return code
+  report(failed, durations)
+  return failed.size > 0 || stopping.signal.aborted ? 1 : 0
 }
 
-function needsBrowser(file: string): boolean {
-  return file.startsWith(join('tests', 'console'))
+/** The test files that a failure concerns: all of a process where it is the process that failed. */
+function filesOf(shares: readonly Share[], path: string, name: string): readonly string[] {
+  const share = shares.find((one) => one.path === path)
+  if (!share) return [relative(ROOT, path)]
+  return share.files.includes(name) ? [name] : share.files
 }
 
-function failedFiles(): readonly string[] {
-  const lines = readFileSync(failures, 'utf8').split('\n')
-  return lines.filter((line) => line !== '').map((file) => relative(root, file))
+function nameOf(shares: readonly Share[], path: string): string {
+  const files = shares.find((one) => one.path === path)?.files ?? []
+  return files.length > 1 ? `${files[0]} to ${files.at(-1)}` : relative(ROOT, path)
+}
+
+function report(failed: ReadonlySet<string>, durations: ReadonlyMap<string, number>): void {
+  const slowest = [...durations].sort(([, one], [, other]) => other - one).slice(0, chosen.slowest)
+  for (const [name, ms] of slowest) say(`${(ms / 1000).toFixed(1)} s ${name}`)
+  if (failed.size > 0) say(`failed:\n   ${[...failed].sort().join('\n   ')}`)
 }
 
 function say(text: string): void {

@@ -29,7 +29,7 @@ const FOLDERS = [
   'proofs',
   'testbed',
 ]
-const FILES = ['package.json', 'tsconfig.json', 'scripts/run-tests.ts', 'scripts/failed-files.ts']
+const FILES = ['package.json', 'tsconfig.json', 'scripts/run-tests.ts', 'scripts/tests']
 const TEXT_LENGTH_MAX = 160
 
 interface Outcome {
