@@ -266,7 +266,7 @@ describe('broken streams', () => {
 
   test('an event over the limit fails the stream', () => {
     const stream = createMessagesStream(answerOptions())
-    const body = Buffer.from(`data: {"x":"${'x'.repeat(1_100_000)}"}\n\n`)
+    const body = Buffer.from(`data: {"x":"${'x'.repeat(9_000_000)}"}\n\n`)
     assert.equal(readEvents(run(stream, [body])).error?.type, 'api_error')
   })
 })

@@ -109,7 +109,7 @@ describe('endings', () => {
 
   test('a break inside an event over the limit closes that event first', () => {
     const tap = createMessagesTap()
-    tap.push(Buffer.from(`data: ${'x'.repeat(2_000_000)}`))
+    tap.push(Buffer.from(`data: ${'x'.repeat(9_000_000)}`))
     const last = tap.fail({ type: 'server_error', message: 'upstream provider error' })
     assert.equal(last?.toString(), `\n\n${ERROR_EVENT}`)
   })
