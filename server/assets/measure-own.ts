@@ -4,9 +4,9 @@
  */
 import type { Readable } from 'node:stream'
 import type { Log } from '../lib/log.ts'
+import { openWindow } from '../lib/media/open-window.ts'
+import { readLength } from '../lib/media/read-length.ts'
 import type { Library } from './library/library.ts'
-import { openWindow } from './media/open-window.ts'
-import { readLength } from './media/read-length.ts'
 import type { ByteRange } from './storage/storage.ts'
 import type { Files } from './uploads/files.ts'
 

@@ -56,12 +56,14 @@ test('wav: whatever stands before its format, and by the slower of the two rates
 
 test('a recording is known by its first bytes', () => {
   for (const [head, name] of [
-    ['RIFF', 'audio.wav'],
+    ['RIFF\0\0\0\0WAVE', 'audio.wav'],
+    ['RIFF\0\0\0\0AVI ', undefined],
     ['OggS', 'audio.ogg'],
     ['fLaC', 'audio.flac'],
     ['ID3\x04', 'audio.mp3'],
     ['\xff\xfb\x90\x00', 'audio.mp3'],
     ['\xff\xf1\x90\x00', undefined],
+    ['\xff\xfeh\0i\0', undefined],
     ['\x1aE\xdf\xa3', 'audio.webm'],
     ['\x00\x00\x00 ftypM4A ', 'audio.m4a'],
     ['\x00\x00\x00 ftypisom', 'audio.mp4'],

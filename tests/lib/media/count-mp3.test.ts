@@ -1,7 +1,7 @@
 /** The frames of an MP3, counted however it is cut into pieces. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createMp3Counter } from '../../../server/dialects/transcription/count-mp3.ts'
+import { createMp3Counter } from '../../../server/lib/media/count-mp3.ts'
 import { mp3Frames, mp3SamplesInFrame } from '../../../simulators/openspeech/audio/count.ts'
 import { render } from '../../../simulators/openspeech/audio/render.ts'
 

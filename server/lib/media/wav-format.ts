@@ -1,4 +1,4 @@
-/** Reads the format chunk of a WAV file, and describes a file of another kind in words. */
+/** Reads the format chunk of a WAV file. */
 
 export interface WavFormat {
   /** The codec's tag, in the extensible form the inner one. */
@@ -9,11 +9,20 @@ export interface WavFormat {
   readonly rate: number
   /** Bits of a sample, in the extensible form the valid ones. */
   readonly bits: number
+  /**
+   * The slower of the two rates that the header states, since players believe one or the other.
+   * Undefined for compressed sound, which keeps to no rate, and where one of the two is 0.
+   */
+  readonly bytesPerSecond: number | undefined
 }
 
 const PCM = 1
+/** Numbers, whole or with a point, and the two laws: so many bits in each sample. */
+const PLAIN: ReadonlySet<number> = new Set([PCM, 3, 6, 7])
 const EXTENSIBLE = 0xfffe
-const EXTENSIBLE_BYTES = 40
+export const FORMAT_BYTES_MIN = 16
+/** Bytes of the extensible form; what a longer one adds is not needed. */
+export const FORMAT_BYTES_MAX = 40
 
 const CODECS: ReadonlyMap<number, string> = new Map([
   [PCM, 'PCM'],
@@ -29,14 +38,17 @@ const CODECS: ReadonlyMap<number, string> = new Map([
 /** Reads at least 16 bytes. */
 export function readWavFormat(chunk: Buffer): WavFormat {
   const outer = chunk.readUInt16LE(0)
-  const isExtensible = outer === EXTENSIBLE && chunk.length >= EXTENSIBLE_BYTES
+  const isExtensible = outer === EXTENSIBLE && chunk.length >= FORMAT_BYTES_MAX
   const tag = isExtensible ? chunk.readUInt16LE(24) : outer
   const container = chunk.readUInt16LE(14)
   const valid = isExtensible ? chunk.readUInt16LE(18) : 0
   // 16 valid bits in a container of 24 are not samples of 16 bits.
   const bits = valid === 0 || container !== 16 ? container : valid
   const channels = chunk.readUInt16LE(2)
-  return { tag, isPcm: tag === PCM, channels, rate: chunk.readUInt32LE(4), bits }
+  const rate = chunk.readUInt32LE(4)
+  const slower = Math.min(chunk.readUInt32LE(8), (rate * channels * container) / 8)
+  const bytesPerSecond = PLAIN.has(tag) && slower > 0 ? slower : undefined
+  return { tag, isPcm: tag === PCM, channels, rate, bits, bytesPerSecond }
 }
 
 /** For example `44.1 kHz, stereo, 24-bit PCM`. */
@@ -44,25 +56,4 @@ export function describeWavFormat({ tag, channels, rate, bits }: WavFormat): str
   const count = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`
   const codec = CODECS.get(tag) ?? `codec 0x${tag.toString(16)}`
   return `${rate / 1000} kHz, ${count}, ${bits}-bit ${codec}`
-}
-
-const CONTAINERS: readonly (readonly [RegExp, string])[] = [
-  [/^RIFX/, 'a big-endian wav file'],
-  [/^RF64/, 'a 64-bit wav file'],
-  [/^RIFF....AVI /s, 'an AVI file'],
-  [/^\xff[\xf0\xf1\xf8\xf9]/, 'an AAC file'],
-  [/^(ID3|\xff[\xe2-\xff])/, 'an MP3 file'],
-  [/^OggS/, 'an Ogg file'],
-  [/^fLaC/, 'a FLAC file'],
-  [/^....ftyp/s, 'an MP4 file'],
-  [/^.E\xdf\xa3/s, 'a WebM file'],
-  [/^FORM/, 'an AIFF file'],
-  [/^#!AMR/, 'an AMR file'],
-]
-
-/** Describes a file that is not a WAV by its first bytes. */
-export function describeContainer(head: Buffer): string {
-  const text = head.toString('latin1')
-  const [, name] = CONTAINERS.find(([pattern]) => pattern.test(text)) ?? []
-  return name ?? 'no wav file'
 }

@@ -24,20 +24,28 @@ const SIGNATURES: readonly Signature[] = [
   { type: 'audio/ogg', at: 0, bytes: 'OggS' },
   { type: 'audio/flac', at: 0, bytes: 'fLaC' },
   { type: 'audio/mpeg', at: 0, bytes: 'ID3' },
-  { type: 'audio/aac', at: 0, bytes: '\xff\xf1' },
-  { type: 'audio/aac', at: 0, bytes: '\xff\xf9' },
-  { type: 'audio/mpeg', at: 0, bytes: '\xff\xfb' },
-  { type: 'audio/mpeg', at: 0, bytes: '\xff\xf3' },
-  { type: 'audio/mpeg', at: 0, bytes: '\xff\xf2' },
   { type: 'application/pdf', at: 0, bytes: '%PDF-' },
 ]
 
 /** Anything not recognised is bytes: nothing that a browser would run. */
 const UNKNOWN = 'application/octet-stream'
+/** So many first bytes are enough. */
+export const SNIFFED_BYTES = 12
 
+/** Returns a media type for a file's first bytes. */
 export function sniffType(head: Buffer): string {
-  const text = head.toString('latin1')
+  const text = head.toString('latin1', 0, SNIFFED_BYTES)
   const holds = ({ at, bytes }: { readonly at: number; readonly bytes: string }) =>
     text.startsWith(bytes, at)
-  return SIGNATURES.find((one) => holds(one) && (!one.and || holds(one.and)))?.type ?? UNKNOWN
+  const found = SIGNATURES.find((one) => holds(one) && (!one.and || holds(one.and)))
+  return found?.type ?? sniffFrame(head) ?? UNKNOWN
+}
+
+/** MPEG audio has no mark but the eleven ones that begin each frame. */
+function sniffFrame([first = 0, second = 0]: Buffer): string | undefined {
+  // The mark of a text in UTF-16 looks like a first layer with checksums, which nobody writes.
+  if (first !== 0xff || (second & 0xe0) !== 0xe0 || second === 0xfe) return undefined
+  const isLayered = (second & 0b110) !== 0
+  if (isLayered) return (second & 0b11000) === 0b01000 ? undefined : 'audio/mpeg'
+  return (second & 0xf0) === 0xf0 ? 'audio/aac' : undefined
 }

@@ -1,10 +1,10 @@
 /** How long recordings are by their headers, and that no file can make us look for long. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openWindow, WindowExhausted } from '../../server/assets/media/open-window.ts'
-import { readLength } from '../../server/assets/media/read-length.ts'
-import { createRandom } from '../../testbed/random.ts'
-import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from './recordings.ts'
+import { openWindow, WindowExhausted } from '../../../server/lib/media/open-window.ts'
+import { readLength } from '../../../server/lib/media/read-length.ts'
+import { createRandom } from '../../../testbed/random.ts'
+import { flac, mp3, mp4, ogg, RATES, wav, wavHeaderOf, webm } from '../../assets/recordings.ts'
 
 const BYTES_READ_MAX = 2 * 1024 * 1024
 

@@ -1,11 +1,11 @@
 /** Width and height of a picture from its first bytes, as far as those tell. */
+import { sniffType } from './sniff-type.ts'
 
 export interface PictureSize {
   readonly width: number
   readonly height: number
 }
 
-const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
 /** The segments of a JPEG that begin a frame, which has the size. */
 const FRAMES: ReadonlySet<number> = new Set([
   0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf,
@@ -13,12 +13,18 @@ const FRAMES: ReadonlySet<number> = new Set([
 
 export function readPictureSize(head: Buffer): PictureSize | undefined {
   if (head.length < 32) return undefined
-  if (head.subarray(0, 8).equals(PNG)) return size(head.readUInt32BE(16), head.readUInt32BE(20))
-  const text = head.toString('latin1', 0, 16)
-  if (text.startsWith('GIF8')) return size(head.readUInt16LE(6), head.readUInt16LE(8))
-  if (text.startsWith('RIFF') && text.startsWith('WEBP', 8)) return readWebp(head, text.slice(12))
-  if (text.startsWith('\xff\xd8')) return readJpeg(head)
-  return undefined
+  switch (sniffType(head)) {
+    case 'image/png':
+      return size(head.readUInt32BE(16), head.readUInt32BE(20))
+    case 'image/gif':
+      return size(head.readUInt16LE(6), head.readUInt16LE(8))
+    case 'image/webp':
+      return readWebp(head, head.toString('latin1', 12, 16))
+    case 'image/jpeg':
+      return readJpeg(head)
+    default:
+      return undefined
+  }
 }
 
 function readWebp(head: Buffer, chunk: string): PictureSize | undefined {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sniffType } from '../../server/assets/media/sniff-type.ts'
+import { sniffType } from '../../../server/lib/media/sniff-type.ts'
 
 const CASES: [string, string][] = [
   ['\x89PNG\r\n\x1a\n....', 'image/png'],
@@ -9,6 +9,12 @@ const CASES: [string, string][] = [
   ['\x00\x00\x00\x20ftypisom', 'video/mp4'],
   ['\x00\x00\x00\x20ftypM4A ', 'audio/mp4'],
   ['ID3\x04', 'audio/mpeg'],
+  ['\xff\xfb\x90\x00', 'audio/mpeg'],
+  ['\xff\xfa\x90\x00', 'audio/mpeg'],
+  ['\xff\xe3\x18\x00', 'audio/mpeg'],
+  ['\xff\xf1\x50\x80', 'audio/aac'],
+  ['\xff\xf8\x50\x80', 'audio/aac'],
+  ['\xff\xfeh\0i\0', 'application/octet-stream'],
   ['<html><script>', 'application/octet-stream'],
   ['<svg onload=', 'application/octet-stream'],
   ['', 'application/octet-stream'],

@@ -1,0 +1,93 @@
+/** Reads the chunks of a WAV file: its format, where its samples are, and how long they last. */
+import type { Reader } from './reader.ts'
+import { sniffType } from './sniff-type.ts'
+import { FORMAT_BYTES_MAX, FORMAT_BYTES_MIN, readWavFormat, type WavFormat } from './wav-format.ts'
+
+const RIFF_BYTES = 12
+const CHUNK_HEAD_BYTES = 8
+/** Sizes left by a writer that could not seek back: 0, just under 2^31, 2^32 - 1. */
+const UNKNOWN_SIZE_LEAST = 0x7fff_f000
+
+/** The file is no WAV file, or a damaged one. */
+export class WavFault extends Error {
+  /** The first bytes of a file that is no WAV file; undefined for a damaged WAV file. */
+  readonly head: Buffer | undefined
+
+  constructor(found: string, head?: Buffer) {
+    super(found)
+    this.head = head
+  }
+}
+
+export interface FoundFormat {
+  readonly format: WavFormat
+  /** The offset of the next chunk. */
+  readonly next: number
+}
+
+export interface FoundSamples {
+  /** The offset of the first sample. */
+  readonly start: number
+  /** Bytes of samples as the header states them; undefined where its writer did not know. */
+  readonly declared: number | undefined
+}
+
+interface Chunk {
+  readonly id: string
+  readonly start: number
+  readonly size: number
+  readonly next: number
+}
+
+/** Reads from the beginning to the format chunk. Throws WavFault. */
+export function* findWavFormat(): Reader<FoundFormat> {
+  const head = yield { at: 0, count: RIFF_BYTES }
+  if (sniffType(head) !== 'audio/wav') throw new WavFault('no wav file', head)
+  for (let at = RIFF_BYTES; ; ) {
+    const chunk = yield* readChunk(at)
+    if (chunk.id === 'data') throw new WavFault('a wav file without a format before its data')
+    if (chunk.id === 'fmt ') return yield* readFormatChunk(chunk)
+    at = chunk.next
+  }
+}
+
+/** Reads on from behind the format chunk to the samples. Throws WavFault. */
+export function* findWavSamples(from: number): Reader<FoundSamples> {
+  for (let at = from; ; ) {
+    const { id, start, size, next } = yield* readChunk(at)
+    if (id === 'fmt ') throw new WavFault('a wav file with two formats')
+    if (id === 'data') {
+      return { start, declared: size > 0 && size < UNKNOWN_SIZE_LEAST ? size : undefined }
+    }
+    at = next
+  }
+}
+
+/** Returns seconds for a file of `bytes`; undefined where nothing is certain. */
+export function* readWavSeconds(bytes: number): Reader<number | undefined> {
+  try {
+    const { format, next } = yield* findWavFormat()
+    const { start, declared = Infinity } = yield* findWavSamples(next)
+    return format.bytesPerSecond && Math.min(declared, bytes - start) / format.bytesPerSecond
+  } catch (error) {
+    if (error instanceof WavFault) return undefined
+    throw error
+  }
+}
+
+function* readChunk(at: number): Reader<Chunk> {
+  const head = yield { at, count: CHUNK_HEAD_BYTES }
+  if (head.length < CHUNK_HEAD_BYTES) throw new WavFault('a wav file that ends before its audio')
+  const size = head.readUInt32LE(4)
+  const start = at + CHUNK_HEAD_BYTES
+  // Chunks begin at even offsets.
+  return { id: head.toString('latin1', 0, 4), start, size, next: start + size + (size % 2) }
+}
+
+function* readFormatChunk({ start, size, next }: Chunk): Reader<FoundFormat> {
+  if (size < FORMAT_BYTES_MIN) throw new WavFault('a wav file with a damaged format chunk')
+  const count = Math.min(size, FORMAT_BYTES_MAX)
+  const content = yield { at: start, count }
+  if (content.length < count) throw new WavFault('a wav file that ends before its audio')
+  return { format: readWavFormat(content), next }
+}

@@ -1,0 +1,73 @@
+/**
+ * Readers of headers name the bytes that they need and are handed them, so that one reader serves
+ * a stored file, the beginning of a file, and a file that is still arriving.
+ */
+import type { Window } from './open-window.ts'
+
+/** `count` bytes from `at` on. */
+export interface Range {
+  readonly at: number
+  readonly count: number
+}
+
+/** Ranges come in ascending order. Where the file ends within one, fewer bytes are handed over. */
+export type Reader<Found> = Generator<Range, Found, Buffer>
+
+/** Runs a reader over a stored file. Rejects with WindowExhausted and what the reader throws. */
+export async function readWindow<Found>(window: Window, reader: Reader<Found>): Promise<Found> {
+  let step = reader.next()
+  while (!step.done) step = reader.next(await window.at(step.value.at, step.value.count))
+  return step.value
+}
+
+/** Runs a reader over a file's first bytes as if there were no others. */
+export function readHead<Found>(head: Buffer, reader: Reader<Found>): Found {
+  let step = reader.next()
+  while (!step.done) {
+    const { at, count } = step.value
+    step = reader.next(head.subarray(at, at + count))
+  }
+  return step.value
+}
+
+export interface StreamReader<Found> {
+  /** Takes the next bytes. Throws what the reader throws. */
+  push(chunk: Uint8Array): void
+  /** Ends the file and returns what the reader found. Throws what the reader throws. */
+  end(): Found
+}
+
+/** Runs a reader over a file that arrives in pieces; keeps no more than one range of it. */
+export function createStreamReader<Found>(reader: Reader<Found>): StreamReader<Found> {
+  let step = reader.next()
+  let position = 0
+  let kept: Buffer = Buffer.alloc(0)
+
+  /** Returns what is left of the chunk behind the range that the reader waits for. */
+  function take(chunk: Uint8Array, { at, count }: Range): Uint8Array {
+    const skipped = Math.min(Math.max(at - position, 0), chunk.length)
+    const part = chunk.subarray(skipped, skipped + count - kept.length)
+    position += skipped + part.length
+    kept = Buffer.concat([kept, part])
+    if (kept.length === count) {
+      const whole = kept
+      kept = Buffer.alloc(0)
+      step = reader.next(whole)
+    }
+    return chunk.subarray(skipped + part.length)
+  }
+
+  return {
+    push(chunk) {
+      let rest = chunk
+      while (rest.length > 0 && !step.done) rest = take(rest, step.value)
+    },
+    end() {
+      while (!step.done) {
+        step = reader.next(kept)
+        kept = Buffer.alloc(0)
+      }
+      return step.value
+    },
+  }
+}
