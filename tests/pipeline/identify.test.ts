@@ -1,0 +1,71 @@
+/** Callers behind one connection, as a proxy reuses its own for everybody. */
+import assert from 'node:assert/strict'
+import { Agent, createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text as readText } from 'node:stream/consumers'
+import { after, before, test } from 'node:test'
+import { createContext } from '../../server/http/context.ts'
+import { GatewayError } from '../../server/lib/errors.ts'
+import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
+import { identify } from '../../server/pipeline/request/identify.ts'
+
+/** Every key is its own account. */
+const accounts = {
+  async identify({ name }: { readonly name: string }) {
+    return { caller: { accountId: name, keyId: name } as never }
+  },
+}
+const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+let connections = 0
+
+const server = createServer(async (incoming, response) => {
+  const route = {
+    path: '/',
+    pattern: '/',
+    query: new URLSearchParams(),
+    params: {},
+    envelope: 'nested' as const,
+  }
+  try {
+    const caller = await identify(createContext(incoming, response, route), { accounts })
+    response.end(caller.accountId)
+  } catch (error) {
+    assert.ok(error instanceof GatewayError)
+    response.end(error.row)
+  }
+}).on('connection', () => {
+  connections += 1
+})
+
+before(() => new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve)))
+after(() => {
+  agent.destroy()
+  server.close()
+})
+
+function ask(headers: Record<string, string>): Promise<string> {
+  const { port } = server.address() as AddressInfo
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, agent, headers }, async (answer) => {
+      resolve(await readText(answer))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
+test('each request on a connection is its own key’s, in either header, or nobody’s', async () => {
+  const [first, second] = [createApiKey(), createApiKey()]
+  const [one, other] = [presentKey(first).name, presentKey(second).name]
+  const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+  assert.equal(await ask(bearer(first)), one)
+  assert.equal(await ask(bearer(first)), one)
+  assert.equal(await ask(bearer(second)), other)
+  assert.equal(await ask({}), 'unauthenticated')
+  assert.equal(await ask(bearer(first)), one)
+  assert.equal(await ask({ 'x-api-key': second }), other)
+  assert.equal(await ask({ ...bearer(second), 'x-api-key': second }), other)
+  assert.equal(await ask({ ...bearer(first), 'x-api-key': second }), 'unauthenticated')
+  assert.equal(await ask({ ...bearer('nonsense'), 'x-api-key': '' }), 'unauthenticated')
+  assert.equal(connections, 1)
+})
