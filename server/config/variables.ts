@@ -74,40 +74,43 @@ export const VARIABLES = {
   ROLE: z
     .enum(['all', 'api', 'worker'], 'must be all, api or worker')
     .default('all')
-    .describe('What this process does: answer calls, finish tasks, or both.'),
+    .describe('Work of this process: answering calls, finishing tasks, or both.'),
   HOST: z.string().default('127.0.0.1').describe('Address the gateway listens on.'),
   PORT: whole(0, 65_535).default(8080).describe('Port of the gateway; 0 takes any free one.'),
   PUBLIC_URL: webUrl
     .optional()
     .describe(
-      'How callers, and vendors that fetch files, reach the gateway; http://HOST:PORT when absent.',
+      'URL at which callers, and vendors that fetch files, reach the gateway; ' +
+        'http://HOST:PORT by default.',
     ),
   TRUSTED_PROXIES: networks
     .default([])
-    .describe('Proxies whose X-Forwarded-For is believed: addresses or networks, with commas.'),
+    .describe('Proxies whose X-Forwarded-For is trusted: addresses or networks, comma-separated.'),
   OPERATOR_SECOND_FACTOR: z
     .enum(['required', 'optional'], 'must be required or optional')
     .default('required')
-    .describe('Whether operators need one to see secrets and to change prices and balances.'),
+    .describe(
+      'Whether operators need a second factor to see secrets and change prices and ' + 'balances.',
+    ),
   DATABASE_URL: url(/^postgres(ql)?$/, 'postgres://user:password@host/database')
     .optional()
-    .describe('Your own PostgreSQL 14 or newer; the embedded one when absent.'),
+    .describe('Your own PostgreSQL 14 or newer; the embedded one by default.'),
   DATA_DIR: z.string().default('data').describe('Folder of the embedded database and its secrets.'),
   SECRET_KEY: secretKeys
     .optional()
     .describe(
-      'Encrypts secrets at rest; made up and kept in DATA_DIR on the embedded database, ' +
+      'Encrypts secrets at rest; generated and kept in DATA_DIR on the embedded database, ' +
         'required otherwise. To rotate: NEW,OLD.',
     ),
   SITE: z
     .string()
     .regex(/^[a-z][a-z0-9-]{0,19}$/, 'must be a short name such as cn')
     .default('cn')
-    .describe('Where this gateway stands; minutes exist only on cn.'),
+    .describe('Location of this gateway; minutes are available on cn only.'),
   VALKEY_URL: url(/^(redis|valkey)s?$/, 'redis://host:6379')
     .optional()
-    .describe('Kept for later: rate limits are shared in equal parts, without a store between.'),
-  S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR when absent.'),
+    .describe('Reserved: rate limits are divided equally among gateways, without a shared store.'),
+  S3_ENDPOINT: webUrl.optional().describe('Object store for media; DATA_DIR by default.'),
   S3_REGION: z.string().default('us-east-1').describe('Region of the object store.'),
   S3_BUCKET: z.string().optional().describe('Bucket for media.'),
   S3_ACCESS_KEY_ID: z.string().optional().describe('Credentials of the object store.'),
@@ -116,116 +119,142 @@ export const VARIABLES = {
     .string()
     .min(32, 'must have at least 32 characters')
     .optional()
-    .describe('Signs payments at POST /admin/v1/top-ups; empty takes none.'),
+    .describe('Verifies payments at POST /admin/v1/top-ups; without it none are accepted.'),
   ALLOW_PRIVATE_TARGETS: flag
     .default(false)
-    .describe('Whether addresses that callers name may lead into private networks.'),
+    .describe('Whether URLs from callers may lead into private networks.'),
   TARGET_PORTS: ports
     .default([80, 443, 8080, 8443])
-    .describe('Ports that addresses named by callers may have, with commas between them.'),
-  METRICS_HOST: z.string().default('127.0.0.1').describe('Address of the metrics.'),
-  METRICS_PORT: whole(0, 65_535).default(9464).describe('Port of the metrics; 0 for none.'),
+    .describe('Ports allowed in URLs from callers, comma-separated.'),
+  METRICS_HOST: z.string().default('127.0.0.1').describe('Address of the metrics listener.'),
+  METRICS_PORT: whole(0, 65_535)
+    .default(9464)
+    .describe('Port of the metrics listener; 0 disables it.'),
   LOG_LEVEL: z
     .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'], 'must be a level such as info')
     .default('info')
-    .describe('Least level that is logged.'),
+    .describe('Lowest level that is logged.'),
   LOG_FORMAT: z
     .enum(['auto', 'json', 'text'], 'must be auto, json or text')
     .default('auto')
     .describe('json for machines, text for people; auto is text on a terminal.'),
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl
     .optional()
-    .describe('Collector of traces (OTLP over HTTP, JSON); none are made when absent.'),
+    .describe('Trace collector (OTLP over HTTP, JSON); without it tracing is off.'),
 
   BODY_BYTES_MAX: bytes.default(10 * MB).describe('Largest JSON body.'),
   CHAT_BODY_BYTES_MAX: bytes
     .default(32 * MB)
-    .describe('Largest body of text, image and video requests, which may carry pictures.'),
-  JSON_DEPTH_MAX: whole(8, 1000).default(64).describe('Deepest JSON.'),
-  HEADER_BYTES_MAX: bytes.default(16 * 1024).describe('All request headers together.'),
+    .describe('Largest body of text, image and video requests, which may contain pictures.'),
+  JSON_DEPTH_MAX: whole(8, 1000).default(64).describe('Deepest JSON nesting.'),
+  HEADER_BYTES_MAX: bytes
+    .default(16 * 1024)
+    .describe('Largest size of all request headers together.'),
   HEADERS_MAX: whole(10, 1000).default(100).describe('Most request headers.'),
-  HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('For the request head to arrive.'),
+  HEADERS_TIMEOUT_MS: milliseconds.default(10_000).describe('Time for the request head to arrive.'),
   REQUEST_TIMEOUT_MS: milliseconds
     .default(60_000)
-    .describe('For the whole request to arrive; an upload must bring 16 KB/s over this span.'),
+    .describe(
+      'Time for the whole request to arrive; over this span an upload must average 16 KB/s.',
+    ),
   KEEP_ALIVE_TIMEOUT_MS: milliseconds
     .default(75_000)
-    .describe('An idle connection is kept this long: longer than load balancers do.'),
+    .describe('Time that an idle connection is kept; longer than load balancers keep theirs.'),
   CONNECTIONS_MAX: whole(1, 1_000_000).default(20_000).describe('Most open connections.'),
-  CALLS_MAX: whole(1, 1_000_000).default(12_000).describe('Most calls at once; then 503.'),
+  CALLS_MAX: whole(1, 1_000_000)
+    .default(12_000)
+    .describe('Most concurrent calls; further ones get 503.'),
   CLIENT_STALL_MS: milliseconds
     .default(120_000)
-    .describe('A caller that takes nothing for so long is treated as gone.'),
+    .describe('A caller that reads nothing for this long is treated as disconnected.'),
   DRAIN_SECONDS: whole(0, 3600)
     .default(30)
-    .describe('On SIGTERM, calls may go on for this long before they are cut.'),
+    .describe('On SIGTERM, time for running calls to finish before they are cut off.'),
 
-  TASK_LOOK_MS_MIN: milliseconds.default(2_000).describe('A young task is looked at this often.'),
-  TASK_LOOK_MS_MAX: milliseconds.default(30_000).describe('An old task is looked at this often.'),
+  TASK_LOOK_MS_MIN: milliseconds.default(2_000).describe('Poll interval of a new task.'),
+  TASK_LOOK_MS_MAX: milliseconds.default(30_000).describe('Poll interval of an old task.'),
   TASK_LEASE_MS: milliseconds
     .default(25_000)
-    .describe('After so long another process takes over from one that died.'),
+    .describe('Time after which another process takes over the tasks of one that died.'),
   TASK_SUBMIT_TIMEOUT_MS: milliseconds
     .default(60_000)
-    .describe('For an upstream to take a task; after it nobody knows whether it did.'),
+    .describe('Time for an upstream to accept a task; afterwards the outcome is unknown.'),
   TASK_UNKNOWN_MS: milliseconds
     .default(600_000)
-    .describe('A task that the upstream never confirmed is given up and paid back after this.'),
+    .describe(
+      'Time after which a task that the upstream never confirmed fails and its hold is ' +
+        'released.',
+    ),
   TASK_CALLS_PER_CHANNEL: whole(1, 10_000)
     .default(16)
-    .describe('Calls that tasks make at once on one channel, in this process; others wait.'),
+    .describe('Most concurrent task calls on one channel in this process; others wait.'),
   TASK_AGE_MS_MAX: milliseconds
     .default(49 * 3_600_000)
-    .describe('A task without an end is given up after this.'),
+    .describe('Age at which an unfinished task is given up.'),
 
-  UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds.default(10_000).describe('To connect to an upstream.'),
+  UPSTREAM_CONNECT_TIMEOUT_MS: milliseconds
+    .default(10_000)
+    .describe('Time to connect to an upstream.'),
   UPSTREAM_FIRST_BYTE_TIMEOUT_MS: milliseconds
     .default(600_000)
-    .describe('For the first byte of an answer; a model may have its own.'),
+    .describe('Time to the first byte of a response; a model may override it.'),
   UPSTREAM_IDLE_TIMEOUT_MS: milliseconds
     .default(300_000)
-    .describe('Between two bytes of an answer; a model may have its own.'),
+    .describe('Longest pause between two bytes of a response; a model may override it.'),
   UPSTREAM_TOTAL_TIMEOUT_MS: milliseconds
     .default(1_800_000)
-    .describe('For an answer that is no stream, to its last byte; a model may have its own.'),
+    .describe('Time to the last byte of a response that is not streamed; a model may override it.'),
   UPSTREAM_STREAM_TIMEOUT_MS: milliseconds
     .default(3_600_000)
-    .describe('For a stream, from its first byte to its last; a model may have its own.'),
+    .describe('Time from the first byte of a stream to its last; a model may override it.'),
   UPSTREAM_CONNECTIONS_MAX: whole(1, 100_000)
     .default(10_000)
     .describe('Most connections to one upstream host.'),
-  UPSTREAM_ANSWER_BYTES_MAX: bytes.default(64 * MB).describe('Largest answer that is no stream.'),
+  UPSTREAM_ANSWER_BYTES_MAX: bytes
+    .default(64 * MB)
+    .describe('Largest response that is not streamed.'),
   UPSTREAM_DRAIN_MS: milliseconds
     .default(120_000)
-    .describe('When the caller left, an upstream is read on this long to learn what it cost.'),
-  UPSTREAM_DRAIN_BYTES: bytes.default(16 * MB).describe('The same, in bytes.'),
+    .describe(
+      'After the caller disconnects, time to read the upstream on and learn what the call ' +
+        'cost.',
+    ),
+  UPSTREAM_DRAIN_BYTES: bytes.default(16 * MB).describe('The same limit in bytes.'),
   UPSTREAM_DRAIN_SLOTS: whole(0, 100_000)
     .default(1_000)
-    .describe('How many upstreams may be read on at once for callers that left.'),
+    .describe('Most upstream responses read on at once for disconnected callers.'),
 
   STORED_BYTES_MAX: storedBytes
     .default(20_000_000_000)
-    .describe('Files and media that one account may keep; more get 413, or are not copied.'),
+    .describe(
+      'Most bytes of files and media per account; further uploads get 413, further results ' +
+        'are not copied.',
+    ),
 
   UPLOADS_MAX: whole(2, 10_000)
     .default(64)
-    .describe('Uploads of files at once, half of them for one account; then 503 or 429.'),
+    .describe(
+      'Most concurrent file uploads, half of them for one account; further ones get 503 or ' +
+        '429.',
+    ),
   HOUSEKEEPING_MS: milliseconds
     .default(60_000)
-    .describe('Between two rounds of clearing away what has expired.'),
+    .describe('Interval of the housekeeping that removes expired data.'),
   DELIVERY_DAYS: whole(1, 36_500)
     .default(90)
-    .describe('Webhooks that ended are listed for so many days.'),
+    .describe('Days for which finished webhook deliveries are listed.'),
   TIMELINE_DAYS: whole(7, 36_500)
     .default(365)
-    .describe('Steps of tasks are kept for so many days; tasks and charges for good.'),
+    .describe('Days for which task timelines are kept; tasks and charges are kept for good.'),
 
   HOLD_QUEUE_MAX: whole(1, 1_000_000)
     .default(20_000)
-    .describe('Calls that may wait for the database to freeze their money; then 503.'),
+    .describe('Most calls waiting for the database to take their hold; further ones get 503.'),
   SETTLE_QUEUE_MAX: whole(1, 10_000_000)
     .default(200_000)
-    .describe('Settlements kept in memory while the database is away; then new calls get 503.'),
+    .describe(
+      'Settlements kept in memory while the database is away; beyond that new calls get ' + '503.',
+    ),
 } satisfies Record<string, z.ZodType>
 
 /** Variables whose values are never printed. */
