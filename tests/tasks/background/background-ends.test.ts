@@ -93,7 +93,7 @@ describe('the end of a background response', () => {
     const row = await stage.ended(id)
     assert.deepEqual([row.error_code, row.charges], ['task_expired', 0])
     const [orphan] = await database.sql`
-      select reason from orphan_cost where task_id = ${row.id}`
+      select reason from uncharged_cost where task_id = ${row.id}`
     assert.equal(orphan?.reason, 'expired')
   })
 
