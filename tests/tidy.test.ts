@@ -19,6 +19,13 @@ import { checkClients, checkImports, checkPackages } from './tidy/check-imports.
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
 import { checkMigrations } from './tidy/check-migrations.ts'
 import { checkUniqueNames } from './tidy/check-names.ts'
+import {
+  checkFolders,
+  checkOrdersKnown,
+  checkParts,
+  checkRooms,
+  findCircles,
+} from './tidy/check-rooms.ts'
 import { checkSizes, describeSizes } from './tidy/check-sizes.ts'
 import { findDeadExports, findDeadFiles } from './tidy/find-dead.ts'
 import { listFiles, readSources, readText } from './tidy/read-tree.ts'
@@ -36,6 +43,16 @@ function expectNone(offences: readonly string[], rule: string): void {
 describe('who may import whom', () => {
   test('between the parts of the tree', () => {
     expectNone(checkImports(sources), 'Imports go one way (ARCHITECTURE.md, tests/tidy/rules.ts):')
+  })
+  test('between the parts, in one order', () => {
+    expectNone(checkParts(), 'A part imports only parts before it (MAY_IMPORT):')
+  })
+  test('between the rooms of a folder, in one order', () => {
+    expectNone(checkRooms(sources), 'A room imports only rooms before it (ROOMS):')
+    expectNone(checkOrdersKnown(paths), 'Write the order of the rooms down:')
+  })
+  test('in no circle, not even of types', () => {
+    expectNone(findCircles(sources), 'Move what both need to a file below them:')
   })
   test('packages', () => {
     expectNone(checkPackages(sources), 'Each package has its place (tests/tidy/rules.ts):')
@@ -80,6 +97,9 @@ test('migrations: expand, then contract, numbered, never edited', () => {
 })
 
 describe('sizes', () => {
+  test('of folders', () => {
+    expectNone(checkFolders(paths), 'A folder wants rooms by what changes together:')
+  })
   test('of files, functions and lines', (context) => {
     context.diagnostic(describeSizes(sources))
     const others = paths

@@ -3,51 +3,88 @@
  * place, and how large things may grow. ARCHITECTURE.md says why; tests/tidy.test.ts checks.
  */
 
-/** Parts of server/ that each part may import besides itself and Node; a file of app/ is a part. */
+/**
+ * Parts of server/, from the lowest to the highest, with the parts that each may import besides
+ * itself and Node. A file of app/ is a part.
+ */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   dialects: ['lib'],
   database: ['lib'],
-  config: ['lib', 'http', 'pipeline'],
-  tracing: ['lib', 'http'],
   http: ['lib'],
+  tracing: ['lib', 'http'],
+  outbound: ['lib'],
   ledger: ['lib', 'database'],
   usage: ['lib', 'database'],
   accounts: ['lib', 'database'],
   catalog: ['lib', 'database'],
-  upstreams: ['lib', 'dialects'],
-  pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
-  outbound: ['lib'],
+  'sign-in': ['lib', 'database', 'http'],
   assets: ['lib', 'database', 'outbound'],
   webhooks: ['lib', 'database', 'outbound'],
+  upstreams: ['lib', 'dialects'],
+  pipeline: ['lib', 'dialects', 'http', 'accounts', 'catalog', 'ledger', 'upstreams'],
+  config: ['lib', 'http', 'pipeline'],
   tasks:
     `lib database dialects pipeline ledger usage catalog http accounts upstreams webhooks assets
     outbound`.split(/\s+/),
   endpoints: `lib http dialects accounts catalog usage pipeline tasks assets webhooks upstreams
     outbound`.split(/\s+/),
   console: ['lib', 'http', 'endpoints'],
-  'sign-in': ['lib', 'database', 'http'],
   admin: `lib database accounts catalog ledger usage http endpoints tasks assets webhooks outbound
     upstreams pipeline sign-in`.split(/\s+/),
   'app/access-log.ts': ['lib', 'http', 'pipeline'],
-  'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
-    app/housekeeping.ts app/metrics.ts`.split(/\s+/),
   'app/demo-vendors.ts': ['lib'],
   'app/housekeeping.ts': ['lib'],
   'app/log.ts': ['lib'],
+  'app/ready.ts': ['lib'],
   'app/metrics.ts': ['lib', 'pipeline'],
+  'app/background-workers.ts': `lib config ledger assets outbound tasks usage webhooks
+    app/housekeeping.ts app/metrics.ts`.split(/\s+/),
   'app/open-callbacks.ts': ['lib', 'config', 'tasks'],
   'app/open-ledger.ts': ['lib', 'config', 'database', 'ledger', 'pipeline'],
   'app/open-outbound.ts': ['lib', 'config', 'outbound', 'pipeline'],
+  'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
   'app/open-tasks.ts':
     `lib config database assets catalog endpoints outbound pipeline tasks upstreams webhooks
     app/open-callbacks.ts`.split(/\s+/),
   'app/open-telemetry.ts': `lib config ledger outbound pipeline tracing app/metrics.ts`.split(
     /\s+/,
   ),
-  'app/open-sign-in.ts': ['lib', 'config', 'sign-in'],
-  'app/ready.ts': ['lib'],
 }
+
+/**
+ * The rooms of a folder, from the lowest to the highest: a file imports from its own room and from
+ * those before it, types included. A name with an ending is a file at the door of the folder, and
+ * `door` stands for all other files there.
+ */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  'server/lib': ['door', 'queues', 'secrets', 'text'],
+  'server/database': ['door', 'connection', 'migrations', 'backup', 'embedded', 'open.ts'],
+  'server/dialects':
+    `door usage chat messages chat-over-messages messages-over-chat responses responses-over-chat
+    images interpretation minutes video speech synthesis synthesis-over-speech transcription
+    transcription-over-recognition`.split(/\s+/),
+  'server/ledger': 'door audit books leases posting holds redeem ledger.ts'.split(' '),
+  'server/catalog': ['door', 'price', 'load', 'apply', 'compare-costs.ts'],
+  'server/sign-in': `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
+    sign-in.ts`.split(/\s+/),
+  'server/assets': 'door media storage library copies uploads measure-own.ts assets.ts'.split(' '),
+  'server/pipeline':
+    `door load price metering.ts services.ts refusal.ts request hold answer send settle.ts
+    ask-stored.ts meter.ts`.split(/\s+/),
+  'server/tasks': 'door callbacks finish submit calls background recover poll tasks.ts'.split(' '),
+  'server/endpoints': `door account text audio images video minutes files webhooks service reference
+    index.ts`.split(/\s+/),
+  'server/endpoints/text': ['billing', 'door'],
+  'server/admin': `door live services.ts handler.ts operator account people contract.ts handlers.ts
+    endpoints.ts`.split(/\s+/),
+  'console/src/components': ['door', 'text', 'state', 'charts', 'page', 'prices', 'form', 'list'],
+  'console/src/features/playground/frame':
+    'door bench.module.css fields call cost task upload send-bar.tsx bench.tsx'.split(' '),
+}
+
+/** Folders with an order of another kind: vendors never know each other. */
+export const UNORDERED: ReadonlySet<string> = new Set(['server/upstreams', 'server/app'])
 
 /** Folders of console/src that each of them may import besides itself. */
 export const CONSOLE_MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -159,6 +196,7 @@ export const VENDOR_ALLOWED: readonly { readonly path: string; readonly text: Re
   { path: 'server/dialects/messages', text: /^\^?x?-?anthropic-(?:version|beta|billing-header)/ },
 ]
 
+export const FOLDER_FILES_MAX = 20
 export const FILE_LINES_MAX = 400
 export const FUNCTION_LINES_MAX = 70
 export const LINE_WIDTH_MAX = 100

@@ -1,10 +1,10 @@
 /** What is drawn within a chart: its axes, its columns, its lines. */
 import { useLanguage } from '../../lib/i18n.tsx'
 import type { BucketStep } from './fill-buckets.ts'
+import type { Point, Series } from './points.ts'
 import { labelledSlots } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
-import type { Point, Series } from './time-chart.tsx'
 
 /** Where things stand, in pixels. */
 export interface PlotArea {

@@ -3,8 +3,8 @@ import { VisuallyHidden } from '@mantine/core'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from '../messages.ts'
 import type { BucketStep } from './fill-buckets.ts'
+import type { Point, Series } from './points.ts'
 import { slotLabel } from './slot-label.ts'
-import type { Point, Series } from './time-chart.tsx'
 
 interface ChartTableProps {
   readonly label: string

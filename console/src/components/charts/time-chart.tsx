@@ -3,6 +3,7 @@
  * through the slots; a table says the same to those who do not see it. Drawn here: what a chart
  * of ours needs weighs less than any library.
  */
+
 import { Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type KeyboardEvent, type PointerEvent, useState } from 'react'
@@ -11,24 +12,10 @@ import { messages } from '../messages.ts'
 import { Axes, Marks, type PlotArea } from './chart-marks.tsx'
 import { ChartTable } from './chart-table.tsx'
 import type { BucketStep } from './fill-buckets.ts'
+import type { Point, Series } from './points.ts'
 import { axisMarks } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
-
-export interface Series {
-  readonly label: string
-  /** A CSS colour. */
-  readonly color: string
-}
-
-export interface Point {
-  /** The beginning of its slot. */
-  readonly at: string
-  /** One for each series; null where there is nothing to say. */
-  readonly values: readonly (number | null)[]
-  /** The same, exactly, for people. */
-  readonly texts: readonly string[]
-}
 
 interface TimeChartProps {
   readonly label: string

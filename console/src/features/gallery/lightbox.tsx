@@ -14,7 +14,7 @@ import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin, useAdminChange } from '../../lib/use-admin.ts'
 import { messages } from './messages.ts'
-import type { Picture } from './page.tsx'
+import type { Picture } from './picture.ts'
 
 interface LightboxProps {
   readonly pictures: readonly Picture[]

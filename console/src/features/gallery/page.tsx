@@ -1,4 +1,5 @@
 /** The images of an account as a grid; each opens large, with its prompt and cost. */
+
 import { Button, Center, Group, Image, Skeleton, Text, UnstyledButton } from '@mantine/core'
 import { ButtonLink } from '../../components/links.tsx'
 import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
@@ -10,16 +11,14 @@ import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useUrlState } from '../../lib/url-state.ts'
-import { type RowOf, useAdminPages } from '../../lib/use-admin.ts'
+import { useAdminPages } from '../../lib/use-admin.ts'
 import { Lightbox } from './lightbox.tsx'
 import { messages } from './messages.ts'
 import classes from './page.module.css'
+import { GALLERY, type Picture } from './picture.ts'
 
-const GALLERY = 'GET /accounts/:account_id/gallery'
 /** A copy that is being made tells nobody when it is there. */
 const COPY_LOOK_MS = 10_000
-
-export type Picture = RowOf<typeof GALLERY>
 
 export function Page() {
   const t = useMessages(messages)

@@ -1,4 +1,5 @@
 /** One account: its money, what operators can do with it, and what they did. */
+
 import { Button, Group, Stack } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,16 +11,14 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useSession } from '../../lib/session.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
+import type { Account } from './account.ts'
 import { Credits } from './credits.tsx'
 import { LimitsForm } from './limits-form.tsx'
 import { messages } from './messages.ts'
 import { SuspendDialog } from './suspend-dialog.tsx'
-
-export type Account = AdminAnswer<'GET /operator/accounts/:account_id'>
 
 export function AccountDetails({ account }: { readonly account: Account }) {
   const t = useMessages(messages)

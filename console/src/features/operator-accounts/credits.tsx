@@ -7,7 +7,7 @@ import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange, useAdminPages } from '../../lib/use-admin.ts'
-import type { Account } from './account-details.tsx'
+import type { Account } from './account.ts'
 import { messages } from './messages.ts'
 
 const KINDS = ['top_up', 'promotion', 'adjustment', 'forgiveness'] as const

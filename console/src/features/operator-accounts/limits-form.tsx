@@ -5,7 +5,7 @@ import { ErrorState } from '../../components/state/error-state.tsx'
 import { notifyDone } from '../../components/state/notify.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAdminChange } from '../../lib/use-admin.ts'
-import type { Account } from './account-details.tsx'
+import type { Account } from './account.ts'
 import { messages } from './messages.ts'
 
 export function LimitsForm({ account }: { readonly account: Account }) {

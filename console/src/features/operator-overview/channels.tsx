@@ -4,8 +4,8 @@ import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import type { OperatorOverview } from './answer.ts'
 import { messages } from './messages.ts'
-import type { OperatorOverview } from './page.tsx'
 
 export function Channels({ channels }: { readonly channels: OperatorOverview['channels'] }) {
   const t = useMessages(messages)

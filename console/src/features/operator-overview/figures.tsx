@@ -5,8 +5,8 @@ import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { OperatorOverview } from './answer.ts'
 import { messages } from './messages.ts'
-import type { OperatorOverview } from './page.tsx'
 
 type Currency = OperatorOverview['currencies'][number]
 

@@ -1,4 +1,5 @@
 /** The operators' first page: what was earned and what it cost, what failed, who is needed. */
+
 import { Group, SegmentedControl, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
@@ -7,12 +8,12 @@ import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { formatCompact, formatMoney, formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { RANGES, readRangeName, spanOf } from '../../lib/range.ts'
 import { useUrlState } from '../../lib/url-state.ts'
 import { useAdmin } from '../../lib/use-admin.ts'
+import { type OperatorOverview, OVERVIEW_ROUTE } from './answer.ts'
 import { Channels } from './channels.tsx'
 import {
   type EarningsOrder,
@@ -23,10 +24,7 @@ import {
 import { OperatorFigures } from './figures.tsx'
 import { messages } from './messages.ts'
 
-const KEY = 'GET /operator/overview'
 const REFRESH_MS = 15_000
-export type OperatorOverview = AdminAnswer<typeof KEY>
-
 export function Page() {
   const t = useMessages(messages)
   const url = useUrlState(['range', 'order'])
@@ -34,7 +32,7 @@ export function Page() {
   const span = useMemo(() => spanOf(range, Date.now()), [range])
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const { data, error, refetch } = useAdmin(
-    KEY,
+    OVERVIEW_ROUTE,
     { query: { ...span, time_zone: zone } },
     { refetchEveryMs: REFRESH_MS, keepPrevious: true },
   )

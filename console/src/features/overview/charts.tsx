@@ -1,7 +1,8 @@
 /** The period over time: spend, calls by outcome, latency. A slot leads to its calls. */
 import { SimpleGrid } from '@mantine/core'
 import { fillBuckets } from '../../components/charts/fill-buckets.ts'
-import { type Point, type Series, TimeChart } from '../../components/charts/time-chart.tsx'
+import type { Point, Series } from '../../components/charts/points.ts'
+import { TimeChart } from '../../components/charts/time-chart.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import {
   formatCompact,
@@ -12,7 +13,7 @@ import {
 } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useGoTo } from '../../lib/url-state.ts'
-import type { Summary } from './figures.tsx'
+import type { Summary } from './answers.ts'
 import { messages } from './messages.ts'
 
 const HOUR_MS = 3_600_000

@@ -2,7 +2,6 @@
 import { Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core'
 import { useMemo } from 'react'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { RANGES, type RangeName, readRangeName, spanOf } from '../../lib/range.ts'
 import { useAccount } from '../../lib/session.tsx'
@@ -12,8 +11,6 @@ import { Charts } from './charts.tsx'
 import { messages } from './messages.ts'
 import { Shares } from './shares.tsx'
 import { UsageTotals } from './totals.tsx'
-
-export type Summary = AdminAnswer<'GET /accounts/:account_id/usage/summary'>
 
 export function AccountFigures() {
   const t = useMessages(messages)

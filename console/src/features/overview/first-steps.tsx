@@ -5,8 +5,8 @@ import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
-import type { AccountOverview } from './page.tsx'
 
 const STEPS = [
   ['has_credit', 'stepCredit', '/billing'],

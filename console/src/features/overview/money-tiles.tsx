@@ -4,8 +4,8 @@ import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatNumber, formatShare, isZero, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
-import type { AccountOverview } from './page.tsx'
 
 /** Beyond a year nobody plans by it. */
 const DAYS_WORTH_TELLING = 365

@@ -3,8 +3,8 @@ import { ButtonLink } from '../../components/links.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { formatMoney, formatNumber, isZero } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
+import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
-import type { AccountOverview } from './page.tsx'
 
 export function Notices({ overview }: { readonly overview: AccountOverview }) {
   const t = useMessages(messages)

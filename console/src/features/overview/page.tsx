@@ -2,7 +2,6 @@
 import { Skeleton, Stack } from '@mantine/core'
 import { PageHeader } from '../../components/page/page-header.tsx'
 import { ErrorState } from '../../components/state/error-state.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { useMessages } from '../../lib/i18n.tsx'
 import { useAccount } from '../../lib/session.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
@@ -12,8 +11,6 @@ import { messages } from './messages.ts'
 import { MoneyTiles } from './money-tiles.tsx'
 import { Notices } from './notices.tsx'
 import { RecentCalls } from './recent-calls.tsx'
-
-export type AccountOverview = AdminAnswer<'GET /accounts/:account_id/overview'>
 
 export function Page() {
   const t = useMessages(messages)

@@ -6,8 +6,8 @@ import { StatusBadge, type Tone } from '../../components/state/status-badge.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
+import type { AccountOverview } from './answers.ts'
 import { messages } from './messages.ts'
-import type { AccountOverview } from './page.tsx'
 
 type Call = AccountOverview['recent_calls'][number]
 

@@ -3,7 +3,7 @@ import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { formatMoney, formatNumber, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import type { Summary } from './figures.tsx'
+import type { Summary } from './answers.ts'
 import { messages } from './messages.ts'
 
 export function Shares({ summary }: { readonly summary: Summary }) {

@@ -4,7 +4,7 @@ import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { formatDuration, formatNumber, formatShare, placesFor } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
-import type { Summary } from './figures.tsx'
+import type { Summary } from './answers.ts'
 import { messages } from './messages.ts'
 
 export function UsageTotals({ summary }: { readonly summary: Summary }) {

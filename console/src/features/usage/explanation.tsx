@@ -1,6 +1,6 @@
 /** One charge, explained: the lines that add up to it, and its way through the books. */
-import { Loader, Stack, Table, Text, Title } from '@mantine/core'
-import type { ReactNode } from 'react'
+
+import { Loader, Stack, Table, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'
 import { ErrorState } from '../../components/state/error-state.tsx'
@@ -10,15 +10,13 @@ import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
-import type { AdminAnswer } from '../../lib/api.ts'
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { useAdmin } from '../../lib/use-admin.ts'
+import { EXPLANATION_ROUTE, type ExplainedCall } from './explained-call.ts'
 import { LedgerEntries } from './ledger.tsx'
 import { messages } from './messages.ts'
-
-const KEY = 'GET /accounts/:account_id/usage/:request_id'
-export type ExplainedCall = AdminAnswer<typeof KEY>
+import { Section } from './section.tsx'
 
 interface ExplanationProps {
   readonly accountId: string
@@ -27,7 +25,7 @@ interface ExplanationProps {
 
 export function CallExplanation({ accountId, requestId }: ExplanationProps) {
   const params = { account_id: accountId, request_id: requestId }
-  const { data, error, refetch } = useAdmin(KEY, { params }, { live: ['usage'] })
+  const { data, error, refetch } = useAdmin(EXPLANATION_ROUTE, { params }, { live: ['usage'] })
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Loader size="sm" />
   return <Explained call={data} />
@@ -81,17 +79,6 @@ function Explained({ call }: { readonly call: ExplainedCall }) {
       <LedgerEntries call={call} />
       <Attempts call={call} />
     </Stack>
-  )
-}
-
-export function Section({ title, children }: { title: string; children: ReactNode }) {
-  return (
-    <section>
-      <Title order={3} size="h4" mb={6}>
-        {title}
-      </Title>
-      {children}
-    </section>
   )
 }
 

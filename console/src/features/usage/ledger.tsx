@@ -3,8 +3,9 @@ import { Table } from '@mantine/core'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
-import { type ExplainedCall, Section } from './explanation.tsx'
+import type { ExplainedCall } from './explained-call.ts'
 import { messages } from './messages.ts'
+import { Section } from './section.tsx'
 
 const STEPS = [
   'hold',

@@ -1,9 +1,9 @@
 /** A streamed answer of any of the three dialects, event by event, as one reply that grows. */
 
-import type { PlaygroundRequest } from '../frame/call/order.ts'
 import { readEvents } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
 import type { ResultReading } from '../frame/capability.ts'
+import type { PlaygroundRequest } from '../frame/order.ts'
 import { DIALECTS, type Reply } from './values.ts'
 
 type Step = (reply: Reply, event: never) => Reply

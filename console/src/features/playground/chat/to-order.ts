@@ -1,7 +1,7 @@
 /** A conversation as a request of one of the three dialects. */
 
-import { given, type Json, numberOf, type PlaygroundRequest } from '../frame/call/order.ts'
 import type { PlaygroundModel } from '../frame/capability.ts'
+import { given, type Json, numberOf, type PlaygroundRequest } from '../frame/order.ts'
 import { type ChatValues, DIALECTS, type Dialect } from './values.ts'
 
 /** The messages dialect insists on a limit. */

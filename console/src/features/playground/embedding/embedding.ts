@@ -1,20 +1,10 @@
 /** Embeddings: lines of text as vectors, and how alike they are. */
 
-import { given, numberOf } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
+import { given, numberOf } from '../frame/order.ts'
 import { EmbeddingFields } from './fields.tsx'
+import type { EmbeddingResult, EmbeddingValues } from './values.ts'
 import { Vectors } from './vectors.tsx'
-
-export interface EmbeddingValues {
-  readonly text: string
-  readonly dimensions: number | string
-}
-
-export interface EmbeddingResult {
-  readonly lines: readonly string[]
-  readonly vectors: readonly (readonly number[])[]
-  readonly tokens: number
-}
 
 interface Answer {
   readonly data: readonly { readonly embedding: readonly number[] }[]

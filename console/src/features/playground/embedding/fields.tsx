@@ -2,8 +2,8 @@
 import { NumberInput, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
-import type { EmbeddingValues } from './embedding.ts'
 import { messages } from './messages.ts'
+import type { EmbeddingValues } from './values.ts'
 
 export function EmbeddingFields({ values, change }: FieldsProps<EmbeddingValues>) {
   const t = useMessages(messages)

@@ -3,8 +3,8 @@ import { Stack, Table, Text } from '@mantine/core'
 import { formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
-import type { EmbeddingResult, EmbeddingValues } from './embedding.ts'
 import { messages } from './messages.ts'
+import type { EmbeddingResult, EmbeddingValues } from './values.ts'
 
 /** More would be a table that nobody reads. */
 const LINES_MAX = 12

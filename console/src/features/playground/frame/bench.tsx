@@ -5,12 +5,12 @@ import { Panel } from '../../../components/page/panel.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import classes from './bench.module.css'
 import { Code } from './call/code.tsx'
-import type { PlaygroundRequest } from './call/order.ts'
 import { PlaygroundOutcome } from './call/outcome.tsx'
 import { type PlaygroundCall, useCall } from './call/use-call.ts'
 import type { Capability, PlaygroundModel } from './capability.ts'
 import { CostAfter } from './cost/cost-after.tsx'
 import { messages } from './messages.ts'
+import type { PlaygroundRequest } from './order.ts'
 import { Ask } from './send-bar.tsx'
 
 export interface BenchProps {

@@ -4,7 +4,7 @@
  */
 import type { ComponentType } from 'react'
 import type { RowOf } from '../../../lib/use-admin.ts'
-import type { PlaygroundRequest } from './call/order.ts'
+import type { PlaygroundRequest } from './order.ts'
 
 export type PlaygroundModel = RowOf<'GET /accounts/:account_id/models'>
 

@@ -3,9 +3,9 @@ import { Button } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'
 import classes from './bench.module.css'
-import type { PlaygroundRequest } from './call/order.ts'
 import { CostBefore } from './cost/cost-before.tsx'
 import { messages } from './messages.ts'
+import type { PlaygroundRequest } from './order.ts'
 
 interface AskProps {
   readonly order: PlaygroundRequest | undefined

@@ -4,8 +4,8 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { DownloadButton, PlaygroundMedia } from '../frame/task/media.tsx'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
-import type { ImageResult, ImageValues } from './image.ts'
 import { messages } from './messages.ts'
+import type { ImageResult, ImageValues } from './values.ts'
 
 export function Drawn({ values, result }: ResultProps<ImageValues, ImageResult>) {
   const t = useMessages(messages)

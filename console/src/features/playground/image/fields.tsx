@@ -4,8 +4,8 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
-import { AS_TASK, AT_ONCE, type ImageValues, imagePath } from './image.ts'
 import { messages } from './messages.ts'
+import { AS_TASK, AT_ONCE, type ImageValues, imagePath } from './values.ts'
 
 const SIZES = ['1024x1024', '1536x1024', '1024x1536', '1K', '2K', '4K', 'auto']
 const QUALITIES = ['low', 'medium', 'high', 'standard', 'hd', 'auto']

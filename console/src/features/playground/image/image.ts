@@ -1,37 +1,18 @@
 /** Images, at once or as a task that the gallery keeps. */
 
-import { given, numberOf } from '../frame/call/order.ts'
-import type { Capability, PlaygroundModel } from '../frame/capability.ts'
+import type { Capability } from '../frame/capability.ts'
+import { given, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { Drawn } from './drawn.tsx'
 import { ImageFields } from './fields.tsx'
-
-export const AT_ONCE = '/v1/images/generations'
-export const AS_TASK = '/v1/images/async'
-
-export interface ImageValues {
-  readonly path: string
-  readonly prompt: string
-  readonly count: number | string
-  readonly size: string
-  readonly quality: string
-  readonly format: string
-}
-
-interface Picture {
-  readonly url?: string
-  readonly b64_json?: string
-  readonly revised_prompt?: string
-}
-
-export interface ImageResult {
-  readonly pictures: readonly Picture[]
-  readonly taskId?: string
-}
-
-export function imagePath({ endpoints }: PlaygroundModel, { path }: ImageValues): string {
-  return endpoints.includes(path) ? path : AT_ONCE
-}
+import {
+  AS_TASK,
+  AT_ONCE,
+  type GeneratedPicture,
+  type ImageResult,
+  type ImageValues,
+  imagePath,
+} from './values.ts'
 
 export const image: Capability<ImageValues, ImageResult> = {
   initial: {
@@ -60,7 +41,7 @@ export const image: Capability<ImageValues, ImageResult> = {
   },
   read: async (response, _reading, { path }) => {
     if (path === AS_TASK) return { pictures: [], taskId: await readTaskId(response) }
-    const { data }: { readonly data: readonly Picture[] } = await response.json()
+    const { data }: { readonly data: readonly GeneratedPicture[] } = await response.json()
     return { pictures: data }
   },
   Fields: ImageFields,

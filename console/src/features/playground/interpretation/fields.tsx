@@ -5,8 +5,8 @@ import type { FieldsProps } from '../frame/capability.ts'
 import { Choice } from '../frame/fields/choice.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
-import type { InterpretationValues } from './interpretation.ts'
 import { messages } from './messages.ts'
+import type { InterpretationValues } from './values.ts'
 
 const LANGUAGES = [
   'zh',

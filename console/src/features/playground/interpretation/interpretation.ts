@@ -1,25 +1,10 @@
 /** Interpretation: what somebody says, in another language, as text or as speech. */
 
-import { given, type OrderFile } from '../frame/call/order.ts'
 import type { Capability, ResultReading } from '../frame/capability.ts'
+import { given } from '../frame/order.ts'
 import { InterpretationFields } from './fields.tsx'
 import { Interpreted } from './interpreted.tsx'
-
-export interface InterpretationValues {
-  readonly file: OrderFile | undefined
-  readonly mode: 's2t' | 's2s'
-  readonly source: string
-  readonly target: string
-  readonly voice: string
-}
-
-export interface InterpretationResult {
-  readonly heard: string
-  readonly text: string
-  readonly bytes: number
-  readonly firstMs: number | undefined
-  readonly sound: Blob | undefined
-}
+import type { InterpretationResult, InterpretationValues } from './values.ts'
 
 const NOTHING: InterpretationResult = {
   heard: '',

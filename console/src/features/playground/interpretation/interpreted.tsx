@@ -4,8 +4,8 @@ import { formatBytes, formatDuration } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { Player } from '../sound/player.tsx'
-import type { InterpretationResult, InterpretationValues } from './interpretation.ts'
 import { messages } from './messages.ts'
+import type { InterpretationResult, InterpretationValues } from './values.ts'
 
 type Props = ResultProps<InterpretationValues, InterpretationResult>
 

@@ -15,7 +15,7 @@ import type { FieldsProps } from '../frame/capability.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { UploadField } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
-import { choosesFeatures, FEATURES, type Feature, type MinutesValues } from './minutes.ts'
+import { choosesFeatures, FEATURES, type Feature, type MinutesValues } from './values.ts'
 
 type Props = FieldsProps<MinutesValues>
 

@@ -1,30 +1,11 @@
 /** Minutes: a recording becomes a transcript with speakers, a summary, chapters and more. */
 
-import { given, numberOf } from '../frame/call/order.ts'
-import type { Capability, PlaygroundModel } from '../frame/capability.ts'
+import type { Capability } from '../frame/capability.ts'
+import { given, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { MinutesFields } from './fields.tsx'
 import { Protocol } from './protocol.tsx'
-
-export const FEATURES = ['summary', 'chapters', 'todos', 'questions', 'translate'] as const
-export type Feature = (typeof FEATURES)[number]
-export type MinutesLanguage = 'zh_cn' | 'en_us'
-
-export interface MinutesValues {
-  readonly url: string
-  readonly language: MinutesLanguage
-  readonly speakers: number | string
-  readonly hotWords: string
-  readonly features: readonly Feature[]
-  readonly target: MinutesLanguage
-  readonly identifies: boolean
-  readonly hasWordTimes: boolean
-}
-
-/** The other product always does the same and looks at no features. */
-export function choosesFeatures({ id }: PlaygroundModel): boolean {
-  return id !== 'service-minutes'
-}
+import { choosesFeatures, type MinutesValues } from './values.ts'
 
 function featuresOf({ features, target }: MinutesValues) {
   const wanted = Object.fromEntries(features.map((name) => [name, true]))

@@ -6,9 +6,9 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
-import type { MinutesValues } from './minutes.ts'
 import classes from './protocol.module.css'
 import { clockOf, type Minutes, type MinutesSentence, readMinutes } from './read-minutes.ts'
+import type { MinutesValues } from './values.ts'
 
 export function Protocol({ result: taskId }: ResultProps<MinutesValues, string>) {
   if (!taskId) return null

@@ -4,7 +4,7 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
-import { isWebSearch, type SearchValues } from './search.ts'
+import { isWebSearch, type SearchValues } from './values.ts'
 
 const TIMES = ['OneDay', 'OneWeek', 'OneMonth', 'OneYear'] as const
 const COUNT_MAX = { web: 50, global: 20 }

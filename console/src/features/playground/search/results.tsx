@@ -7,7 +7,7 @@ import { Disclosure } from '../frame/fields/disclosure.tsx'
 import { messages } from './messages.ts'
 import type { SearchHit, SearchResult } from './read-results.ts'
 import classes from './results.module.css'
-import type { SearchValues } from './search.ts'
+import type { SearchValues } from './values.ts'
 
 export function Results({ result }: ResultProps<SearchValues, SearchResult>) {
   const t = useMessages(messages)

@@ -1,5 +1,5 @@
 /** A request for the shell: quoted so that no shell reads anything into it. */
-import { addressOf } from '../frame/call/order.ts'
+import { addressOf } from '../frame/order.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 
 export function printCurl({ order, origin }: SnippetOptions): string {

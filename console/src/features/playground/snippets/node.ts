@@ -1,5 +1,5 @@
 /** A request for Node: with the SDK whose dialect it is, else with fetch. */
-import { addressOf, type PlaygroundRequest } from '../frame/call/order.ts'
+import { addressOf, type PlaygroundRequest } from '../frame/order.ts'
 import { NODE, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 

@@ -1,5 +1,5 @@
 /** JSON values as literals of a language, laid out as people would write them. */
-import type { Json } from '../frame/call/order.ts'
+import type { Json } from '../frame/order.ts'
 
 interface Dialect {
   readonly constants: Readonly<Record<'true' | 'false' | 'null', string>>

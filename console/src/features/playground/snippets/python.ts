@@ -1,5 +1,5 @@
 /** A request for Python: with the SDK whose dialect it is, else with requests. */
-import { addressOf, type Fields, type PlaygroundRequest } from '../frame/call/order.ts'
+import { addressOf, type Fields, type PlaygroundRequest } from '../frame/order.ts'
 import { PYTHON, printLiteral } from './print-literal.ts'
 import { answerKindOf, KEY_VARIABLE, type SnippetOptions, soundFileOf } from './snippet.ts'
 

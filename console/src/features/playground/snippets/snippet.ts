@@ -1,5 +1,5 @@
 /** The same request as code, in three ways: what every way has in common. */
-import type { PlaygroundRequest } from '../frame/call/order.ts'
+import type { PlaygroundRequest } from '../frame/order.ts'
 
 /** Where a key of the reader's own is to be put; no snippet ever holds one. */
 export const KEY_VARIABLE = 'TRIBUTARY_KEY'

@@ -1,5 +1,5 @@
 /** Any sound that the browser can read as a recording: converted where that is asked for. */
-import type { OrderFile } from '../frame/call/order.ts'
+import type { OrderFile } from '../frame/order.ts'
 import { encodeWav, SAMPLES_PER_SECOND } from './encode-wav.ts'
 
 const HEAD_BYTES = 4096

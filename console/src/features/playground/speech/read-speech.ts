@@ -1,9 +1,9 @@
 /** Sound as it arrives: lines with base64 in them, or the bytes of a file. */
 import { ApiError } from '../../../lib/api.ts'
-import type { PlaygroundRequest } from '../frame/call/order.ts'
 import { readLines } from '../frame/call/read-stream.ts'
 import { expectNoError } from '../frame/call/send-order.ts'
 import type { ResultReading } from '../frame/capability.ts'
+import type { PlaygroundRequest } from '../frame/order.ts'
 import type { AudioParts } from '../sound/stream-player.tsx'
 import { contentTypeOfFormat, NATIVE } from './values.ts'
 

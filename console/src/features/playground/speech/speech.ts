@@ -1,7 +1,7 @@
 /** Speech: the vendor's native stream of lines, or the dialect that SDKs know. */
 
-import { given, numberOf, type PlaygroundRequest } from '../frame/call/order.ts'
 import type { Capability, PlaygroundModel } from '../frame/capability.ts'
+import { given, numberOf, type PlaygroundRequest } from '../frame/order.ts'
 import { SpeechFields } from './fields.tsx'
 import { readSpeech, type SpeechResult } from './read-speech.ts'
 import { Spoken } from './spoken.tsx'

@@ -5,7 +5,7 @@ import type { FieldsProps } from '../frame/capability.ts'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { SoundInput } from '../sound/sound-input.tsx'
 import { messages } from './messages.ts'
-import type { TranscriptionValues } from './transcription.ts'
+import type { TranscriptionValues } from './values.ts'
 
 const FORMATS = ['json', 'verbose_json', 'srt', 'vtt'] as const
 

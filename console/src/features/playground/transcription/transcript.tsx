@@ -5,7 +5,7 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'
 import { messages } from './messages.ts'
 import classes from './transcript.module.css'
-import type { TranscriptionResult, TranscriptionValues } from './transcription.ts'
+import type { TranscriptionResult, TranscriptionValues } from './values.ts'
 
 type Props = ResultProps<TranscriptionValues, TranscriptionResult>
 

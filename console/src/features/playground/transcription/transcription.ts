@@ -1,27 +1,10 @@
 /** Transcription: a recording as text or subtitles. */
 
-import { given, type OrderFile } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
+import { given } from '../frame/order.ts'
 import { TranscriptionFields } from './fields.tsx'
 import { TranscriptionPanel } from './transcript.tsx'
-
-export interface TranscriptionValues {
-  readonly file: OrderFile | undefined
-  readonly language: string
-  readonly prompt: string
-  readonly format: string
-}
-
-export interface ShownSegment {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
-export interface TranscriptionResult {
-  readonly text: string
-  readonly segments: readonly ShownSegment[]
-}
+import type { ShownSegment, TranscriptionResult, TranscriptionValues } from './values.ts'
 
 interface Answer {
   readonly text?: string

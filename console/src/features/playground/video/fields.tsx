@@ -6,7 +6,7 @@ import { Disclosure } from '../frame/fields/disclosure.tsx'
 import { FieldRow } from '../frame/fields/row.tsx'
 import { messages } from './messages.ts'
 import { References } from './references.tsx'
-import type { VideoValues } from './video.ts'
+import type { VideoValues } from './values.ts'
 
 type Props = FieldsProps<VideoValues>
 

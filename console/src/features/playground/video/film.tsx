@@ -4,7 +4,7 @@ import type { ResultProps } from '../frame/capability.ts'
 import { PlaygroundMedia } from '../frame/task/media.tsx'
 import { TaskProgress } from '../frame/task/task-progress.tsx'
 import { messages } from './messages.ts'
-import type { VideoValues } from './video.ts'
+import type { VideoValues } from './values.ts'
 
 export function Film({ values, result: taskId }: ResultProps<VideoValues, string>) {
   const t = useMessages(messages)

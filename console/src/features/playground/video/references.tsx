@@ -5,7 +5,7 @@ import { useMessages } from '../../../lib/i18n.tsx'
 import { UploadField } from '../frame/upload/upload.tsx'
 import { messages } from './messages.ts'
 import classes from './references.module.css'
-import { type Reference, type ReferenceRole, ROLES } from './video.ts'
+import { type Reference, type ReferenceRole, ROLES } from './values.ts'
 
 interface ReferencesProps {
   readonly references: readonly Reference[]

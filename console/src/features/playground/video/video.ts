@@ -1,39 +1,11 @@
 /** Video: a task with every field that its models know. */
 
-import { given, type Json, numberOf } from '../frame/call/order.ts'
 import type { Capability } from '../frame/capability.ts'
+import { given, type Json, numberOf } from '../frame/order.ts'
 import { readTaskId } from '../frame/task/task-progress.tsx'
 import { VideoFields } from './fields.tsx'
 import { Film } from './film.tsx'
-
-export const ROLES = [
-  ...(['first_frame', 'last_frame', 'reference_image'] as const),
-  ...(['reference_video', 'reference_audio'] as const),
-]
-export type ReferenceRole = (typeof ROLES)[number]
-
-export interface Reference {
-  readonly id: number
-  readonly role: ReferenceRole
-  readonly url: string
-}
-
-export interface VideoValues {
-  readonly prompt: string
-  readonly references: readonly Reference[]
-  /** Empty texts: the model's own. */
-  readonly resolution: string
-  readonly ratio: string
-  readonly tier: string
-  readonly duration: number | string
-  readonly seed: number | string
-  readonly hasSound: boolean
-  readonly hasLastFrame: boolean
-  readonly isStill: boolean
-  readonly hasWatermark: boolean
-  readonly callback: string
-  readonly endUser: string
-}
+import type { ReferenceRole, VideoValues } from './values.ts'
 
 const TYPES: Readonly<Record<ReferenceRole, 'image_url' | 'video_url' | 'audio_url'>> = {
   first_frame: 'image_url',

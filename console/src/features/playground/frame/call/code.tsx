@@ -10,7 +10,7 @@ import { printNode } from '../../snippets/node.ts'
 import { printPython } from '../../snippets/python.ts'
 import { KEY_VARIABLE } from '../../snippets/snippet.ts'
 import { messages } from '../messages.ts'
-import type { PlaygroundRequest } from './order.ts'
+import type { PlaygroundRequest } from '../order.ts'
 
 const PRINTERS = { curl: printCurl, Python: printPython, Node: printNode } as const
 type Language = keyof typeof PRINTERS

@@ -1,6 +1,6 @@
 /** Sends an order to the public API, and reads what a refusal says. */
 import { ApiError } from '../../../../lib/api.ts'
-import { addressOf, type PlaygroundRequest } from './order.ts'
+import { addressOf, type PlaygroundRequest } from '../order.ts'
 
 /** Throws ApiError when nothing can be reached; a refusal is an answer. */
 export async function sendOrder(

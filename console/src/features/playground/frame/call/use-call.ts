@@ -1,7 +1,7 @@
 /** One call at a time: started, shown as it comes, stopped, and what became of it. */
 import { useEffect, useRef, useState } from 'react'
 import type { Capability } from '../capability.ts'
-import type { PlaygroundRequest } from './order.ts'
+import type { PlaygroundRequest } from '../order.ts'
 import { readApiError, sendOrder } from './send-order.ts'
 import { useKey, type WithKey } from './use-key.tsx'
 

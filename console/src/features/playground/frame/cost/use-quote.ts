@@ -2,7 +2,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'
-import type { PlaygroundRequest } from '../call/order.ts'
+import type { PlaygroundRequest } from '../order.ts'
 
 const QUIET_MS = 300
 /** The admin API takes small bodies; what is longer is quoted when it is sent. */

@@ -1,0 +1,6 @@
+/** One charge with its explanation, as the admin API answers it. */
+import type { AdminAnswer } from '../../lib/api.ts'
+
+export const EXPLANATION_ROUTE = 'GET /accounts/:account_id/usage/:request_id'
+
+export type ExplainedCall = AdminAnswer<typeof EXPLANATION_ROUTE>
