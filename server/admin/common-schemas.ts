@@ -37,7 +37,7 @@ function isTimeZone(name: string): boolean {
 /** The members of a query that asks for one page of a list, newest first. */
 export const paging = {
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
-  cursor: text(200).min(1).optional().describe('next_cursor of the page before.'),
+  cursor: text(200).min(1).optional().describe('next_cursor of the previous page.'),
 }
 
 /** The members of a query that asks for a span of time. */

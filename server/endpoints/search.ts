@@ -19,9 +19,9 @@ const searchRequest = z
       .enum(['web', 'global'], { error: "'web' or 'global'" })
       .optional()
       .describe('The product line.'),
-    model: z.string().min(1).optional().describe('May stand instead of Type.'),
-    Query: z.string().min(1).max(100).describe('What to search for.'),
-    Count: z.int().min(1).max(50).optional().describe('Number of results; 10 when absent.'),
+    model: z.string().min(1).optional().describe('Alternative to Type.'),
+    Query: z.string().min(1).max(100).describe('The search query.'),
+    Count: z.int().min(1).max(50).optional().describe('Number of results; 10 by default.'),
     SearchType: z
       .literal('web', { error: "only 'web' is supported" })
       .optional()
@@ -34,7 +34,7 @@ const searchRequest = z
 
 const searchAnswer = z
   .looseObject({ ResponseMetadata: z.looseObject({}), Result: z.looseObject({}) })
-  .describe('The upstream’s own business result, unchanged.')
+  .describe('The upstream’s result, unchanged.')
 
 function readModel({ value }: RequestParts): string | undefined {
   const { Type, model } = value

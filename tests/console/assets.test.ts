@@ -40,7 +40,7 @@ describe('the asset library', { skip: noBrowser }, () => {
     await question.getByText('Price').waitFor()
     await question.getByRole('button', { name: 'Erase subtitles' }).click()
     await question.waitFor({ state: 'hidden' })
-    await list.getByText(/^Being erased for /).waitFor()
+    await list.getByText(/^Erasing for /).waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

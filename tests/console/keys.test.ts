@@ -30,7 +30,7 @@ describe('API keys', { skip: noBrowser }, () => {
     assert.ok(!(await page.content()).includes(key), 'the key is nowhere any more')
 
     await page.getByRole('button', { name: /^production/ }).click()
-    await page.getByRole('button', { name: 'Change' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByRole('textbox', { name: 'Spend limit' }).fill('99')
     await page.getByRole('button', { name: 'Save' }).click()
     await page
@@ -81,7 +81,7 @@ describe('API keys', { skip: noBrowser }, () => {
     await page.getByRole('table', { name: 'API keys' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Create key' }).count(), 0)
     await page.locator('tbody button').first().click()
-    await page.getByRole('link', { name: 'Show its calls' }).waitFor()
+    await page.getByRole('link', { name: 'Show calls' }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Rotate' }).count(), 0)
     await page.context().close()
   })

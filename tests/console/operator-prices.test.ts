@@ -29,7 +29,7 @@ describe('prices', { skip: noBrowser }, () => {
   test('a price is planned, told, and withdrawn', async () => {
     const { page, complaints } = await stage.signedIn(MODEL, OPERATOR)
     const drawer = page.getByRole('dialog').first()
-    await drawer.getByRole('table', { name: 'Price, cost and margin' }).waitFor()
+    await drawer.getByRole('table', { name: 'Price, upstream cost and margin' }).waitFor()
     await drawer.getByRole('button', { name: 'Plan a price change' }).click()
     await drawer.getByLabel('Effective from').fill('2199-01-01T00:00')
     await drawer.getByLabel('Amount').first().fill('0.01')
@@ -52,7 +52,7 @@ describe('prices', { skip: noBrowser }, () => {
   test('a change in the form keeps the costs of the routes', async () => {
     const { page } = await stage.signedIn(MODEL, OPERATOR)
     const drawer = page.getByRole('dialog').first()
-    await drawer.getByRole('button', { name: 'Change', exact: true }).click()
+    await drawer.getByRole('button', { name: 'Edit', exact: true }).click()
     await drawer.getByText('Upstream costs of').waitFor()
     await drawer.getByLabel('Amount').first().fill('0.05')
     await drawer.getByRole('button', { name: 'Save' }).click()
@@ -64,7 +64,7 @@ describe('prices', { skip: noBrowser }, () => {
 
   test('the model on a phone', async () => {
     const { page } = await stage.signedIn(MODEL, OPERATOR, PHONE)
-    await page.getByRole('table', { name: 'Price, cost and margin' }).waitFor()
+    await page.getByRole('table', { name: 'Price, upstream cost and margin' }).waitFor()
     await expectFits(page)
     await page.context().close()
   })

@@ -33,7 +33,7 @@ describe('operators', { skip: noBrowser }, () => {
     const drawer = page.getByRole('dialog')
     await drawer.getByLabel(/^Amount/).fill('12.34')
     await drawer.getByLabel('Reason').fill('invoice 17')
-    await drawer.getByRole('button', { name: 'Post it' }).click()
+    await drawer.getByRole('button', { name: 'Post' }).click()
     const proof = page.getByRole('dialog').filter({ hasText: 'password' })
     const posted = page.getByText('invoice 17 · By').first()
     await Promise.race([posted.waitFor(), proof.waitFor()])
@@ -61,7 +61,7 @@ describe('operators', { skip: noBrowser }, () => {
   test('the audit runs and names every invariant', async () => {
     const { page } = await stage.signedIn('/operator/proof', OPERATOR)
     await page.getByRole('button', { name: 'Run the audit' }).click()
-    await page.getByText('Every book agrees').waitFor()
+    await page.getByText('All books agree').waitFor()
     assert.ok((await page.getByText('holds', { exact: true }).count()) >= 7)
     await page.context().close()
   })
@@ -97,7 +97,7 @@ describe('operators', { skip: noBrowser }, () => {
     const field = page.getByLabel('Delivery id')
     await page.locator('tbody tr').nth(1).waitFor({ state: 'detached' })
     await field.fill('whd_none')
-    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByRole('button', { name: 'Clear filters' }).click()
     await page.locator('tbody tr').nth(1).waitFor()
     assert.equal(await field.inputValue(), '')
     assert.deepEqual(complaints, [])
@@ -106,7 +106,7 @@ describe('operators', { skip: noBrowser }, () => {
 
   test('nobody else sees them', async () => {
     const { page } = await stage.signedIn('/operator/accounts', { role: 'owner' })
-    await page.getByText('There is no such page').waitFor()
+    await page.getByText('Page not found').waitFor()
     await page.context().close()
   })
 })

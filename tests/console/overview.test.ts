@@ -15,7 +15,7 @@ describe('the overview of an account', { skip: noBrowser }, () => {
   test('an account without a call is shown its first steps', async () => {
     const { account } = await stage.createCaller('0')
     const { page } = await stage.signedIn('/', { accountId: account.id })
-    await page.getByRole('link', { name: 'Put money into the account' }).waitFor()
+    await page.getByRole('link', { name: 'Add money to the account' }).waitFor()
     await page.getByText('Create an API key · Done').waitFor()
     await page.context().close()
   })

@@ -7,7 +7,7 @@ import { codeOf } from './support/totp.ts'
 
 /** What asks for a proof of a session that has none yet gets it here. */
 async function prove(page: Page): Promise<void> {
-  const dialog = page.getByRole('dialog', { name: 'Prove that it is you' })
+  const dialog = page.getByRole('dialog', { name: 'Confirm your identity' })
   await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await dialog.getByRole('button', { name: 'Confirm' }).click()
   await dialog.waitFor({ state: 'hidden' })
@@ -30,9 +30,9 @@ describe('settings', { skip: noBrowser }, () => {
     await page.getByRole('button', { name: 'Add an authenticator app' }).click()
     await prove(page)
     const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
-    await dialog.getByRole('img', { name: 'Code for authenticator apps' }).waitFor()
+    await dialog.getByRole('img', { name: 'QR code for authenticator apps' }).waitFor()
     const secret = await dialog.getByText(/^[A-Z2-7]{32}$/).innerText()
-    await dialog.getByLabel('The code that it shows').fill(codeOf(secret))
+    await dialog.getByLabel('Code shown by the app').fill(codeOf(secret))
     await dialog.getByRole('button', { name: 'Confirm' }).click()
     const codes = page.getByRole('dialog', { name: 'Your recovery codes' })
     const [code = ''] = (await codes.locator('pre').innerText()).split('\n')
@@ -55,10 +55,10 @@ describe('settings', { skip: noBrowser }, () => {
 
   test('somebody who is invited joins by the link', async () => {
     const { page } = await stage.signedIn('/settings')
-    await page.getByRole('button', { name: 'Invite somebody' }).click()
-    const dialog = page.getByRole('dialog', { name: 'Invite somebody' })
+    await page.getByRole('button', { name: 'Invite someone' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Invite someone' })
     await dialog.getByLabel('E-mail').fill('new@example.com')
-    await dialog.getByRole('button', { name: 'Make the link' }).click()
+    await dialog.getByRole('button', { name: 'Create link' }).click()
     const link = await dialog.locator('pre').innerText()
     await dialog.getByRole('button', { name: 'Close' }).last().click()
     await page.getByText(/^Invited, until/).waitFor()
@@ -100,7 +100,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
     })
     await page.goto(`${home}/settings`)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
-    await page.getByLabel('What to call it').fill('this laptop')
+    await page.getByLabel('Passkey name').fill('this laptop')
     await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click()
     await page.getByRole('button', { name: 'I have saved them' }).click()
     await page.getByText('this laptop').waitFor()
@@ -116,7 +116,7 @@ describe('settings, for all', { skip: noBrowser }, () => {
     const limits = { requests_per_minute: 1200 }
     await stage.sql`update account set limits = ${stage.sql.json(limits)}`
     const { page } = await stage.signedIn('/settings', { role: 'member' })
-    await page.getByText('Requests a minute').waitFor()
+    await page.getByText('Requests per minute').waitFor()
     await page.getByText('1,200', { exact: true }).waitFor()
     await page.getByText('No limit', { exact: true }).waitFor()
     await page.context().close()

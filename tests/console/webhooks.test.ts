@@ -35,7 +35,7 @@ describe('webhooks', { skip: noBrowser }, () => {
     await page.getByRole('table').getByRole('button').first().click()
     await page.getByText('accepted (204)').waitFor()
     await page.getByRole('button', { name: 'Send again' }).click()
-    await page.getByText('It is sent again').waitFor()
+    await page.getByText('A new delivery is being sent').waitFor()
     for (let tries = 0; calls < 2 && tries < 100; tries += 1) await page.waitForTimeout(100)
     assert.equal(calls, 2)
     await page.keyboard.press('Escape')
@@ -49,7 +49,7 @@ describe('webhooks', { skip: noBrowser }, () => {
       await page.keyboard.press('Enter')
       await shown.waitFor()
     }
-    await page.getByText('The secret before it signs until').waitFor()
+    await page.getByText('The previous secret signs until').waitFor()
     assert.deepEqual(complaints, [])
     await page.context().close()
   })

@@ -7,7 +7,7 @@ export const language = z.enum(['en', 'zh'])
 export const personName = text(200).min(1)
 /** Never trimmed; what is longer than any password here is not worth comparing. */
 export const password = z.string().min(1).max(1000)
-export const newPassword = password.describe('12 to 128 characters, and none that others guess.')
+export const newPassword = password.describe('12 to 128 characters; common passwords are refused.')
 
 const bytes = (max: number) =>
   z
@@ -32,7 +32,7 @@ export const createdPasskey = z.object({
   response: z.object({
     clientDataJSON: bytes(4000),
     authenticatorData: bytes(4000),
-    publicKey: bytes(2000).describe('What `getPublicKey()` returns: SubjectPublicKeyInfo.'),
+    publicKey: bytes(2000).describe('The result of `getPublicKey()`: SubjectPublicKeyInfo.'),
     transports: z.array(z.string().max(50)).max(10).optional(),
   }),
 })

@@ -17,8 +17,8 @@ export const getBalance: AccountEndpoint = {
     answer: z.object({
       currency: z.string(),
       available: amount,
-      held: amount.describe('Frozen for calls and tasks under way.'),
-      debt: amount.describe('Owed: paid calls are refused until it is paid.'),
+      held: amount.describe('On hold for calls and tasks in progress.'),
+      debt: amount.describe('Amount owed; paid calls are refused until it is paid.'),
     }),
     example: () => ({
       answer: { currency: 'CNY', available: '998.7', held: '0.0031', debt: '0' },

@@ -10,23 +10,23 @@ import type { Upstream } from '../../upstreams/upstream.ts'
 import type { AccountEndpoint, Endpoint, PlainServices } from '../endpoint.ts'
 
 export const modelPrice = z.object({
-  unit: z.string().describe('What is counted, for example input_token.'),
-  per: z.int().describe('The amount buys this many units.'),
+  unit: z.string().describe('The priced unit, for example input_token.'),
+  per: z.int().describe('Number of units that the amount buys.'),
   amount: z.string().describe('Decimal, in the account’s currency.'),
   when: z.looseObject({}).optional().describe('Conditions; the first price that applies counts.'),
 })
 
 const modelAnswer = z.object({
-  id: z.string().describe('What requests name.'),
+  id: z.string().describe('The model name in requests.'),
   object: z.literal('model'),
-  created: z.int().describe('Unix seconds of its last change.'),
+  created: z.int().describe('Time of the last change, in Unix seconds.'),
   owned_by: z.string(),
   display_name: z.string(),
   type: z.literal('model'),
   model_type: z.enum(MODEL_TYPES),
   prices: z.array(modelPrice),
   free: z.boolean().describe('Calls to it cost nothing.'),
-  endpoints: z.array(z.string()).describe('Paths that take this model.'),
+  endpoints: z.array(z.string()).describe('Paths that accept this model.'),
 })
 
 export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof modelPrice>[] {

@@ -4,8 +4,8 @@ import { sendJson } from '../../http/reply.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 
 const answer = z.object({
-  stored_bytes: z.int().describe('Of uploads that have not expired, and of copied media.'),
-  limit_bytes: z.int().describe('More uploads get 413, and results are not copied.'),
+  stored_bytes: z.int().describe('Bytes of unexpired uploads and copied media.'),
+  limit_bytes: z.int().describe('Beyond it, uploads get 413 and results are not copied.'),
 })
 
 export const getStorage: AccountEndpoint = {
@@ -14,7 +14,7 @@ export const getStorage: AccountEndpoint = {
   paths: ['/v1/storage'],
   envelope: 'flat',
   documentation: {
-    summary: 'See how much is stored',
+    summary: 'Get storage usage',
     tag: 'Files',
     answer,
     example: () => ({

@@ -24,10 +24,10 @@ export const taskTimeline: AccountEndpoint = {
   paths: ['/v1/tasks/:task_id/timeline'],
   envelope: 'flat',
   documentation: {
-    summary: 'Follow a task',
+    summary: 'Get the timeline of a task',
     description:
-      'held, submitted, each report of the upstream and each state that it was found in, settled ' +
-      'or released, and every attempt of the callback, in the order in which they happened.',
+      'The events of the task in order: hold, submission, vendor callbacks, state ' +
+      'changes, settlement or release, and every webhook attempt.',
     tag: 'Tasks',
     answer: z.object({
       id: z.string(),

@@ -4,20 +4,20 @@ import { formatAmount } from '../../lib/money.ts'
 import type { UsageEntry, UsageRow, UsageSummary } from '../../usage/store.ts'
 
 export const usageRecord = z.object({
-  request_id: z.string().describe('X-Request-Id of the answer.'),
+  request_id: z.string().describe('X-Request-Id of the response.'),
   created_at: z.iso.datetime(),
   finished_at: z.iso.datetime().nullable(),
   endpoint: z.string().describe('For example chat.completions.'),
   model: z.string(),
   key_id: z.string(),
   status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'lost']),
-  held: z.string().describe('Frozen before the call.'),
-  charged: z.string().describe('What it cost.'),
-  returned: z.string().describe('What was held and not charged.'),
-  debt: z.string().describe('What the balance could not cover.'),
+  held: z.string().describe('The hold taken before the call.'),
+  charged: z.string().describe('The charge.'),
+  returned: z.string().describe('The part of the hold that was not charged.'),
+  debt: z.string().describe('The part of the charge that the balance did not cover.'),
   currency: z.string(),
   basis: z.string().nullable().describe('usage, estimate, partial, params, checkpoint or none.'),
-  review: z.boolean().describe('Not what the upstream stated; a person looks at it.'),
+  review: z.boolean().describe('The charge differs from the stated usage; an operator reviews it.'),
   task_id: z.string().optional(),
   error: z.string().optional(),
 })
@@ -25,29 +25,26 @@ export const usageRecord = z.object({
 export const priceLine = z.object({
   unit: z.string(),
   quantity: z.number(),
-  unit_price: z.string().describe('Buys `per` units.'),
+  unit_price: z.string().describe('Price of `per` units.'),
   per: z.number(),
   amount: z.string().describe('Rounded up once, to nine decimals.'),
-  model: z
-    .string()
-    .optional()
-    .describe('Another model that did this part, as its vendor names it.'),
-  role: z.string().optional().describe('What that model did, for example advisor or fallback.'),
+  model: z.string().optional().describe('Vendor’s name of another model that did this part.'),
+  role: z.string().optional().describe('Role of that model, for example advisor or fallback.'),
 })
 
 const attempt = z.looseObject({ channel: z.string(), outcome: z.string() })
 
 export const explainedUsage = usageRecord.extend({
   lines: z.array(priceLine),
-  price_version: z.string().nullable().describe('The prices that held at the freezing.'),
-  attempts: z.array(attempt).describe('Which upstreams were tried, and what came of it.'),
+  price_version: z.string().nullable().describe('The prices in force when the hold was taken.'),
+  attempts: z.array(attempt).describe('The upstreams tried, with outcomes.'),
   ledger: z.array(
     z.object({
       step: z
         .string()
         .describe(
           'hold, charge, return, overrun or debt; correction, correction_debt or ' +
-            'correction_return for a call that was taken for lost and put right later.',
+            'correction_return for a call that was assumed lost and later corrected.',
         ),
       from: z.string(),
       to: z.string(),

@@ -29,12 +29,12 @@ const listQuery = z.object({
     .min(1)
     .max(LIMIT_MAX)
     .default(LIMIT_DEFAULT)
-    .describe('Records on a page.'),
+    .describe('Records per page.'),
   cursor: z
     .string()
     .regex(REQUEST_ID, 'not a cursor of this list')
     .optional()
-    .describe('next_cursor of the page before.'),
+    .describe('next_cursor of the previous page.'),
   from: z.coerce.date().optional().describe('Records created at or after this time.'),
   to: z.coerce.date().optional().describe('Records created before this time.'),
   model: filterText.optional().describe('Only calls to this model.'),
@@ -93,7 +93,7 @@ export const getUsage: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Explain one charge',
-    description: 'The request id is the X-Request-Id header of the answer.',
+    description: 'The request id is the X-Request-Id header of the response.',
     tag: 'Billing',
     answer: explainedUsage,
     example: () => ({

@@ -8,10 +8,10 @@ import { boundSpeech } from './speech-ceiling.ts'
 const SPEECH_BODY_BYTES_MAX = 1024 * 1024
 
 const speechRequest = z.looseObject({
-  user: z.looseObject({}).optional().describe('The upstream’s own statistics.'),
+  user: z.looseObject({}).optional().describe('For the upstream’s statistics.'),
   req_params: z
     .looseObject({
-      text: z.string().optional().describe('What is said; billed by its characters.'),
+      text: z.string().optional().describe('The text to speak; billed by its characters.'),
       ssml: z.string().optional().describe('Instead of text.'),
       speaker: z.string().min(1).describe('A voice of the model.'),
       audio_params: z.looseObject({}).optional(),
@@ -27,7 +27,7 @@ const speechRequest = z.looseObject({
 })
 
 const speechLine = z.looseObject({
-  code: z.int().describe('20000000: this synthesis has ended.'),
+  code: z.int().describe('20000000: the synthesis has ended.'),
   data: z.string().nullish().describe('A base64 fragment of audio.'),
   sentence: z.looseObject({}).optional(),
   usage: z.looseObject({ text_words: z.int() }).optional().describe('Billed characters.'),
@@ -71,12 +71,14 @@ export const speech: MeteredEndpoint = {
   documentation: {
     summary: 'Stream synthesised speech',
     description:
-      'Body and answer are in the upstream’s native format: newline-separated JSON objects. ' +
-      'Billed by the last usage.text_words of the stream.',
+      'Request and response use the upstream’s native format: newline-separated JSON ' +
+      'objects. Billed by the last usage.text_words of the stream.',
     tag: 'Audio',
-    query: z.object({ model: z.string().optional().describe('Before X-Api-Resource-Id.') }),
+    query: z.object({
+      model: z.string().optional().describe('Takes precedence over X-Api-Resource-Id.'),
+    }),
     headers: z.object({
-      'X-Api-Resource-Id': z.string().optional().describe('The model, where the query names none.'),
+      'X-Api-Resource-Id': z.string().optional().describe('The model, if the query names none.'),
     }),
     answer: speechLine,
     example: (model) => ({

@@ -11,7 +11,7 @@ const INPUT_CHARACTERS_MAX = 4096
 const MARGIN = 3
 
 const synthesisRequest = z.looseObject({
-  model: z.string().min(1).describe('A speech model of GET /v1/models.'),
+  model: z.string().min(1).describe('A speech model from GET /v1/models.'),
   input: z
     .string()
     .min(1)
@@ -24,10 +24,10 @@ const synthesisRequest = z.looseObject({
       error: 'the name of a voice',
     })
     .describe('A voice of the model.'),
-  response_format: z.enum(AUDIO_FORMATS).nullish().describe('mp3 when absent.'),
-  speed: z.number().min(0.25).max(4).nullish().describe('1 when absent.'),
-  stream_format: z.enum(['audio', 'sse']).nullish().describe('audio when absent.'),
-  instructions: z.string().max(INPUT_CHARACTERS_MAX).nullish().describe('How it is said.'),
+  response_format: z.enum(AUDIO_FORMATS).nullish().describe('mp3 by default.'),
+  speed: z.number().min(0.25).max(4).nullish().describe('1 by default.'),
+  stream_format: z.enum(['audio', 'sse']).nullish().describe('audio by default.'),
+  instructions: z.string().max(INPUT_CHARACTERS_MAX).nullish().describe('Speaking style.'),
 })
 
 function countCharacters(text: string): boolean {
@@ -72,8 +72,9 @@ export const synthesis: MeteredEndpoint = {
   documentation: {
     summary: 'Synthesise speech',
     description:
-      'Answers with the bytes of an audio file, sent as they are made; what breaks off is cut. ' +
-      'Billed by the usage that the upstream states, else by the characters of the input.',
+      'Returns the bytes of an audio file as they are generated; audio that breaks off is' +
+      ' cut off. Billed by the usage that the upstream states, otherwise by the ' +
+      'characters of the input.',
     tag: 'Audio',
     answerType: 'audio/mpeg',
     stream: {

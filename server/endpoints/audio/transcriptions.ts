@@ -26,13 +26,13 @@ const decimal = z
   .optional()
 
 const transcriptionRequest = z.object({
-  model: z.string().min(1).describe('A transcription model of GET /v1/models.'),
+  model: z.string().min(1).describe('A transcription model from GET /v1/models.'),
   language: z
     .string()
     .regex(/^[A-Za-z]{2,3}([-_][A-Za-z]{2,4})?$/, { error: 'a language code, for example "en"' })
     .optional()
-    .describe('Of the recording.'),
-  prompt: z.string().optional().describe('Words and style to expect.'),
+    .describe('Language of the recording.'),
+  prompt: z.string().optional().describe('Expected words and style.'),
   response_format: z.enum(FORMATS).default('json'),
   temperature: decimal,
   'timestamp_granularities[]': z
@@ -40,7 +40,7 @@ const transcriptionRequest = z.object({
     .regex(/^(word|segment)(,(word|segment))?$/, { error: 'word, segment, or both' })
     .optional()
     .describe('For verbose_json.'),
-  stream: z.enum(['true', 'false']).optional().describe('Whether to send text as it is heard.'),
+  stream: z.enum(['true', 'false']).optional().describe('true: sends text as it is recognised.'),
 })
 
 const NAMES: ReadonlySet<string> = new Set(Object.keys(transcriptionRequest.shape))
@@ -110,9 +110,10 @@ export const transcriptions: MeteredEndpoint = {
   documentation: {
     summary: 'Transcribe a recording',
     description:
-      'multipart/form-data with a `file` of at most 25 MiB; each field once, before it or after. ' +
-      'Billed by the usage that the upstream states, else by the length that the file’s own ' +
-      'header gives. Formats and languages are the model’s: a 400 says which.',
+      'multipart/form-data with a `file` of at most 25 MiB; each other field once, before' +
+      ' or after it. Billed by the usage that the upstream states, otherwise by the ' +
+      'length in the file’s header. Formats and languages depend on the model: an ' +
+      'unsupported one gets a 400 that names it.',
     tag: 'Audio',
     answer: transcriptionAnswer,
     stream: {

@@ -29,7 +29,7 @@ const translationRequest = z.object({
   mode: z
     .enum(['s2t', 's2s', ''], { error: 's2t (text) or s2s (speech)' })
     .default('s2t')
-    .describe('`s2t` answers with text, `s2s` with speech.'),
+    .describe('`s2t` returns text, `s2s` speech.'),
   source_language: languageOf(SOURCE_LANGUAGES).describe(
     '`zhen`, Chinese and English both ways, when no language is named; else zh or en, as fits.',
   ),
@@ -38,12 +38,12 @@ const translationRequest = z.object({
     .string()
     .max(VOICE_LENGTH_MAX, { error: `at most ${VOICE_LENGTH_MAX} characters` })
     .default('')
-    .describe('Of `s2s`: speaks zh or en. When empty, the voice of the recording is cloned.'),
+    .describe('For `s2s`: speaks zh or en. If empty, the voice of the recording is cloned.'),
 })
 
 const translationAnswer = z.object({
   text: z.string().describe('The translation.'),
-  source_text: z.string().describe('What was heard.'),
+  source_text: z.string().describe('The recognised source text.'),
 })
 
 function check({ value }: RequestParts): void {
@@ -100,16 +100,16 @@ export const translations: MeteredEndpoint = {
   documentation: {
     summary: 'Interpret speech',
     description:
-      'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, of an hour at most, ' +
-      'and the fields may stand before it or after it. The recording is interpreted at the pace ' +
-      'at which it was spoken. Billed by the tokens that the upstream states.',
+      'multipart/form-data: `file` is wav audio of 16 kHz, mono, 16-bit PCM, at most an ' +
+      'hour long; the fields may come before or after it. The recording is interpreted in' +
+      ' real time. Billed by the tokens that the upstream states.',
     tag: 'Audio',
     answer: translationAnswer,
     stream: {
       type: 'audio/ogg',
       description:
-        'With `mode=s2s`: speech as Ogg Opus, sent as it is spoken. What breaks off is cut; ' +
-        'a whole answer has a clean end.',
+        'With `mode=s2s`: speech as Ogg Opus, sent as it is spoken. Speech that breaks off ' +
+        'is cut off; only a complete response ends cleanly.',
     },
     example: (model) => ({
       form: { model, file: '@speech.wav', source_language: 'zh', target_language: 'en' },

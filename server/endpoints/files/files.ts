@@ -26,7 +26,7 @@ const file = z.object({
   created_at: z.int().describe('Unix seconds.'),
   filename: z.string(),
   purpose: z.string(),
-  url: z.string().describe('Public to everybody who knows it, until the file expires.'),
+  url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
   expires_at: z.int().describe('Unix seconds.'),
 })
 
@@ -93,12 +93,17 @@ export const uploadFile: AccountEndpoint = {
   documentation: {
     summary: 'Upload a file',
     description:
-      'multipart/form-data with `file` and, if wanted, `purpose` and `expires_after[seconds]` ' +
-      '(an hour to 30 days). Below 1 GB; free of charge. Repeated with the same ' +
-      'Idempotency-Key within 24 hours, it makes no second file.',
+      'multipart/form-data with `file` and, optionally, `purpose` and ' +
+      '`expires_after[seconds]` (an hour to 30 days). Below 1 GB; free of charge. ' +
+      'Repeating it with the same Idempotency-Key within 24 hours creates no second file.',
     tag: TAG,
     headers: z.object({
-      'Idempotency-Key': z.string().min(1).max(255).optional().describe('Your name of the upload.'),
+      'Idempotency-Key': z
+        .string()
+        .min(1)
+        .max(255)
+        .optional()
+        .describe('Your own name for the upload.'),
     }),
     answer: file,
     example: () => ({ form: { file: '@meeting.mp3', purpose: 'user_data' }, answer: EXAMPLE }),
@@ -114,7 +119,7 @@ export const uploadFile: AccountEndpoint = {
 const listQuery = z.object({
   limit: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_DEFAULT),
   order: z.enum(['asc', 'desc']).default('desc'),
-  after: z.string().max(100).optional().describe('The id of the last file of the page before.'),
+  after: z.string().max(100).optional().describe('The id of the last file of the previous page.'),
   purpose: z.string().max(64).optional(),
 })
 
@@ -171,7 +176,7 @@ export const getFile: AccountEndpoint = {
   paths: ['/v1/files/:file_id'],
   envelope: 'nested',
   documentation: {
-    summary: 'Get a file’s description',
+    summary: 'Get a file’s metadata',
     tag: TAG,
     answer: file,
     example: () => ({ path: `/v1/files/${EXAMPLE.id}`, answer: EXAMPLE }),
@@ -210,7 +215,7 @@ export const getFileContent: AccountEndpoint = {
   envelope: 'nested',
   documentation: {
     summary: 'Get a file’s content',
-    description: 'A single range of bytes is answered with 206.',
+    description: 'A single byte range gets 206.',
     tag: TAG,
     answerType: 'application/octet-stream',
     example: () => ({ path: `/v1/files/${EXAMPLE.id}/content` }),
@@ -230,8 +235,8 @@ export const getPublicFile: PlainEndpoint = {
   paths: ['/files/:token/:filename'],
   envelope: 'nested',
   documentation: {
-    summary: 'Get a file by its public address',
-    description: 'No key is needed; the address is the secret.',
+    summary: 'Get a file by its public URL',
+    description: 'No key is needed: the URL is the secret.',
     tag: TAG,
     answerType: 'application/octet-stream',
     example: () => ({ path: '/files/0J8s/meeting.mp3' }),

@@ -17,23 +17,23 @@ export const libraryEntry = z.object({
   url: z
     .string()
     .nullable()
-    .describe('Ours once it is stored; before, the vendor’s while that lives, then null.'),
+    .describe('The gateway’s once stored; before that the vendor’s, or null when it has expired.'),
   copy: z.object({
     state: z.enum(['waiting', 'stored', 'failed']),
-    expires_at: z.iso.datetime().optional().describe('Until when the vendor’s link lives.'),
-    error: z.string().optional().describe('Why the last try to copy it failed.'),
+    expires_at: z.iso.datetime().optional().describe('Expiry of the vendor’s link.'),
+    error: z.string().optional().describe('Error of the last copy attempt.'),
   }),
   task_id: z.string(),
-  request_id: z.string().describe('What it cost: GET /v1/usage/{request_id}.'),
+  request_id: z.string().describe('The request id of its charge: GET /v1/usage/{request_id}.'),
   model: z.string(),
-  prompt: z.string().optional().describe('Of images, until the entry is deleted.'),
-  original_id: z.string().optional().describe('Of an erased copy: the entry of its original.'),
+  prompt: z.string().optional().describe('For images, until the entry is deleted.'),
+  original_id: z.string().optional().describe('For an erased copy: the entry of its original.'),
   content_type: z.string().optional(),
   bytes: z.int().optional(),
   width: z.int().optional(),
   height: z.int().optional(),
   duration: z.number().optional().describe('Seconds.'),
-  erase_until: z.iso.datetime().optional().describe('Until when its subtitles can be erased.'),
+  erase_until: z.iso.datetime().optional().describe('Deadline for erasing its subtitles.'),
   created_at: z.iso.datetime(),
 })
 

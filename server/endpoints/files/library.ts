@@ -22,9 +22,9 @@ const galleryQuery = z.object({
     .string()
     .regex(/^asset_[0-9A-Za-z]{1,64}$/, 'not a cursor of this list')
     .optional()
-    .describe('next_cursor of the page before.'),
-  from: z.coerce.date().optional().describe('Made at or after this time.'),
-  to: z.coerce.date().optional().describe('Made before this time.'),
+    .describe('next_cursor of the previous page.'),
+  from: z.coerce.date().optional().describe('Created at or after this time.'),
+  to: z.coerce.date().optional().describe('Created before this time.'),
   model: filterText.optional(),
   task_id: filterText.optional(),
 })
@@ -164,7 +164,7 @@ function deleteOf(shelf: Shelf, summary: string): AccountEndpoint {
     envelope: 'flat',
     documentation: {
       summary,
-      description: 'The stored bytes and the prompt go with it; the record of its cost stays.',
+      description: 'Deletes the stored bytes and the prompt; the record of its charge remains.',
       tag: TAG,
       answersNothing: true,
       example: () => ({ path: `${shelf.path}/${shelf.example.id}` }),

@@ -9,10 +9,10 @@ export const getMedia: PlainEndpoint = {
   paths: ['/media/:token/:filename'],
   envelope: 'nested',
   documentation: {
-    summary: 'Get an image or a video by its address',
+    summary: 'Get an image or a video by its URL',
     description:
-      'No key is needed; the address is the secret, until the entry is deleted. A single range ' +
-      'of bytes is answered with 206.',
+      'No key is needed: the URL is the secret, until the entry is deleted. A single byte' +
+      ' range gets 206.',
     tag: 'Library',
     answerType: 'application/octet-stream',
     example: () => ({ path: '/media/0J8s/video.mp4' }),

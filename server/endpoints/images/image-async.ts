@@ -17,12 +17,12 @@ const created = z.object({
 
 const record = created.extend({
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
-  error: z.string().optional().describe('Only of a task that failed.'),
+  error: z.string().optional().describe('Only for failed tasks.'),
   result: z
     .object({
       created: z.int().optional().describe('Unix seconds.'),
       data: z.array(z.looseObject({ url: z.string() })),
-      usage: z.looseObject({}).optional().describe('Only of models billed by the token.'),
+      usage: z.looseObject({}).optional().describe('Only for models billed by token.'),
     })
     .optional(),
 })
@@ -47,11 +47,11 @@ export const createImageTask: TaskEndpoint = {
   envelope: 'flat',
   submission: imageSubmission,
   documentation: {
-    summary: 'Make images as a task',
+    summary: 'Create images as a task',
     description:
-      'The request of POST /v1/images/generations, answered at once. The images join the gallery ' +
-      'and are links, whatever response_format says; stream is not looked at. A task that fails ' +
-      'costs nothing.',
+      'Takes the request of POST /v1/images/generations and returns a task at once. The ' +
+      'images are added to the gallery and returned as links, whatever response_format ' +
+      'says; stream is ignored. A failed task costs nothing.',
     tag: TAG,
     answer: created,
     example: (model) => ({
@@ -68,8 +68,8 @@ export const getImageTask: AccountEndpoint = {
   paths: ['/v1/images/async/:task_id'],
   envelope: 'flat',
   documentation: {
-    summary: 'Get a task of images',
-    description: 'Every 3 to 5 seconds is often enough; a callback_url is better.',
+    summary: 'Get an image task',
+    description: 'Poll every 3 to 5 seconds at most, or use a callback_url.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/images/async/${TASK_ID}`, answer: DONE }),

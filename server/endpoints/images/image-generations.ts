@@ -9,17 +9,18 @@ export const imageGenerations: MeteredEndpoint = {
   envelope: 'nested',
   metering: imageMetering,
   documentation: {
-    summary: 'Make images',
+    summary: 'Create images',
     description:
-      'Fields that are not listed pass to the model as they are. The most that the request can ' +
-      'come to is frozen, and what was really made is charged: by image or by token, as the ' +
-      'model’s prices say. With stream: true, from models that can, images come as events.',
+      'Fields that are not listed are passed to the model unchanged. The hold is the most' +
+      ' that the request can cost; the charge is by the images or tokens actually ' +
+      'produced, as the model is priced. With stream: true, models that support it send ' +
+      'images as events.',
     tag: 'Images',
     answer: imageAnswer,
     stream: {
       type: 'text/event-stream',
       description:
-        'Previews and images as they are made: image_generation.partial_image, ' +
+        'Previews and images as they are generated: image_generation.partial_image, ' +
         'image_generation.partial_succeeded, and image_generation.completed with the usage.',
     },
     example: (model) => ({

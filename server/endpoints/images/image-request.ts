@@ -20,15 +20,19 @@ const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
 export const imageRequest = z.looseObject({
   model: z.string().min(1).describe('From GET /v1/models?type=image.'),
   prompt: z.string().min(1, 'required, and not empty'),
-  n: z.int().min(1).max(IMAGES_MAX).nullish().describe('How many images; 1 when absent.'),
-  size: z.string().max(40).nullish().describe('Such as 1024x1024, 2K or auto; the model’s own.'),
+  n: z.int().min(1).max(IMAGES_MAX).nullish().describe('Number of images; 1 by default.'),
+  size: z
+    .string()
+    .max(40)
+    .nullish()
+    .describe('Such as 1024x1024, 2K or auto; depends on the model.'),
   quality: z.string().max(40).nullish(),
   response_format: z.enum(['url', 'b64_json']).nullish(),
   partial_images: z.int().min(0).max(3).nullish().describe('Previews in a stream.'),
   sequential_image_generation: z
     .enum(['auto', 'disabled'])
     .nullish()
-    .describe('auto: the model makes as many as the prompt asks for.'),
+    .describe('auto: the model creates as many as the prompt requires.'),
   sequential_image_generation_options: z
     .looseObject({ max_images: z.int().min(1).max(IMAGES_MAX).optional() })
     .nullish(),

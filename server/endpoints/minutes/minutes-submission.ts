@@ -29,13 +29,13 @@ const AUDIO_SUFFIX = /\.(?:mp3|wav|aac|flac|ogg|opus|m4a|pcm|wma|amr)$/i
 const LANGUAGES = ['zh_cn', 'en_us'] as const
 
 const features = z.looseObject({
-  summary: z.boolean().optional().describe('Of the whole text.'),
-  chapters: z.boolean().optional().describe('A summary for each chapter.'),
-  todos: z.boolean().optional().describe('What is to be done, and by whom.'),
-  questions: z.boolean().optional().describe('Questions and their answers; `qa` works too.'),
+  summary: z.boolean().optional().describe('Summary of the whole text.'),
+  chapters: z.boolean().optional().describe('Chapters with a summary each.'),
+  todos: z.boolean().optional().describe('Action items with their owners.'),
+  questions: z.boolean().optional().describe('Questions and answers; `qa` is an alias.'),
   qa: z.boolean().optional(),
   translate: z.boolean().optional().describe('Between Chinese and English.'),
-  target_lang: z.enum(LANGUAGES).optional().describe('Of the translation.'),
+  target_lang: z.enum(LANGUAGES).optional().describe('Target language of the translation.'),
 })
 
 const minutesRequest = z.looseObject({
@@ -46,20 +46,25 @@ const minutesRequest = z.looseObject({
       error: ({ code }) => (code === 'invalid_type' ? undefined : 'must be an http(s) URL'),
     })
     .max(URL_LENGTH_MAX)
-    .describe('Public; the url of a file from POST /v1/files works.'),
-  file_type: z.enum(['audio', 'video']).optional().describe('From the URL’s suffix when absent.'),
+    .describe('A public URL, such as the url of a file from POST /v1/files.'),
+  file_type: z
+    .enum(['audio', 'video'])
+    .optional()
+    .describe('By default derived from the URL’s suffix.'),
   source_lang: z.enum(LANGUAGES).default('zh_cn'),
-  all_activate: z.boolean().default(false).describe('`vendor-minutes`: everything of `features`.'),
-  speaker_identification: z
-    .boolean()
-    .default(true)
-    .describe('With `service-minutes` it is always on.'),
-  number_of_speakers: z.int().min(0).max(SPEAKERS_MAX).default(0).describe('0: found by itself.'),
-  hot_words: z.string().max(20_000).optional().describe('Words to expect, parted by commas.'),
-  need_word_time_series: z.boolean().default(false).describe('The time of each word.'),
+  all_activate: z.boolean().default(false).describe('`vendor-minutes`: all `features`.'),
+  speaker_identification: z.boolean().default(true).describe('Always on for `service-minutes`.'),
+  number_of_speakers: z
+    .int()
+    .min(0)
+    .max(SPEAKERS_MAX)
+    .default(0)
+    .describe('0: detected automatically.'),
+  hot_words: z.string().max(20_000).optional().describe('Expected words, comma-separated.'),
+  need_word_time_series: z.boolean().default(false).describe('Word timestamps.'),
   features: features
     .optional()
-    .describe('`vendor-minutes`: at least one must be on unless `all_activate` is.'),
+    .describe('`vendor-minutes`: enable at least one, or `all_activate`.'),
   callback_url: callbackUrl,
 })
 

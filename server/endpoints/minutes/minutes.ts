@@ -57,7 +57,10 @@ const result = z.looseObject({
     .optional(),
   questions: z.array(z.object({ question: z.string(), answer: z.string() })).optional(),
   translation: z.array(z.object({ ...spoken, translation: z.string() })).optional(),
-  summary_model_error: z.string().optional().describe('Why there is no summary; not charged.'),
+  summary_model_error: z
+    .string()
+    .optional()
+    .describe('Reason for a missing summary, which is not charged.'),
 })
 
 const record = created.extend({
@@ -103,10 +106,10 @@ export const createMinutes: TaskEndpoint = {
   documentation: {
     summary: 'Create a minutes task',
     description:
-      'Transcribes a recording and more. `service-minutes` tells speakers apart and writes a ' +
-      'summary and chapters, billed by the recording’s length and by the tokens of the summary. ' +
-      '`vendor-minutes` does what `features` name, billed by length. The file must be smaller ' +
-      'than 1 GB and at most two hours long. Poll no more often than every 30 seconds.',
+      'Transcribes a recording. `service-minutes` separates speakers and writes a summary' +
+      ' and chapters, billed by the recording’s length and the tokens of the summary. ' +
+      '`vendor-minutes` does what `features` lists, billed by length. The file must be ' +
+      'smaller than 1 GB and at most two hours long. Poll at most every 30 seconds.',
     tag: TAG,
     answer: created,
     example: (model) => ({

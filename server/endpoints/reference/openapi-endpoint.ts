@@ -11,8 +11,8 @@ export const openapi: PlainEndpoint = {
   paths: ['/openapi.json'],
   envelope: 'flat',
   documentation: {
-    summary: 'This reference for machines',
-    description: 'OpenAPI 3.1, generated from the same declarations that check requests.',
+    summary: 'Machine-readable reference',
+    description: 'OpenAPI 3.1, generated from the declarations that validate requests.',
     tag: 'Operations',
     answer: z.looseObject({ openapi: z.string(), paths: z.looseObject({}) }),
     example: () => ({}),

@@ -36,7 +36,7 @@ const SECURITY_SCHEMES = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A key of yours: Authorization: Bearer tr-…',
+    description: 'Your API key: Authorization: Bearer tr-…',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same key.' },
   session: {
@@ -44,15 +44,16 @@ const SECURITY_SCHEMES = {
     in: 'cookie',
     name: 'tributary_session',
     description:
-      'The cookie of the console’s sign-in (`__Host-tributary_session` under https). Requests ' +
-      'that change something also carry the header `x-tributary-console: 1`.',
+      'The console’s session cookie (`__Host-tributary_session` under https). Requests ' +
+      'that change something also need the header `x-tributary-console: 1`.',
   },
   accessToken: {
     type: 'http',
     scheme: 'bearer',
     description:
-      'An access token for the admin API, made in the console’s settings: ' +
-      '`Authorization: Bearer tra-…`. No cookie is read beside it, and no other header is needed.',
+      'An access token for the admin API, created in the console’s settings: ' +
+      '`Authorization: Bearer tra-…`. Cookies are ignored beside it, and no other header ' +
+      'is needed.',
   },
 }
 
@@ -62,21 +63,21 @@ const HEADERS = {
     schema: { type: 'string' },
   },
   ServerTiming: {
-    description: 'Milliseconds of the parts of a call: auth, hold, upstream, settle.',
+    description: 'Milliseconds of each step of a call: auth, hold, upstream, settle.',
     schema: { type: 'string' },
   },
   RetryAfter: {
-    description: 'Seconds after which a repetition may succeed.',
+    description: 'Seconds after which a retry may succeed.',
     schema: { type: 'integer', minimum: 1 },
   },
   ShouldRetry: {
     description:
-      '`true`: nothing was done. `false`: repeating the same request cannot help, or might buy ' +
-      'the work twice. Where it is absent the status decides.',
+      '`true`: no work was done. `false`: a retry cannot help, or might buy the work ' +
+      'twice. If absent, the status decides.',
     schema: { type: 'string', enum: ['true', 'false'] },
   },
   IdempotentReplayed: {
-    description: 'The request id of the earlier request whose answer this is.',
+    description: 'The id of the earlier request whose response this is.',
     schema: { type: 'string' },
   },
 }
@@ -92,7 +93,7 @@ const ERROR_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
   },
   NestedError: {
     type: 'object',
-    description: 'The error body that vendors’ SDKs read.',
+    description: 'The error body expected by vendors’ SDKs.',
     properties: {
       type: { type: 'string', const: 'error' },
       error: {

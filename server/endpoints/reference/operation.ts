@@ -147,6 +147,6 @@ export const IDEMPOTENCY_KEY: Parameter = {
     type: 'string',
     minLength: 1,
     maxLength: 255,
-    description: 'Your own name of this request: repeated within 24 hours, it is not paid twice.',
+    description: 'Your own name for this request: a repeat within 24 hours is not charged again.',
   },
 }

@@ -11,7 +11,7 @@ export const healthz: PlainEndpoint = {
   method: 'GET',
   paths: ['/healthz', '/api/hello'],
   envelope: 'flat',
-  documentation: { summary: 'Is the process alive?', tag: 'Operations', answer: status },
+  documentation: { summary: 'Check liveness', tag: 'Operations', answer: status },
   async handle(context) {
     sendJson(context, 200, { status: 'ok' })
   },
@@ -23,7 +23,7 @@ export const readyz: PlainEndpoint = {
   paths: ['/readyz'],
   envelope: 'flat',
   documentation: {
-    summary: 'Should this process get traffic?',
+    summary: 'Check readiness',
     tag: 'Operations',
     answer: status,
     errors: [503],

@@ -19,7 +19,7 @@ export const upstreamHook: PlainEndpoint = {
   method: 'POST',
   paths: [`${HOOK_PATH}/:token`],
   envelope: 'flat',
-  documentation: { summary: 'Report on a task', tag: 'Tasks', credential: 'none' },
+  documentation: { summary: 'Receive a vendor callback', tag: 'Tasks', credential: 'none' },
   async handle(context, { hooks, limiter, tasks }) {
     const attemptId = hooks.attemptOf(context.params.token ?? '')
     if (attemptId === undefined) throw new GatewayError('not_found')

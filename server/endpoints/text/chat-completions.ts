@@ -24,7 +24,7 @@ const dialect: TextDialect = {
 const tokenLimit = z.int().positive().max(10_000_000).nullish()
 
 const chatRequest = z.looseObject({
-  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  model: z.string().min(1).describe('A chat model from GET /v1/models.'),
   messages: z
     .array(z.looseObject({ role: z.string().min(1) }))
     .min(1)
@@ -36,10 +36,13 @@ const chatRequest = z.looseObject({
     })
     .nullish(),
   max_tokens: tokenLimit.describe('The older name of max_completion_tokens.'),
-  max_completion_tokens: tokenLimit.describe('The most that may be generated, and be frozen for.'),
-  n: z.int().min(1).max(128).nullish().describe('Number of answers; each is billed.'),
-  best_of: z.int().min(1).max(128).nullish().describe('Answers made to choose from; all billed.'),
-  temperature: z.number().nullish().describe('Passes to the upstream, as all sampling does.'),
+  max_completion_tokens: tokenLimit.describe('Maximum output tokens; the hold is based on it.'),
+  n: z.int().min(1).max(128).nullish().describe('Number of choices; each is billed.'),
+  best_of: z.int().min(1).max(128).nullish().describe('Candidates to choose from; all are billed.'),
+  temperature: z
+    .number()
+    .nullish()
+    .describe('Passed to the upstream, as are all sampling parameters.'),
   top_p: z.number().nullish(),
   tools: z.array(z.looseObject({})).nullish().describe('Functions that the model may call.'),
 })
@@ -82,13 +85,13 @@ export const chatCompletions: MeteredEndpoint = {
   documentation: {
     summary: 'Create a chat completion',
     description:
-      'Streaming or not. Usage is always learnt from the upstream for billing; a usage chunk ' +
-      'that the caller did not ask for is not shown.',
+      'Streaming or not. Usage is always collected from the upstream for billing; a usage' +
+      ' chunk is forwarded only if the request asks for it.',
     tag: 'Text',
     answer: chatAnswer,
     stream: {
       type: 'text/event-stream',
-      description: 'one `chat.completion.chunk` an event, and `[DONE]` at the end.',
+      description: 'one `chat.completion.chunk` per event, then `[DONE]`.',
     },
     example: (model) => ({
       body: { model, messages: [{ role: 'user', content: 'Name three rivers.' }] },

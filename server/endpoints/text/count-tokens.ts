@@ -22,7 +22,7 @@ export const countTokens: AccountEndpoint = {
   envelope: 'messages',
   documentation: {
     summary: 'Count the tokens of a message request',
-    description: 'An estimate by text length; nothing is charged and no upstream is asked.',
+    description: 'Estimated from the text’s length; nothing is charged and no upstream is called.',
     tag: 'Text',
     body: countRequest,
     answer: z.object({ input_tokens: z.int() }),

@@ -17,13 +17,17 @@ const TOKENS_PER_BYTE_MOST = 11
 const tokens = z.array(z.int().nonnegative()).min(1)
 
 const embeddingRequest = z.looseObject({
-  model: z.string().min(1).describe('An embedding model of GET /v1/models.'),
+  model: z.string().min(1).describe('An embedding model from GET /v1/models.'),
   input: z
     .union([z.string().min(1), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)], {
       error: 'a text, a list of texts, a list of tokens, or a list of such lists',
     })
-    .describe('Text or tokens, one or many.'),
-  dimensions: z.int().positive().nullish().describe('Length of the vectors, if the model can.'),
+    .describe('Text or tokens, single or in an array.'),
+  dimensions: z
+    .int()
+    .positive()
+    .nullish()
+    .describe('Length of the vectors, if the model supports it.'),
   encoding_format: z.enum(['float', 'base64']).nullish(),
 })
 

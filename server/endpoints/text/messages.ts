@@ -27,8 +27,8 @@ const dialect: TextDialect = {
 }
 
 const messagesRequest = z.looseObject({
-  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
-  max_tokens: z.int().positive().describe('The most that may be generated.'),
+  model: z.string().min(1).describe('A chat model from GET /v1/models.'),
+  max_tokens: z.int().positive().describe('Maximum output tokens.'),
   messages: z
     .array(z.looseObject({ role: z.string() }))
     .min(1)
@@ -103,14 +103,15 @@ export const messagesEndpoint: MeteredEndpoint = {
   documentation: {
     summary: 'Create a message',
     description:
-      'Header `vendor-version: 2023-06-01`, or `anthropic-version` with any date. The query is ' +
-      'ignored. A native upstream gets the request as it is; any other by translation.',
+      'Send the header `vendor-version: 2023-06-01`, or `anthropic-version` with any ' +
+      'date. The query is ignored. A native upstream receives the request unchanged; any ' +
+      'other receives a translation.',
     tag: 'Text',
     headers: z.object({
       'vendor-version': z
         .literal(VERSION)
         .optional()
-        .describe('Required, unless an SDK names its own.'),
+        .describe('Required, unless the SDK sends its own.'),
     }),
     answer: messagesAnswer,
     stream: {

@@ -27,19 +27,19 @@ const dialect: TextDialect = {
 }
 
 const responsesRequest = z.looseObject({
-  model: z.string().min(1).describe('A chat model of GET /v1/models.'),
+  model: z.string().min(1).describe('A chat model from GET /v1/models.'),
   input: z
     .union([z.string(), z.array(z.looseObject({}))], { error: 'a string or an array of items' })
     .optional()
     .describe('A string, or input items.'),
   stream: z.boolean().nullish().describe('true: typed server-sent events.'),
   max_output_tokens: z.int().positive().nullish(),
-  previous_response_id: z.string().nullish().describe('An answer of yours that is kept.'),
-  tools: z.array(z.looseObject({})).nullish().describe('Functions, and tools of the vendor.'),
+  previous_response_id: z.string().nullish().describe('The id of a stored response of yours.'),
+  tools: z.array(z.looseObject({})).nullish().describe('Functions and the vendor’s tools.'),
   background: z
     .boolean()
     .nullish()
-    .describe('true: answered at once; the response is made, and charged, as a task.'),
+    .describe('true: returns at once; the response runs, and is charged, as a task.'),
   callback_url: callbackUrl.nullable(),
 })
 
@@ -51,7 +51,7 @@ const responsesAnswer = z.looseObject({
   usage: z
     .looseObject({ input_tokens: z.int(), output_tokens: z.int(), total_tokens: z.int() })
     .nullable()
-    .describe('null until a response in the background has ended.'),
+    .describe('null until a background response has ended.'),
 })
 
 function check({ value }: RequestParts): void {
@@ -89,15 +89,15 @@ export const responses: MeteredEndpoint = {
   documentation: {
     summary: 'Create a response',
     description:
-      'Goes through to the upstream. An upstream without this API refuses it itself: that ' +
-      'refusal is passed on and nothing is charged. With `background: true` it is a task: the ' +
-      'hold stays until the response has ended, GET and cancel follow it, and `callback_url` ' +
-      'gets one POST at its end.',
+      'Forwarded to the upstream. If the upstream lacks this API, its error is passed on ' +
+      'and nothing is charged. With `background: true` the response is a task: the hold ' +
+      'lasts until it ends, GET and cancel work on it, and `callback_url` gets one POST ' +
+      'at its end.',
     tag: 'Text',
     answer: responsesAnswer,
     stream: {
       type: 'text/event-stream',
-      description: 'typed events; `response.completed` ends it and has the usage.',
+      description: 'typed events; the last one, `response.completed`, has the usage.',
     },
     example: (model) => ({
       body: { model, input: 'Name a river.', max_output_tokens: 256 },

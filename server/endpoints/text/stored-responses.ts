@@ -153,7 +153,7 @@ async function settleBy(
 }
 
 const QUERY = z.object({
-  stream: z.enum(['true', 'false']).optional().describe('Only of a response in the background.'),
+  stream: z.enum(['true', 'false']).optional().describe('For background responses only.'),
   starting_after: z.string().optional().describe('With stream: events after this number.'),
 })
 
@@ -184,28 +184,28 @@ function declare(
 export const getResponse = declare('GET', '/v1/responses/:response_id', get, {
   summary: 'Get a stored response',
   description:
-    'Free of charge. One that is made in the background is settled by whoever reads its end ' +
-    'first; with `stream=true` its events are sent, again and as they come.',
+    'Free of charge. A background response is settled when its end is first read. With ' +
+    '`stream=true` its events are sent, past and live.',
   query: QUERY,
   answer: response,
   stream: { type: 'text/event-stream', description: 'typed events of a response.' },
 })
 
 export const listInputItems = declare('GET', '/v1/responses/:response_id/input_items', listItems, {
-  summary: 'List what a stored response was given',
+  summary: 'List the input items of a stored response',
   answer: z.looseObject({ object: z.string(), data: z.array(z.looseObject({})) }),
 })
 
 export const cancelResponse = declare('POST', '/v1/responses/:response_id/cancel', cancel, {
-  summary: 'Cancel a response that is made in the background',
+  summary: 'Cancel a background response',
   description:
-    'May be repeated. The tokens that the vendor states are charged; where it states none, what ' +
-    'streams have delivered, and otherwise nothing.',
+    'Idempotent. The tokens that the vendor states are charged; if it states none, the ' +
+    'output that streams delivered; otherwise nothing.',
   answer: response,
 })
 
 export const deleteResponse = declare('DELETE', '/v1/responses/:response_id', remove, {
   summary: 'Delete a stored response',
-  description: 'One that is still being made is refused (409): cancel it first.',
+  description: 'A response still in progress gets 409: cancel it first.',
   answer: response,
 })

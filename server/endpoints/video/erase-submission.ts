@@ -24,7 +24,7 @@ const eraseRequest = z.looseObject({
   video_task_id: z
     .string()
     .min(1, 'required, and not empty')
-    .describe('From POST /v1/videos/generations; the upstream’s id works too.'),
+    .describe('From POST /v1/videos/generations; the upstream’s id is accepted too.'),
   callback_url: callbackUrl,
   model: z.string().min(1).optional().describe(`Where there are several; ${MODEL_DEFAULT}.`),
 })

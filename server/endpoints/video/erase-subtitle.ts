@@ -16,12 +16,12 @@ const created = z.object({
 })
 
 const record = created.extend({
-  video_task_id: z.string().describe('Of the original.'),
+  video_task_id: z.string().describe('The task of the original video.'),
   status: z.enum(['processing', 'succeeded', 'failed']),
   video_url: z
     .string()
     .optional()
-    .describe('Ours once it is copied; before, the vendor’s, valid for 24 hours.'),
+    .describe('The gateway’s once copied; before that the vendor’s, valid for 24 hours.'),
   error: z.object({ code: z.string(), message: z.string() }).optional(),
   callback: z.object({ status: z.string(), attempts: z.int() }).optional(),
   finished_at: z.iso.datetime().optional(),
@@ -52,11 +52,12 @@ export const createErase: TaskEndpoint = {
   documentation: {
     summary: 'Erase the subtitles of a video',
     description:
-      'The video must have been generated here, by this account, less than 23 hours ago. Erased ' +
-      'are horizontal subtitles in the lower half of the frame, in Chinese or English, whose ' +
-      'characters are 1 % to 10 % of its height; other text there of that size may go too. It ' +
-      'takes 20 to 30 minutes, at peak 2 to 3 hours: a callback_url is better than polling. ' +
-      'Billed by the seconds of the video. The result joins the library beside the original.',
+      'The video must have been generated here, by this account, less than 23 hours ago. ' +
+      'Erases horizontal subtitles in the lower half of the frame, in Chinese or English,' +
+      ' whose characters are 1 % to 10 % of its height; other text of that size there may' +
+      ' be erased too. It takes 20 to 30 minutes, at peak 2 to 3 hours: prefer a ' +
+      'callback_url to polling. Billed by the seconds of the video. The result is added ' +
+      'to the library beside the original.',
     tag: TAG,
     answer: created,
     example: () => ({ body: { video_task_id: VIDEO_TASK_ID }, answer: CREATED }),

@@ -36,7 +36,9 @@ function onEveryPrefix(suffix = ''): Paths {
 }
 
 const created = z.object({
-  id: z.string().describe('The upstream’s own id; ours where its answer was lost.'),
+  id: z
+    .string()
+    .describe('The upstream’s id, or the gateway’s if the upstream’s response was lost.'),
   model: z.string(),
   status: z.string(),
   created_at: z.iso.datetime(),
@@ -125,7 +127,7 @@ const listQuery = z.object({
   page_num: z.coerce.number().int().min(1).max(PAGE_MAX).default(1),
   page_size: z.coerce.number().int().min(1).max(PAGE_MAX).default(PAGE_SIZE_DEFAULT),
   'filter.status': z.enum(STATUSES).optional(),
-  'filter.task_ids': z.string().max(200).optional().describe('May be repeated.'),
+  'filter.task_ids': z.string().max(200).optional().describe('Repeatable.'),
   'filter.model': z.string().max(200).optional(),
   'filter.service_tier': z.enum(['default', 'flex']).optional(),
 })
@@ -173,8 +175,8 @@ export const deleteContentsTask: AccountEndpoint = {
   documentation: {
     summary: 'Cancel or delete a video task, native form',
     description:
-      'A queued task is cancelled; a running or a cancelled one is refused (409); the record of ' +
-      'a finished one is deleted.',
+      'Cancels a queued task and deletes the record of a finished one. A running or ' +
+      'cancelled task gets 409.',
     tag: TAG,
     answer: z.object({}),
     example: () => ({ path: `/v1/contents/generations/tasks/${TASK_ID}`, answer: {} }),

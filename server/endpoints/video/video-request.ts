@@ -29,10 +29,13 @@ const media = z
 const contentItem = z
   .looseObject({
     type: z.enum(['text', 'image_url', 'video_url', 'audio_url']),
-    text: z.string().optional().describe('The prompt; at most 500 Chinese characters are advised.'),
+    text: z
+      .string()
+      .optional()
+      .describe('The prompt; at most 500 Chinese characters are recommended.'),
     image_url: media,
-    video_url: media.describe('Only for models of the generation 2.0 and later.'),
-    audio_url: media.describe('Only for models of the generation 2.0 and later.'),
+    video_url: media.describe('Only for generation 2.0 models and later.'),
+    audio_url: media.describe('Only for generation 2.0 models and later.'),
     role: z
       .enum([...IMAGE_ROLES, 'reference_video', 'reference_audio'])
       .optional()
@@ -63,8 +66,11 @@ export const videoRequest = z.looseObject({
     .default(5)
     .describe('Seconds; -1 lets the model choose.'),
   seed: z.int().min(-1).max(SEED_MAX).default(-1),
-  generate_audio: z.boolean().default(true).describe('Matching speech, effects and music.'),
-  return_last_frame: z.boolean().default(false).describe('Also the last frame, as a png.'),
+  generate_audio: z
+    .boolean()
+    .default(true)
+    .describe('Generates matching speech, effects and music.'),
+  return_last_frame: z.boolean().default(false).describe('Also returns the last frame, as png.'),
   camera_fixed: z.boolean().default(false),
   watermark: z.boolean().default(false),
   service_tier: z.enum(['default', 'flex']).default('default'),

@@ -18,11 +18,11 @@ const LIMIT_MAX = 200
 const TAG = 'Video'
 
 const created = z.object({
-  id: z.string().describe('Ours; upstream_id works wherever it does.'),
+  id: z.string().describe('The gateway’s id; upstream_id is accepted wherever it is.'),
   upstream_id: z
     .string()
     .nullable()
-    .describe('null while the vendor’s answer to the creation is lost: the task is looked for.'),
+    .describe('null if the vendor’s response was lost, while the gateway searches for the task.'),
   model: z.string(),
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']),
   created_at: z.iso.datetime(),
@@ -32,7 +32,7 @@ const record = created.extend({
   video_url: z
     .string()
     .optional()
-    .describe('Ours once it is copied; before, the vendor’s, valid for 24 hours.'),
+    .describe('The gateway’s once copied; before that the vendor’s, valid for 24 hours.'),
   last_frame_url: z.string().optional(),
   duration: z.number().optional(),
   resolution: z.string().optional(),
@@ -73,8 +73,9 @@ export const createVideo: TaskEndpoint = {
   documentation: {
     summary: 'Create a video task',
     description:
-      'Funds are frozen now and settled on what was made; a failed task costs nothing. ' +
-      'Which contents go together depends on the model and is checked before anything is frozen.',
+      'The hold is taken now and settled on the actual output; a failed task costs ' +
+      'nothing. Valid combinations of content depend on the model and are checked before ' +
+      'the hold.',
     tag: TAG,
     answer: created,
     example: (model) => ({
@@ -114,7 +115,7 @@ const listQuery = z.object({
     .string()
     .regex(/^(?:task_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
     .optional()
-    .describe('next_cursor of the page before.'),
+    .describe('next_cursor of the previous page.'),
   model: z.string().max(200).optional(),
   status: z.enum(['queued', 'processing', 'succeeded', 'failed']).optional(),
 })
@@ -160,8 +161,8 @@ export const cancelVideo: AccountEndpoint = {
   documentation: {
     summary: 'Cancel or remove a video task',
     description:
-      'A queued task is cancelled and costs nothing; a running one cannot be (409); a finished ' +
-      'one is removed from view. Answers with the task as it is afterwards.',
+      'Cancels a queued task at no cost and hides a finished one. A running task gets ' +
+      '409. Returns the task as it is afterwards.',
     tag: TAG,
     answer: record,
     example: () => ({ path: `/v1/videos/generations/${TASK_ID}`, answer: DONE }),

@@ -18,8 +18,8 @@ const listQuery = z.object({
     .string()
     .regex(/^(?:whd_[0-9A-Za-z]{1,64})?$/, 'not a cursor of this list')
     .optional()
-    .describe('next_cursor of the page before.'),
-  task_id: z.string().max(200).optional().describe('By either id of the task.'),
+    .describe('next_cursor of the previous page.'),
+  task_id: z.string().max(200).optional().describe('Either id of the task.'),
   status: z.enum(['pending', 'delivered', 'dropped']).optional(),
 })
 
@@ -88,8 +88,9 @@ export const redeliver: AccountEndpoint = {
   paths: ['/v1/webhooks/deliveries/:delivery_id/redeliver'],
   envelope: 'flat',
   documentation: {
-    summary: 'Send a webhook again',
-    description: 'The same body to the same URL, as a new delivery with four attempts of its own.',
+    summary: 'Redeliver a webhook',
+    description:
+      'Sends the same body to the same URL, as a new delivery with its own four attempts.',
     tag: 'Webhooks',
     answer: deliverySchema,
     example: () => ({

@@ -9,7 +9,7 @@ const attempt = z.object({
   outcome: z
     .enum(['accepted', 'refused', 'lost'])
     .nullable()
-    .describe('null while it is under way; lost when its sender died.'),
+    .describe('null while in progress; lost if its sender died.'),
   status: z.number().int().nullable().describe('The HTTP status of the receiver.'),
   error: z.string().nullable(),
   latency_ms: z.number().int().nullable(),

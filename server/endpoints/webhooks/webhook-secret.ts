@@ -9,7 +9,7 @@ const answer = z.object({
   previous_valid_until: z.iso
     .datetime()
     .nullable()
-    .describe('Until then the secret before signs too, in X-Service-Signature-Previous.'),
+    .describe('Until then the previous secret signs too, in X-Service-Signature-Previous.'),
 })
 
 const EXAMPLE = { secret: 'whsec_5h2Jq…', previous_valid_until: null }
@@ -46,7 +46,7 @@ export const rotateWebhookSecret: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Rotate the webhook secret',
-    description: 'The secret before it signs beside the new one for 24 hours.',
+    description: 'The previous secret keeps signing beside the new one for 24 hours.',
     tag: 'Webhooks',
     answer,
     example: () => ({

@@ -25,9 +25,9 @@ export const testWebhook: AccountEndpoint = {
   envelope: 'flat',
   documentation: {
     summary: 'Send a test webhook',
-    description: 'Signed, retried and listed as every other one; its kind is `test`.',
+    description: 'Signed, retried and listed like any other delivery; its kind is `test`.',
     tag: 'Webhooks',
-    body: z.object({ url: z.string().max(2_048).describe('Where to; http or https.') }),
+    body: z.object({ url: z.string().max(2_048).describe('The receiver’s URL; http or https.') }),
     answer: deliverySchema,
     example: () => ({
       body: { url: EXAMPLE_DELIVERY.url },

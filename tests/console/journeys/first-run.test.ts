@@ -47,14 +47,14 @@ async function fillPerson(page: Page, email: string): Promise<void> {
   await page.getByLabel('E-mail').fill(email)
   await page.getByLabel('Your name').fill('Root')
   await page.getByLabel('New password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Create the operator' }).click()
+  await page.getByRole('button', { name: 'Create operator' }).click()
 }
 
 async function becomeOperator(page: Page, link: string): Promise<void> {
   await page.goto(link)
   await fillPerson(page, 'root@example.com')
-  await page.getByText('Protect the operator’s account').waitFor()
-  await page.getByRole('link', { name: 'Set it up' }).click()
+  await page.getByText('Protect the operator account').waitFor()
+  await page.getByRole('link', { name: 'Set up' }).click()
   await arrive(page, 'Settings')
   await addApp(page)
 }
@@ -69,11 +69,11 @@ async function addChannel(page: Page, simulators: string): Promise<void> {
   await drawer.getByRole('textbox', { name: 'Channel', exact: true }).fill('main')
   await drawer.getByRole('textbox', { name: 'base_url' }).fill(`${simulators}/openai/v1`)
   await drawer.getByRole('textbox', { name: 'api_key' }).fill('sim-openai-key')
-  await drawer.getByRole('button', { name: 'Add the channel' }).click()
+  await drawer.getByRole('button', { name: 'Add channel' }).click()
   const opened = page.getByRole('dialog', { name: 'main' })
   await proveUntil(page, opened.getByRole('button', { name: 'Test' }))
   await opened.getByRole('button', { name: 'Test' }).click()
-  await opened.getByText('It can be used').waitFor()
+  await opened.getByText('Test passed').waitFor()
   await opened.getByRole('button', { name: 'Close' }).click()
 }
 
@@ -86,9 +86,9 @@ async function addModel(page: Page): Promise<void> {
   await drawer.getByLabel('Amount').nth(1).fill('6')
   await drawer.getByRole('combobox', { name: 'Channel' }).click()
   await page.getByRole('option', { name: 'main' }).click()
-  await drawer.getByLabel('Its name there').fill('sim-chat')
-  await drawer.getByRole('button', { name: 'Add the model' }).click()
-  await proveUntil(page, page.getByRole('dialog', { name: MODEL }).getByText('Prices over time'))
+  await drawer.getByLabel('Upstream model').fill('sim-chat')
+  await drawer.getByRole('button', { name: 'Add model' }).click()
+  await proveUntil(page, page.getByRole('dialog', { name: MODEL }).getByText('Price history'))
   await page.getByRole('dialog', { name: MODEL }).getByRole('button', { name: 'Close' }).click()
 }
 
@@ -97,21 +97,21 @@ async function openAccount(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'New account' }).first().click()
   const dialog = page.getByRole('dialog', { name: 'New account' })
   await dialog.getByLabel('Name').fill('Riverside')
-  await dialog.getByRole('button', { name: 'Create the account' }).click()
+  await dialog.getByRole('button', { name: 'Create account' }).click()
   const drawer = page.getByRole('dialog', { name: 'Riverside' })
   await proveUntil(page, drawer.getByLabel(/^Amount/))
   await drawer.getByLabel(/^Amount/).fill('5')
   await drawer.getByLabel('Reason').fill('first payment')
-  await drawer.getByRole('button', { name: 'Post it' }).click()
+  await drawer.getByRole('button', { name: 'Post' }).click()
   await proveUntil(page, drawer.getByText(/^first payment · By/))
-  await drawer.getByRole('button', { name: 'See it as its owner' }).click()
+  await drawer.getByRole('button', { name: 'View as owner' }).click()
   await arrive(page, 'Overview')
 }
 
 async function callOnce(page: Page): Promise<void> {
   await goTo(page, '/playground', 'Playground')
   await page.getByRole('button', { name: 'Send' }).click()
-  const cost = page.getByRole('link', { name: /^Cost/ })
+  const cost = page.getByRole('link', { name: /^Charge/ })
   await cost.waitFor()
   await cost.click()
   const explained = page.getByRole('dialog')

@@ -35,8 +35,8 @@ describe('an operator', { skip: noBrowser }, () => {
     await drawer.getByLabel(/^Amount/).fill('25')
     await drawer.getByLabel('Reason').fill('invoice 17')
     await stage.sql`update console_session set stepped_up_until = null`
-    await drawer.getByRole('button', { name: 'Post it' }).click()
-    await page.getByRole('dialog', { name: 'Prove that it is you' }).waitFor()
+    await drawer.getByRole('button', { name: 'Post' }).click()
+    await page.getByRole('dialog', { name: 'Confirm your identity' }).waitFor()
     await proveUntil(page, drawer.getByText(/^invoice 17 · By/))
     assert.equal(await call(), 200)
 

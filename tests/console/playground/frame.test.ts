@@ -38,12 +38,12 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
 
   test('what is not ready to be sent says why', async () => {
     const { page } = await stage.signedIn('/playground?model=doubao-seedance-2-0-260128')
-    await page.getByLabel('Seconds').fill('60')
+    await page.getByLabel('Duration in seconds').fill('60')
     await page.getByText(/^Not ready to send: duration: this model makes \d+ to/).waitFor()
-    await page.getByLabel('Seconds').fill('5')
+    await page.getByLabel('Duration in seconds').fill('5')
     await priceBefore(page)
-    await page.getByText('How this is worked out').click()
-    await page.getByRole('table', { name: 'How this is worked out' }).waitFor()
+    await page.getByText('Calculation').click()
+    await page.getByRole('table', { name: 'Calculation' }).waitFor()
     await page.context().close()
   })
 
@@ -68,7 +68,7 @@ describe('the frame of the playground', { skip: noBrowser }, () => {
     await page.keyboard.press('ArrowLeft')
     await page.getByRole('textbox', { name: 'Text' }).waitFor()
     await page.keyboard.press('ArrowRight')
-    await page.getByRole('textbox', { name: 'What to search for' }).focus()
+    await page.getByRole('textbox', { name: 'Query' }).focus()
     await page.keyboard.press('Control+Enter')
     await panel(page, 'Result').getByRole('listitem').first().waitFor()
     await page.context().close()
@@ -92,7 +92,7 @@ describe('every form of the playground', { skip: noBrowser }, () => {
         return route.fulfill({ json: { data: [], next_cursor: null } })
       })
       await page.reload()
-      await page.getByRole('heading', { name: 'No model of this kind yet' }).waitFor()
+      await page.getByRole('heading', { name: 'No model of this type yet' }).waitFor()
       await page.getByRole('link', { name: next }).waitFor()
       await page.context().close()
     }

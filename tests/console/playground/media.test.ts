@@ -67,7 +67,7 @@ describe('media in the playground', { skip: noBrowser }, () => {
 
   test('words come with their times where that is asked for', async () => {
     const { page } = await stage.signedIn('/playground?model=seed-tts-2.0')
-    await page.getByRole('switch', { name: 'Times of the words' }).click()
+    await page.getByRole('switch', { name: 'Word timestamps' }).click()
     await priceBefore(page)
     await send(page)
     await panel(page, 'Result').getByRole('listitem').nth(3).waitFor()
@@ -94,9 +94,9 @@ describe('media in the playground', { skip: noBrowser }, () => {
   test('a video is followed to its end and shown', async () => {
     const path = '/playground?model=doubao-seedance-1-0-pro-250528'
     const { page, complaints } = await stage.signedIn(path)
-    await page.getByLabel('Seconds').fill('3')
+    await page.getByLabel('Duration in seconds').fill('3')
     await page.getByText('More settings').click()
-    await page.getByRole('switch', { name: 'Also the last frame' }).click()
+    await page.getByRole('switch', { name: 'Return the last frame' }).click()
     await priceBefore(page)
     await send(page)
     const result = panel(page, 'Result')
@@ -104,7 +104,7 @@ describe('media in the playground', { skip: noBrowser }, () => {
     await link.waitFor()
     assert.match((await link.getAttribute('href')) ?? '', /\/tasks\?id=task_/)
     await result.locator('video[src]').waitFor({ timeout: TASK_MS })
-    await result.getByText('The last frame').waitFor({ timeout: TASK_MS })
+    await result.getByText('Last frame').waitFor({ timeout: TASK_MS })
     await costAfter(page, TASK_MS)
     assert.deepEqual(complaints, [])
     await page.context().close()

@@ -8,7 +8,7 @@ export function panel(page: Page, title: string): Locator {
 
 /** Waits until the price is worked out, and returns its sentence. */
 export async function priceBefore(page: Page): Promise<string> {
-  const price = page.locator('[aria-busy="false"]').getByText(/^Up to .+ is frozen$/)
+  const price = page.locator('[aria-busy="false"]').getByText(/^Hold of up to /)
   await price.waitFor()
   return (await price.textContent()) ?? ''
 }
@@ -22,16 +22,16 @@ interface Cost {
   readonly charged: string
 }
 
-/** Waits until the call is settled: what was frozen and charged, with a link that explains it. */
+/** Waits until the call is settled: the hold and the charge, with a link that explains it. */
 export async function costAfter(page: Page, timeout = 15_000): Promise<Cost> {
-  const cost = panel(page, 'What it cost')
+  const cost = panel(page, 'Charge')
   const amount = (label: string) =>
     cost.locator('dl > div').filter({ hasText: label }).locator('dd')
   await amount('Charged').waitFor({ timeout })
-  const link = cost.getByRole('link', { name: 'Cost explained' })
+  const link = cost.getByRole('link', { name: 'Charge explained' })
   assert.match((await link.getAttribute('href')) ?? '', /\/usage\?id=req_/)
   const textOf = async (label: string) => (await amount(label).textContent()) ?? ''
-  return { held: await textOf('Frozen'), charged: await textOf('Charged') }
+  return { held: await textOf('On hold'), charged: await textOf('Charged') }
 }
 
 /** The code of the request, in one of the languages. */

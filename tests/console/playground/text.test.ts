@@ -12,17 +12,17 @@ describe('text in the playground', { skip: noBrowser }, () => {
   })
   after(() => stage?.stop())
 
-  test('a conversation goes on, and its price before is what was frozen', async () => {
+  test('a conversation continues, and the price shown before equals the hold', async () => {
     const { page, complaints } = await stage.signedIn('/playground?model=sim-chat')
     await page.getByRole('textbox', { name: 'System prompt' }).fill('Be brief.')
-    await page.getByRole('textbox', { name: 'Most tokens of the answer' }).fill('50')
+    await page.getByRole('textbox', { name: 'Maximum output tokens' }).fill('50')
     await page.getByRole('textbox', { name: 'Message' }).fill('Name one river.')
     const before = await priceBefore(page)
     await send(page)
     const log = page.getByRole('log')
     await log.getByText(/tokens in, \d+ out/).waitFor()
     const { held } = await costAfter(page)
-    assert.match(before, new RegExp(`Up to ${held.replaceAll('$', '\\$')} is frozen`))
+    assert.match(before, new RegExp(`Hold of up to ${held.replaceAll('$', '\\$')}`))
     await page.getByRole('textbox', { name: 'Message' }).fill('And another?')
     await page.getByRole('textbox', { name: 'Message' }).press('Enter')
     await log
@@ -59,7 +59,7 @@ describe('text in the playground', { skip: noBrowser }, () => {
   ] as const) {
     test(`${model} shows its results as cards that lead somewhere`, async () => {
       const { page, complaints } = await stage.signedIn(`/playground?model=${model}`)
-      await page.getByRole('textbox', { name: 'What to search for' }).fill('rivers')
+      await page.getByRole('textbox', { name: 'Query' }).fill('rivers')
       await page.getByRole('textbox', { name: 'Results' }).fill('3')
       await priceBefore(page)
       await send(page)
@@ -77,7 +77,7 @@ describe('text in the playground', { skip: noBrowser }, () => {
     const { page, complaints } = await stage.signedIn('/playground?kind=embedding')
     await priceBefore(page)
     await send(page)
-    await page.getByRole('table', { name: 'How alike the lines are' }).waitFor()
+    await page.getByRole('table', { name: 'Similarity of the lines' }).waitFor()
     await costAfter(page)
     assert.deepEqual(complaints, [])
     await page.context().close()

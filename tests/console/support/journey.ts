@@ -31,7 +31,7 @@ export async function close(page: Page): Promise<void> {
 
 /** Waits for `done`; proves with the password who it is when that is asked for on the way. */
 export async function proveUntil(page: Page, done: ReturnType<Page['locator']>): Promise<void> {
-  const proof = page.getByRole('dialog', { name: 'Prove that it is you' })
+  const proof = page.getByRole('dialog', { name: 'Confirm your identity' })
   await done.or(proof).first().waitFor()
   if (!(await proof.isVisible())) return
   await proof.getByLabel('Password', { exact: true }).fill(PASSWORD)
@@ -43,9 +43,9 @@ export async function proveUntil(page: Page, done: ReturnType<Page['locator']>):
 export async function addApp(page: Page): Promise<string> {
   await page.getByRole('button', { name: 'Add an authenticator app' }).click()
   const dialog = page.getByRole('dialog', { name: 'Add an authenticator app' })
-  await dialog.getByRole('img', { name: 'Code for authenticator apps' }).waitFor()
+  await dialog.getByRole('img', { name: 'QR code for authenticator apps' }).waitFor()
   const secret = await dialog.getByText(/^[A-Z2-7]{32}$/).innerText()
-  await dialog.getByLabel('The code that it shows').fill(codeOf(secret))
+  await dialog.getByLabel('Code shown by the app').fill(codeOf(secret))
   await dialog.getByRole('button', { name: 'Confirm' }).click()
   await page.getByRole('button', { name: 'I have saved them' }).click()
   await page.getByText('On', { exact: true }).waitFor()

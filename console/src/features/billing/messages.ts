@@ -4,20 +4,22 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'Billing',
-    description: 'Every movement of money, with the balance after it.',
+    description: 'Every transaction, with the balance after it.',
     available: 'Available',
-    held: 'Frozen',
+    held: 'On hold',
     debt: 'Owed',
-    heldHint: 'Set aside for calls and tasks under way. Each ends with a charge; the rest returns.',
+    heldHint:
+      'Reserved for calls and tasks in progress. Each ends with a charge; the rest is returned.',
     debtHint:
-      'What calls cost beyond what could be covered. Until it is paid, paid calls are refused.',
+      'The part of charges that the balance did not cover. Paid calls are refused until it ' +
+      'is paid.',
     redeem: 'Redeem a code',
-    redeemText: 'A code puts its amount into this account, once.',
+    redeemText: 'A code adds its amount to this account, once.',
     code: 'Code',
-    redeemed: '{amount} were added',
+    redeemed: '{amount} was added',
     ledger: 'Ledger',
     at: 'Time',
-    kind: 'What',
+    kind: 'Kind',
     charge: 'Charge',
     top_up: 'Top-up',
     promotion: 'Promotion',
@@ -26,8 +28,8 @@ export const messages = defineMessages(
     about: 'For',
     amount: 'Amount',
     balance: 'Balance after',
-    emptyTitle: 'Nothing has moved yet',
-    emptyText: 'Top-ups, redeemed codes and the charges of calls appear here.',
+    emptyTitle: 'No transactions yet',
+    emptyText: 'Top-ups, redeemed codes and charges appear here.',
   },
   {
     title: '账单',

@@ -4,21 +4,23 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'Deliveries',
-    description: 'Every webhook: four attempts at most, after 5 seconds, 30 seconds and 5 minutes.',
+    description:
+      'All webhook deliveries: up to four attempts each, retried after 5 seconds, 30 ' +
+      'seconds and 5 minutes.',
     created: 'Created',
     account: 'Account',
     kind: 'Kind',
     url: 'Receiver',
     state: 'State',
     attempts: 'Attempts',
-    lastAnswer: 'Last answer',
+    lastAnswer: 'Last response',
     finished: 'Ended',
     id: 'Delivery id',
     task: 'Task',
     taskId: 'Task id',
     filterAccount: 'Account id',
     emptyTitle: 'No deliveries yet',
-    emptyText: 'They are made when a task with a callback_url ends.',
+    emptyText: 'A delivery is created when a task with a callback_url ends.',
   },
   {
     title: '投递',

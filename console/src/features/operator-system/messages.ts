@@ -4,7 +4,7 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'System',
-    description: 'The gateways that run, their database, and what they are configured with.',
+    description: 'The running gateways, their database and their configuration.',
     version: 'Version',
     node: 'Node',
     site: 'Site',
@@ -12,7 +12,7 @@ export const messages = defineMessages(
     ready: 'Ready',
     notReady: 'Not ready',
     memory: 'Memory',
-    inFlight: 'Calls under way',
+    inFlight: 'Calls in flight',
     gateways: 'Gateways',
     address: 'Address',
     state: 'State',
@@ -24,7 +24,7 @@ export const messages = defineMessages(
     connections: 'Connections',
     migrations: 'Migrations',
     table: 'Table',
-    rows: 'Rows, about',
+    rows: 'Rows (approx.)',
     configuration: 'Configuration',
     variable: 'Variable',
     value: 'Value',

@@ -4,16 +4,16 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'Tasks',
-    description: 'Work that lasts: where it is, who looks after it, and when it is looked at next.',
+    description: 'Long-running work: its state, its process and its next poll.',
     created: 'Created',
     account: 'Account',
     kind: 'Kind',
     model: 'Model',
     status: 'Status',
     channel: 'Channel',
-    polls: 'Looks',
-    failures: 'Failed looks in a row',
-    nextLook: 'Next look',
+    polls: 'Polls',
+    failures: 'Consecutive failed polls',
+    nextLook: 'Next poll',
     finished: 'Finished',
     id: 'Task id',
     upstreamId: 'Upstream id',
@@ -27,9 +27,10 @@ export const messages = defineMessages(
     erase: 'Subtitle erase',
     response: 'Response',
     image: 'Image',
-    call: 'Explain its charge',
+    call: 'Explain the charge',
     emptyTitle: 'No tasks yet',
-    emptyText: 'Videos, minutes, erased subtitles and images appear here while they are made.',
+    emptyText:
+      'Videos, minutes, subtitle erasures and images appear here while they are in progress.',
   },
   {
     title: '任务',

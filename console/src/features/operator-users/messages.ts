@@ -4,7 +4,7 @@ import { defineMessages } from '../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     title: 'Users',
-    description: 'Everybody who may sign in to this console.',
+    description: 'Everyone who can sign in to this console.',
     name: 'Name',
     email: 'E-mail',
     role: 'Role',
@@ -17,18 +17,19 @@ export const messages = defineMessages(
     locked: 'Locked out',
     created: 'Created',
     lock: 'Lock out',
-    unlock: 'Let in again',
-    lockText: 'Every session and access token ends now, and signing in is refused.',
-    unlockText: 'Signing in works again.',
+    unlock: 'Unlock',
+    lockText: 'Every session and access token ends now, and sign-in is refused.',
+    unlockText: 'Sign-in works again.',
     reset: 'Reset link',
     resetText:
-      'A link for a new password, good for half an hour. The old password stays until then.',
+      'A link for setting a new password, valid for half an hour. The old password works ' +
+      'until then.',
     invite: 'Invite an operator',
-    inviteText: 'There is no mail server: hand the link on yourself within three days.',
-    link: 'The link',
-    linkText: 'It is shown this once, and works once.',
+    inviteText: 'There is no mail server: pass the link on yourself within three days.',
+    link: 'Link',
+    linkText: 'It is shown only once and works once.',
     done: 'Done',
-    emptyTitle: 'Nobody yet',
+    emptyTitle: 'No users yet',
   },
   {
     title: '用户',

@@ -5,9 +5,9 @@ export const messages = defineMessages(
   {
     title: 'Playground',
     description:
-      'Real calls, paid from this account’s balance, with a key of the console’s own that ends ' +
-      'after an hour.',
-    kinds: 'What to try',
+      'Real calls, paid from this account’s balance, with a console key that expires after ' +
+      'an hour.',
+    kinds: 'Choose a type',
     kind_chat: 'Chat',
     kind_speech: 'Speech',
     kind_search: 'Search',
@@ -19,7 +19,7 @@ export const messages = defineMessages(
     kind_embedding: 'Embedding',
     model: 'Model',
     prices: 'Prices',
-    noModelTitle: 'No model of this kind yet',
+    noModelTitle: 'No model of this type yet',
     noModelText: 'Once an operator adds one, it can be tried here.',
     toOperatorModels: 'Add a model',
     toModels: 'See all models',

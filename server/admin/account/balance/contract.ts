@@ -11,8 +11,8 @@ export const balanceContract = {
     answer: z.object({
       currency: z.string(),
       available: amount,
-      held: amount.describe('Frozen for calls and tasks under way.'),
-      debt: amount.describe('Owed: paid calls are refused until it is paid.'),
+      held: amount.describe('On hold for calls and tasks in progress.'),
+      debt: amount.describe('Amount owed; paid calls are refused until it is paid.'),
     }),
   },
 } as const satisfies Contract

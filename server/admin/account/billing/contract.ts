@@ -12,11 +12,11 @@ const movement = z.object({
   at: time.describe('When the call began or the credit was posted.'),
   kind: z.enum(['charge', ...creditKind.options]),
   amount: amount.describe('Negative for a charge.'),
-  balance_after: amount.describe('Available and frozen, less what is owed.'),
+  balance_after: amount.describe('Available plus held, minus debt.'),
   model: z.string().nullable(),
   endpoint: z.string().nullable(),
   task_id: z.string().nullable(),
-  reason: z.string().nullable().describe('Of a credit.'),
+  reason: z.string().nullable().describe('Reason of a credit.'),
 })
 
 const credit = z.object({
@@ -31,10 +31,10 @@ export const billingContract = {
   'GET /accounts/:account_id/ledger': {
     role: 'member',
     tag: TAG,
-    summary: 'List an account’s movements of money',
+    summary: 'List an account’s transactions',
     description:
-      'Newest first: the charge of every finished call, and every credit. The pages that follow ' +
-      'a first one show the books as they were when that was read.',
+      'Newest first: the charge of every finished call, and every credit. Later pages ' +
+      'show the books as of the first page.',
     query: z.object(paging),
     answer: page(movement).extend({ currency: z.string() }),
     errors: [400],
@@ -65,10 +65,10 @@ export const billingContract = {
     tag: TAG,
     summary: 'Post a payment',
     description:
-      'For the payment provider of an operator who has set TOP_UP_SECRET; else 404. The body is ' +
-      'JSON {event_id, account_id, amount, currency, reason?} of at most 64 KB, signed in the ' +
-      'header X-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">. The same ' +
-      'event credits once.',
+      'For payment providers; 404 unless the operator has set TOP_UP_SECRET. The body is ' +
+      'JSON {event_id, account_id, amount, currency, reason?} of at most 64 KB, signed in' +
+      ' the header X-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<body>">. ' +
+      'Each event is credited once.',
     answer: z.object({
       posted: z.boolean().describe('False: this event was credited before.'),
     }),

@@ -13,7 +13,9 @@ const account = z.object({
   limits: z
     .record(z.string(), z.number())
     .describe('Set by the operator; an absent member means no limit.'),
-  low_balance_at: amount.nullable().describe('Below it the console warns; null: three days.'),
+  low_balance_at: amount
+    .nullable()
+    .describe('The console warns below it; null: three days of spend.'),
   created_at: time,
 })
 
@@ -28,7 +30,7 @@ export const accountContract = {
     role: 'owner',
     tag: TAG,
     summary: 'Change an account',
-    description: 'Members that are left out stay as they are.',
+    description: 'Omitted members are unchanged.',
     body: z.strictObject({ name: text(200).min(1), low_balance_at: decimal.nullable() }).partial(),
     answer: account,
   },
@@ -37,18 +39,19 @@ export const accountContract = {
     tag: TAG,
     summary: 'Get a key for the playground',
     description:
-      'It lives for an hour, spends the account’s balance and is not in the list of keys. Of ' +
-      'more than five at once the one that would end first ends now.',
+      'Valid for an hour, paid from the account’s balance, and not listed among the keys.' +
+      ' A sixth concurrent key ends the one that would expire first.',
     answer: z.object({ key: z.string(), key_id: z.string(), expires_at: time }),
   },
   'GET /accounts/:account_id/events': {
     role: 'member',
     tag: TAG,
-    summary: 'Hear what changes',
+    summary: 'Stream account changes',
     description:
-      'Server-sent events `balance` {available, held, debt}, `usage` {calls}, `tasks` {open} and ' +
-      '`deliveries` {pending}: what they say is the figure now, or the number since the last. A ' +
-      'comment comes every 15 seconds. At most six streams a session.',
+      'Server-sent events `balance` {available, held, debt}, `usage` {calls}, `tasks` ' +
+      '{open} and `deliveries` {pending}. Values are current figures, or counts since the' +
+      ' previous event. A comment is sent every 15 seconds. At most six streams per ' +
+      'session.',
     answerType: 'text/event-stream',
     errors: [429],
   },

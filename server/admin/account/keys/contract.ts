@@ -24,18 +24,18 @@ const key = z.object({
   limits,
   spend_limit: amount.nullable(),
   spent: amount.describe(
-    'By finished calls. With a spend limit: to the last call, and by the keys it was rotated ' +
-      'from and to as well, which share the limit.',
+    'Spent by finished calls. With a spend limit it is exact, and includes the keys ' +
+      'that this key was rotated from and to, which share the limit.',
   ),
-  held: amount.nullable().describe('Frozen for calls under way; known with a spend limit.'),
-  calls: z.int().describe('Up to half a minute late, as `last_used_at` and `spent` may be.'),
+  held: amount.nullable().describe('On hold for calls in progress; known only with a spend limit.'),
+  calls: z.int().describe('Delayed by up to half a minute, like `last_used_at` and `spent`.'),
   last_used_at: time.nullable(),
   expires_at: time.nullable(),
-  replaced_by: z.string().nullable().describe('The key of a rotation.'),
+  replaced_by: z.string().nullable().describe('The key that replaced it by rotation.'),
   created_at: time,
 })
 
-const created = key.extend({ key: z.string().describe('Shown this once.') })
+const created = key.extend({ key: z.string().describe('Shown only once.') })
 
 const content = {
   name: text(200),
@@ -76,7 +76,7 @@ export const keysContract = {
     role: 'owner',
     tag: TAG,
     summary: 'Change a key',
-    description: 'Members that are left out stay as they are; null lifts a limit.',
+    description: 'Omitted members are unchanged; null removes a limit.',
     body: z.strictObject(content).partial(),
     answer: key,
   },
@@ -98,7 +98,8 @@ export const keysContract = {
     tag: TAG,
     summary: 'Replace a key',
     description:
-      'The old one works on for the overlap. Both share one spend limit and what is spent of it.',
+      'The old key keeps working for the overlap. Both share one spend limit and its ' +
+      'spending.',
     body: z.strictObject({
       overlap_seconds: z.int().min(0).max(OVERLAP_SECONDS_MAX).default(DAY_SECONDS),
     }),

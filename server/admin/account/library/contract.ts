@@ -7,14 +7,14 @@ import type { Contract } from '../../route.ts'
 const TAG = 'Console: library'
 
 const entry = libraryEntry.extend({
-  charged: amount.nullable().describe('What its task cost; null while that is not known.'),
+  charged: amount.nullable().describe('Charge of its task; null until known.'),
 })
 
 const asset = entry.extend({
   erasing: z
     .object({ task_id: z.string(), since: time })
     .nullable()
-    .describe('The task that is making a copy without subtitles of this video, while it runs.'),
+    .describe('The running task that erases this video’s subtitles.'),
 })
 
 const file = z.object({
@@ -23,7 +23,7 @@ const file = z.object({
   purpose: z.string(),
   bytes: z.int(),
   content_type: z.string(),
-  url: z.string().describe('Public to everybody who knows it, until the file expires.'),
+  url: z.string().describe('Accessible to anyone who has it, until the file expires.'),
   created_at: time,
   expires_at: time,
 })
@@ -51,14 +51,14 @@ export const libraryContract = {
   'GET /accounts/:account_id/assets': {
     role: 'member',
     tag: TAG,
-    summary: 'List the videos, last frames and erased copies of an account',
+    summary: 'List the videos, last frames and subtitle-free copies of an account',
     query: z.object({ ...filters, kind: z.enum(['video', 'last_frame', 'erased']).optional() }),
     answer: page(asset),
   },
   'GET /accounts/:account_id/assets/:asset_id': {
     role: 'member',
     tag: TAG,
-    summary: 'Show an asset',
+    summary: 'Get an asset',
     answer: asset,
   },
   'DELETE /accounts/:account_id/assets/:asset_id': {
@@ -77,7 +77,7 @@ export const libraryContract = {
     role: 'member',
     tag: TAG,
     summary: 'Upload a file',
-    description: 'multipart/form-data as POST /v1/files takes it. Below 1 GB; free of charge.',
+    description: 'multipart/form-data as for POST /v1/files. Below 1 GB; free of charge.',
     answer: file,
     errors: [400, 408, 413, 415, 422],
   },

@@ -18,7 +18,7 @@ const model = z.object({
   prices: z.array(modelPrice),
   price_version: z.string().nullable(),
   limits: z.record(z.string(), z.number()),
-  endpoints: z.array(z.string()).describe('Paths that take this model.'),
+  endpoints: z.array(z.string()).describe('Paths that accept this model.'),
   updated_at: time,
 })
 
@@ -26,19 +26,19 @@ export const modelsContract = {
   'GET /accounts/:account_id/models': {
     role: 'member',
     tag: TAG,
-    summary: 'List the models with their prices',
+    summary: 'List models with their prices',
     query: z.object({
       ...paging,
       type: z.enum(MODEL_TYPES).optional(),
-      search: text(200).optional().describe('A part of the id or name.'),
+      search: text(200).optional().describe('Part of the id or name.'),
     }),
     answer: page(model),
   },
   'GET /accounts/:account_id/models/:model_id': {
     role: 'member',
     tag: TAG,
-    summary: 'Get a model with the history of its prices',
-    description: 'A call is settled by the prices that held when its money was frozen.',
+    summary: 'Get a model with its price history',
+    description: 'A call is settled at the prices in force when its hold was taken.',
     answer: model.extend({
       price_history: z.array(
         z.object({

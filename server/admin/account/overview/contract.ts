@@ -18,8 +18,8 @@ export const overviewContract = {
       balance: z.object({ available: amount, held: amount, debt: amount }),
       low_balance: z.object({
         is_low: z.boolean(),
-        threshold: amount.nullable().describe('Set in the settings; null: three days of spend.'),
-        days_left: z.number().nullable().describe('At the pace of the last seven days.'),
+        threshold: amount.nullable().describe('From the settings; null: three days of spend.'),
+        days_left: z.number().nullable().describe('At the rate of the last seven days.'),
       }),
       spend: z.object({
         today: spend.describe('Since midnight in `time_zone`.'),
@@ -31,12 +31,12 @@ export const overviewContract = {
       }),
       last_24_hours: z.object({ ...figures, latency }),
       previous_24_hours: z.object(figures),
-      series: z.array(bucket).describe('The last 24 hours; hours without a call are left out.'),
+      series: z.array(bucket).describe('The last 24 hours; empty hours are omitted.'),
       recent_calls: z.array(usageRecord),
       tasks: z.object({ queued: z.int(), processing: z.int() }),
       deliveries: z.object({
         pending: z.int(),
-        dropped: z.int().describe('Given up in the last seven days.'),
+        dropped: z.int().describe('Deliveries dropped in the last seven days.'),
       }),
       first_steps: z.object({
         has_credit: z.boolean(),

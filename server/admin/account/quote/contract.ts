@@ -23,33 +23,37 @@ export const quoteContract = {
     tag: 'Console: models',
     summary: 'Quote a request without sending it',
     description:
-      'The same checks and the same arithmetic as of the request itself, up to the freezing of ' +
-      'money; nothing is frozen and nothing leaves the gateway. What is charged in the end ' +
-      'follows from what was used, and is in the consumption record.',
+      'Runs the checks and the pricing of the request itself, up to the hold. Nothing is ' +
+      'held and nothing is sent upstream. The final charge follows from actual usage and ' +
+      'is in the consumption record.',
     body: z.strictObject({
-      path: text(200).describe('Of a paid endpoint of the public API, for example /v1/search.'),
+      path: text(200).describe(
+        'Path of a paid endpoint of the public API, for example /v1/search.',
+      ),
       query: texts,
-      headers: texts.describe('Those that the endpoint asks for, by their names in small letters.'),
+      headers: texts.describe('Headers that the endpoint reads, with lower-case names.'),
       body: z.looseObject({}).describe('The JSON body, or the fields of a form.'),
       file: z
         .strictObject({
-          bytes: z.int().min(0).describe('How large it is.'),
+          bytes: z.int().min(0).describe('Size of the file.'),
           head: base64(HEAD_BYTES_MAX).describe('Its first bytes, in base64: 4,096 are enough.'),
           tail: base64(TAIL_BYTES_MAX)
             .default('')
-            .describe('Its last bytes, in base64: 65,536 are enough, none where the head is all.'),
+            .describe(
+              'Its last bytes, in base64: 65,536 are enough, none if the head is the whole file.',
+            ),
         })
         .exactOptional()
-        .describe('What the length of a form’s file is read from.'),
+        .describe('The parts of a form’s file that its length is read from.'),
     }),
     answer: z.object({
       model: z.string(),
       currency: z.string(),
       free: z.boolean(),
-      amount: amount.describe('Frozen before the call: the most that it should come to.'),
-      covered: z.boolean().describe('Whether the available balance is enough for it.'),
+      amount: amount.describe('The hold: the most that the call should cost.'),
+      covered: z.boolean().describe('true if the available balance covers it.'),
       price_version: z.string().nullable(),
-      lines: z.array(priceLine).describe('They add up to the amount.'),
+      lines: z.array(priceLine).describe('Lines that add up to the amount.'),
     }),
     errors: [502],
   },

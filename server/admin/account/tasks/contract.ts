@@ -16,8 +16,8 @@ const task = z.object({
   key_id: z.string(),
   request_id: z.string().describe('Its consumption record.'),
   currency: z.string(),
-  held: amount.describe('Frozen for it when it was created.'),
-  charged: amount.nullable().describe('Null until it has ended.'),
+  held: amount.describe('The hold taken when it was created.'),
+  charged: amount.nullable().describe('Null until the task ends.'),
   callback: z
     .object({
       url: z.string(),
@@ -25,9 +25,9 @@ const task = z.object({
       attempts: z.int(),
     })
     .nullable()
-    .describe('`waiting`: the task has not ended. Null: none was asked for.'),
+    .describe('`waiting`: the task has not ended. Null: no webhook was requested.'),
   error: z.object({ code: z.string(), message: z.string() }).nullable(),
-  elapsed_ms: z.int().describe('From its creation to its end, or until now.'),
+  elapsed_ms: z.int().describe('From creation to end, or until now.'),
   created_at: time,
   finished_at: time.nullable(),
 })
@@ -37,14 +37,16 @@ const media = z.object({
   kind: z.enum(['image', 'video', 'last_frame', 'erased']),
   url: z.string().nullable(),
   content_type: z.string().nullable(),
-  state: z.enum(['waiting', 'stored', 'failed']).describe('Of the copy in our storage.'),
+  state: z
+    .enum(['waiting', 'stored', 'failed'])
+    .describe('State of the copy in the gateway’s storage.'),
 })
 
 const detail = task.extend({
   upstream_id: z.string().nullable(),
-  polls: z.int().describe('How often the upstream was asked.'),
+  polls: z.int().describe('Number of polls of the upstream.'),
   next_look_at: time.nullable(),
-  request: z.looseObject({}).describe('What was asked for, without the content.'),
+  request: z.looseObject({}).describe('The request, without its content.'),
   result: z.looseObject({}).nullable(),
   usage: z.record(z.string(), z.number()).nullable(),
   media: z.array(media),
@@ -62,7 +64,7 @@ export const tasksContract = {
       kind: kind.optional(),
       status: status.optional(),
       model: text(200).optional(),
-      id: text(200).optional().describe('Our id or the upstream’s.'),
+      id: text(200).optional().describe('The gateway’s id or the upstream’s.'),
     }),
     answer: page(task),
   },
@@ -75,7 +77,7 @@ export const tasksContract = {
   'GET /accounts/:account_id/tasks/:task_id/timeline': {
     role: 'member',
     tag: TAG,
-    summary: 'Follow a task step by step',
+    summary: 'Get the timeline of a task',
     answer: z.object({
       events: z.array(z.looseObject({ at: time, event: z.string() })),
     }),
@@ -83,7 +85,7 @@ export const tasksContract = {
   'POST /accounts/:account_id/tasks/:task_id/cancel': {
     role: 'member',
     tag: TAG,
-    summary: 'Take back a task that waits',
+    summary: 'Cancel a queued task',
     answer: detail,
     errors: [409, 502],
   },

@@ -19,36 +19,36 @@ const filters = {
 
 export const figures = {
   calls: z.int(),
-  errors: z.int().describe('Failed and lost.'),
+  errors: z.int().describe('Failed and lost calls.'),
   cancelled: z.int(),
   charged: amount,
 }
 
 export const latency = z
   .object({ p50_ms: z.int().nullable(), p95_ms: z.int().nullable() })
-  .describe('Of successful calls, tasks left out; within a tenth. Null: there were none.')
+  .describe('Of successful calls without tasks, accurate to a tenth. Null: no such calls.')
 
-export const bucket = z.object({ at: time.describe('Its beginning.'), ...figures, latency })
+export const bucket = z.object({ at: time.describe('Start of the bucket.'), ...figures, latency })
 
 export const usageContract = {
   'GET /accounts/:account_id/usage': {
     role: 'member',
     tag: TAG,
     summary: 'List the calls of an account',
-    description: 'Finished ones, newest first.',
+    description: 'Finished calls, newest first.',
     query: z.object({ ...paging, ...filters }),
     answer: page(usageRecord),
   },
   'GET /accounts/:account_id/usage/summary': {
     role: 'member',
     tag: TAG,
-    summary: 'Get figures of an account’s calls over time',
+    summary: 'Get an account’s call statistics over time',
     description:
-      'By the hours in which calls began; buckets without a call are left out. At most 31 days ' +
-      'by hour, 400 by day.',
+      'Grouped by the hour in which calls began; empty buckets are omitted. At most 31 ' +
+      'days by hour, 400 by day.',
     query: z.object({
-      from: z.coerce.date().optional().describe('24 hours ago when absent.'),
-      to: z.coerce.date().optional().describe('Now when absent.'),
+      from: z.coerce.date().optional().describe('24 hours ago by default.'),
+      to: z.coerce.date().optional().describe('Now by default.'),
       step: z.enum(['hour', 'day']).default('hour'),
       time_zone: timeZone,
       model: filters.model,
@@ -81,7 +81,7 @@ export const usageContract = {
     role: 'member',
     tag: TAG,
     summary: 'Explain one charge',
-    description: 'A call that still runs has what its hold knows.',
+    description: 'For a running call, only the fields known at its hold.',
     answer: explainedUsage,
   },
 } as const satisfies Contract

@@ -9,7 +9,7 @@ const TAG = 'Console: webhooks'
 const status = z.enum(['pending', 'delivered', 'dropped'])
 
 const listed = deliverySchema.omit({ attempts: true }).extend({
-  attempts: z.int().describe('Begun so far; four at most.'),
+  attempts: z.int().describe('Attempts so far; at most four.'),
   last: z
     .object({
       outcome: z.enum(['accepted', 'refused', 'lost']).nullable(),
@@ -22,8 +22,8 @@ const listed = deliverySchema.omit({ attempts: true }).extend({
 })
 
 const masked = z.object({
-  secret: z.string().describe('Masked.'),
-  previous_valid_until: time.nullable().describe('Until then the secret before signs too.'),
+  secret: z.string().describe('The masked secret.'),
+  previous_valid_until: time.nullable().describe('Until then the previous secret signs too.'),
 })
 
 const revealed = masked.extend({ secret: z.string().describe('Starts with `whsec_`.') })
@@ -46,8 +46,8 @@ export const webhooksContract = {
     role: 'owner',
     stepUp: true,
     tag: TAG,
-    summary: 'Make a new webhook secret',
-    description: 'The secret before it signs beside the new one for 24 hours.',
+    summary: 'Rotate the webhook secret',
+    description: 'The previous secret keeps signing beside the new one for 24 hours.',
     answer: revealed,
   },
   'GET /accounts/:account_id/webhooks/deliveries': {
@@ -67,14 +67,14 @@ export const webhooksContract = {
     tag: TAG,
     summary: 'Get a delivery with its attempts',
     answer: deliverySchema.extend({
-      body: z.string().nullable().describe('What is sent, at most 64 KB of it.'),
+      body: z.string().nullable().describe('The request body, up to 64 KB.'),
     }),
   },
   'POST /accounts/:account_id/webhooks/deliveries/:delivery_id/redeliver': {
     role: 'member',
     tag: TAG,
-    summary: 'Send a webhook again',
-    description: 'The same bytes to the same URL, as a delivery of its own.',
+    summary: 'Redeliver a webhook',
+    description: 'Sends the same bytes to the same URL, as a new delivery.',
     answer: deliverySchema,
     errors: [429],
   },

@@ -9,7 +9,7 @@ const limits = z.object({
 })
 
 const limitsChange = z.strictObject({
-  requests_per_minute: z.int().min(1).nullish().describe('null lifts the limit.'),
+  requests_per_minute: z.int().min(1).nullish().describe('null removes the limit.'),
   concurrent_calls: z.int().min(1).nullish(),
 })
 
@@ -45,7 +45,7 @@ export const operatorAccountsContract = {
     summary: 'List accounts with their balances',
     query: z.object({
       ...paging,
-      search: text(200).optional().describe('A part of the name, or an id.'),
+      search: text(200).optional().describe('Part of the name, or an id.'),
       status: z.enum(['active', 'suspended']).optional(),
       in_debt: z.stringbool().optional(),
     }),
@@ -85,8 +85,8 @@ export const operatorAccountsContract = {
   'POST /operator/accounts/:account_id/suspend': {
     role: 'operator',
     tag,
-    summary: 'Refuse all new calls of an account within five seconds',
-    description: 'Tasks under way finish.',
+    summary: 'Suspend an account',
+    description: 'New calls are refused within five seconds. Tasks in progress finish.',
     body: z.strictObject({ reason: text(500).min(1) }),
     answer: account,
     errors: [404],
@@ -94,14 +94,14 @@ export const operatorAccountsContract = {
   'POST /operator/accounts/:account_id/resume': {
     role: 'operator',
     tag,
-    summary: 'Let a suspended account call again',
+    summary: 'Resume a suspended account',
     answer: account,
     errors: [404],
   },
   'GET /operator/accounts/:account_id/credits': {
     role: 'operator',
     tag,
-    summary: 'List what people put in or took back',
+    summary: 'List credits and debits',
     query: z.object(paging),
     answer: page(credit),
     errors: [404],
@@ -109,8 +109,8 @@ export const operatorAccountsContract = {
   'POST /operator/accounts/:account_id/credits': {
     role: 'operator',
     tag,
-    summary: 'Credit an account, take money back, or forgive debt',
-    description: 'With an `event_id`, the same event is posted once, however often it is sent.',
+    summary: 'Credit or debit an account, or forgive debt',
+    description: 'With an `event_id`, an event is posted only once.',
     body: z.strictObject({
       amount: z.string().describe('Decimal; negative only for an adjustment.'),
       kind: z.enum(['top_up', 'promotion', 'adjustment', 'forgiveness']).default('top_up'),

@@ -9,12 +9,12 @@ export const operatorAuditLogContract = {
   'GET /operator/audit-log': {
     role: 'operator',
     tag,
-    summary: 'List who did what, the newest first',
+    summary: 'List audit log entries, newest first',
     query: z.object({
       ...paging,
       ...span,
-      actor: text(200).optional().describe('A user id or a part of the e-mail address.'),
-      action: text(200).optional().describe('A part of the action.'),
+      actor: text(200).optional().describe('A user id or part of the e-mail address.'),
+      action: text(200).optional().describe('Part of the action.'),
       account: text(100).optional(),
     }),
     answer: page(
@@ -26,7 +26,7 @@ export const operatorAuditLogContract = {
         token: z
           .object({ id: z.string(), name: z.string(), last4: z.string() })
           .nullable()
-          .describe('The access token that stood in for them.'),
+          .describe('The access token used.'),
         ip: z.string().nullable(),
         account_id: z.string().nullable(),
         action: z.string(),

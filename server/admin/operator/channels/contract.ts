@@ -8,10 +8,10 @@ const channel = z.object({
   upstream: z.string(),
   status: z.enum(['active', 'retired']),
   version: z.number(),
-  source: z.string().describe('The catalog file it came from, or `console`.'),
+  source: z.string().describe('The catalog file that defines it, or `console`.'),
   health: z.object({
     state: z.enum(['ready', 'resting', 'unusable']),
-    reason: z.string().nullable().describe('Why it rests or cannot be used.'),
+    reason: z.string().nullable().describe('Reason for the cooldown or for being unusable.'),
     resting_seconds: z.number().nullable(),
   }),
   models: z.array(z.string()).describe('Active models with a route to it.'),
@@ -22,7 +22,7 @@ const channel = z.object({
 const settings = z.record(z.string(), z.unknown())
 const channelDetail = channel.extend({
   settings: settings.describe('Secrets are masked.'),
-  secrets: z.array(z.string()).describe('Settings that are written and never shown.'),
+  secrets: z.array(z.string()).describe('Write-only settings.'),
 })
 
 const upstream = z.object({
@@ -31,7 +31,7 @@ const upstream = z.object({
     .record(z.string(), z.unknown())
     .describe('JSON Schema of a channel’s settings.'),
   secrets: z.array(z.string()),
-  serves: z.array(z.string()).describe('The operations and kinds of tasks that it can do.'),
+  serves: z.array(z.string()).describe('Supported operations and kinds of tasks.'),
 })
 
 const tag = 'Operators: channels'
@@ -47,7 +47,7 @@ export const operatorChannelsContract = {
     role: 'operator',
     tag,
     summary: 'List channels and their health',
-    query: z.object({ retired: z.stringbool().default(false).describe('Retired ones too.') }),
+    query: z.object({ retired: z.stringbool().default(false).describe('Include retired ones.') }),
     answer: z.object({ data: z.array(channel) }),
   },
   'GET /operator/channels/:channel_id': {
@@ -62,8 +62,8 @@ export const operatorChannelsContract = {
     tag,
     summary: 'Create a channel or change its settings',
     description:
-      'A secret that is left out stays as it is. Every change is a new version: open tasks go on ' +
-      'with the credentials that submitted them.',
+      'Omitted secrets are kept. Every change creates a new version: open tasks keep the ' +
+      'credentials that submitted them.',
     body: z.strictObject({ upstream: text(100).min(1), settings }),
     stepUp: true,
     answer: channelDetail,
@@ -72,15 +72,16 @@ export const operatorChannelsContract = {
     role: 'operator',
     tag,
     summary: 'Retire a channel',
-    description: 'Refused while a model has a route to it. Open tasks are still looked after.',
+    description: 'Refused while a model has a route to it. Open tasks are still polled.',
     stepUp: true,
     errors: [404, 409],
   },
   'POST /operator/channels/:channel_id/test': {
     role: 'operator',
     tag,
-    summary: 'Try whether a channel can be used',
-    description: 'Reads the settings, resolves the address and connects to it. Nothing is bought.',
+    summary: 'Test a channel',
+    description:
+      'Validates the settings, resolves the address and connects to it. Nothing is ' + 'purchased.',
     answer: z.object({
       ok: z.boolean(),
       steps: z.array(

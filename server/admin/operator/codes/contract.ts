@@ -16,7 +16,7 @@ const code = z.object({
   expires_at: time.nullable(),
   created_by: z.string(),
   created_at: time,
-  account_id: z.string().nullable().describe('Whose balance it went to.'),
+  account_id: z.string().nullable().describe('The account that redeemed it.'),
   used_by: z.string().nullable(),
   used_at: time.nullable(),
 })
@@ -25,15 +25,15 @@ export const operatorCodesContract = {
   'GET /operator/redeem-codes': {
     role: 'operator',
     tag,
-    summary: 'List redeem codes, the newest first',
+    summary: 'List redeem codes, newest first',
     query: z.object(paging),
     answer: page(code),
   },
   'POST /operator/redeem-codes': {
     role: 'operator',
     tag,
-    summary: 'Make a lot of redeem codes',
-    description: 'Each code is shown this once.',
+    summary: 'Create a batch of redeem codes',
+    description: 'Each code is shown only once.',
     body: z.strictObject({
       count: z.int().min(1).max(1000).default(1),
       amount: z.string(),
@@ -48,7 +48,7 @@ export const operatorCodesContract = {
   'DELETE /operator/redeem-codes/:code_id': {
     role: 'operator',
     tag,
-    summary: 'Take back a code that nobody has used',
+    summary: 'Void an unused code',
     stepUp: true,
     errors: [409],
   },

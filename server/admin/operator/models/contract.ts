@@ -15,8 +15,8 @@ const route = z.object({
   upstream_model: z.string(),
   priority: z.number(),
   weight: z.number(),
-  costs: z.array(price).optional().describe('What the upstream takes; absent: unknown.'),
-  currency: z.string().optional().describe('Of the costs.'),
+  costs: z.array(price).optional().describe('Upstream costs; absent: unknown.'),
+  currency: z.string().optional().describe('Currency of the costs.'),
   upstream_cost_version: z.string().optional(),
 })
 
@@ -27,9 +27,12 @@ const margin = z.object({
   per: z.number(),
   when: z.record(z.string(), z.unknown()).optional(),
   price: z.string(),
-  upstream_cost: z.string().nullable().describe('Of as many units; null: unknown.'),
+  upstream_cost: z.string().nullable().describe('Upstream cost of as many units; null: unknown.'),
   margin: z.string().nullable(),
-  margin_share: z.number().nullable().describe('Of the price, from 0 to 1; below 0: a loss.'),
+  margin_share: z
+    .number()
+    .nullable()
+    .describe('As a share of the price, from 0 to 1; below 0: a loss.'),
 })
 
 const problem = z.object({
@@ -58,10 +61,10 @@ const model = z.object({
   limits: z.record(z.string(), z.number()),
   details: z.record(z.string(), z.unknown()),
   source: z.string(),
-  warnings: z.array(z.string()).describe('What will not work as it is.'),
-  effective_from: time.nullable().describe('Since when the prices hold.'),
-  planned_prices: z.array(planned).describe('Still to come, the next one first.'),
-  margins: z.array(margin).describe('Each price beside the costs of each route.'),
+  warnings: z.array(z.string()).describe('Problems with the current definition.'),
+  effective_from: time.nullable().describe('Start of the current prices.'),
+  planned_prices: z.array(planned).describe('Future prices, the next one first.'),
+  margins: z.array(margin).describe('Each price compared with the costs of each route.'),
   price_problems: z.array(problem),
   updated_at: time,
 })
@@ -92,8 +95,8 @@ export const operatorModelsContract = {
   'GET /operator/models/:model_id': {
     role: 'operator',
     tag,
-    summary: 'Get a model with the history of its prices',
-    description: 'A call is settled by the prices that held when its money was frozen.',
+    summary: 'Get a model with its price history',
+    description: 'A call is settled at the prices in force when its hold was taken.',
     answer: model.extend({ price_history: z.array(priceVersion) }),
     errors: [404],
   },
@@ -102,8 +105,8 @@ export const operatorModelsContract = {
     tag,
     summary: 'Create a model or change it',
     description:
-      'The members are those of a catalog file’s model. New prices make a version and hold ' +
-      'for calls from then on.',
+      'Takes the members of a model in a catalog file. New prices create a version that ' +
+      'applies to calls from then on.',
     body: z.object({
       type: z.string(),
       currency: z.string().default('CNY'),
@@ -121,9 +124,9 @@ export const operatorModelsContract = {
     tag,
     summary: 'Plan prices',
     description:
-      'They hold for calls from a moment to come, by the database’s clock and on every gateway. ' +
-      'Money that was frozen before is settled by the prices of then. A plan for the same moment ' +
-      'is replaced.',
+      'They apply to calls from the given moment, by the database’s clock, on every ' +
+      'gateway. Existing holds are settled at their own prices. A plan for the same ' +
+      'moment is replaced.',
     body: z.object({
       effective_from: text(40).describe('With its zone: 2027-01-01T00:00:00+08:00.'),
       prices: z.array(z.looseObject({})),
@@ -136,7 +139,7 @@ export const operatorModelsContract = {
     role: 'operator',
     tag,
     summary: 'Withdraw planned prices',
-    description: 'As long as they have not begun.',
+    description: 'Only before they take effect.',
     stepUp: true,
     errors: [404],
   },

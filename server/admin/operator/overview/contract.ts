@@ -9,13 +9,13 @@ const figures = {
   calls: z.int(),
   errors: z.int(),
   revenue: amount,
-  upstream_cost: amount.describe('What upstreams take, as far as it is known.'),
-  uncosted: amount.describe('The part of the revenue whose cost is not known.'),
-  uncosted_share: share.describe('Of the revenue, from 0 to 1.'),
+  upstream_cost: amount.describe('Upstream cost, as far as known.'),
+  uncosted: amount.describe('Revenue with unknown upstream cost.'),
+  uncosted_share: share.describe('As a share of revenue, from 0 to 1.'),
   margin: amount
     .nullable()
-    .describe('Of the revenue whose cost is known; null where no cost is known.'),
-  margin_share: share.describe('Of the revenue whose cost is known; below 0: a loss.'),
+    .describe('Margin on revenue with known cost; null if no cost is known.'),
+  margin_share: share.describe('As a share of revenue with known cost; below 0: a loss.'),
 }
 
 export const operatorOverviewContract = {
@@ -23,10 +23,10 @@ export const operatorOverviewContract = {
     role: 'operator',
     tag: 'Operators: overview',
     summary: 'Get revenue, cost, margin, errors and health over all accounts',
-    description: 'By the hours in which calls began; buckets without a call are left out.',
+    description: 'Grouped by the hour in which calls began; empty buckets are omitted.',
     query: z.object({
-      from: z.coerce.date().optional().describe('24 hours ago when absent.'),
-      to: z.coerce.date().optional().describe('Now when absent.'),
+      from: z.coerce.date().optional().describe('24 hours ago by default.'),
+      to: z.coerce.date().optional().describe('Now by default.'),
       step: z.enum(['hour', 'day']).default('hour'),
       time_zone: timeZone,
     }),
@@ -39,12 +39,12 @@ export const operatorOverviewContract = {
           currency: z.string(),
           ...figures,
           orphaned: amount.describe(
-            'The most that upstreams can have billed for work that nobody was charged for.',
+            'Upper bound of upstream costs that no customer was charged for.',
           ),
           orphans: z.int(),
-          orphans_uncosted: z.int().describe('Of the orphans, those of unknown cost.'),
+          orphans_uncosted: z.int().describe('Number of orphans with unknown cost.'),
           written_off: amount.describe('Debts forgiven in the period.'),
-          available: amount.describe('Of all accounts, now.'),
+          available: amount.describe('Current total of all accounts.'),
           held: amount,
           debt: amount,
         }),
@@ -54,20 +54,20 @@ export const operatorOverviewContract = {
         .array(
           z.object({ account_id: z.string(), name: z.string(), currency: z.string(), ...figures }),
         )
-        .describe('The ten that were charged most.'),
+        .describe('The ten with the highest charges.'),
       models: z
         .array(z.object({ model: z.string(), currency: z.string(), ...figures }))
-        .describe('The fifty that were charged most.'),
+        .describe('The fifty with the highest charges.'),
       by_channel: z
         .array(z.object({ channel: z.string(), currency: z.string(), ...figures }))
-        .describe('By the channel that was tried last.'),
+        .describe('Grouped by the last channel tried.'),
       channels: z.object({
         ready: z.int(),
         resting: z.array(z.object({ channel: z.string(), seconds: z.int() })),
         unusable: z.array(z.object({ channel: z.string(), reason: z.string() })),
       }),
       open_tasks: z.int(),
-      active_accounts: z.int().describe('With a call in the period.'),
+      active_accounts: z.int().describe('Accounts with a call in the period.'),
     }),
   },
 } as const satisfies Contract

@@ -9,7 +9,7 @@ export const operatorProofContract = {
   'GET /operator/proof': {
     role: 'operator',
     tag,
-    summary: 'Get what is frozen, owed, orphaned, in review and dropped',
+    summary: 'Get holds, debts, orphans, reviews and dropped deliveries',
     answer: z.object({
       totals: z.array(
         z.object({
@@ -17,7 +17,7 @@ export const operatorProofContract = {
           available: amount,
           held: amount,
           debt: amount,
-          revenue: amount.describe('All that was ever charged.'),
+          revenue: amount.describe('Total of all charges.'),
           topped_up: amount,
         }),
       ),
@@ -25,8 +25,8 @@ export const operatorProofContract = {
         z.object({ age: z.string(), count: z.number(), amount, currency: z.string() }),
       ),
       oldest_open_hold_at: time.nullable(),
-      in_review: z.number().describe('Calls whose charge is not what the upstream stated.'),
-      lost_calls: z.number().describe('Closed for a process that died, within 30 days.'),
+      in_review: z.number().describe('Calls whose charge differs from the stated usage.'),
+      lost_calls: z.number().describe('Calls closed for a dead process, within 30 days.'),
       uncharged_costs: z.number(),
       dropped_deliveries: z.number().describe('Within 30 days.'),
       last_audit: z
@@ -37,7 +37,7 @@ export const operatorProofContract = {
           broken: z.array(z.string()),
         })
         .nullable()
-        .describe('Of this process.'),
+        .describe('Last audit by this process.'),
       last_checkpoint: z
         .object({
           at: time,
@@ -47,18 +47,18 @@ export const operatorProofContract = {
           key_id: z.string(),
         })
         .nullable()
-        .describe('The newest statement that `tributary checkpoint` signed.'),
+        .describe('The latest checkpoint signed by `tributary checkpoint`.'),
       sealed: z
         .object({ block: z.number(), entries: z.string(), at: time })
         .nullable()
-        .describe('The newest block of sealed entries.'),
+        .describe('The latest block of sealed entries.'),
     }),
   },
   'POST /operator/proof/audit': {
     role: 'operator',
     tag,
     summary: 'Recompute the books now',
-    description: 'Every invariant, at one instant. One audit runs at a time.',
+    description: 'Checks every invariant at a single instant. One audit runs at a time.',
     answer: z.object({
       ok: z.boolean(),
       at: time,
@@ -79,7 +79,7 @@ export const operatorProofContract = {
   'GET /operator/proof/orphans': {
     role: 'operator',
     tag,
-    summary: 'List what an upstream may have billed and no caller was charged for',
+    summary: 'List upstream costs that no caller was charged for',
     query: z.object(paging),
     answer: page(
       z.object({
@@ -91,7 +91,7 @@ export const operatorProofContract = {
         reason: z.string(),
         upstream_cost: amount
           .nullable()
-          .describe('At most, in the account’s currency; null: unknown.'),
+          .describe('Upper bound in the account’s currency; null: unknown.'),
         created_at: time,
       }),
     ),

@@ -20,9 +20,9 @@ const call = z.object({
   currency: z.string(),
   held: amount,
   charged: amount,
-  upstream_cost: amount.nullable().describe('What the upstream takes; null: unknown.'),
+  upstream_cost: amount.nullable().describe('Upstream cost; null: unknown.'),
   margin: amount.nullable(),
-  channel: z.string().nullable().describe('The last channel that was tried.'),
+  channel: z.string().nullable().describe('The last channel tried.'),
   attempts: z.number(),
   error: z.string().nullable(),
 })
@@ -36,7 +36,7 @@ const task = z.object({
   channel: z.string(),
   upstream_id: z.string().nullable(),
   polls: z.number(),
-  failures: z.number().describe('Looks that failed in a row.'),
+  failures: z.number().describe('Consecutive failed polls.'),
   next_look_at: time.nullable(),
   error: z.string().nullable(),
   request_id: z.string(),
@@ -65,7 +65,7 @@ export const operatorWorkContract = {
   'GET /operator/calls': {
     role: 'operator',
     tag,
-    summary: 'List calls of all accounts, the newest first',
+    summary: 'List calls of all accounts, newest first',
     query: z.object({
       ...paging,
       ...span,
@@ -73,16 +73,19 @@ export const operatorWorkContract = {
       model: text(200).optional(),
       endpoint: text(100).optional(),
       status: z.enum(['succeeded', 'failed', 'cancelled', 'lost']).optional(),
-      review: z.stringbool().optional().describe('Only calls whose usage a person should look at.'),
+      review: z.stringbool().optional().describe('Only calls marked for review.'),
       request_id: text(100).optional(),
-      loss: z.stringbool().optional().describe('Only calls that cost more than was charged.'),
+      loss: z
+        .stringbool()
+        .optional()
+        .describe('Only calls whose upstream cost exceeds the charge.'),
     }),
     answer: page(call),
   },
   'GET /operator/tasks': {
     role: 'operator',
     tag,
-    summary: 'List tasks of all accounts, the newest first',
+    summary: 'List tasks of all accounts, newest first',
     query: z.object({
       ...paging,
       ...span,
@@ -92,14 +95,14 @@ export const operatorWorkContract = {
         .enum(['open', 'submitting', 'queued', 'processing', 'succeeded', 'failed'])
         .optional(),
       channel: text(100).optional(),
-      id: text(200).optional().describe('Our id or the upstream’s.'),
+      id: text(200).optional().describe('The gateway’s id or the upstream’s.'),
     }),
     answer: page(task),
   },
   'GET /operator/deliveries': {
     role: 'operator',
     tag,
-    summary: 'List webhook deliveries of all accounts, the newest first',
+    summary: 'List webhook deliveries of all accounts, newest first',
     query: z.object({
       ...paging,
       ...whose,

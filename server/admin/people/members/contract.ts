@@ -8,7 +8,7 @@ const TAG = 'Console: people'
 
 const memberRole = z.enum(['owner', 'member'])
 const link = z.object({
-  link: z.string().describe('Shown once: hand it on. It works once.'),
+  link: z.string().describe('Shown once; pass it on. It works once.'),
   expires_at: time,
 })
 const invitation = z.object({
@@ -44,14 +44,14 @@ export const membersContract = {
   'GET /accounts/:account_id/members': {
     role: 'member',
     tag: TAG,
-    summary: 'List who belongs to an account',
+    summary: 'List the members of an account',
     answer: z.object({ data: z.array(member) }),
   },
   'PATCH /accounts/:account_id/members/:user_id': {
     role: 'owner',
     signInOnly: true,
     tag: TAG,
-    summary: 'Change somebody’s role in an account',
+    summary: 'Change a member’s role',
     stepUp: true,
     body: z.object({ role: memberRole }),
     errors: [409],
@@ -60,7 +60,7 @@ export const membersContract = {
     role: 'owner',
     signInOnly: true,
     tag: TAG,
-    summary: 'Take somebody out of an account',
+    summary: 'Remove a member from an account',
     stepUp: true,
     errors: [409],
   },
@@ -74,8 +74,8 @@ export const membersContract = {
     role: 'owner',
     signInOnly: true,
     tag: TAG,
-    summary: 'Invite somebody to an account',
-    description: 'There is no mail server: hand the link on yourself within three days.',
+    summary: 'Invite someone to an account',
+    description: 'There is no mail server: pass the link on yourself within three days.',
     stepUp: true,
     body: z.object({ email, role: memberRole }),
     answer: link,
@@ -84,12 +84,12 @@ export const membersContract = {
     role: 'owner',
     signInOnly: true,
     tag: TAG,
-    summary: 'Take back an invitation to an account',
+    summary: 'Withdraw an invitation to an account',
   },
   'GET /operator/users': {
     role: 'operator',
     tag: TAG,
-    summary: 'List everybody who may sign in',
+    summary: 'List all users',
     query: z.object(paging),
     answer: page(user),
   },
@@ -97,8 +97,8 @@ export const membersContract = {
     role: 'operator',
     signInOnly: true,
     tag: TAG,
-    summary: 'Lock somebody out, or let them in again',
-    description: 'Not for operators: that takes the command line.',
+    summary: 'Lock or unlock a user',
+    description: 'Operators can only be locked from the command line.',
     stepUp: true,
     body: z.object({ disabled: z.boolean() }),
     errors: [403, 404],
@@ -107,8 +107,8 @@ export const membersContract = {
     role: 'operator',
     signInOnly: true,
     tag: TAG,
-    summary: 'Make a link for a new password',
-    description: 'Good for half an hour. Not for operators: that takes the command line.',
+    summary: 'Create a password reset link',
+    description: 'Valid for half an hour. Links for operators need the command line.',
     stepUp: true,
     answer: link,
     errors: [403, 404],
@@ -116,7 +116,7 @@ export const membersContract = {
   'GET /operator/invitations': {
     role: 'operator',
     tag: TAG,
-    summary: 'List open invitations of operators',
+    summary: 'List open operator invitations',
     answer: z.object({ data: z.array(invitation) }),
   },
   'POST /operator/invitations': {
@@ -132,6 +132,6 @@ export const membersContract = {
     role: 'operator',
     signInOnly: true,
     tag: TAG,
-    summary: 'Take back an invitation of an operator',
+    summary: 'Withdraw an operator invitation',
   },
 } as const satisfies Contract

@@ -46,7 +46,7 @@ export const profileContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'List where you are signed in',
+    summary: 'List your sessions',
     answer: z.object({
       data: z.array(
         z.object({
@@ -64,24 +64,24 @@ export const profileContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Sign out everywhere else',
+    summary: 'End all other sessions',
   },
   'DELETE /profile/sessions/:session_id': {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Sign out elsewhere',
+    summary: 'End another session',
     errors: [404],
   },
   'POST /profile/totp': {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Begin to add an authenticator app',
+    summary: 'Start adding an authenticator app',
     stepUp: true,
     answer: z.object({
-      secret: z.string().describe('Base 32, to type in.'),
-      uri: z.string().describe('The `otpauth:` address, to show as a QR code.'),
+      secret: z.string().describe('Base32, for manual entry.'),
+      uri: z.string().describe('The `otpauth:` URI, for a QR code.'),
     }),
   },
   'POST /profile/totp/confirm': {
@@ -89,7 +89,7 @@ export const profileContract = {
     signInOnly: true,
     tag: TAG,
     summary: 'Confirm the authenticator app with its first code',
-    description: 'Makes new recovery codes and ends your other sessions.',
+    description: 'Generates new recovery codes and ends your other sessions.',
     stepUp: true,
     body: z.object({ code: text(10) }),
     answer: recoveryCodes,
@@ -106,8 +106,8 @@ export const profileContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Make new recovery codes',
-    description: 'Those before are worth nothing any more.',
+    summary: 'Generate new recovery codes',
+    description: 'The previous codes stop working.',
     stepUp: true,
     answer: recoveryCodes,
   },
@@ -121,7 +121,7 @@ export const profileContract = {
         z.object({
           id: z.string(),
           name: z.string(),
-          backed_up: z.boolean().describe('Whether a password manager keeps it.'),
+          backed_up: z.boolean().describe('true if a password manager stores it.'),
           created_at: time,
           used_at: time.nullable(),
         }),
@@ -132,7 +132,7 @@ export const profileContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Begin to add a passkey',
+    summary: 'Start adding a passkey',
     stepUp: true,
     answer: creationOptions,
     errors: [409],
@@ -150,7 +150,7 @@ export const profileContract = {
       recovery_codes: z
         .array(z.string())
         .nullable()
-        .describe('Made with the first second factor, and shown once.'),
+        .describe('Generated with the first second factor and shown once.'),
     }),
     errors: [409],
   },

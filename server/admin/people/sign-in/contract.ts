@@ -10,9 +10,9 @@ const factor = z.enum(['totp', 'passkey', 'recovery_code'])
 const outcome = z
   .object({
     status: z.enum(['signed_in', 'second_factor']),
-    methods: z.array(factor).describe('How to prove the second factor; empty when signed in.'),
+    methods: z.array(factor).describe('Available second factors; empty when signed in.'),
   })
-  .describe('`second_factor`: the password was right, and one of `methods` is asked for.')
+  .describe('`second_factor`: the password was correct, and one of `methods` is required.')
 
 /** `PublicKeyCredentialRequestOptionsJSON`, as browsers parse it. */
 const requestOptions = z.object({
@@ -26,7 +26,7 @@ const requestOptions = z.object({
 })
 
 const code = z.object({
-  code: text(10).optional().describe('Six digits of the authenticator app.'),
+  code: text(10).optional().describe('The six-digit code of the authenticator app.'),
   recovery_code: text(40).optional(),
 })
 const token = text(100).describe('From the link’s fragment, `#token=…`.')
@@ -37,7 +37,7 @@ export const signInContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Get who is signed in',
+    summary: 'Get the current session',
     answer: z.object({
       session_id: z.string(),
       user: z.object({
@@ -59,13 +59,11 @@ export const signInContract = {
         totp: z.boolean(),
         passkeys: z.int(),
         recovery_codes_left: z.int(),
-        missing: z
-          .boolean()
-          .describe('Operators need one before anything that asks for a step-up.'),
+        missing: z.boolean().describe('Operators need one for anything that requires a step-up.'),
       }),
       passkeys_possible: z
         .boolean()
-        .describe('False where the console stands at a bare address: browsers want a name.'),
+        .describe('False if the console is served from an IP address: passkeys need a host name.'),
     }),
   },
   'POST /session': {
@@ -90,7 +88,7 @@ export const signInContract = {
     role: 'public',
     signInOnly: true,
     tag: TAG,
-    summary: 'Begin a sign-in with a passkey, or finish one with a passkey as second factor',
+    summary: 'Start a passkey sign-in, or use a passkey as second factor',
     answer: requestOptions,
     errors: [403, 409, 429],
   },
@@ -108,7 +106,7 @@ export const signInContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Prove it again, with the password and, if there is one, a code',
+    summary: 'Step up with the password and, if set up, a code',
     body: code.extend({ password }),
     answer: steppedUp,
     errors: [401, 429],
@@ -117,7 +115,7 @@ export const signInContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Begin to prove it again with a passkey',
+    summary: 'Start a step-up with a passkey',
     answer: requestOptions,
     errors: [409],
   },
@@ -125,7 +123,7 @@ export const signInContract = {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Prove it again with a passkey',
+    summary: 'Step up with a passkey',
     body: z.object({ credential: signedPasskey }),
     answer: steppedUp,
     errors: [401, 429],
@@ -134,7 +132,7 @@ export const signInContract = {
     role: 'public',
     signInOnly: true,
     tag: TAG,
-    summary: 'Become the first operator, by the link that is printed at start',
+    summary: 'Create the first operator, with the link printed at start',
     body: z.object({
       token,
       email,
@@ -156,7 +154,9 @@ export const signInContract = {
       account_name: z.string().nullable(),
       role: z.enum(['owner', 'member']).nullable(),
       operator: z.boolean(),
-      known: z.boolean().describe('Whether this person signs in here already: then as themselves.'),
+      known: z
+        .boolean()
+        .describe('true if the person already has a sign-in: they then accept as themselves.'),
       expires_at: time,
     }),
     errors: [403, 404, 429],
@@ -166,7 +166,7 @@ export const signInContract = {
     signInOnly: true,
     tag: TAG,
     summary: 'Accept an invitation',
-    description: 'Whoever is known already signs in first and sends the token alone.',
+    description: 'Existing users sign in first and send only the token.',
     body: z.object({
       token,
       name: personName.optional(),
@@ -180,8 +180,8 @@ export const signInContract = {
     role: 'public',
     signInOnly: true,
     tag: TAG,
-    summary: 'Choose a new password, by an operator’s link',
-    description: 'Ends every session of the person. A second factor stays asked for.',
+    summary: 'Set a new password with an operator’s link',
+    description: 'Ends every session of the person. A second factor is still required.',
     body: z.object({ token, password: newPassword }),
     errors: [403, 404, 429],
   },

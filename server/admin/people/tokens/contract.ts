@@ -5,10 +5,10 @@ import type { Contract } from '../../route.ts'
 
 const TAG = 'Console: access tokens'
 
-const scope = z.enum(['read', 'write']).describe('`read`: only what changes nothing.')
+const scope = z.enum(['read', 'write']).describe('`read`: read-only requests.')
 const sensitive = z
   .boolean()
-  .describe('May also do what asks people for a fresh proof: secrets, prices, credits.')
+  .describe('Allows actions for which people must step up: secrets, prices, credits.')
 
 const token = z.object({
   id: z.string(),
@@ -19,14 +19,14 @@ const token = z.object({
   state: z.enum(['active', 'expired', 'revoked']),
   created_at: time,
   expires_at: time.nullable(),
-  last_used_at: time.nullable().describe('To the minute.'),
+  last_used_at: time.nullable().describe('Accurate to the minute.'),
 })
 
 export const tokensContract = {
   'GET /me': {
     role: 'user',
     tag: TAG,
-    summary: 'Tell who you are, and what the token in use may do',
+    summary: 'Get the current person and the rights of the token in use',
     answer: z.object({
       user: z.object({
         id: z.string(),
@@ -50,7 +50,7 @@ export const tokensContract = {
           expires_at: time.nullable(),
         })
         .nullable()
-        .describe('Null for a sign-in.'),
+        .describe('Null for a session.'),
     }),
   },
   'GET /profile/tokens': {
@@ -58,7 +58,7 @@ export const tokensContract = {
     signInOnly: true,
     tag: TAG,
     summary: 'List your access tokens',
-    description: 'The newest 200, with those that have ended.',
+    description: 'The newest 200, including ended ones.',
     answer: z.object({ data: z.array(token) }),
   },
   'POST /profile/tokens': {
@@ -75,21 +75,21 @@ export const tokensContract = {
       sensitive: sensitive.default(false),
       expires_at: time.nullable().optional().describe('Absent: in 90 days. Null: never.'),
     }),
-    answer: token.extend({ token: z.string().describe('Shown this once.') }),
+    answer: token.extend({ token: z.string().describe('Shown only once.') }),
   },
   'DELETE /profile/tokens/:token_id': {
     role: 'user',
     signInOnly: true,
     tag: TAG,
-    summary: 'Revoke an access token of yours',
-    description: 'It is refused at once, everywhere.',
+    summary: 'Revoke one of your access tokens',
+    description: 'It stops working at once, everywhere.',
     errors: [404],
   },
   'GET /operator/tokens': {
     role: 'operator',
     signInOnly: true,
     tag: TAG,
-    summary: 'List everybody’s access tokens',
+    summary: 'List all access tokens',
     query: z.object(paging),
     answer: page(token.extend({ user_id: z.string(), email: z.string() })),
   },
@@ -97,7 +97,7 @@ export const tokensContract = {
     role: 'operator',
     signInOnly: true,
     tag: TAG,
-    summary: 'Revoke anybody’s access token',
+    summary: 'Revoke any access token',
     errors: [404],
   },
 } as const satisfies Contract

@@ -4,11 +4,11 @@ import { defineMessages } from '../../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     input: 'Text',
-    inputHint: 'Each line becomes a vector of its own.',
+    inputHint: 'Each line becomes its own vector.',
     dimensions: 'Dimensions',
-    byDefault: 'model’s own',
+    byDefault: 'model default',
     vectors: '{count} vectors of {length} numbers, {tokens} tokens',
-    similarity: 'How alike the lines are',
+    similarity: 'Similarity of the lines',
     line: 'Line',
   },
   {

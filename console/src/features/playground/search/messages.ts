@@ -3,7 +3,7 @@ import { defineMessages } from '../../../lib/i18n.tsx'
 
 export const messages = defineMessages(
   {
-    query: 'What to search for',
+    query: 'Query',
     count: 'Results',
     when: 'Published',
     anyTime: 'at any time',
@@ -12,11 +12,11 @@ export const messages = defineMessages(
     OneMonth: 'in the last month',
     OneYear: 'in the last year',
     sites: 'Only these sites',
-    sitesHint: 'Host names, parted by |',
+    sitesHint: 'Host names, separated by |',
     summary: 'Longer summaries',
     found: '{count} results',
-    none: 'Nothing was found. Try other words.',
-    answer: 'The whole answer',
+    none: 'No results. Try other words.',
+    answer: 'Full response',
     leaves: 'opens in a new tab',
   },
   {

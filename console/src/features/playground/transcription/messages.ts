@@ -4,15 +4,15 @@ import { defineMessages } from '../../../lib/i18n.tsx'
 export const messages = defineMessages(
   {
     language: 'Language',
-    languageHint: 'A code such as en; found out when empty',
-    format: 'Answer',
-    prompt: 'Words and style to expect',
+    languageHint: 'A code such as en; detected if empty',
+    format: 'Response format',
+    prompt: 'Expected words and style',
     json: 'Text',
-    verbose_json: 'Text with times',
+    verbose_json: 'Text with timestamps',
     srt: 'Subtitles, srt',
     vtt: 'Subtitles, vtt',
     text: 'Transcript',
-    nothing: 'Nothing was heard.',
+    nothing: 'No speech was detected.',
   },
   {
     language: '语言',
