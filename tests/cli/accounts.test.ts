@@ -65,7 +65,7 @@ test('keys: create, list, disable, enable, rotate, update', async (t) => {
   )
   const shown = await run('key', 'create', '--account', account)
   assert.match(shown.out, /^key +tr-[0-9A-Za-z]{49}$/m)
-  assert.match(shown.out, /Keep the key now/)
+  assert.match(shown.out, /Save the key now/)
   const unknown = await run('key', 'create', '--account', account, '--models', 'typo')
   assert.match(unknown.err, /warning: the catalog has no model typo now/)
   const again = await run('key', 'rotate', created.id)

@@ -30,20 +30,20 @@ export function addAccountCommands(program: Command): void {
   addCreate(account)
   account
     .command('list')
-    .description('all accounts with their balances')
+    .description('list all accounts with their balances')
     .option('--json', 'as JSON')
     .action((options: JsonOption) =>
       withSession(async ({ sql }) => list(await listAccounts(sql), options)),
     )
   account
     .command('show <account>')
-    .description('one account')
+    .description('show one account')
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
       withSession(async ({ sql }) => show(await showAccount(sql, id), options)),
     )
   addStatus(account, 'suspend', 'suspended', 'refuse all new calls of an account within 5 seconds')
-  addStatus(account, 'resume', 'active', 'let a suspended account call again')
+  addStatus(account, 'resume', 'active', 'resume a suspended account')
   addLimits(account)
   addMedia(account)
 }
@@ -58,9 +58,14 @@ const GIGABYTE = 1_000_000_000
 function addMedia(account: Command): void {
   account
     .command('media <account>')
-    .description('what an account may keep of files and media')
-    .option('--stored-gb <n>', 'gigabytes, or none for the limit of the gateway', orNone(whole))
-    .addOption(new Option('--prompts <what>', 'of images in the gallery').choices(['keep', 'drop']))
+    .description('set the storage limits of an account')
+    .option('--stored-gb <n>', 'gigabytes, or none for the gateway’s limit', orNone(whole))
+    .addOption(
+      new Option('--prompts <what>', 'whether image prompts are stored in the gallery').choices([
+        'keep',
+        'drop',
+      ]),
+    )
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account media acct_… --stored-gb 100')
     .action((id: string, options: MediaOptions) =>
@@ -85,10 +90,10 @@ interface CreateOptions extends JsonOption, LimitOptions {
 function addCreate(account: Command): void {
   const create = account
     .command('create')
-    .description('a new account')
-    .requiredOption('--name <name>', 'how people call it')
+    .description('create an account')
+    .requiredOption('--name <name>', 'display name')
     .option('--balance <amount>', 'opening balance', positiveAmount)
-    .option('--currency <code>', 'three letters', 'CNY')
+    .option('--currency <code>', 'three-letter code', 'CNY')
   addLimitOptions(create)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account create --name "Acme" --balance 100')
@@ -120,7 +125,7 @@ function addStatus(
 function addLimits(account: Command): void {
   const limits = account
     .command('limits <account>')
-    .description('set or lift the limits of an account')
+    .description('set or remove the limits of an account')
   addLimitOptions(limits)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary account limits acct_… --concurrent-calls 9')

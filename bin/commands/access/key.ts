@@ -46,16 +46,16 @@ export function addKeyCommands(program: Command): void {
   addCreate(key)
   addList(key)
   addSwitch(key, 'disable', true, 'refuse a key within 5 seconds, everywhere')
-  addSwitch(key, 'enable', false, 'let a disabled key call again')
+  addSwitch(key, 'enable', false, 'enable a disabled key')
   addRotate(key)
   addUpdate(key)
 }
 
 function addContentOptions(command: Command): Command {
   command
-    .option('--name <name>', 'how people call it')
-    .option('--models <ids>', 'models it may call, a,b, or none for all', orNone(list))
-    .option('--spend-limit <amount>', 'the most it may ever spend, or none', orNone(positiveAmount))
+    .option('--name <name>', 'display name')
+    .option('--models <ids>', 'allowed models, a,b, or none for all', orNone(list))
+    .option('--spend-limit <amount>', 'total spend limit, or none', orNone(positiveAmount))
     .option(
       '--expires <when>',
       'a day such as 2030-12-31, or 30d, or none',
@@ -67,8 +67,8 @@ function addContentOptions(command: Command): Command {
 function addCreate(key: Command): void {
   const create = key
     .command('create')
-    .description('a new key; it is shown this once')
-    .requiredOption('--account <account>', 'whose key')
+    .description('create a key; it is shown only once')
+    .requiredOption('--account <account>', 'account of the key')
   addContentOptions(create)
     .addHelpText(
       'after',
@@ -96,8 +96,8 @@ Examples:
 function addList(key: Command): void {
   key
     .command('list')
-    .description('the keys of an account')
-    .requiredOption('--account <account>', 'whose keys')
+    .description('list the keys of an account')
+    .requiredOption('--account <account>', 'account of the keys')
     .option('--json', 'as JSON')
     .action((options: JsonOption & { readonly account: string }) =>
       withSession(async ({ sql }) => printKeys(await listKeys(sql, options.account), options)),
@@ -117,10 +117,10 @@ function addSwitch(key: Command, name: string, disabled: boolean, description: s
 function addRotate(key: Command): void {
   key
     .command('rotate <key>')
-    .description('a new key in the place of an old one, which works on for the overlap')
+    .description('replace a key; the old one keeps working for the overlap')
     .option(
       '--overlap <duration>',
-      'how long the old key works on, 0 to end it now',
+      'how long the old key keeps working, 0 to end it now',
       seconds,
       86_400,
     )
@@ -137,7 +137,9 @@ function addRotate(key: Command): void {
 }
 
 function addUpdate(key: Command): void {
-  addContentOptions(key.command('update <key>').description('change what a key may do'))
+  addContentOptions(
+    key.command('update <key>').description('change a key’s models, limits or expiry'),
+  )
     .addHelpText(
       'after',
       '\nExample:\n  tributary key update key_… --spend-limit 100 --models none',
@@ -209,5 +211,5 @@ function show(row: ApiKeyRow & { readonly key?: string }, options: JsonOption): 
     spent: row.spend_limit === null ? null : describeSpend(row),
     expires: row.expires_at && `${printTime(row.expires_at)} UTC`,
   })
-  if (row.key) console.log('\nKeep the key now: it cannot be shown again.')
+  if (row.key) console.log('\nSave the key now: it cannot be shown again.')
 }

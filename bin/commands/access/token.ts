@@ -23,7 +23,7 @@ const LIST_MAX = 10_000
 export function addTokenCommands(program: Command): void {
   const token = program
     .command('token')
-    .description('access tokens: scripts use the admin API with them')
+    .description('manage access tokens, with which scripts use the admin API')
   addCreate(token)
   addList(token)
   addRevoke(token)
@@ -40,11 +40,11 @@ interface CreateOptions extends JsonOption {
 function addCreate(token: Command): void {
   token
     .command('create')
-    .description('a new access token; it is shown this once')
-    .requiredOption('--person <user>', 'whose roles it has: an e-mail address or id')
-    .requiredOption('--name <name>', 'what uses it, for the list and the audit log')
+    .description('create an access token; it is shown only once')
+    .requiredOption('--person <user>', 'person whose roles it has: e-mail address or id')
+    .requiredOption('--name <name>', 'name of the script, for the list and the audit log')
     .option('--scope <scope>', 'read or write', tokenScope, 'read')
-    .option('--sensitive', 'it may also see secrets, set prices and give credit')
+    .option('--sensitive', 'also allow reading secrets, setting prices and crediting accounts')
     .option(
       '--expires <when>',
       'a day such as 2030-12-31, or 30d, or none (default: 90d)',
@@ -85,8 +85,8 @@ async function create(sql: Sql, options: CreateOptions): Promise<void> {
 function addList(token: Command): void {
   token
     .command('list')
-    .description('access tokens, the newest first')
-    .option('--person <user>', 'only those of one: an e-mail address or id')
+    .description('list access tokens, newest first')
+    .option('--person <user>', 'only one person’s: e-mail address or id')
     .option('--json', 'as JSON')
     .action((options: JsonOption & { readonly person?: string }) =>
       withSession(async ({ sql }) => {
@@ -100,7 +100,7 @@ function addList(token: Command): void {
 function addRevoke(token: Command): void {
   token
     .command('revoke <token>')
-    .description('refuse a token at once, everywhere; <token> is its id')
+    .description('revoke a token at once, everywhere; <token> is its id')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary token revoke tok_…')
     .action((id: string, options: JsonOption) =>
@@ -152,5 +152,5 @@ function show(row: TokenRow & { readonly token?: string }, options: JsonOption):
     state: row.state,
     expires: row.expires_at ? `${printTime(row.expires_at)} UTC` : 'never',
   })
-  if (row.token) console.log('\nKeep the token now: it cannot be shown again.')
+  if (row.token) console.log('\nSave the token now: it cannot be shown again.')
 }

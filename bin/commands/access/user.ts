@@ -31,17 +31,17 @@ interface JsonOption {
 const LIST_MAX = 10_000
 
 export function addUserCommands(program: Command): void {
-  const user = program.command('user').description('who may sign in to the console')
+  const user = program.command('user').description('manage console users')
   addCreate(user)
   user
     .command('list')
-    .description('everybody who may sign in, the newest first')
+    .description('list console users, newest first')
     .option('--json', 'as JSON')
     .action((options: JsonOption) =>
       withSignIn(async ({ sql }) => list(await selectPeople(sql, { limit: LIST_MAX }), options)),
     )
-  addDisable(user, 'disable', true, 'lock somebody out and end their sessions')
-  addDisable(user, 'enable', false, 'let somebody in again')
+  addDisable(user, 'disable', true, 'lock a user and end their sessions')
+  addDisable(user, 'enable', false, 'unlock a user')
   addReset(user)
   addInvite(user)
 }
@@ -58,13 +58,13 @@ interface CreateOptions extends JsonOption {
 function addCreate(user: Command): void {
   user
     .command('create')
-    .description('a new user, who chooses a password by the link that this prints')
-    .requiredOption('--email <address>', 'what they sign in with')
-    .requiredOption('--name <name>', 'how people call them')
+    .description('create a user and print a link for choosing a password')
+    .requiredOption('--email <address>', 'sign-in address')
+    .requiredOption('--name <name>', 'display name')
     .option('--language <code>', 'en or zh', parseLanguageOption, 'en')
-    .option('--operator', 'may see and change everything')
-    .option('--account <account>', 'an account that they belong to')
-    .option('--role <role>', 'owner or member of it', memberRole, 'owner')
+    .option('--operator', 'grant all permissions')
+    .option('--account <account>', 'account to join')
+    .option('--role <role>', 'owner or member', memberRole, 'owner')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -100,7 +100,7 @@ function addDisable(user: Command, name: string, isDisabled: boolean, descriptio
 function addReset(user: Command): void {
   user
     .command('reset-password <user>')
-    .description('a link for a new password, good for half an hour')
+    .description('print a password reset link, valid for half an hour')
     .option('--factors', 'also remove their authenticator app, passkeys and recovery codes')
     .option('--json', 'as JSON')
     .action((idOrEmail: string, options: JsonOption & { readonly factors?: boolean }) =>
@@ -123,9 +123,9 @@ interface InviteOptions extends JsonOption {
 function addInvite(user: Command): void {
   user
     .command('invite')
-    .description('a link that lets somebody into an account, good for three days')
+    .description('print an invitation to an account, valid for three days')
     .requiredOption('--email <address>', 'whom')
-    .requiredOption('--account <account>', 'into which account')
+    .requiredOption('--account <account>', 'account to join')
     .option('--role <role>', 'owner or member', memberRole, 'member')
     .option('--json', 'as JSON')
     .action(({ email, account: accountId, role, ...options }: InviteOptions) =>
@@ -181,7 +181,7 @@ function list(rows: readonly PersonRow[], options: JsonOption): void {
       { title: 'state', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
       { title: 'created', cell: (row) => printTime(row.created_at) },
     ],
-    'Nobody can sign in yet: start the gateway, it prints a link',
+    'There are no users yet: start the gateway, it prints a link',
   )
 }
 

@@ -22,9 +22,9 @@ interface ApplyFlags {
 export function addApplyCommand(program: Command): void {
   program
     .command('apply <files...>')
-    .description('make the catalog what the files say: channels, models, prices')
-    .option('--replace', 'also retire what other files brought')
-    .option('--dry-run', 'only say what would change')
+    .description('apply catalog files: channels, models, prices')
+    .option('--replace', 'also retire entries of other files')
+    .option('--dry-run', 'show the changes without applying them')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

@@ -13,8 +13,8 @@ export function addChannelCommands(program: Command): void {
   const channel = program.command('channel').description('list and show channels')
   channel
     .command('list')
-    .description('all channels; retired ones with --all')
-    .option('--all', 'retired ones too')
+    .description('list channels')
+    .option('--all', 'include retired ones')
     .option('--json', 'as JSON')
     .action((options: JsonOption & { readonly all?: boolean }) =>
       withSession(async ({ sql }) => {
@@ -36,7 +36,7 @@ export function addChannelCommands(program: Command): void {
     )
   channel
     .command('show <channel>')
-    .description('one channel with its settings, secrets masked')
+    .description('show one channel with its settings, secrets masked')
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
       withSession(async ({ sql, config }) => {

@@ -19,9 +19,9 @@ export function addModelCommands(program: Command): void {
   const model = program.command('model').description('list and show models')
   model
     .command('list')
-    .description('all models with their prices')
+    .description('list models with their prices')
     .addOption(new Option('--type <type>', 'only models of this type').choices(MODEL_TYPES))
-    .option('--all', 'retired ones too')
+    .option('--all', 'include retired ones')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample:\n  tributary model list --type chat')
     .action((options: ListOptions) =>
@@ -35,7 +35,7 @@ export function addModelCommands(program: Command): void {
     )
   model
     .command('show <model>')
-    .description('one model: prices, routes, limits')
+    .description('show one model: prices, routes, limits')
     .option('--json', 'as JSON')
     .action((id: string, options: { readonly json?: boolean }) =>
       withSession(async ({ sql }) => {

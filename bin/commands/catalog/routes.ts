@@ -5,7 +5,7 @@ import { printJson, printTable } from '../../lib/print.ts'
 export function addRoutesCommand(program: Command): void {
   program
     .command('routes')
-    .description('every endpoint of the public API')
+    .description('list every endpoint of the public API')
     .option('--json', 'as JSON')
     .action(async (options: { readonly json?: boolean }) => {
       const { ENDPOINTS } = await import('../../../server/endpoints/index.ts')
@@ -21,7 +21,7 @@ export function addRoutesCommand(program: Command): void {
           { title: 'method', cell: ({ method }) => method },
           { title: 'path', cell: ({ path }) => path },
           { title: 'kind', cell: ({ kind }) => kind },
-          { title: 'what it does', cell: ({ summary }) => summary },
+          { title: 'summary', cell: ({ summary }) => summary },
         ],
         'There are no endpoints.',
       )

@@ -27,9 +27,9 @@ const KEY_IS_ELSEWHERE =
 export function addBackupCommand(program: Command): void {
   program
     .command('backup')
-    .description('copy everything into a new folder, beside running gateways')
-    .requiredOption('--to <folder>', 'the folder to make')
-    .option('--files', 'with the files and media under DATA_DIR')
+    .description('back up everything to a new folder while gateways run')
+    .requiredOption('--to <folder>', 'folder to create')
+    .option('--files', 'include the files and media under DATA_DIR')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

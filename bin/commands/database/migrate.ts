@@ -7,7 +7,7 @@ import { MIGRATIONS, withDatabase } from '../../lib/session.ts'
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database up to this version')
+    .description('migrate the database to this version')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nTwo at once are safe: one waits for the other.')
     .action((options: { readonly json?: boolean }) =>

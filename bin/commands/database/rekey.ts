@@ -11,7 +11,7 @@ import { withSession } from '../../lib/session.ts'
 export function addRekeyCommand(program: Command): void {
   program
     .command('rekey')
-    .description('encrypt stored secrets again, with the newest SECRET_KEY')
+    .description('re-encrypt stored secrets with the newest SECRET_KEY')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

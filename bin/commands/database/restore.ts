@@ -29,10 +29,10 @@ interface RestoreFlags {
 export function addRestoreCommand(program: Command): void {
   program
     .command('restore')
-    .description('bring a backup back into an empty database, all or nothing')
-    .requiredOption('--from <folder>', 'a folder that `backup` made')
-    .option('--force', 'replace everything the database has')
-    .option('--verify', 'change nothing: compare what the database has with the backup')
+    .description('restore a backup into an empty database, all or nothing')
+    .requiredOption('--from <folder>', 'folder created by `backup`')
+    .option('--force', 'replace all data in the database')
+    .option('--verify', 'compare the database with the backup, without changes')
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

@@ -7,7 +7,7 @@ import { withSession } from '../../lib/session.ts'
 export function addAuditCommand(program: Command): void {
   program
     .command('audit')
-    .description('check every invariant of the ledger; exit code 1 when one is broken')
+    .description('check every ledger invariant; exit code 1 if one is broken')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nSafe beside a running gateway: all checks see one instant.')
     .action((options: { readonly json?: boolean }) =>

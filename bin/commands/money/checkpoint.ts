@@ -29,17 +29,17 @@ interface VerifyFlags {
 }
 
 const VERDICTS: Readonly<Record<Judgement['verdict'], string>> = {
-  ok: 'OK: everything that the checkpoint covers is there, unchanged.',
-  older: 'OLDER: these books are an earlier state of those of the checkpoint.',
-  differs: 'DIFFERS: these books are not those of the checkpoint.',
+  ok: 'OK: everything that the checkpoint covers is present and unchanged.',
+  older: 'OLDER: these books are an earlier state than the checkpoint.',
+  differs: 'DIFFERS: these books do not match the checkpoint.',
   forged: 'FORGED: the checkpoint was not signed with this key, or was changed.',
 }
 
 export function addCheckpointCommands(program: Command): void {
   const checkpoint = program
     .command('checkpoint')
-    .description('sign what the books are now, so that others can verify them later')
-    .option('--out <file>', 'write it to a new file instead of standard output')
+    .description('sign the current state of the books for later verification')
+    .option('--out <file>', 'write to a new file instead of standard output')
     .addHelpText(
       'after',
       `
@@ -55,13 +55,13 @@ Examples:
     .action(write)
   checkpoint
     .command('public-key')
-    .description('print the key that checkpoints are signed with, for those who verify them')
+    .description('print the public key that verifies checkpoints')
     .action(printPublicKey)
   checkpoint
     .command('verify <file>')
-    .description('compare books with a checkpoint; exit code 1 unless everything agrees')
-    .option('--public-key <file>', 'the key that was handed out before, in PEM')
-    .option('--backup <folder>', 'verify this backup, without a database, instead of the database')
+    .description('compare books with a checkpoint; exit code 1 unless they agree')
+    .option('--public-key <file>', 'public key in PEM')
+    .option('--backup <folder>', 'verify this backup instead of the database')
     .option('--json', 'as JSON')
     .action(verify)
 }
@@ -121,7 +121,7 @@ function tell({ statement }: SignedStatement, judgement: Judgement, keyId: strin
   }
   console.log(
     keyId === null
-      ? 'Nothing tells who signed it: give the key that you keep with --public-key.'
+      ? 'The signer is not verified: pass the saved public key with --public-key.'
       : `Signed with key ${keyId}.`,
   )
 }

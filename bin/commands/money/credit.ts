@@ -23,16 +23,16 @@ interface CreditOptions {
 export function addCreditCommand(program: Command): void {
   program
     .command('credit')
-    .description('credit an account, take money back, or forgive debt')
-    .requiredOption('--account <account>', 'whose balance')
+    .description('credit or debit an account, or forgive debt')
+    .requiredOption('--account <account>', 'account to credit')
     .requiredOption(
       '--amount <amount>',
-      'a decimal; negative only for an adjustment',
+      'decimal amount; negative only for an adjustment',
       parseAmountOption,
     )
-    .requiredOption('--reason <text>', 'why; kept for good')
-    .addOption(new Option('--kind <kind>', 'what it is').choices(KINDS).default('top_up'))
-    .option('--event <id>', "the payment provider's event: the same event credits once")
+    .requiredOption('--reason <text>', 'reason, kept permanently')
+    .addOption(new Option('--kind <kind>', 'kind of credit').choices(KINDS).default('top_up'))
+    .option('--event <id>', "payment provider's event id; each event is credited once")
     .option('--json', 'as JSON')
     .addHelpText(
       'after',

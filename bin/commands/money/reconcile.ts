@@ -56,12 +56,12 @@ export function addReconcileCommand(program: Command): void {
   program
     .command('reconcile')
     .description("compare a vendor's bill or usage export with the records of a channel")
-    .requiredOption('--channel <id>', 'the channel whose calls the vendor billed')
-    .requiredOption('--invoice <file>', 'what the vendor exported: JSON or CSV')
-    .option('--map <columns>', 'of a CSV: date=…,model=…,amount=…,currency=…,input=…', columns)
+    .requiredOption('--channel <id>', 'channel whose calls the vendor billed')
+    .requiredOption('--invoice <file>', 'vendor’s export: JSON or CSV')
+    .option('--map <columns>', 'CSV columns: date=…,model=…,amount=…,currency=…,input=…', columns)
     .option('--model-map <names>', "the vendor's names of our models: theirs=ours,…", pairs, {})
-    .option('--time-zone <zone>', 'whose days a CSV has, such as Asia/Shanghai', zone)
-    .option('--from <day>', 'not before', dayOption)
+    .option('--time-zone <zone>', 'time zone of a CSV’s days, such as Asia/Shanghai', zone)
+    .option('--from <day>', 'earliest time', dayOption)
     .option('--to <day>', 'before', dayOption)
     .option('--tolerance <amount>', 'per row: an amount, or a share such as 0.5%', tolerance, {
       nanos: 10_000_000n,
@@ -90,7 +90,7 @@ async function run(flags: Flags): Promise<void> {
   const invoice = await openInvoice(flags.invoice, flags.map)
   const timeZone = flags.timeZone ?? invoice.timeZone
   if (invoice.format === 'pages of buckets' && timeZone !== invoice.timeZone) {
-    throw new OperatorError('the buckets of this export are days of UTC: leave --time-zone out')
+    throw new OperatorError('the buckets of this export are UTC days: omit --time-zone')
   }
   const vendors = await addUpBill(invoice.rows, { from, to })
   const filter = { channel, timeZone, from: vendors.from, to: vendors.to }
@@ -164,11 +164,13 @@ function tell(rows: readonly Row[], hasAmounts: boolean, currency: string | null
         cell: ({ within }) => (within ? 'ok' : 'DIFFERS'),
       },
     ],
-    'Neither the export nor the records have anything in these days.',
+    'Neither the export nor the records contain anything in this period.',
   )
   for (const row of rows) {
     if (row.within) continue
-    console.log(`\n${row.day} ${row.model}: the vendor has ${show(row.difference)} more than we.`)
+    console.log(
+      `\n${row.day} ${row.model}: the vendor has ${show(row.difference)} more than the records.`,
+    )
     for (const { kind, count, calls } of row.explanations ?? []) {
       const first = calls
         .slice(0, 5)
@@ -176,7 +178,7 @@ function tell(rows: readonly Row[], hasAmounts: boolean, currency: string | null
       console.log(`  ${KIND_TEXTS[kind]} (${count}): ${first.join(', ')}${count > 5 ? ', …' : ''}`)
     }
     if (row.matching?.length) console.log(`  These add up to it: ${row.matching.join(', ')}`)
-    else if (row.explanations?.length === 0) console.log('  No call of ours explains it.')
+    else if (row.explanations?.length === 0) console.log('  No recorded call explains it.')
   }
 }
 

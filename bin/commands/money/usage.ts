@@ -29,10 +29,10 @@ export function addUsageCommands(program: Command): void {
   const usage = program.command('usage').description('list and show consumption records')
   usage
     .command('list')
-    .description('the records of an account, newest first')
-    .requiredOption('--account <account>', 'whose calls')
-    .option('--limit <n>', 'at most so many', whole, 50)
-    .option('--from <time>', 'not before', parseTimeOption)
+    .description('list the records of an account, newest first')
+    .requiredOption('--account <account>', 'account of the calls')
+    .option('--limit <n>', 'maximum number of records', whole, 50)
+    .option('--from <time>', 'earliest time', parseTimeOption)
     .option('--to <time>', 'before', parseTimeOption)
     .option('--model <id>', 'only this model')
     .option('--endpoint <name>', 'only this endpoint')
@@ -42,7 +42,7 @@ export function addUsageCommands(program: Command): void {
     .action(list)
   usage
     .command('show <request>')
-    .description('one call with every line of its charge and its way through the ledger')
+    .description('show one call with its charge lines and ledger entries')
     .option('--json', 'as JSON')
     .action(show)
 }

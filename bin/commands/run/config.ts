@@ -6,7 +6,7 @@ import { printJson, printTable } from '../../lib/print.ts'
 export function addConfigCommand(program: Command): void {
   program
     .command('config')
-    .description('every environment variable; fails when one is wrong')
+    .description('show every environment variable; fail if one is invalid')
     .option('--json', 'as JSON')
     .action((options: { readonly json?: boolean }) => {
       loadConfig()

@@ -1,10 +1,10 @@
-/** `tributary serve`: runs the gateway until it is told to stop. */
+/** `tributary serve`: runs the gateway until a signal stops it. */
 import { type Command, Option } from 'commander'
 import { describeConfig, loadConfig } from '../../../server/config/config.ts'
 import { describeCommandFailure } from '../../lib/failure.ts'
 import { port } from '../../lib/parse.ts'
 
-/** A start that was told to stop is given this long to get through. */
+/** Time for a start to finish after a stop signal. */
 const START_MS = 5_000
 
 interface ServeOptions {
@@ -17,7 +17,9 @@ export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('run the gateway')
-    .addOption(new Option('--role <role>', 'what it does').choices(['all', 'api', 'worker']))
+    .addOption(
+      new Option('--role <role>', 'work of this process').choices(['all', 'api', 'worker']),
+    )
     .option('--port <port>', 'port; 0 takes any free one', port)
     .option('--host <address>', 'address to listen on')
     .addHelpText(
@@ -56,7 +58,7 @@ async function serve(options: ServeOptions): Promise<void> {
   if (failed) process.exitCode = 1
 }
 
-/** Calls go on when nobody reads the log any more. */
+/** Keeps calls running after the reader of the log has gone. */
 function outliveClosedPipe(): void {
   process.stdout.removeAllListeners('error').on('error', () => undefined)
 }
@@ -84,7 +86,7 @@ function stopRequested(): Promise<boolean> {
     }
     for (const fault of ['uncaughtException', 'unhandledRejection'] as const) {
       process.on(fault, (error: unknown) => {
-        console.error('an error that nobody caught; stopping:', error)
+        console.error('uncaught error, stopping:', error)
         stop(true)
       })
     }

@@ -13,7 +13,7 @@ interface SimulateOptions {
 export function addSimulateCommand(program: Command): void {
   program
     .command('simulate')
-    .description('run simulated vendors, to try the gateway without paying anybody')
+    .description('run simulated vendors to try the gateway free of charge')
     .requiredOption('--port <port>', 'port; 0 takes any free one', port)
     .option('--host <address>', 'address', '127.0.0.1')
     .option('--time-scale <factor>', 'multiplies every delay', '1')

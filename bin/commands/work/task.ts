@@ -19,11 +19,11 @@ interface UnknownOptions {
 }
 
 export function addTaskCommands(program: Command): void {
-  const task = program.command('task').description('tasks that lasted longer than this database')
+  const task = program.command('task').description('find tasks that this database does not know')
   task
     .command('unknown')
-    .description('tasks that vendors list and this database does not know; exit code 1 for any')
-    .requiredOption('--since <time>', 'the moment of the restored backup', parseTimeOption)
+    .description('list vendors’ tasks that this database does not know; exit code 1 if any')
+    .requiredOption('--since <time>', 'time of the restored backup', parseTimeOption)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -47,7 +47,7 @@ async function report(session: CommandSession, { since, json }: UnknownOptions):
       { title: 'state', cell: (one) => one.state },
       { title: 'billed', cell: ({ usage }) => describe(usage) },
     ],
-    'The vendors list nothing that is not known here.',
+    'The vendors list no unknown tasks.',
   )
   for (const { channel, upstream_model, reason } of found.unasked) {
     console.log(`not asked: ${channel} ${upstream_model}: ${reason}`)

@@ -27,11 +27,9 @@ interface ListOptions extends AccountOption {
 }
 
 export function addWebhookCommands(program: Command): void {
-  const webhook = program
-    .command('webhook')
-    .description('secrets of signatures, deliveries, sending again')
-  addSecret(webhook, 'secret', "the account's secret, with which its webhooks are signed")
-  addSecret(webhook, 'rotate', 'a new secret; the one before signs beside it for 24 hours')
+  const webhook = program.command('webhook').description('manage webhook secrets and deliveries')
+  addSecret(webhook, 'secret', "show the account's signing secret")
+  addSecret(webhook, 'rotate', 'rotate the secret; the previous one keeps signing for 24 hours')
   addDeliveries(webhook)
   addShow(webhook)
   addRedeliver(webhook)
@@ -46,7 +44,7 @@ function addSecret(webhook: Command, name: 'secret' | 'rotate', description: str
   webhook
     .command(name)
     .description(description)
-    .requiredOption('--account <account>', 'whose secret')
+    .requiredOption('--account <account>', 'account of the secret')
     .option('--json', 'as JSON')
     .action((options: AccountOption) =>
       withSession(async (session) => {
@@ -71,11 +69,11 @@ function showSecret(secret: WebhookSecret, options: AccountOption): void {
 function addDeliveries(webhook: Command): void {
   webhook
     .command('deliveries')
-    .description('deliveries of an account, the newest first')
-    .requiredOption('--account <account>', 'whose deliveries')
-    .option('--task <task>', 'of one task')
-    .addOption(new Option('--status <status>', 'in one state').choices(STATES))
-    .option('--limit <n>', 'how many', whole, 20)
+    .description('list the deliveries of an account, newest first')
+    .requiredOption('--account <account>', 'account of the deliveries')
+    .option('--task <task>', 'only this task')
+    .addOption(new Option('--status <status>', 'only this status').choices(STATES))
+    .option('--limit <n>', 'maximum number', whole, 20)
     .option('--json', 'as JSON')
     .addHelpText(
       'after',
@@ -118,13 +116,13 @@ function printDeliveries(rows: readonly DeliveryRow[]): void {
 function describeLast(history: DeliveryRow['history']): string {
   const last = history.at(-1)
   if (!last) return ''
-  return last.error ?? (last.outcome === null ? 'under way' : `${last.status}`)
+  return last.error ?? (last.outcome === null ? 'in progress' : `${last.status}`)
 }
 
 function addShow(webhook: Command): void {
   webhook
     .command('show <delivery>')
-    .description('one delivery with every attempt')
+    .description('show one delivery with its attempts')
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
       withSession(async (session) => {
@@ -137,7 +135,7 @@ function addShow(webhook: Command): void {
 function addRedeliver(webhook: Command): void {
   webhook
     .command('redeliver <delivery>')
-    .description('the same body to the same URL, as a delivery of its own; a gateway sends it')
+    .description('send the same body to the same URL again, as a new delivery through a gateway')
     .option('--json', 'as JSON')
     .action((id: string, options: JsonOption) =>
       withSession(async (session) => {
@@ -150,9 +148,9 @@ function addRedeliver(webhook: Command): void {
 function addTest(webhook: Command): void {
   webhook
     .command('test')
-    .description('an example to any URL; a gateway sends it')
-    .requiredOption('--account <account>', 'whose secret signs it')
-    .requiredOption('--url <url>', 'where to')
+    .description('send a test webhook to any URL through a gateway')
+    .requiredOption('--account <account>', 'account whose secret signs it')
+    .requiredOption('--url <url>', 'receiver’s URL')
     .option('--json', 'as JSON')
     .action((options: AccountOption & { readonly url: string }) =>
       withSession(async (session) => {
@@ -193,7 +191,7 @@ function showOne(row: DeliveryRow, { json }: JsonOption): void {
     next: row.next_attempt_at && printTime(row.next_attempt_at),
   })
   for (const one of row.history) {
-    const outcome = one.error ?? `${one.outcome ?? 'under way'} ${one.status ?? ''}`.trim()
+    const outcome = one.error ?? `${one.outcome ?? 'in progress'} ${one.status ?? ''}`.trim()
     console.log(`${one.number}. ${one.started_at}  ${outcome}  ${one.latency_ms ?? ''} ms`)
   }
 }
