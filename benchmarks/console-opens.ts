@@ -29,7 +29,7 @@ const times = Number(values.times)
 const GOAL_MS = 1_000
 const FIRST_LOAD_KB_MAX = 300
 
-/** What lies beside lists, at addresses of its own. */
+/** Pages beside lists, at their own URLs. */
 const DETAILS = ['/usage?id=req_seed0', '/tasks?id=task_seed0']
 
 interface Opened {

@@ -213,14 +213,14 @@ interface Memory {
   readonly residentMb: number
 }
 
-/** Of the gateway's own process, without its database. */
+/** Figures of the gateway's own process, without its database. */
 async function readMemory(): Promise<Memory> {
   const liveMb = (await memory.read(gateway)) / 1024 ** 2
   const rollup = readFileSync(`/proc/${gateway.pid}/smaps_rollup`, 'utf8')
   return { liveMb, residentMb: Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024 }
 }
 
-/** How long the event loop waits: the 99th percentile since it was last asked. */
+/** Event loop delay: the 99th percentile since the last reading. */
 async function readLoopMs(): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
   const found = /^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(await answer.text())?.[1]

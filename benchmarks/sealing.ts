@@ -61,7 +61,7 @@ try {
 }
 finish()
 
-/** What the rounds without a sealer left; processor time of PostgreSQL for each entry. */
+/** Rows of the rounds without a sealer; processor time of PostgreSQL for each entry. */
 async function sealRest(sql: Sql, pid: number): Promise<number> {
   const [before] = await sql`select coalesce(max(entries_total), 0)::int as n from ledger_block`
   const cpu = readCpuSeconds(pid)

@@ -25,7 +25,7 @@ const LISTS = 200
 
 interface Figures {
   readonly created: number
-  /** How long after its due time a task still waited, in ms: the longest wait of each sample. */
+  /** Time in ms that a task waited past its due time: the longest wait of each sample. */
   readonly lateMs: readonly number[]
   readonly listMs: readonly number[]
   readonly getMs: readonly number[]

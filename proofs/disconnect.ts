@@ -127,7 +127,7 @@ function shouldLeave(call: PlannedCall, cut: Cut, frames: number, text: string):
   return call.kind === 'speech' ? seen >= frames : text.includes('"finish_reason":"stop"')
 }
 
-/** What was made for a caller is paid for, within a tenth. */
+/** Output generated for a caller is paid for, within a tenth. */
 function findUnfair({ call, row, chargedNanos, bookedNanos }: Verdict): string[] {
   const name = `${call.marker} (${call.kind}, ${row?.status}, ${row?.basis})`
   if (bookedNanos > 0n && chargedNanos === 0n) return [`${name}: free`]

@@ -198,14 +198,14 @@ const ended = await readEnded(sql)
 const checks = await audit(sql)
 await database.drop()
 
-/** How far each gap is from its promise, in parts of it; and what good receivers waited for. */
+/** Deviation of each gap from its promise, as a share; and the waits of good receivers. */
 const off = ended.flatMap(({ starts, ends }) =>
   starts.slice(1).map((start, index) => {
     const delay = DELAYS_MS[index] ?? 1
     return Math.abs(start - (ends[index] ?? 0) - delay) / delay
   }),
 )
-/** What is late is late by our clock: a faster one only makes it look more. */
+/** Lateness by the local clock: a faster clock only makes it look larger. */
 const late = Math.max(0, ...off) / pace
 const waits = ended.flatMap(({ id, starts }) => {
   const one = sent.get(id)

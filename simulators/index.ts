@@ -50,7 +50,7 @@ export interface SimulatorOptions {
   search?: Partial<SearchOptions>
   mediakit?: Partial<MediaKitOptions>
   minimax?: Partial<MinimaxOptions>
-  /** How long a video waits and runs, before the time scale. */
+  /** Times that a video waits and runs, before the time scale. */
   video?: Partial<VideoTimes>
 }
 

@@ -39,7 +39,7 @@ export interface Verdict {
   readonly row: LedgerRow | undefined
   readonly chargedNanos: bigint
   readonly bookedNanos: bigint
-  /** What is wrong, in words; empty when the books agree. */
+  /** Problems in words; empty when the books agree. */
   readonly breaks: readonly string[]
 }
 
@@ -73,7 +73,7 @@ function mostFor(row: LedgerRow | undefined, bookedNanos: bigint): bigint {
   return estimated ? (bookedNanos * 11n) / 10n : bookedNanos
 }
 
-/** What was acknowledged as complete must stand in all three books, to the unit. */
+/** Every call acknowledged as complete must be in all three books, to the unit. */
 function judgeComplete(
   call: FinishedCall,
   row: LedgerRow | undefined,

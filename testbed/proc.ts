@@ -1,4 +1,4 @@
-/** What Linux knows about a process and its children: processor time, memory, the core it is on. */
+/** Linux's figures of a process and its children: processor time, memory, current core. */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -1,11 +1,11 @@
-/** How every proof and benchmark reports: text for people, JSON beside it, and how it was made. */
+/** Reports of proofs and benchmarks: text for people, JSON beside it, and their conditions. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '..', 'benchmarks', 'results')
 
-/** What the figures depend on. */
+/** Conditions that the figures depend on. */
 export interface Circumstances {
   readonly command: string
   readonly date: string

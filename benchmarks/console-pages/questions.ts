@@ -1,4 +1,4 @@
-/** What the pages of the console ask, with the filters that people set, common and rare. */
+/** Requests of the console's pages, with common and rare filters. */
 import type { AdminKey } from '../../server/admin/contract.ts'
 
 export interface Question {

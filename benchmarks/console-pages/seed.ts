@@ -41,7 +41,7 @@ export async function seed(sql: Sql, accountId: string, { calls, tasks }: Amount
   await settleDown(sql)
 }
 
-/** What autovacuum does in the course of a day. */
+/** Work that autovacuum does in the course of a day. */
 export async function settleDown(sql: Sql): Promise<void> {
   for (const table of TABLES) await sql`vacuum analyze ${sql(table)}`
 }

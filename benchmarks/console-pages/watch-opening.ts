@@ -43,9 +43,9 @@ export async function watchOpenings(context: BrowserContext): Promise<void> {
 
 export interface Opening {
   readonly milliseconds: number
-  /** What the page's own thread computed for it: the same on a busy machine. */
+  /** Work of the page's own thread, which does not depend on other load. */
   readonly processorMs: number
-  /** What the browser received, compressed as it came, heads included. */
+  /** Bytes received by the browser, compressed, heads included. */
   readonly bytes: number
 }
 

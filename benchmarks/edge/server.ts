@@ -10,7 +10,7 @@ import { Agent } from 'undici'
 export interface ServerTask {
   readonly kind: 'upstream' | 'bare' | 'fastify'
   readonly upstream?: string
-  /** Where the package `fastify` was installed for this run. */
+  /** Folder in which the package `fastify` is installed for this run. */
   readonly fastify?: string
 }
 
@@ -18,7 +18,7 @@ const ANSWER = Buffer.from(JSON.stringify({ object: 'chat.completion', text: 'x'
 const PATHS = Array.from({ length: 40 }, (_, index) => `/v1/other/${index}/:id`)
 const agent = new Agent({ connections: 256, pipelining: 1 })
 
-/** What both do: check that the body is JSON, send its own bytes on, give back the answer's. */
+/** Work of both servers: check that the body is JSON, forward its bytes, return the answer's. */
 async function passOn(body: Buffer, upstream: string): Promise<Buffer> {
   JSON.parse(body.toString('utf8'))
   const answer = await agent.request({ origin: upstream, path: '/', method: 'POST', body })

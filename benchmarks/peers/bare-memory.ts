@@ -1,4 +1,4 @@
-/** How much live memory two sockets take in a process that does nothing with them. */
+/** Measures the live memory of two idle sockets in a process. */
 import { once } from 'node:events'
 import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What `backup` and `restore` share: the database they open, and how they tell of files. */
+/** Shared by `backup` and `restore`: opening the database and reporting on files. */
 import { join } from 'node:path'
 import type { CopiedContent } from '../../server/assets/storage/copy-content.ts'
 import { type Config, loadConfig } from '../../server/config/config.ts'

@@ -1,4 +1,4 @@
-/** What went wrong, in the words of the operator: never a stack trace. */
+/** Describes a failure for an operator, without a stack trace. */
 import { DatabaseProblem } from '../../server/database/problem.ts'
 import { OperatorError } from '../../server/lib/operator-error.ts'
 

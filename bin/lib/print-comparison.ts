@@ -1,4 +1,4 @@
-/** What a restore compared, in words and figures. */
+/** Prints the comparison of a restore, in words and figures. */
 import type {
   ComparedSum,
   ComparedTable,

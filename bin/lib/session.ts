@@ -1,4 +1,4 @@
-/** What most commands need: the configuration and an up-to-date database, closed at the end. */
+/** Shared by most commands: the configuration and an up-to-date database, closed at the end. */
 
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -36,7 +36,7 @@ export async function withDatabase<T>(work: (session: CommandSession) => Promise
   }
 }
 
-/** Who is at the keyboard, for the audit trail. */
+/** Name of the person at the keyboard, for the audit log. */
 export function actor(): string {
   try {
     return `cli:${userInfo().username}`

@@ -1,4 +1,4 @@
-/** Where the console begins in a browser. */
+/** Entry point of the console in a browser. */
 import './lib/style-nonce.ts'
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'

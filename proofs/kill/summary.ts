@@ -1,4 +1,4 @@
-/** What all cycles together show. */
+/** Summarises all cycles. */
 import { formatAmount } from '../../server/lib/money.ts'
 import type { Verdict } from '../../testbed/books.ts'
 import type { Outcome } from '../../testbed/calls.ts'

@@ -1,4 +1,4 @@
-/** What goes wrong, and for how long; each resolves when it is over. */
+/** Injected faults and their durations; each resolves when it is over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../testbed/random.ts'
 import { fillDisk, type Gateway, type Stage } from './stage.ts'

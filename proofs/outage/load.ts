@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 const STREAM_MS_MAX = 40_000
-/** Of ten calls so many have an Idempotency-Key. */
+/** Number of calls out of ten that have an Idempotency-Key. */
 const NAMED = 3
 const TRIES = 3
 /** Longer than any gateway is paused. */

@@ -12,7 +12,7 @@ import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
 export interface FaultyProxy {
   /** DATABASE_URL through this proxy. */
   readonly url: string
-  /** What gateways send from now on waits; the returned function delivers it. */
+  /** Holds back everything that gateways send from now on; the returned function delivers it. */
   holdBack(): () => void
   /** Answers to statements of the ledger are lost together with their connection, until called. */
   dropAnswers(): () => void

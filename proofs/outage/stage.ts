@@ -36,7 +36,7 @@ export interface Stage {
   /** Straight to the database, past the proxies. */
   readonly sql: Sql
   readonly dataDir: string
-  /** Whether the database lies on a small disk of its own, which can be filled. */
+  /** True if the database is on a small disk of its own, which can be filled. */
   readonly hasSmallDisk: boolean
   /** `host:port` of every gateway process that was killed. */
   readonly killed: ReadonlySet<string>

@@ -12,7 +12,7 @@ export interface Verdict {
   readonly arrivals: readonly Arrival[]
   readonly charged: bigint
   readonly worth: bigint
-  /** What is wrong, in words; empty when the books agree. */
+  /** Problems in words; empty when the books agree. */
   readonly breaks: readonly string[]
 }
 
@@ -38,7 +38,7 @@ export function judge(
   return { seen, row, arrivals, charged, worth, breaks }
 }
 
-/** What holds of every record, whatever the call was. */
+/** Invariants of every record, whatever the call was. */
 function judgeRecord({ requestId, status }: Seen, row: RecordRow | undefined): string[] {
   if (requestId === undefined && status !== 0) return ['an answer without a request id']
   if (!row) return []
@@ -119,7 +119,7 @@ function judgeCharge(sheet: Sheet, judged: Judged, expected: string): string[] {
   }
 }
 
-/** What was stated in a whole answer is charged, whatever else is missing. */
+/** Usage stated in a complete answer is charged, whatever else is missing. */
 function leastOf(sheet: Sheet, { stated, answer }: Arrival): bigint {
   const isBanded = sheet.cards.some(({ from }) => from !== undefined)
   const isWhole = answer.startsWith('200 {') && !answer.includes('[object')

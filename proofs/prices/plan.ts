@@ -15,7 +15,7 @@ export type Dialect =
   | 'speech'
   | 'video'
 
-/** What the vendor will do. Input is counted when the request is there, by the bytes that came. */
+/** Planned behaviour of the vendor. Input is counted on arrival, by the received bytes. */
 export interface WorkPlan {
   /** Input tokens for 1,000 bytes of the body as received; 1,000 at most. */
   readonly tokensPerThousandBytes: number
@@ -38,7 +38,7 @@ export interface AnswerPlan {
   /** Vendors state the same figures in many forms; see answers/. */
   readonly form: string
   readonly placement: string
-  /** How the answer is broken, or absent. */
+  /** Way in which the answer is broken, or absent. */
   readonly breakage?: string
   /** Refused before any work, with this status. */
   readonly refusal?: number
@@ -82,7 +82,7 @@ export interface Arrival {
   readonly path: string
   readonly bytes: number
   readonly work: Work
-  /** What of it the answer states; equals `work` when all is stated. */
+  /** Part of it that the answer states; equals `work` when all is stated. */
   readonly stated: Work | undefined
   readonly worth: bigint
   readonly refused: boolean

@@ -6,7 +6,7 @@
 /** Quantities by unit. The names of units are the catalog's; nothing else is shared with it. */
 export type Counts = Readonly<Record<string, number>>
 
-/** How the vendor served a call. The first member of each list is the default. */
+/** Service conditions of a call. The first member of each list is the default. */
 export interface Served {
   readonly tier: 'standard' | 'flex' | 'fast' | 'ultrafast'
   readonly speed: 'standard' | 'fast'
@@ -45,7 +45,7 @@ export interface Sheet {
   readonly others?: Readonly<Record<string, Rates>>
   readonly maxOutput?: number
   readonly maxInput?: number
-  /** How the channel serves what names nothing, where its settings say so and answers do not. */
+  /** Channel settings that apply when an answer does not state the service conditions. */
   readonly usually?: Partial<Served>
   /** The hours in which the model is sold now, and what it costs in the others. */
   readonly clock?: { readonly now: 'peak' | 'off_peak'; readonly otherwise: Rates }

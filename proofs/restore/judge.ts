@@ -1,4 +1,4 @@
-/** What a restored database must know: all that was answered before, nothing that began after. */
+/** Expected content of a restored database: all acknowledged before, nothing begun after. */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { BookEntry } from '../../simulators/index.ts'
@@ -29,7 +29,7 @@ export async function readCharges(sql: Sql): Promise<Charges> {
   return new Map(rows.map((row) => [row.request_id, row.charged]))
 }
 
-/** What the audit of this database finds broken. */
+/** Invariants that the audit of this database finds broken. */
 export async function readBreaks(sql: Sql): Promise<string[]> {
   const { checks } = await audit(sql)
   const broken = checks.filter(({ ok }) => !ok)

@@ -16,14 +16,14 @@ import { type Moment, readBreaks } from './judge.ts'
 
 const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
 
-/** Where a backup is restored to. */
+/** Target of a restore. */
 export type Target = 'external' | 'embedded'
 
 export interface Copy extends Moment {
   readonly folder: string
 }
 
-/** What a restored database says; it is open until `close`. */
+/** Content of a restored database, open until `close`. */
 export interface RestoredCopy {
   readonly sql: Sql
   readonly url: string

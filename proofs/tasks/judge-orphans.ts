@@ -4,7 +4,7 @@ import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Call, isFindable, LANES, type Lane } from './lanes.ts'
 import type { Taken } from './orphan-vendor.ts'
 
-/** What a caller heard: a status, and the task's id where it got one. */
+/** Response to a caller: a status, and the task's id if there is one. */
 export interface Heard {
   readonly status: number | undefined
   readonly id?: string | undefined

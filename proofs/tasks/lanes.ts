@@ -15,7 +15,7 @@ export type Lane = (typeof LANES)[number]
 
 export interface Call {
   readonly lane: Lane
-  /** What the vendor sees; it names the call. */
+  /** Text that the vendor sees; it identifies the call. */
   readonly text: string
 }
 

@@ -58,7 +58,7 @@ interface Asked {
   readonly json: Sent
 }
 
-/** What creations of the three protocols carry. */
+/** Content of creations in the three protocols. */
 interface Sent {
   readonly model?: string
   readonly content?: readonly { readonly text?: string }[]

@@ -8,7 +8,7 @@ import type { Random } from '../../testbed/random.ts'
 
 export interface TakenTask {
   readonly id: string
-  /** What the caller wrote: it names the call. */
+  /** The caller's text: it identifies the call. */
   readonly text: string
   readonly model: string
   readonly takenAtMs: number

@@ -4,7 +4,7 @@
 export interface Family {
   generation: '1.0' | '1.5' | '2.0' | '2.5'
   seconds: readonly [number, number]
-  /** Whether -1 lets the model choose; to what, here. */
+  /** Value that the model chooses here for -1, if it may choose. */
   choosesSeconds: boolean
   defaultSeconds: number
   resolutions: readonly string[]
@@ -38,7 +38,7 @@ const ONE = {
 const OMNI = { images: 9, videos: 3, audios: 3, audioAlone: false }
 const TWO = { ...BASE, generation: '2.0', seconds: [4, 15], references: OMNI } as const
 
-/** By the id without vendor and date; the first that fits. */
+/** Finds a family by the id without vendor and date; the first match wins. */
 const FAMILIES: readonly [RegExp, Family][] = [
   [/seedance-1-0-pro-fast-/, { ...ONE, lastFrame: false, defaultResolution: '1080p' }],
   [/seedance-1-0-pro-/, { ...ONE, defaultResolution: '1080p' }],

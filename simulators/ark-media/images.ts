@@ -20,7 +20,7 @@ import { invalid, missing, sensitive, unknownMediaModel, unsupported } from './r
 
 const DAY_MS = 86_400_000
 const PIXELS_PER_TOKEN = 256
-/** How many a model makes that may choose and was given no limit. */
+/** Number of images from a model that may choose and has no limit set. */
 const CHOSEN_IMAGES = 3
 
 export const IMAGE_SCENARIOS: ScenarioName[] = [

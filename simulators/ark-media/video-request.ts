@@ -22,12 +22,12 @@ export interface VideoOrder {
   draft: boolean
   callbackUrl: string | undefined
   lastFrame: boolean
-  /** How long it may take before it expires. */
+  /** Lifetime until the task expires. */
   lifeSeconds: number
   echoes: Json
 }
 
-/** What a model that may choose chooses. */
+/** Value chosen by a model that may choose. */
 const CHOSEN_SECONDS = 8
 const FLAGS = ['return_last_frame', 'generate_audio', 'draft', 'camera_fixed', 'watermark']
 const FIRST_GENERATION_ONLY = ['seed', 'camera_fixed', 'frames']

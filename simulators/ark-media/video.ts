@@ -20,7 +20,7 @@ const PATH = '/contents/generations/tasks'
 interface Made extends VideoOrder {
   tokens: number
   film: Film
-  /** Where this simulator was reached, for the addresses of its files. */
+  /** Base URL of this simulator, for the URLs of its files. */
   origin: string
   videoUrl?: string
   lastFrameUrl?: string

@@ -13,7 +13,7 @@ export interface BookEntry {
   billed: boolean
   at: number
   status: number
-  /** Why nothing, or less than everything, was billed. */
+  /** Reason why nothing, or less than everything, was billed. */
   reason?: string
   /** From `[[call:ID]]` in the text that the caller sent. */
   marker?: string
@@ -51,7 +51,7 @@ export class Book {
     this.totalsOnly = options.totalsOnly
   }
 
-  /** How many generations have begun and are not yet in the book. */
+  /** Number of generations that have begun and are not yet in the book. */
   get open(): number {
     return this.generating
   }

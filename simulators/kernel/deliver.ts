@@ -19,7 +19,7 @@ import { nextTurn, sleep } from './sleep.ts'
 export interface Delivery {
   book: Book
   timeScale: number
-  /** How many events of a stream without delays share one write to the socket. */
+  /** Number of events per socket write in a stream without delays. */
   eventsPerWrite: number
 }
 

@@ -25,7 +25,7 @@ export interface Exchange {
   chunkDelayMs: number
 }
 
-/** What the vendor bills for an answer that was generated to its end. */
+/** Vendor's bill for a complete answer. */
 export interface Charge {
   model: string
   units: Units
@@ -37,7 +37,7 @@ export interface Charge {
 
 export interface Frame {
   data: string | Buffer
-  /** How much of the growing unit this frame carries. */
+  /** Amount of the growing unit in this frame. */
   units?: number
 }
 

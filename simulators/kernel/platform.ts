@@ -7,7 +7,7 @@ export interface Platform {
   timers: Timers
   /** Multiplies every delay and every time to live. */
   timeScale: number
-  /** Where generated files are fetched; see `media/shelf.ts`. */
+  /** Base URL of generated files; see `media/shelf.ts`. */
   shelf: Shelf
 }
 

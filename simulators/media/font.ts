@@ -108,7 +108,7 @@ export interface Bitmap {
   set: (column: number, row: number) => boolean
 }
 
-/** What stands for one character: its glyph, or a box with its code point in hexadecimal. */
+/** Glyph of a character, or a box with its code point in hexadecimal. */
 export function glyphOf(character: string): Bitmap {
   const glyph = GLYPHS[character]
   if (glyph === undefined) return boxOf(character)

@@ -30,7 +30,7 @@ export function encodeMp4(track: Track): Buffer {
   return Buffer.concat([type, head, note, box('mdat', ...samples)])
 }
 
-/** What `encodeMp4` noted; undefined for files from elsewhere. */
+/** Metadata written by `encodeMp4`; undefined for files from elsewhere. */
 export function noteOf(file: Buffer): unknown {
   for (let at = 0; at + 8 <= file.length; ) {
     const size = file.readUInt32BE(at)

@@ -36,7 +36,7 @@ interface Made extends MinimaxOrder {
   inputSeconds: number
   taskType: string
   videoUrl?: string
-  /** Whether the address for calls back has answered the challenge. */
+  /** True once the callback URL has answered the challenge. */
   challenge: Promise<boolean>
 }
 

@@ -3,7 +3,7 @@ import type { Json } from '../kernel/checks.ts'
 import { type Sentence, sentencesOf, sentenceText } from './recording.ts'
 import type { MinutesRequest } from './request.ts'
 
-/** By the name of the result field; only what was asked for. */
+/** Keyed by the name of the result field; only requested ones. */
 export function documentsOf(request: MinutesRequest, seconds: number): Record<string, unknown> {
   const { language, speakers, summary, chapters, todos, questions, target } = request
   const sentences = sentencesOf(seconds, language, speakers)

@@ -31,7 +31,7 @@ export function outcome(code: number, body: unknown = {}, message = MESSAGES[cod
 export const refused = (message: string, code = INVALID): Refused =>
   new Refused({ status: 200, code: String(code), message })
 
-/** What the product refuses stands in headers; what its gateway refuses, in an HTTP status. */
+/** The product's refusals are in headers, its gateway's in an HTTP status. */
 export function recordingFailure(exchange: Exchange, failure: Failure): WholeReply {
   if (failure.status !== 200 && !exchange.scenario.has('error-200')) {
     return speechFailure(exchange, failure)

@@ -11,7 +11,7 @@ export interface Recording {
   ready: boolean
   seconds: number
   silent: boolean
-  /** What a simulator has spoken there, else empty. */
+  /** Text that a simulator has spoken there, else empty. */
   words: SpokenWord[]
   problem: ProbeProblem | undefined
 }
@@ -70,7 +70,7 @@ export function sentencesOf(seconds: number, language: string, speakers: number)
   })
 }
 
-/** What was really said, where that is known, the speakers in turn. */
+/** The actual text, if known, with speakers alternating. */
 export function sentencesHeard({ words }: Recording, speakers: number): Sentence[] {
   const sentences: Sentence[] = []
   let open: SpokenWord[] = []

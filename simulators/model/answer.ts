@@ -67,7 +67,7 @@ export function answerTo(conversation: Conversation, script: Script): Answer {
   }
 }
 
-/** How often the model has called tools since the user last spoke. */
+/** Number of tool calls since the last user message. */
 const roundOf = (conversation: Conversation): number =>
   currentTurn(conversation.turns).filter((turn) => turn.calls).length
 

@@ -23,7 +23,7 @@ export interface Conversation {
   stop: string[]
 }
 
-/** What was said since the model last finished: directives of earlier turns are spent. */
+/** Messages since the model last finished: directives of earlier turns are spent. */
 export function currentTurn(turns: Turn[]): Turn[] {
   const before = turns.slice(0, -1)
   const last = before.findLastIndex((turn) => turn.role === 'assistant' && !turn.calls)

@@ -4,7 +4,7 @@ import type { Voice } from './audio/render.ts'
 import { refused } from './errors.ts'
 
 export interface SpeechRequest {
-  /** What is billed: the text, or the ssml without its tags. */
+  /** Billed text: the text, or the ssml without its tags. */
   billedText: string
   voice: Voice
   subtitles: boolean

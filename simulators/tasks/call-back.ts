@@ -49,7 +49,7 @@ async function delivered(url: string, body: string, timeoutMs: number): Promise<
   }
 }
 
-/** Whether the receiver echoes a challenge as JSON, as some vendors ask before they call back. */
+/** Returns true if the receiver echoes a challenge as JSON, as some vendors require. */
 export async function passesChallenge(url: string, timeoutMs: number): Promise<boolean> {
   const challenge = randomBytes(16).toString('hex')
   try {

@@ -15,11 +15,11 @@ export interface TaskRules<Order> {
   /** Not scaled, as everything here that ends in Ms. */
   queueMs: number
   runMs: (order: Order) => number
-  /** How long a task may take before it expires; infinite where a vendor knows no such state. */
+  /** Lifetime of a task before it expires; infinite where a vendor has no such state. */
   lifeMs: (order: Order) => number
-  /** How long a record can be read. */
+  /** Time for which a record can be read. */
   recordMs: number
-  /** What becomes of a task that ran to its end without a scenario that says otherwise. */
+  /** Outcome of a task that completes without a scenario. */
   end: (task: Task<Order>) => Ending
   /** The vendor's words for a failure that was asked for. */
   failure: (code: string | undefined) => { code: string; message: string }

@@ -10,7 +10,7 @@ export interface Ending {
   state: 'succeeded' | 'failed'
   /** The vendor's code and message, of a failure. */
   error?: { code: string; message: string }
-  /** What a success costs. */
+  /** Bill of a success. */
   units?: Units
 }
 

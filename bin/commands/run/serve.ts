@@ -63,7 +63,7 @@ function outliveClosedPipe(): void {
   process.stdout.removeAllListeners('error').on('error', () => undefined)
 }
 
-/** What a failed start had opened already (timers, sockets) would keep the process alive. */
+/** Resources that a failed start had opened (timers, sockets) would keep the process alive. */
 function quit(error: unknown): never {
   console.error(describeCommandFailure(error))
   process.exit(1)

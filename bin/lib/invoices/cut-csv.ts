@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface CsvRow {
-  /** Where it begins in the file, from 1. */
+  /** Line at which it begins in the file, from 1. */
   readonly line: number
   readonly fields: readonly string[]
 }

@@ -1,4 +1,4 @@
-/** What a vendor's export says, whatever its format: rows by day and model. */
+/** Content of a vendor's export in any format: rows by day and model. */
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface InvoiceRow {

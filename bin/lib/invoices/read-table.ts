@@ -9,7 +9,7 @@ import {
   readMoney,
 } from './invoice.ts'
 
-/** What a column may be: these, or any of our units. */
+/** Kinds of columns: these, or any price unit. */
 export type ColumnMap = Readonly<Record<string, string>>
 
 const KNOWN = ['date', 'model', 'amount', 'currency', 'requests'] as const
@@ -30,7 +30,7 @@ const BILL_HEADERS: Readonly<Record<string, readonly string[]>> = {
 }
 const CSV_COLUMN_HINT = 'name the columns with --map date=…,model=…,amount=…'
 
-/** Whether these are the headers of the vendor's bill. */
+/** Returns true if these are the headers of the vendor's bill. */
 export function isBill(headers: readonly string[]): boolean {
   return headers.includes('应付金额') || (headers.includes('账期') && headers.includes('产品'))
 }

@@ -20,7 +20,7 @@ export interface BillComparison {
   readonly ourModels: readonly string[] | null
   readonly vendor: Side
   readonly ours: Side
-  /** What the vendor has more than we: nano-units, or in an export of usage alone tokens. */
+  /** The vendor's figure minus the records': nano-units, or tokens in an export without amounts. */
   readonly difference: bigint
   readonly within: boolean
 }

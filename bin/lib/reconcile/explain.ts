@@ -1,4 +1,4 @@
-/** Which calls may explain a difference: kinds of calls that vendors count otherwise than we do. */
+/** Lists calls that may explain a difference: kinds of calls that vendors count differently. */
 import type { TransactionSql } from 'postgres'
 import {
   type CandidateKind,
@@ -34,7 +34,7 @@ export const KIND_TEXTS: Readonly<Record<CandidateKind, string>> = {
   uncharged_cost: 'submissions that nobody was charged for',
 }
 
-/** What can be why the vendor has more, and why it has less. */
+/** Possible reasons for a higher and for a lower figure of the vendor. */
 const MORE: ReadonlySet<string> = new Set([
   'unknown_cost',
   'uncertain_basis',

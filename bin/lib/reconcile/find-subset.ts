@@ -1,4 +1,4 @@
-/** Which amounts add up to a sum, where that is found quickly. */
+/** Finds amounts that add up to a sum, if that can be found quickly. */
 interface Item {
   readonly id: string
   readonly amount: bigint

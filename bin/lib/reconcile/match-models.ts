@@ -1,4 +1,4 @@
-/** Which of our upstream models a vendor's name means. */
+/** Matches a vendor's model name with upstream models. */
 export interface ModelNames {
   /** The name under which a vendor's rows are compared. */
   ofVendor(name: string): string

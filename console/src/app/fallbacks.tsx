@@ -1,4 +1,4 @@
-/** What stands in a page's place when there is none, or it broke. */
+/** Shown in place of a page that does not exist or failed. */
 import { Center } from '@mantine/core'
 import type { ErrorComponentProps } from '@tanstack/react-router'
 import { ButtonLink } from '../components/links.tsx'

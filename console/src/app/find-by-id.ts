@@ -16,7 +16,7 @@ const at = (path: string, ...parameters: readonly string[]): Place => ({
   parameters: parameters.length > 0 ? parameters : ['id'],
 })
 
-/** By the id's own prefix. */
+/** Recognises an id by its prefix. */
 const PLACES: Readonly<Record<string, Places>> = {
   req: { customer: at('/usage'), operator: at('/operator/calls', 'request_id', 'id') },
   task: { customer: at('/tasks'), operator: at('/operator/tasks', 'id', 'task') },

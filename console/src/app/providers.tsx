@@ -1,4 +1,4 @@
-/** What every page stands in: language, look, the cache of the API's answers, notices. */
+/** Context of every page: language, appearance, the API response cache, notices. */
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'

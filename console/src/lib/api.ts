@@ -27,7 +27,7 @@ export type RequestOf<Key extends AdminKey> = Loose<AdminRequest<Key>>
 export class ApiError extends Error {
   readonly status: number
   readonly type: string
-  /** What to name when asking for help. */
+  /** Request id to quote in a support request. */
   readonly requestId: string | undefined
 
   constructor(status: number, type: string, message: string, requestId?: string) {

@@ -122,7 +122,7 @@ export function formatDuration(milliseconds: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`
 }
 
-/** What is left or went by, for a countdown: `22h`, `45m`, `30s`. */
+/** Formats a remaining or elapsed time for a countdown: `22h`, `45m`, `30s`. */
 export function formatSpan(milliseconds: number, language: Language): string {
   const seconds = Math.max(0, milliseconds / 1_000)
   const [unit, size] = STEPS.find(([, step]) => seconds >= step) ?? (['second', 1] as const)

@@ -52,7 +52,7 @@ export function useMessages<Texts extends Readonly<Record<string, string>>>(
   }
 }
 
-/** What was chosen here before, else what the browser asks for. */
+/** The language chosen here before, else the browser's preference. */
 function preferred(): Language {
   const stored = localStorage.getItem(STORED)
   if (stored === 'en' || stored === 'zh') return stored

@@ -3,7 +3,7 @@ import { useUrlState } from './url-state.ts'
 
 type Values<Name extends string> = Readonly<Record<Name, string>>
 
-/** What a filter's field is given. */
+/** Value of a filter's field. */
 interface Field {
   readonly value: string
   readonly onChange: (value: string) => void

@@ -1,4 +1,4 @@
-/** Who is signed in, and which account the customer pages show. */
+/** The signed-in user and the account of the customer pages. */
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react'
 import type { AdminAnswer } from './api.ts'
 

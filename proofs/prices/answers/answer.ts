@@ -1,4 +1,4 @@
-/** Which answer a path of the vendor gives. */
+/** Selects the vendor's answer for a path. */
 
 import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'

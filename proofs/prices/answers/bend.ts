@@ -5,7 +5,7 @@ import type { Json } from './usage.ts'
 export type Remains = 'none' | 'input' | 'output'
 
 interface Bend {
-  /** What of the usage is a whole number from 0 to 2^53 after it. */
+  /** Part of the usage that is still an integer from 0 to 2^53 afterwards. */
   readonly remains: Remains
   readonly apply: (usage: Json) => unknown
 }

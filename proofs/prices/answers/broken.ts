@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib'
 import { drip, endlessLine, flood, type Piece, type Script } from './script.ts'
 
-/** How much of the usage has gone out when a cut comes. */
+/** Amount of usage sent before a cut. */
 export type Cut = 'before content' | 'before usage' | 'after usage'
 
 export const CUTS: Readonly<Record<string, { readonly at: Cut; readonly how: 'reset' | 'end' }>> = {

@@ -1,4 +1,4 @@
-/** What the vendor writes on the socket, piece by piece. */
+/** Pieces that the vendor writes to the socket. */
 
 export interface Wait {
   readonly waitMs: number

@@ -47,7 +47,7 @@ const plain: Form = (work, reasoning) => {
   }
 }
 
-/** Whether the totals alone say all. */
+/** True if the totals alone are complete. */
 function isSimple(work: Work): boolean {
   const { fresh } = inputParts(work)
   return fresh === total(inputParts(work)) && count(work, 'audio_output_token') === 0

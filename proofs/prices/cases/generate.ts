@@ -30,7 +30,7 @@ const PATHS: Readonly<Record<TextDialect, string>> = {
 
 const BODIES = { chat: chatBody, responses: responsesBody, messages: messagesBody }
 const WORST_PICTURE = 36_000
-/** Of so many cases, the first few are one conversation that the vendor keeps. */
+/** Number of cases, of which the first few are one conversation that the vendor stores. */
 const CHAIN_EVERY = 120
 const CHAIN_STEPS = 4
 const POOR_SHARE = 0.02

@@ -7,7 +7,7 @@ export interface Mutation {
   /** Must stand exactly once in the file. */
   readonly find: string
   readonly replace: string
-  /** Where the cases begin of which some must fail; at the first when absent. */
+  /** Start of the cases of which some must fail; the first by default. */
   readonly first?: number
   /** Test files that must fail; the price proof when absent. */
   readonly tests?: readonly string[]

@@ -170,7 +170,7 @@ const MODES: readonly Ask[] = [
   ask('thinking', { enable_thinking: true }, { served: { thinking: 'on' }, reasoning: 7 }),
 ]
 
-/** By `dialect model`: what that model sells. */
+/** Features that a model sells, keyed by `dialect model`. */
 export const SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-tiers': TIERS,
   'responses pp-tiers': [...TIERS, ...HOSTED, ...HOSTED],
@@ -193,7 +193,7 @@ const NO_TIERS: readonly Ask[] = [
 
 const HOUR = { cache_control: { type: 'ephemeral', ttl: '1h' } }
 
-/** What pp-plain and pp-claude-few have no price for: refused before anything is sent. */
+/** Features without a price in pp-plain and pp-claude-few: refused before anything is sent. */
 export const NOT_SOLD: Readonly<Record<string, readonly Ask[]>> = {
   'chat pp-plain': [
     ...NO_TIERS,

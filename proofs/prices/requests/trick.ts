@@ -1,4 +1,4 @@
-/** What a trick is, and how tricks put things into a request. */
+/** Type of a trick, and helpers that insert tricks into a request. */
 import type { Body } from './ordinary.ts'
 
 export interface Trick {

@@ -18,7 +18,7 @@ export interface Pass {
   readonly counts: Counts
 }
 
-/** What the vendor did for a call, and so what it bills. */
+/** Work that the vendor did for a call, and therefore bills. */
 export interface Work {
   readonly counts: Counts
   readonly served: Served

@@ -1,4 +1,4 @@
-/** What of a call's work the answer states, once it is broken. */
+/** Part of a call's work that the answer states, once it is broken. */
 import { BENDS } from '../answers/bend.ts'
 import { CUTS } from '../answers/broken.ts'
 import type { Case } from '../plan.ts'

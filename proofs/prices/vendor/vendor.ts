@@ -19,7 +19,7 @@ export interface Vendor {
   readonly url: string
   /** Cases that may arrive from now on. */
   expect(cases: readonly Case[]): void
-  /** What arrived for a case, in order. */
+  /** Requests received for a case, in order. */
   arrivals(caseId: number): readonly Arrival[]
   /** Forgets a case that is over. */
   forget(caseId: number): void

@@ -20,7 +20,7 @@ const KEYS = new Set([
   'speed',
   'stream_format',
 ])
-/** What these simulators can make for real; aac and flac they cannot. */
+/** Formats that these simulators can encode; aac and flac are not among them. */
 const TYPES: Record<string, string> = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',

@@ -4,7 +4,7 @@ import { badType, badValue, invalid, missing } from '../errors.ts'
 
 const ROLES = ['assistant', 'system', 'developer', 'user']
 
-/** What each kind of item must have; kinds that are not listed here are refused. */
+/** Required members of each kind of item; kinds not listed here are refused. */
 const REQUIRED: Record<string, string[]> = {
   message: ['role', 'content'],
   function_call: ['call_id', 'name', 'arguments'],

@@ -58,7 +58,7 @@ function checkInput({ input }: Json): void {
 
 interface Place {
   at: string
-  /** Whether kinds of tools that are not known are refused. */
+  /** True if unknown kinds of tools are refused. */
   strict: boolean
 }
 

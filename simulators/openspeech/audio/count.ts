@@ -3,7 +3,7 @@
 const WINDOW_SECONDS = 0.005
 const SILENCE_SECONDS = 0.025
 
-/** How many tones with silence between them 16-bit mono little-endian samples hold. */
+/** Counts the tones, separated by silence, in 16-bit mono little-endian samples. */
 export function countSyllables(pcm: Buffer, sampleRate: number): number {
   const levels = levelsOf(pcm, Math.round(sampleRate * WINDOW_SECONDS))
   const threshold = Math.max(200, 0.1 * Math.max(0, ...levels))

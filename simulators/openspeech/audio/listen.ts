@@ -36,7 +36,7 @@ export function listen(file: Buffer): Recording | undefined {
   }
 }
 
-/** Of the tag that players write before an MP3: seven bits of each byte count. */
+/** Size of the tag that players write before an MP3: seven bits of each byte count. */
 function tagBytes(file: Buffer): number {
   return [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((file[at] ?? 0) & 0x7f), 0) + 10
 }

@@ -15,7 +15,7 @@ export interface Voice {
 
 export interface Fragment {
   audio: Buffer
-  /** Where the fragment ends, in units of the timeline. */
+  /** End of the fragment, in units of the timeline. */
   end: number
 }
 

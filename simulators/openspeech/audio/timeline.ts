@@ -53,7 +53,7 @@ function pitchOf(word: string): number {
   return [...word].reduce((sum, one) => sum + (one.codePointAt(0) ?? 0), 0) % 8
 }
 
-/** Which syllable sounds in each unit, `undefined` for silence. */
+/** Syllable of each unit, `undefined` for silence. */
 export function unitsOf(timeline: Timeline): (Syllable | undefined)[] {
   const sounding: (Syllable | undefined)[] = new Array(timeline.units).fill(undefined)
   for (const syllable of timeline.syllables) {

@@ -32,7 +32,7 @@ export function bitOf(mark: Buffer, at: number): number {
 
 export interface Heard {
   word: string
-  /** Where in the sound it begins: a sample of PCM, a byte of anything else. */
+  /** Start within the audio: a sample of PCM, a byte of anything else. */
   at: number
 }
 
@@ -45,7 +45,7 @@ export class SampleListener {
   private collecting = false
   private from = 0
 
-  /** How many samples have come. */
+  /** Number of samples received. */
   get samples(): number {
     return this.heard
   }

@@ -1,6 +1,6 @@
 // Protocol buffers by hand, as far as this service needs them: varints, bytes and 32-bit floats.
 
-/** What a field holds: a number, or bytes that may be text or a message of its own. */
+/** Value of a field: a number, or bytes that may be text or a nested message. */
 export type Fields = Map<number, (number | Buffer)[]>
 
 /** Throws where the bytes are no message. Unknown fields are kept, and of no consequence. */

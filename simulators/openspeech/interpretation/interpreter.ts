@@ -16,7 +16,7 @@ export interface Sentence {
 
 export interface Heard {
   sentences: Sentence[]
-  /** How long it has been silent, when a new second of silence has passed. */
+  /** Duration of the silence, when another second of it has passed. */
   mutedMs: number | undefined
 }
 
@@ -57,7 +57,7 @@ export class Interpreter {
     return { sentences, mutedMs }
   }
 
-  /** What was being said when the sound ended. */
+  /** Sentence that was unfinished when the audio ended. */
   finish(): Sentence[] {
     if (this.words.length > 0) return [this.sentence(joinWords(this.words))]
     if (this.silentMs > 0 || this.heardMs - this.endMs < UNHEARD_MS / 4) return []

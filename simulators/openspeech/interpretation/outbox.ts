@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws'
 import type { Exchange } from '../../kernel/exchange.ts'
 import { sleep } from '../../kernel/sleep.ts'
 
-/** What struck: `error-mid` is for the session to report. */
+/** Scenario that struck: `error-mid` is for the session to report. */
 export type Struck = 'silenced' | 'gone' | 'error'
 
 export class Outbox {

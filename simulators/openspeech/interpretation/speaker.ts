@@ -23,7 +23,7 @@ export class Speaker {
     this.speaking = speaking
   }
 
-  /** How much has been said. */
+  /** Amount of speech so far. */
   get spokenMs(): number {
     return Math.round(this.units * UNIT_SECONDS * 1000)
   }
@@ -46,7 +46,7 @@ export class Speaker {
     return [Buffer.concat([this.headers, opening]), ...rest]
   }
 
-  /** What closes the sound; nothing for samples, and nothing when none was made. */
+  /** Final bytes of the audio; none for samples, and none without audio. */
   end(): Buffer | undefined {
     return this.isOgg && this.units > 0 ? this.ogg.pages([undefined], 0, true) : undefined
   }

@@ -1,4 +1,4 @@
-/** What is drawn within a chart: its axes, its columns, its lines. */
+/** Marks within a chart: axes, columns, lines. */
 import { useLanguage } from '../../lib/i18n.tsx'
 import type { BucketStep } from './fill-buckets.ts'
 import type { Point, Series } from './points.ts'
@@ -6,7 +6,7 @@ import { labelledSlots } from './scale.ts'
 import { slotLabel } from './slot-label.ts'
 import classes from './time-chart.module.css'
 
-/** Where things stand, in pixels. */
+/** Positions in pixels. */
 export interface PlotArea {
   readonly left: number
   readonly right: number

@@ -13,7 +13,7 @@ export function axisMarks(max: number, count = 3): readonly number[] {
   return marks
 }
 
-/** Which of `count` slots get a label, so that at most `room` of them do; the last one does. */
+/** Returns which of `count` slots get a label: at most `room`, the last one always included. */
 export function labelledSlots(count: number, room: number): ReadonlySet<number> {
   const every = Math.max(1, Math.ceil(count / Math.max(1, room)))
   const slots = new Set<number>()

@@ -11,10 +11,10 @@ interface ConfirmDialogProps {
   readonly isOpen: boolean
   readonly title: string
   readonly children?: ReactNode
-  /** What the button says: the act, never "OK". */
+  /** Label of the button: the action, never "OK". */
   readonly act: string
   readonly isDangerous?: boolean
-  /** What it throws is shown; otherwise the dialog closes. */
+  /** An error that it throws is shown; otherwise the dialog closes. */
   readonly onConfirm: () => Promise<unknown>
   readonly onClose: () => void
 }

@@ -1,4 +1,4 @@
-/** Why a form was refused, where screen readers notice it. */
+/** The reason why a form was refused, announced to screen readers. */
 import { Text } from '@mantine/core'
 import { useErrorText } from '../state/error-state.tsx'
 

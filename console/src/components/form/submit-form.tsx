@@ -7,7 +7,7 @@ import { Refusal } from './refusal.tsx'
 import { readFields, useSubmit } from './use-submit.ts'
 
 interface SubmitFormProps {
-  /** What the button says. */
+  /** Label of the button. */
   readonly act: string
   /** Gets the named fields; what it throws is shown. */
   readonly onSend: (fields: Readonly<Record<string, string>>) => Promise<void>

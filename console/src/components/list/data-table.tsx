@@ -135,7 +135,7 @@ function labelOf<Row>({ header }: Column<Row>): string | undefined {
 
 const EXPECTED_ROWS = ['60%', '45%', '70%', '52%', '64%', '48%'] as const
 
-/** Where the rows will be, so that nothing jumps when they come. */
+/** Placeholder for the rows, so that the layout does not shift when they load. */
 function Expected<Row>({ columns }: { readonly columns: readonly Column<Row>[] }) {
   return EXPECTED_ROWS.map((width) => (
     <Table.Tr key={width} aria-hidden className={classes.row}>

@@ -1,4 +1,4 @@
-/** What stands in place of an empty list: the next step, or a way out of the filters. */
+/** Content of an empty list: the next step, or a way to clear the filters. */
 import { Button } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { IconName } from '../icon.tsx'

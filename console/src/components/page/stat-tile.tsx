@@ -8,9 +8,9 @@ interface StatTileProps {
   readonly label: string
   readonly value: ReactNode
   readonly note?: ReactNode
-  /** What the figure means, for whoever points at it. */
+  /** Explanation of the figure, shown on hover. */
   readonly hint?: string
-  /** Where the figure comes from. */
+  /** Link to the source of the figure. */
   readonly to?: string
   readonly search?: Readonly<Record<string, string>>
 }

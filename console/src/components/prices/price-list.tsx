@@ -12,7 +12,7 @@ interface PriceListProps {
     readonly amount: string
     readonly when?: Readonly<Record<string, unknown>> | undefined
   }[]
-  /** How many lines to show before the rest is only counted. */
+  /** Number of lines shown before the rest is only counted. */
   readonly most?: number
 }
 

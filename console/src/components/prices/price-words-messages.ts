@@ -1,4 +1,4 @@
-/** What is sold, and when a price holds, in words. */
+/** Texts of price units and conditions. */
 import { defineMessages } from '../../lib/texts.ts'
 
 export const messages = defineMessages(

@@ -38,7 +38,7 @@ export function ErrorState({ error, title, onRetry }: ErrorStateProps) {
   )
 }
 
-/** What to say of an error: the server's own public text. */
+/** Returns the text for an error: the server's own public text. */
 export function useErrorText(): (error: Error) => string {
   const t = useMessages(messages)
   return (error) =>

@@ -1,4 +1,4 @@
-/** What the list says of a key. */
+/** Columns of the key list. */
 import { Progress, Stack, Text } from '@mantine/core'
 import type { Column } from '../../components/list/data-table.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'

@@ -1,4 +1,4 @@
-/** What an owner can do with a key; everybody can see what it did. */
+/** Actions of an owner on a key; every member can see its calls. */
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -6,7 +6,7 @@ import { useAdmin } from '../../lib/use-admin.ts'
 import type { ApiKey } from './api-key.ts'
 import { messages } from './messages.ts'
 
-/** What stands in the fields while they are edited. */
+/** Values of the fields while they are edited. */
 export interface KeyDraft {
   readonly name: string
   readonly models: readonly string[]

@@ -1,4 +1,4 @@
-/** Who did what, the newest first. */
+/** The audit log, newest first. */
 import { Stack, Text } from '@mantine/core'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'

@@ -46,7 +46,7 @@ function toText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What the form begins with: the channel's settings, else the defaults. Secrets begin empty. */
+/** Initial values of the form: the channel's settings, else the defaults. Secrets start empty. */
 export function readValues(fields: readonly Field[], settings: Schema): SettingValues {
   const entries = fields.map(({ name, kind, initial }) => {
     const current = settings[name]

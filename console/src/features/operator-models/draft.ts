@@ -12,7 +12,7 @@ export interface RouteDraft {
   readonly upstreamModel: string
   readonly priority: string
   readonly weight: string
-  /** What the upstream takes; none: unknown. */
+  /** Upstream costs; none: unknown. */
   readonly costs: readonly PriceDraft[]
 }
 

@@ -156,7 +156,7 @@ function useColumns(): Column<Row>[] {
   ]
 }
 
-/** What wants looking at first: a loss, then what does not work, then what is planned. */
+/** Sort order: losses, then problems, then planned prices. */
 function ModelState({ row }: { readonly row: Row }) {
   const t = useMessages(messages)
   const say = useProblemWords()

@@ -1,4 +1,4 @@
-/** What an operator should look at in a model's prices, in words. */
+/** Problems with a model's prices, in words. */
 import { Alert } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { usePriceWords } from '../../components/prices/price-words.ts'

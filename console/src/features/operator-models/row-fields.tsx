@@ -28,7 +28,7 @@ function RemoveRow({ onRemove }: { readonly onRemove: () => void }) {
 
 interface PriceRowsProps extends RowsProps<PriceDraft> {
   readonly title: string
-  /** What the button says that adds a row. */
+  /** Label of the button that adds a row. */
   readonly act: string
 }
 

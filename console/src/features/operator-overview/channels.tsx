@@ -1,4 +1,4 @@
-/** Which channels serve, and which need a person. */
+/** Health of the channels, unusable ones included. */
 import { Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
 import { Panel } from '../../components/page/panel.tsx'

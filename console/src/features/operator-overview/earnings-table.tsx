@@ -29,7 +29,7 @@ export function readEarningsOrder(text: string): EarningsOrder {
   return ORDERS.find((one) => one === text) ?? 'revenue'
 }
 
-/** What stands first: the largest, but of margins the smallest, which want looking at. */
+/** Sort order: largest first, but smallest first for margins, which need attention. */
 const RANKS: Readonly<Record<EarningsOrder, (row: Earner) => number>> = {
   revenue: ({ revenue }) => -Number(revenue),
   cost: ({ upstream_cost: cost }) => -Number(cost),
@@ -44,11 +44,11 @@ const SHOWN_MIN = 0.0005
 
 interface EarningsTableProps {
   readonly title: string
-  /** What a name is: the head of its column. */
+  /** Header of the name column. */
   readonly what: string
   readonly rows: readonly Earner[]
   readonly order: EarningsOrder
-  /** Where a name leads. */
+  /** Target of a name's link. */
   readonly linkOf: (name: string) => { to: string; search: Readonly<Record<string, string>> }
 }
 

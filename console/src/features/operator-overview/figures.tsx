@@ -35,7 +35,7 @@ export function OperatorFigures({ overview }: { readonly overview: OperatorOverv
   )
 }
 
-/** What is there at this moment, in no currency. */
+/** Current figures without a currency. */
 function Now({ overview }: { readonly overview: OperatorOverview }) {
   const t = useMessages(messages)
   const { language } = useLanguage()
@@ -64,7 +64,7 @@ function Money({ amount, currency }: { readonly amount: string; readonly currenc
   return <MoneyText amount={amount} currency={currency} places={2} />
 }
 
-/** What came in, what upstreams take of it, and what remains where both are known. */
+/** Revenue, upstream cost, and the margin where both are known. */
 function Earnings({ figures }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
@@ -103,7 +103,7 @@ function Earnings({ figures }: TilesProps) {
   )
 }
 
-/** What nobody paid: only shown when there is any. */
+/** Upstream cost that nobody paid; shown only if there is any. */
 function NotCharged({ figures }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()

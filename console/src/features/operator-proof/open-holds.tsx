@@ -1,4 +1,4 @@
-/** What is frozen now, by how long it has been: an old hold is a question. */
+/** Open holds by age: an old hold needs investigation. */
 import { Table, Text } from '@mantine/core'
 import { Panel } from '../../components/page/panel.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'

@@ -1,4 +1,4 @@
-/** Whether the books agree, live: figures at once, the whole audit on demand. */
+/** The state of the books: figures at once, the whole audit on demand. */
 import { Stack } from '@mantine/core'
 import { type Column, DataTable } from '../../components/list/data-table.tsx'
 import { EmptyState } from '../../components/list/empty-state.tsx'

@@ -1,4 +1,4 @@
-/** How far the books are sealed, and the last statement about them that was signed. */
+/** Extent of the sealed entries, and the last signed checkpoint. */
 import { Text } from '@mantine/core'
 import { Panel } from '../../components/page/panel.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'

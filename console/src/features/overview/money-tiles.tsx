@@ -1,4 +1,4 @@
-/** What there is, what is frozen, what is owed and what today cost: kept up to date. */
+/** Tiles for available, held, owed and today's spend, kept up to date. */
 
 import { StatTile, StatTiles } from '../../components/page/stat-tile.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'

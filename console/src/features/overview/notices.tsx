@@ -1,4 +1,4 @@
-/** What needs somebody's attention, each with the way to where it is mended. */
+/** Notices that need attention, each with a link to the page that resolves it. */
 import { ButtonLink } from '../../components/links.tsx'
 import { Notice } from '../../components/state/notice.tsx'
 import { formatMoney, formatNumber, isZero } from '../../lib/format.ts'

@@ -1,4 +1,4 @@
-/** Who and what the money went to. */
+/** Spend by model and by key. */
 import { type Share, ShareList } from '../../components/charts/share-list.tsx'
 import { Panel } from '../../components/page/panel.tsx'
 import { formatMoney, formatNumber, placesFor } from '../../lib/format.ts'

@@ -1,4 +1,4 @@
-/** What can be tried: each capability is a chunk of its own, fetched when it is chosen. */
+/** The playground's capabilities: each is a chunk, loaded when it is chosen. */
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react'
 import type { IconName } from '../../components/icon.tsx'
 import { Bench, type BenchProps } from './frame/bench.tsx'

@@ -1,4 +1,4 @@
-/** What is asked for besides the password: an app, passkeys, and the way out when they are lost. */
+/** Second factors: an authenticator app, passkeys, and recovery codes. */
 import { Divider, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** What the operator allows the account: told here, changed among the operator pages. */
+/** Limits set by the operator: shown here, changed on the operator pages. */
 import { formatNumber } from '../../lib/format.ts'
 import { useLanguage, useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

@@ -1,4 +1,4 @@
-/** Who belongs to the account; owners invite, change and take out. */
+/** Members of the account; owners invite, change and remove them. */
 import { ActionIcon, Badge, Group, Menu, Text } from '@mantine/core'
 import { useState } from 'react'
 import { ConfirmDialog } from '../../components/form/confirm-dialog.tsx'

@@ -1,4 +1,4 @@
-/** Who one is here, and the password. */
+/** The user's name, language and password. */
 import { PasswordInput, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../components/form/dialog.tsx'

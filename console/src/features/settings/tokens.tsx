@@ -16,7 +16,7 @@ import { messages } from './token-messages.ts'
 
 type Token = AdminAnswer<'GET /profile/tokens'>['data'][number]
 
-/** Of those that have ended, the newest tell why a script was refused. */
+/** Of the ended tokens, the newest explain why a script was refused. */
 const ENDED_SHOWN = 3
 
 export function OwnTokens() {

@@ -66,7 +66,7 @@ export function StepUpDialog() {
   )
 }
 
-/** Of the app, or one of the codes for the day when the app is gone. */
+/** A code of the authenticator app, or a recovery code. */
 function CodeField() {
   const t = useMessages(messages)
   const [isRecovery, setRecovery] = useState(false)

@@ -1,4 +1,4 @@
-/** What the list says of a task. */
+/** Columns of the task list. */
 import { Text } from '@mantine/core'
 import type { Column } from '../../components/list/data-table.tsx'
 import { StatusBadge } from '../../components/state/status-badge.tsx'
@@ -52,7 +52,7 @@ export function Elapsed({ task }: { readonly task: Timed }) {
 
 type Priced = Pick<ShownTask, 'charged' | 'held' | 'currency'>
 
-/** What it cost, or what is frozen for it until that is known. */
+/** The charge, or the hold until the charge is known. */
 export function Cost({ task }: { readonly task: Priced }) {
   const t = useMessages(messages)
   const { language } = useLanguage()

@@ -1,4 +1,4 @@
-/** What a task made: to be seen here, and to be kept. */
+/** Media of a task, to view and to download. */
 import { Anchor, Group, Image, Stack, Text } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import type { AdminAnswer } from '../../lib/api.ts'

@@ -1,4 +1,4 @@
-/** What can happen to a task, in words. */
+/** Texts of task events. */
 import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(

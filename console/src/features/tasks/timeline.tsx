@@ -88,7 +88,7 @@ function toneOf({ event, outcome }: Event): 'bad' | undefined {
 
 const SAID_ALREADY = ['at', 'event', 'number', 'released', 'amount', 'charged', 'upstream_id']
 
-/** What it moved, whom it met, and whatever else is short enough for a line. */
+/** The amount, the channel and any other detail short enough for one line. */
 function Details({ event, currency }: Pick<StepProps, 'event' | 'currency'>) {
   const { language } = useLanguage()
   const { amount = event.charged, upstream_id: upstreamId } = event

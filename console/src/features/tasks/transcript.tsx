@@ -1,4 +1,4 @@
-/** What was said in a recording: its summary, and each sentence with its speaker and place. */
+/** Transcript of a recording: its summary, and each sentence with its speaker and time. */
 import { ScrollArea, Text } from '@mantine/core'
 import { useMessages } from '../../lib/i18n.tsx'
 import { messages } from './messages.ts'

@@ -1,4 +1,4 @@
-/** What a row of the records shows. */
+/** Columns of the usage records. */
 import type { Column } from '../../components/list/data-table.tsx'
 import { WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'

@@ -1,4 +1,4 @@
-/** What the list can be narrowed to; all of it stands in the address. */
+/** Filters of the list, all kept in the URL. */
 import { TextInput } from '@mantine/core'
 import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'

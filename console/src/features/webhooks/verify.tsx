@@ -1,4 +1,4 @@
-/** How a receiver checks a request, to copy: the signature, the time, in constant time. */
+/** Sample code that verifies a webhook: signature and timestamp, in constant time. */
 import { Accordion, Tabs } from '@mantine/core'
 import { Panel } from '../../components/page/panel.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'

@@ -1,4 +1,4 @@
-/** How the conversation is led, and what is said next. */
+/** Fields of a chat: parameters and the next message. */
 import { Button, Group, NumberInput, Textarea } from '@mantine/core'
 import { Icon } from '../../../components/icon.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** What was said so far, with what each answer used. */
+/** The conversation so far, with the usage of each answer. */
 import { Stack, Text, VisuallyHidden } from '@mantine/core'
 import { formatDuration, formatNumber } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'

@@ -8,7 +8,7 @@ import { type ChatValues, DIALECTS, type Dialect } from './values.ts'
 const MESSAGES_TOKENS = 1024
 const VERSION = { 'anthropic-version': '2023-06-01' }
 
-/** Those that the model's upstreams speak. */
+/** Dialects that the model's upstreams support. */
 export function dialectsOf({ endpoints }: PlaygroundModel): readonly Dialect[] {
   const known: readonly Dialect[] = ['completions', 'messages', 'responses']
   return known.filter((dialect) => endpoints.includes(DIALECTS[dialect]))

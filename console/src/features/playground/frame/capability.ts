@@ -16,7 +16,7 @@ export interface FieldsProps<Values> {
 
 export interface ResultProps<Values, Result> {
   readonly values: Values
-  /** What has come so far; undefined before the first of it. */
+  /** Output so far; undefined before the first of it. */
   readonly result: Result | undefined
   readonly isRunning: boolean
 }

@@ -1,4 +1,4 @@
-/** What was drawn. */
+/** The generated images. */
 import { Anchor, Image, SimpleGrid, Stack, Text } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { ResultProps } from '../frame/capability.ts'

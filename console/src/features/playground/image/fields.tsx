@@ -1,4 +1,4 @@
-/** What to draw, how many, and how it is to come. */
+/** Fields of an image request: prompt, count and response format. */
 import { Autocomplete, NumberInput, Select, Textarea } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

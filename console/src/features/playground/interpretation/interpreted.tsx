@@ -1,4 +1,4 @@
-/** What was said, in the other language. */
+/** The interpretation in the target language. */
 import { Stack, Text, Title } from '@mantine/core'
 import { formatBytes, formatDuration } from '../../../lib/format.ts'
 import { useLanguage, useMessages } from '../../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** What was said and by whom, and what the model made of it. */
+/** Minutes of a recording: sentences with speakers, and the model's summary. */
 import { Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { formatDuration } from '../../../lib/format.ts'

@@ -1,4 +1,4 @@
-/** What to search for, and where. */
+/** Fields of a search: the query and its scope. */
 import { NumberInput, Select, Switch, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

@@ -13,7 +13,7 @@ export interface SearchResult {
   readonly document: unknown
 }
 
-/** What is missing in an entry is left empty; an answer of another shape has no entries. */
+/** Missing members of an entry are empty; a response of another shape has no entries. */
 export function readResults(document: unknown): SearchResult {
   const result = member(document, 'Result')
   const entries = [...listOf(member(result, 'WebResults')), ...listOf(member(result, 'Documents'))]

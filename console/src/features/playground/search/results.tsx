@@ -1,4 +1,4 @@
-/** What was found, as cards: title, where it stands, when, and what it says. */
+/** Search results as cards: title, site, time and text. */
 import { Anchor, Stack, Text, VisuallyHidden } from '@mantine/core'
 import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'

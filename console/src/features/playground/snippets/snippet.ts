@@ -1,7 +1,7 @@
 /** The same request as code, in three ways: what every way has in common. */
 import type { PlaygroundRequest } from '../frame/order.ts'
 
-/** Where a key of the reader's own is to be put; no snippet ever holds one. */
+/** Placeholder for the reader's own key; no snippet ever contains one. */
 export const KEY_VARIABLE = 'TRIBUTARY_KEY'
 
 export interface SnippetOptions {
@@ -10,7 +10,7 @@ export interface SnippetOptions {
   readonly origin: string
 }
 
-/** What comes back: decides what the code does with it. */
+/** Kind of the response: decides how the code handles it. */
 export type AnswerKind = 'json' | 'events' | 'lines' | 'sound' | 'task'
 
 const TASK_PATHS: readonly string[] = [

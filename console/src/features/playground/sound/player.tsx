@@ -10,7 +10,7 @@ interface PlayerProps {
   readonly sound: Blob
   /** The name of the file when it is kept. */
   readonly name: string
-  /** What is heard; the result when absent. */
+  /** Label of the audio; the result by default. */
   readonly label?: string
 }
 

@@ -13,7 +13,7 @@ import { useRecorder } from './use-recorder.ts'
 interface SoundInputProps {
   readonly file: OrderFile | undefined
   readonly onChange: (file: OrderFile | undefined) => void
-  /** Whether only one kind of wav is taken. */
+  /** True if only one kind of wav is accepted. */
   readonly converts: boolean
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 
 export type AudioParts = readonly Uint8Array<ArrayBuffer>[]
 
-/** Whether a file of this kind can be played before all of it is there. */
+/** Returns true if a file of this kind can be played before it is complete. */
 export function canPlayGrowing(type: string): boolean {
   return 'MediaSource' in globalThis && MediaSource.isTypeSupported(type)
 }
@@ -13,7 +13,7 @@ interface StreamPlayerProps {
   readonly isWhole: boolean
   readonly type: string
   readonly label: string
-  /** What has come cannot be played this way. */
+  /** The received bytes cannot be played this way. */
   readonly onFail: () => void
 }
 

@@ -1,4 +1,4 @@
-/** What is said, in which voice, and how. */
+/** Fields of a speech request: text, voice and style. */
 import { Autocomplete, NumberInput, Select, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

@@ -1,4 +1,4 @@
-/** What was said: a player, and how fast it came. */
+/** The generated speech: a player and its latency. */
 import { Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { formatBytes, formatDuration, formatNumber } from '../../../lib/format.ts'

@@ -1,4 +1,4 @@
-/** What is said and how, in both dialects of speech. */
+/** Values of a speech request, in both dialects. */
 import type { PlaygroundModel } from '../frame/capability.ts'
 
 export const NATIVE = '/v1/audio/speech/unidirectional'

@@ -1,4 +1,4 @@
-/** What was heard. */
+/** The transcript of the recording. */
 import { Text } from '@mantine/core'
 import { CodeSnippet } from '../../../components/text/code-snippet.tsx'
 import { useMessages } from '../../../lib/i18n.tsx'

@@ -1,4 +1,4 @@
-/** What the video shows, and everything that its models let a caller decide. */
+/** Fields of a video request, with every setting that its models support. */
 import { NumberInput, Select, Stack, Switch, Textarea, TextInput } from '@mantine/core'
 import { useMessages } from '../../../lib/i18n.tsx'
 import type { FieldsProps } from '../frame/capability.ts'

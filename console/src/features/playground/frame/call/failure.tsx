@@ -1,4 +1,4 @@
-/** Why a call was refused, in the API's own words, and what to do about it. */
+/** The error of a refused call, in the API's own words, with a remedy. */
 import { Alert, Group, Text } from '@mantine/core'
 import { Icon } from '../../../../components/icon.tsx'
 import { ButtonLink } from '../../../../components/links.tsx'

@@ -1,4 +1,4 @@
-/** What came of a call: nothing yet, what is there so far, the whole, or why not. */
+/** Outcome of a call: nothing yet, partial output, the whole, or the error. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { EmptyState } from '../../../../components/list/empty-state.tsx'
@@ -16,7 +16,7 @@ interface OutcomeProps<Values, Result> {
   readonly call: PlaygroundCall<Result> | undefined
   readonly capability: Capability<Values, Result>
   readonly values: Values
-  /** What is asked next, in a conversation. */
+  /** Follow-up input, in a conversation. */
   readonly prompt: ReactNode
 }
 

@@ -1,4 +1,4 @@
-/** What a call cost, from its consumption record: frozen, charged, returned, and the arithmetic. */
+/** Settlement of a call from its consumption record: held, charged, returned, calculated. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../../../components/links.tsx'
 import { Panel } from '../../../../components/page/panel.tsx'

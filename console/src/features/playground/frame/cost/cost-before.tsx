@@ -1,4 +1,4 @@
-/** What a request would freeze, in words and figures, before it is sent. */
+/** The hold that a request would take, in words and figures, before it is sent. */
 import { Stack, Text } from '@mantine/core'
 import { ButtonLink } from '../../../../components/links.tsx'
 import { Notice } from '../../../../components/state/notice.tsx'

@@ -1,4 +1,4 @@
-/** What a request would freeze, asked of the gateway itself while the form is filled in. */
+/** Quotes the hold of a request through a dry run while the form is filled in. */
 import { useDebouncedValue } from '@mantine/hooks'
 import { useAccount } from '../../../../lib/session.tsx'
 import { useAdmin } from '../../../../lib/use-admin.ts'

@@ -16,7 +16,7 @@ interface UploadOptions {
   readonly onShare: (share: number) => void
 }
 
-/** What is tried out need not stay for a month. */
+/** Playground uploads need not be kept for a month. */
 const LIFE_SECONDS = 86_400
 
 /** Throws ApiError. */
