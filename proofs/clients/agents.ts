@@ -10,7 +10,7 @@ import { join } from 'node:path'
 export const VERSIONS = { '@anthropic-ai/claude-code': '2.1.329', '@openai/codex': '0.169.0' }
 const RUN_MS_MAX = 120_000
 
-/** Working directory of one agent run. */
+/** Environment of one agent run. */
 export interface Scene {
   readonly url: string
   readonly key: string

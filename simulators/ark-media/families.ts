@@ -4,7 +4,7 @@
 export interface Family {
   generation: '1.0' | '1.5' | '2.0' | '2.5'
   seconds: readonly [number, number]
-  /** Value that the model chooses here for -1, if it may choose. */
+  /** True if -1 lets the model choose; it chooses `defaultSeconds`. */
   choosesSeconds: boolean
   defaultSeconds: number
   resolutions: readonly string[]

@@ -1,5 +1,5 @@
 /**
- * A short drill of docs/guides/backup-and-restore.md#how-we-know: three gateways, rows of mixed
+ * A short drill of docs/guides/backup-and-restore.md#proof: three gateways, rows of mixed
  * widths, deletes, kill -9, and each backup can be restored. `npm run prove:restore` is the long
  * one.
  */

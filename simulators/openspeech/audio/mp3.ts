@@ -136,7 +136,7 @@ class Mp3Writer {
   }
 }
 
-/** Fills the unused rest of a frame with stuffing, which decoders skip. */
+/** Writes a mark into the stuffing at the end of a frame, which decoders skip. */
 function marked(frame: Buffer, mark: Buffer): Buffer {
   const copy = Buffer.from(frame)
   if (mark.length <= frame.length / 2) mark.copy(copy, frame.length - mark.length)
