@@ -53,7 +53,7 @@ try {
 
 async function measure(sql: Sql): Promise<Figures> {
   const lateMs: number[] = []
-  const looksBefore = vendor.looks()
+  const pollsBefore = vendor.looks()
   const sampler = setInterval(async () => {
     const [row] = await sql<{ late: number }[]>`
       select coalesce(extract(epoch from now() - min(due_at)) * 1000, 0)::float8 as late
@@ -71,7 +71,7 @@ async function measure(sql: Sql): Promise<Figures> {
   clearInterval(sampler)
   const listMs = await repeat(() => ask('/v1/videos/generations?limit=50'))
   const getMs = await repeat(() => ask(`/v1/videos/generations/${last}`))
-  return { created: count, lateMs, listMs, getMs, looks: vendor.looks() - looksBefore }
+  return { created: count, lateMs, listMs, getMs, looks: vendor.looks() - pollsBefore }
 }
 
 async function create(text: string): Promise<string> {

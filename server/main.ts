@@ -9,7 +9,7 @@ import { startCrew } from './app/background-workers.ts'
 import type { Demo } from './app/demo.ts'
 import { createGatewayListener } from './app/gateway-listener.ts'
 import { createLog } from './app/log.ts'
-import { openHooks } from './app/open-callbacks.ts'
+import { openCallbacks } from './app/open-callbacks.ts'
 import { openCore } from './app/open-core.ts'
 import { maybeDemo } from './app/open-demo.ts'
 import { openSignIn } from './app/open-sign-in.ts'
@@ -84,12 +84,12 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const core = await openCore({ config, database, secrets, ownerId, log, onBroken })
   const { guard } = core.outbound
   const port = () => readPort(server)
-  const hooks = openHooks(config, secrets, port)
-  const tasks = openTasks({ ...core, config, sql, secrets, guard, hooks })
+  const callbackAddresses = openCallbacks(config, secrets, port)
+  const tasks = openTasks({ ...core, config, sql, secrets, guard, callbackAddresses })
   const services: PlainServices = {
     ...core.services,
     tasks,
-    hooks,
+    callbackAddresses,
     files: core.assets.files,
     library: core.assets.library,
     usage: createUsageReader(sql),
@@ -112,7 +112,15 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const url = toUrl(config.host, port())
   const metricsServer = await openMetrics(config, core.metrics.registry, log)
   const place = { url, port: port() }
-  const demo = await maybeDemo({ ...core, ...place, config, database, secrets, door, hooks })
+  const demo = await maybeDemo({
+    ...core,
+    ...place,
+    config,
+    database,
+    secrets,
+    door,
+    callbackAddresses,
+  })
   const setUpLink = await door.offerSetUp()
   const crew = startCrew({ ...core, config, sql, secrets, guard, log })
   await core.readiness.begin()

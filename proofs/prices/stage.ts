@@ -23,8 +23,8 @@ export const BALANCE = '900000000'
 /** Vendors of the proof stall on purpose, and tasks are over at once. */
 const ENV = {
   SECRET_KEY,
-  TASK_LOOK_MS_MIN: '50',
-  TASK_LOOK_MS_MAX: '200',
+  TASK_POLL_INTERVAL_MIN_MS: '50',
+  TASK_POLL_INTERVAL_MAX_MS: '200',
   UPSTREAM_DRAIN_MS: '10000',
   LOG_LEVEL: 'silent',
 }

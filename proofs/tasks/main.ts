@@ -114,7 +114,7 @@ function tell(books: Comparison, answered: number): void {
     adopted,
     writtenOff,
     vendorTasks: vendor.taken.size,
-    vendorLooks: vendor.looks(),
+    vendorPolls: vendor.looks(),
     breaks: breaks.length,
     latenessMs: { p50: at(0.5), p99: at(0.99), max: at(1) },
     seconds: seconds(),

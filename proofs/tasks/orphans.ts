@@ -47,8 +47,8 @@ const ENV = {
   TASK_SUBMIT_TIMEOUT_MS: '1000',
   TASK_UNKNOWN_MS: '15000',
   TASK_LEASE_MS: '2500',
-  TASK_LOOK_MS_MIN: '100',
-  TASK_LOOK_MS_MAX: '500',
+  TASK_POLL_INTERVAL_MIN_MS: '100',
+  TASK_POLL_INTERVAL_MAX_MS: '500',
   LOG_LEVEL: 'silent',
   SECRET_KEY,
   // The vendor's reports come to whichever gateway is there, as through a balancer.

@@ -15,7 +15,7 @@ const NOTE = 'simulators.json'
 const NOTE_AGE_MS_MAX = 10_000
 const START_MS_MAX = 20_000
 const STOP_MS_MAX = 3_000
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 
 export interface DemoVendors {
   readonly url: string
@@ -48,10 +48,14 @@ async function start(path: string, port: number): Promise<DemoVendors> {
   const child = spawn(process.execPath, [PROGRAM, ...words], { detached: true, stdio: 'ignore' })
   child.on('error', () => undefined)
   child.unref()
-  for (let waitedMs = 0; waitedMs < START_MS_MAX && child.exitCode === null; waitedMs += LOOK_MS) {
+  for (
+    let waitedMs = 0;
+    waitedMs < START_MS_MAX && child.exitCode === null;
+    waitedMs += POLL_INTERVAL_MS
+  ) {
     const note = readNote(path)
     if (note && note.pid === child.pid) return { url: note.url, stop: () => stop(path, note) }
-    await sleep(LOOK_MS)
+    await sleep(POLL_INTERVAL_MS)
   }
   child.kill()
   throw new OperatorError(`the simulated vendors did not start: node ${PROGRAM} tells why`)
@@ -64,8 +68,8 @@ async function stop(path: string, { pid }: Note): Promise<void> {
   } catch {
     // They have ended already.
   }
-  for (let waitedMs = 0; waitedMs < STOP_MS_MAX && isAlive(pid); waitedMs += LOOK_MS) {
-    await sleep(LOOK_MS)
+  for (let waitedMs = 0; waitedMs < STOP_MS_MAX && isAlive(pid); waitedMs += POLL_INTERVAL_MS) {
+    await sleep(POLL_INTERVAL_MS)
   }
 }
 

@@ -4,7 +4,7 @@ import { createConsoleEndpoints } from '../console/serve.ts'
 import { isUnavailable } from '../database/unavailable.ts'
 import type { Endpoint, PlainServices } from '../endpoints/endpoint.ts'
 import { runEndpoint } from '../endpoints/run-endpoint.ts'
-import { upstreamHook } from '../endpoints/service/vendor-callback.ts'
+import { receiveVendorCallback } from '../endpoints/service/vendor-callback.ts'
 import { createListener } from '../http/listener.ts'
 import { createRoutes } from '../http/router.ts'
 import { GatewayError } from '../lib/errors.ts'
@@ -31,7 +31,7 @@ export function createGatewayListener(
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
   // Pages for people and addresses for vendors stand in no reference.
-  const others = [...createConsoleEndpoints({ publicUrl }), upstreamHook]
+  const others = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
   const offered: readonly Endpoint[] = role === 'worker' ? documented : [...documented, ...others]
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>

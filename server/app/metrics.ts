@@ -22,7 +22,7 @@ export interface Metrics extends PipelineMetrics {
 export interface Gauges {
   readonly callsInFlight: () => number
   readonly settlementsPending: () => number
-  readonly channelsResting: () => number
+  readonly channelsCoolingDown: () => number
 }
 
 export function createMetrics(gauges: Gauges): Metrics {
@@ -98,7 +98,7 @@ function addGauges(registry: Registry, gauges: Gauges): void {
   const all: readonly [name: string, help: string, read: () => number][] = [
     ['tributary_calls_in_flight', 'Metered calls under way.', gauges.callsInFlight],
     ['tributary_settlements_pending', 'Ledger operations waiting.', gauges.settlementsPending],
-    ['tributary_channels_resting', 'Channels in cool-down.', gauges.channelsResting],
+    ['tributary_channels_cooling_down', 'Channels in cool-down.', gauges.channelsCoolingDown],
     ['tributary_loop_delay_p99_seconds', 'Event loop delay.', () => delay.percentile(99) / 1e9],
   ]
   for (const [name, help, read] of all) {

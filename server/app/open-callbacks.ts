@@ -1,26 +1,29 @@
 /** Wires the addresses for vendors' reports: whether, and how, vendors can reach this gateway. */
 import { type Config, localUrl } from '../config/config.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
-import { createHooks, type Hooks } from '../tasks/callbacks/callback-addresses.ts'
+import {
+  type CallbackAddresses,
+  createCallbackAddresses,
+} from '../tasks/callbacks/callback-addresses.ts'
 
-export interface OpenedHooks extends Hooks {
+export interface OpenedCallbacks extends CallbackAddresses {
   /** The demo's vendors are on this machine. */
   markDemo(): void
 }
 
 /** `port` is asked only once there are tasks. */
-export function openHooks(
+export function openCallbacks(
   config: Pick<Config, 'publicUrl' | 'isPublicUrlSet' | 'allowPrivateTargets' | 'host' | 'port'>,
   secrets: SecretBox,
   port: () => number,
-): OpenedHooks {
+): OpenedCallbacks {
   let isDemo = false
   const base = () => {
     if (config.isPublicUrlSet && mayBeUsed(config)) return config.publicUrl
     return isDemo ? localUrl(config.host, port()) : undefined
   }
   return {
-    ...createHooks(secrets, base),
+    ...createCallbackAddresses(secrets, base),
     markDemo() {
       isDemo = true
     },

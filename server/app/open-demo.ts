@@ -6,7 +6,7 @@ import type { OpenedDatabase } from '../database/open.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { UPSTREAMS } from '../upstreams/index.ts'
 import { type Demo, demoLines, startDemo } from './demo.ts'
-import type { OpenedHooks } from './open-callbacks.ts'
+import type { OpenedCallbacks } from './open-callbacks.ts'
 import type { OpenedOutbound } from './open-outbound.ts'
 import type { Door } from './open-sign-in.ts'
 
@@ -21,7 +21,7 @@ export async function maybeDemo(parts: {
   readonly port: number
   readonly door: Door
   readonly outbound: OpenedOutbound
-  readonly hooks: OpenedHooks
+  readonly callbackAddresses: OpenedCallbacks
 }): Promise<Demo | undefined> {
   const { config, database, catalog } = parts
   if (database.kind !== 'embedded') return undefined
@@ -38,7 +38,7 @@ export async function maybeDemo(parts: {
   })
   parts.door.markDemo()
   parts.outbound.allowLoopback()
-  parts.hooks.markDemo()
+  parts.callbackAddresses.markDemo()
   await catalog.refresh()
   if (config.log.level !== 'silent') {
     console.log(demoLines(demo.file).join('\n'))

@@ -13,7 +13,7 @@ import { createTasks } from '../tasks/tasks.ts'
 import { UPSTREAMS } from '../upstreams/index.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
 import { listCallbackAttempts, readCallback } from '../webhooks/store.ts'
-import type { OpenedHooks } from './open-callbacks.ts'
+import type { OpenedCallbacks } from './open-callbacks.ts'
 
 /** The task engine with what it needs of the parts it does not know. */
 export function openTasks(parts: {
@@ -23,9 +23,9 @@ export function openTasks(parts: {
   readonly services: Services
   readonly guard: Guard
   readonly assets: Assets
-  readonly hooks: OpenedHooks
+  readonly callbackAddresses: OpenedCallbacks
 }) {
-  const { config, sql, secrets, services, guard, assets, hooks } = parts
+  const { config, sql, secrets, services, guard, assets, callbackAddresses } = parts
   const upstreams = Object.fromEntries(UPSTREAMS)
   return createTasks({
     sql,
@@ -36,7 +36,7 @@ export function openTasks(parts: {
       enqueueDelivery,
       judgeUrl: guard.checkUrl,
       measureUrl: async (url) => (await assets.measureOwn(url)) ?? measureUrl(guard, url),
-      hookUrl: hooks.urlOf,
+      vendorCallbackUrl: callbackAddresses.urlOf,
       callbackState: (taskId) => readCallback(sql, taskId),
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
       keepContent: assets.keeper.keep,

@@ -25,7 +25,7 @@ export function openMeters(inFlight: InFlight, ledger: Ledger, health: ChannelHe
   return createMetrics({
     callsInFlight: inFlight.size,
     settlementsPending: ledger.pending,
-    channelsResting: () => health.resting().length,
+    channelsCoolingDown: () => health.coolingDown().length,
   })
 }
 

@@ -1,7 +1,7 @@
 /** Whether this process should take paid work now: database, clock, disk, and not stopping. */
 import type { Log } from '../lib/log.ts'
 
-const LOOK_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 /** Leases and expiry are judged by the database's clock; beyond this ours is not to be trusted. */
 const SKEW_MS_MAX = 30_000
 
@@ -53,7 +53,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
     refusesWork: () => (stopping ? 'stopping' : (broken() ?? disk)),
     reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk)),
     begin() {
-      timer = setInterval(() => void look(), LOOK_MS)
+      timer = setInterval(() => void look(), POLL_INTERVAL_MS)
       timer.unref()
       return look()
     },

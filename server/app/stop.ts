@@ -21,7 +21,7 @@ import type { Readiness } from './ready.ts'
 /** For calls that were cut to settle. */
 const ABORT_MS = 2_000
 /** For looks at vendors: whoever takes their leases over makes them again. */
-const LOOKS_MS = 5_000
+const SETTLE_WAIT_MS = 5_000
 /** For the last bytes of the last answers to leave. */
 const LAST_BYTES_MS = 500
 
@@ -60,7 +60,7 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
-    await Promise.race([worked, sleep(LOOKS_MS, undefined, { ref: false })])
+    await Promise.race([worked, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
     const { copier, housekeeping, rollup, sealer } = parts.crew ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
     await ledger.stop()

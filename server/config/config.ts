@@ -133,8 +133,8 @@ function assemble(values: Values) {
     pipeline: pipelineLimits(values),
     taskCallsPerChannel: values.TASK_CALLS_PER_CHANNEL,
     tasks: {
-      lookMsMin: values.TASK_LOOK_MS_MIN,
-      lookMsMax: values.TASK_LOOK_MS_MAX,
+      pollMsMin: values.TASK_POLL_INTERVAL_MIN_MS,
+      pollMsMax: values.TASK_POLL_INTERVAL_MAX_MS,
       leaseMs: values.TASK_LEASE_MS,
       submitTimeoutMs: values.TASK_SUBMIT_TIMEOUT_MS,
       unknownMs: values.TASK_UNKNOWN_MS,

@@ -171,8 +171,8 @@ export const VARIABLES = {
     .default(30)
     .describe('On SIGTERM, time for running calls to finish before they are cut off.'),
 
-  TASK_LOOK_MS_MIN: milliseconds.default(2_000).describe('Poll interval of a new task.'),
-  TASK_LOOK_MS_MAX: milliseconds.default(30_000).describe('Poll interval of an old task.'),
+  TASK_POLL_INTERVAL_MIN_MS: milliseconds.default(2_000).describe('Poll interval of a new task.'),
+  TASK_POLL_INTERVAL_MAX_MS: milliseconds.default(30_000).describe('Poll interval of an old task.'),
   TASK_LEASE_MS: milliseconds
     .default(25_000)
     .describe('Time after which another process takes over the tasks of one that died.'),

@@ -14,7 +14,7 @@ import type { Guard } from '../outbound/guard.ts'
 import type { Metering } from '../pipeline/metering.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { BackgroundSubmission } from '../tasks/background/background-order.ts'
-import type { Hooks } from '../tasks/callbacks/callback-addresses.ts'
+import type { CallbackAddresses } from '../tasks/callbacks/callback-addresses.ts'
 import type { TaskSubmission } from '../tasks/submission.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
@@ -91,7 +91,7 @@ export interface PlainServices extends Services {
   readonly guard: Guard
   readonly webhooks: Webhooks
   /** Addresses for vendors' reports. */
-  readonly hooks: Hooks
+  readonly callbackAddresses: CallbackAddresses
   /** Why this process should get no traffic now, or undefined when it should. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string

@@ -33,7 +33,7 @@ export interface Reach {
 }
 
 /** For one answer about a task, however slowly it comes: results can be large documents. */
-export const LOOK_ANSWER_MS = 60_000
+export const POLL_ANSWER_MS = 60_000
 
 /**
  * A wire for a claimed task. It opens only with the task's own hold. Nobody watches what a worker
@@ -76,7 +76,7 @@ export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
   const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
-  const wire = openTaskWire(engine, task, engine.times.lookTimeoutMs, LOOK_ANSWER_MS)
+  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_ANSWER_MS)
   return { driver, settings, wire }
 }
 
@@ -86,8 +86,10 @@ export function attemptOf(
   { driver, settings }: Pick<Reach, 'driver' | 'settings'>,
   id: string,
 ): TaskAttempt {
-  const hookUrl = driver.callbacks?.wanted(settings) ? ports.hookUrl?.(id) : undefined
-  return { id, ...(hookUrl === undefined ? {} : { hookUrl }) }
+  const vendorCallbackUrl = driver.callbacks?.isEnabled(settings)
+    ? ports.vendorCallbackUrl?.(id)
+    : undefined
+  return { id, ...(vendorCallbackUrl === undefined ? {} : { vendorCallbackUrl }) }
 }
 
 export function taskReferenceOf(

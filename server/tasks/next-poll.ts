@@ -1,14 +1,14 @@
 /** After a poll that did not end its task: when the next one is due. */
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { Engine } from './engine.ts'
-import { nextLookMs, restMs, retryLookMs } from './schedule.ts'
+import { cooldownMs, nextPollMs, retryPollMs } from './schedule.ts'
 import { rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'
 import { addEvent } from './timeline-store.ts'
 
 /** How long the whole channel should rest, when the upstream asks for it. */
-export interface LookOutcome {
-  readonly restMs?: number
+export interface PollOutcome {
+  readonly cooldownMs?: number
 }
 
 /** Puts a task back that goes on, in the state in which it was seen. */
@@ -20,32 +20,32 @@ export async function goOn(
   const state = laterState(task.state, seen)
   // A vendor that reports by itself is looked at only in case a report is lost.
   const paceMs = task.callback_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
-  const dueInMs = nextLookMs(paceMs, engine.times)
+  const dueInMs = nextPollMs(paceMs, engine.times)
   const next = { state, dueInMs, failed: false, gone: false }
   const kept = await rescheduleTask(engine.sql, task, next)
   if (kept && state !== task.state) await addEvent(engine.sql, task.id, state)
 }
 
 /** Puts a task back whose poll failed; `giveUp` ends one that is too old for another. */
-export async function lookAgain(
+export async function retryPoll(
   engine: Engine,
   task: ClaimedTask,
   error: unknown,
   giveUp: (engine: Engine, task: ClaimedTask) => Promise<void>,
-): Promise<LookOutcome> {
+): Promise<PollOutcome> {
   const failure = error instanceof UpstreamFailure ? error : undefined
   const { log } = engine.services
   const fields = { task_id: task.id, channel: task.channel_id, error }
-  if (!failure || failure.kind === 'channel_fault') log.error(fields, 'a look failed')
-  else log.debug(fields, 'a look failed')
+  if (!failure || failure.kind === 'channel_fault') log.error(fields, 'poll failed')
+  else log.debug(fields, 'poll failed')
   if (task.expired) {
     await giveUp(engine, task)
     return {}
   }
   const { retryAfterSeconds } = failure?.details ?? {}
-  const dueInMs = retryLookMs(task.failures, engine.times, retryAfterSeconds)
+  const dueInMs = retryPollMs(task.failures, engine.times, retryAfterSeconds)
   const next = { state: task.state, dueInMs, failed: true, gone: false }
   await rescheduleTask(engine.sql, task, next)
   if (failure?.kind !== 'busy') return {}
-  return { restMs: restMs(retryAfterSeconds) }
+  return { cooldownMs: cooldownMs(retryAfterSeconds) }
 }

@@ -4,7 +4,7 @@ import type { KeptContent } from '../assets/library/keep-content.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { TaskRow } from './task.ts'
 
-export interface Announcement {
+export interface TaskWebhook {
   readonly accountId: string
   readonly taskId: string
   readonly kind: TaskKind
@@ -39,7 +39,7 @@ export interface TaskPorts {
   /** Writes the delivery inside the transaction that ends the task. */
   readonly enqueueDelivery?: (
     transaction: TransactionSql,
-    announcement: Announcement,
+    delivery: TaskWebhook,
   ) => Promise<unknown>
   /** What is wrong with a URL that a caller named, or undefined when it may be used. */
   readonly judgeUrl?: (url: string) => Promise<string | undefined>
@@ -49,7 +49,7 @@ export interface TaskPorts {
    */
   readonly measureUrl?: (url: string) => Promise<MeasuredUrl | 'missing' | undefined>
   /** Where a vendor may report on this attempt; undefined where no vendor reaches us. */
-  readonly hookUrl?: (attemptId: string) => string | undefined
+  readonly vendorCallbackUrl?: (attemptId: string) => string | undefined
   readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
   readonly callbackAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */

@@ -8,14 +8,14 @@ import { claimColumns, columns, joinCosts } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 
 /** Tasks of one kind on one channel: they wait for each other only. */
-export interface Lane {
+export interface QueuePartition {
   readonly channel_id: string
   readonly kind: TaskKind
 }
 
 /** Where tasks are due. */
-export function dueLanes(sql: Sql): Promise<Lane[]> {
-  return sql<Lane[]>`select distinct channel_id, kind from task where due_at <= now()`
+export function dueQueuePartitions(sql: Sql): Promise<QueuePartition[]> {
+  return sql<QueuePartition[]>`select distinct channel_id, kind from task where due_at <= now()`
 }
 
 /** Milliseconds until the next task becomes due, or null when none will. */
@@ -35,7 +35,7 @@ export async function anyUnderWay(sql: Sql): Promise<boolean> {
 /** Takes up to `limit` due tasks of a lane, the longest due first. */
 export function claimDueTasks(
   sql: Sql,
-  { channel_id: channelId, kind }: Lane,
+  { channel_id: channelId, kind }: QueuePartition,
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedTask[]> {
@@ -52,7 +52,7 @@ export function claimDueTasks(
  */
 export function claimInTurn(
   sql: Sql,
-  { channel_id: channelId, kind }: Lane,
+  { channel_id: channelId, kind }: QueuePartition,
   limit: number,
   leaseMs: number,
 ): Promise<ClaimedTask[]> {

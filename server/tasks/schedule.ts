@@ -4,10 +4,10 @@
 export interface TaskTimes {
   /** A claim is worth this much; a process that died is replaced after it. */
   readonly leaseMs: number
-  readonly lookMsMin: number
-  readonly lookMsMax: number
+  readonly pollMsMin: number
+  readonly pollMsMax: number
   /** For the head of one answer to a look, and for every silence after it. */
-  readonly lookTimeoutMs: number
+  readonly pollTimeoutMs: number
   /** For one submission; after it the outcome is unknown. */
   readonly submitTimeoutMs: number
   /** A submission of unknown outcome is given up at this age, after at least two passes. */
@@ -24,9 +24,9 @@ export interface TaskTimes {
 
 export const TASK_TIMES: TaskTimes = {
   leaseMs: 25_000,
-  lookMsMin: 2_000,
-  lookMsMax: 30_000,
-  lookTimeoutMs: 10_000,
+  pollMsMin: 2_000,
+  pollMsMax: 30_000,
+  pollTimeoutMs: 10_000,
   submitTimeoutMs: 60_000,
   unknownMs: 600_000,
   passMs: 60_000,
@@ -36,26 +36,26 @@ export const TASK_TIMES: TaskTimes = {
 }
 
 /** Looks come less often as a task grows older: a tenth of its age, within bounds. */
-export function nextLookMs(ageMs: number, times: TaskTimes, random = Math.random()): number {
-  const pace = Math.min(Math.max(ageMs / 10, times.lookMsMin), times.lookMsMax)
+export function nextPollMs(ageMs: number, times: TaskTimes, random = Math.random()): number {
+  const pace = Math.min(Math.max(ageMs / 10, times.pollMsMin), times.pollMsMax)
   return pace * (0.8 + 0.4 * random)
 }
 
 /** A vendor that asks for more is asked again after this: a mistake must not be the end. */
-const REST_MS_MAX = 600_000
+const COOLDOWN_MS_MAX = 600_000
 
 /** How long a vendor wants to be left alone; without a word of its own, for a second. */
-export function restMs(retryAfterSeconds = 1): number {
-  return Math.min(retryAfterSeconds * 1000, REST_MS_MAX)
+export function cooldownMs(retryAfterSeconds = 1): number {
+  return Math.min(retryAfterSeconds * 1000, COOLDOWN_MS_MAX)
 }
 
 /** After `failures` looks in a row that failed; an upstream's own Retry-After is the least. */
-export function retryLookMs(
+export function retryPollMs(
   failures: number,
   times: TaskTimes,
   retryAfterSeconds = 0,
   random = Math.random(),
 ): number {
-  const backOff = Math.min(times.lookMsMin * 2 ** Math.min(failures, 10), 2 * times.lookMsMax)
-  return Math.max(backOff * (0.5 + 0.5 * random), restMs(retryAfterSeconds))
+  const backOff = Math.min(times.pollMsMin * 2 ** Math.min(failures, 10), 2 * times.pollMsMax)
+  return Math.max(backOff * (0.5 + 0.5 * random), cooldownMs(retryAfterSeconds))
 }

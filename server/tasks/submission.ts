@@ -31,7 +31,7 @@ export interface TaskSubmission extends RequestMetering {
   /** The answer to the creation, with status 200. */
   readonly answer: (task: TaskRow) => unknown
   /** The payload of the webhook at the task's end. */
-  readonly announce: (task: TaskRow) => unknown
+  readonly webhookBody: (task: TaskRow) => unknown
 }
 
 /** A part of the result that a chat model makes of the upstream's. */

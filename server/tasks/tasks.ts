@@ -3,12 +3,12 @@ import type { Sql } from 'postgres'
 import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
 import type { Context } from '../http/context.ts'
 import type { JsonObject } from '../lib/json.ts'
-import type { SupposedRequest } from '../pipeline/hold/dry-run.ts'
+import type { DryRunRequest } from '../pipeline/hold/dry-run.ts'
 import type { Customer } from '../pipeline/request/resolve.ts'
 import type { Services } from '../pipeline/services.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { type BackgroundTasks, createBackgroundTasks } from './background/background.ts'
-import { hearReport } from './callbacks/receive-callback.ts'
+import { receiveCallback } from './callbacks/receive-callback.ts'
 import type { Engine } from './engine.ts'
 import { cancelTask } from './poll/cancel.ts'
 import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './poll/worker.ts'
@@ -17,7 +17,7 @@ import { anyUnderWay } from './queue-store.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
 import { createTask } from './submit/create-task.ts'
-import { supposeTask } from './submit/quote-task.ts'
+import { dryRunTask } from './submit/quote-task.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 import {
   findTask,
@@ -32,11 +32,11 @@ export interface Tasks {
   /** Runs one creation and answers it. Throws GatewayError for every refusal. */
   create(context: Context, submission: TaskSubmission): Promise<void>
   /** What a creation would freeze. Throws what it would be refused with. */
-  suppose(
+  dryRun(
     submission: TaskSubmission,
-    request: SupposedRequest,
+    request: DryRunRequest,
     customer: Customer,
-  ): ReturnType<typeof supposeTask>
+  ): ReturnType<typeof dryRunTask>
   /** A task of this account by our id or the upstream's. */
   find(accountId: string, id: string, kind?: TaskKind): Promise<TaskRow | undefined>
   list(filter: TaskFilter): Promise<{ readonly rows: TaskRow[]; readonly total: number }>
@@ -46,7 +46,7 @@ export interface Tasks {
   hide(task: TaskRow): Promise<void>
   timeline(task: TaskRow): Promise<readonly TaskEvent[]>
   /** What the vendor of an attempt reports by itself, and the answer; undefined for no attempt. */
-  hear(attemptId: string, document: unknown): Promise<JsonObject | undefined>
+  receiveCallback(attemptId: string, document: unknown): Promise<JsonObject | undefined>
   callback(task: TaskRow): Promise<CallbackState | undefined>
   /** Responses that a vendor makes in the background. */
   readonly background: BackgroundTasks
@@ -74,13 +74,13 @@ export function createTasks(options: {
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)
     const callbacks = (await ports.callbackAttempts?.(task.id)) ?? []
-    const told = callbacks.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
-    return [...events, ...told].sort((a, b) => a.at.getTime() - b.at.getTime())
+    const deliveryEvents = callbacks.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
+    return [...events, ...deliveryEvents].sort((a, b) => a.at.getTime() - b.at.getTime())
   }
 
   return {
     create: (context, submission) => createTask(context, submission, engine),
-    suppose: (submission, request, customer) => supposeTask(submission, request, customer, engine),
+    dryRun: (submission, request, customer) => dryRunTask(submission, request, customer, engine),
     find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
     async list(filter) {
       const named = [filter.after, filter.model, ...(filter.ids ?? [])]
@@ -92,7 +92,7 @@ export function createTasks(options: {
       await hideTask(sql, task.id)
     },
     timeline,
-    hear: (attemptId, document) => hearReport(engine, attemptId, document),
+    receiveCallback: (attemptId, document) => receiveCallback(engine, attemptId, document),
     async callback(task) {
       return task.webhook_url === null ? undefined : ports.callbackState?.(task.id)
     },

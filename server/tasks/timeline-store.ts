@@ -36,17 +36,17 @@ export function listAttempts(sql: AnySql, taskId: string): Promise<AttemptRow[]>
 }
 
 /** Notes what the upstream may have billed and nobody was charged for; once an attempt. */
-export async function addOrphanCost(
+export async function addUnchargedCost(
   sql: AnySql,
   attemptId: string,
-  orphan: {
+  uncharged: {
     readonly reason: string
     readonly upstreamId: string | null
     /** At most; null is unknown. */
     readonly cost: { readonly nanos: Nanos } | null
   },
 ): Promise<void> {
-  const { reason, upstreamId, cost } = orphan
+  const { reason, upstreamId, cost } = uncharged
   await sql`
     insert into uncharged_cost (attempt_id, task_id, channel_id, upstream_model, upstream_id,
       reason, upstream_cost)

@@ -20,7 +20,7 @@ export interface TaskOrder<Settings> {
   /** The caller's request, checked for shape, with the endpoint's defaults filled in. */
   readonly parameters: JsonObject
   /** Which of `parameters` the caller really sent: defaults need not reach every vendor. */
-  readonly given: ReadonlySet<string>
+  readonly sentFields: ReadonlySet<string>
   /** The model's `details` of the catalog, where an operator can correct a driver's data. */
   readonly details: JsonObject
 }
@@ -37,19 +37,19 @@ export interface TaskAttempt {
   /** Ours, and of no other submission; also as a UUID by `uuidOf`. */
   readonly id: string
   /** Where the vendor may report on this submission: a secret address of ours, and of no other. */
-  readonly hookUrl?: string | undefined
+  readonly vendorCallbackUrl?: string | undefined
 }
 
 /** A vendor that reports on its tasks by itself, at an address that the submission carried. */
 export interface TaskCallbacks<Settings> {
   /** Whether this channel wants such reports. */
-  wanted(settings: Settings): boolean
+  isEnabled(settings: Settings): boolean
   /** What a report says of the task. Pure, of whatever anybody may have sent. Never throws. */
-  read(body: JsonObject): TaskReport
+  read(body: JsonObject): VendorCallback
 }
 
 /** Only where to look: what a report says of results and money is not read. */
-export interface TaskReport {
+export interface VendorCallback {
   /** The vendor's id of the task. */
   readonly upstreamId?: string | undefined
   /** A question whether the address is ours, and its answer; then it reports on nothing. */
@@ -71,7 +71,7 @@ export interface TaskReference<Settings> {
  * of the kind; `facts` are those that are now known for certain; `usage` is absent when the
  * upstream stated none.
  */
-export type TaskLook =
+export type TaskPoll =
   | { readonly state: 'queued' | 'processing' | 'gone' }
   | {
       readonly state: 'succeeded'
@@ -111,7 +111,7 @@ export interface TaskDriver<Settings = unknown> {
   prepare(order: TaskOrder<Settings>): PreparedTask
   /** Sends it once. `unknown` is the answer for everything that may have been accepted. */
   submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>
-  look(wire: Wire, reference: TaskReference<Settings>): Promise<TaskLook>
+  poll(wire: Wire, reference: TaskReference<Settings>): Promise<TaskPoll>
   /** Takes back a task that waits. False when the upstream refuses because it already runs. */
   cancel?(wire: Wire, reference: TaskReference<Settings>): Promise<boolean>
   /**
@@ -119,7 +119,7 @@ export interface TaskDriver<Settings = unknown> {
    * id: one whose answer was lost is then simply sent again.
    */
   readonly repeats?: boolean
-  /** Set where the vendor takes an attempt's `hookUrl`. */
+  /** Set where the vendor takes an attempt's `vendorCallbackUrl`. */
   readonly callbacks?: TaskCallbacks<Settings>
   /**
    * Asks for the task of an attempt whose answer was lost, by the id that it carried. Undefined

@@ -32,7 +32,7 @@ export interface Sender {
 }
 
 /** Notifications can be lost: nothing waits longer for a look than this. */
-const LOOK_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 const TROUBLE_PAUSE_MS = 1_000
 
 export function startSender(options: SenderOptions): Sender {
@@ -65,7 +65,9 @@ export function startSender(options: SenderOptions): Sender {
 
   async function waitMs(): Promise<number> {
     const dueMs = await readNextDeliveryMs(sql, now())
-    return dueMs === null ? LOOK_MS : Math.min(LOOK_MS, Math.ceil(dueMs / (clock?.pace ?? 1)))
+    return dueMs === null
+      ? POLL_INTERVAL_MS
+      : Math.min(POLL_INTERVAL_MS, Math.ceil(dueMs / (clock?.pace ?? 1)))
   }
 
   async function run(): Promise<void> {

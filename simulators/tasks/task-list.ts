@@ -74,10 +74,10 @@ export class TaskList<Order> {
     const task = this.tasks.get(id)
     if (!task) return undefined
     task.looks += 1
-    refuseLook(task)
+    refusePoll(task)
     const wasOver = hasEnded(task.state)
     this.advance(task)
-    if (wasOver) task.looksAfterEnd += 1
+    if (wasOver) task.pollsAfterEnd += 1
     return this.isReadable(task) ? task : undefined
   }
 
@@ -161,7 +161,7 @@ export class TaskList<Order> {
   }
 }
 
-function refuseLook({ scenario, looks }: Task<unknown>): void {
+function refusePoll({ scenario, looks }: Task<unknown>): void {
   if (looks <= (scenario.number('poll-storm') ?? 0)) {
     throw new Refused({ status: 429, retryAfterSeconds: 1, message: 'Too many requests.' })
   }
@@ -171,8 +171,8 @@ function refuseLook({ scenario, looks }: Task<unknown>): void {
 }
 
 /** The state to report, which the scenario `flips` makes doubtful after the end. */
-export function reportedState({ state, scenario, looksAfterEnd }: Task<unknown>): TaskState {
-  if (!scenario.has('flips') || looksAfterEnd % 2 === 0) return state
+export function reportedState({ state, scenario, pollsAfterEnd }: Task<unknown>): TaskState {
+  if (!scenario.has('flips') || pollsAfterEnd % 2 === 0) return state
   if (state === 'succeeded') return 'failed'
   return state === 'failed' ? 'succeeded' : state
 }

@@ -34,7 +34,7 @@ export interface Task<Order> {
   ending: Ending | undefined
   looks: number
   /** Looks since the end, for answers that flip. */
-  looksAfterEnd: number
+  pollsAfterEnd: number
 }
 
 export function hasEnded(state: TaskState): boolean {
@@ -53,7 +53,7 @@ export function createTask<Order>(
   const runMs = scenario.has('never-ends')
     ? Number.POSITIVE_INFINITY
     : (scenario.number('run-time') ?? times.runMs)
-  const byLooks = scenario.number('polls') !== undefined
+  const byPolls = scenario.number('polls') !== undefined
   const { headers } = exchange.request
   const sent = headers['x-client-request-id'] ?? headers['x-api-request-id']
   return {
@@ -65,12 +65,12 @@ export function createTask<Order>(
     state: 'queued',
     createdAt: now,
     updatedAt: now,
-    runsAt: byLooks ? Number.POSITIVE_INFINITY : now + queueMs * times.scale,
-    endsAt: byLooks ? Number.POSITIVE_INFINITY : now + (queueMs + runMs) * times.scale,
+    runsAt: byPolls ? Number.POSITIVE_INFINITY : now + queueMs * times.scale,
+    endsAt: byPolls ? Number.POSITIVE_INFINITY : now + (queueMs + runMs) * times.scale,
     expiresAt: now + times.lifeMs * times.scale,
     ending: undefined,
     looks: 0,
-    looksAfterEnd: 0,
+    pollsAfterEnd: 0,
   }
 }
 

@@ -43,7 +43,7 @@ describe('the guides agree with the code', () => {
     const { registry } = createMetrics({
       callsInFlight: none,
       settlementsPending: none,
-      channelsResting: none,
+      channelsCoolingDown: none,
     })
     const real = (await registry.getMetricsAsJSON()).map(({ name }) => name)
     const ours = real.filter((name) => name.startsWith('tributary_'))

@@ -39,11 +39,11 @@ test('after the rest exactly one call probes, and its outcome decides', () => {
 test('a Retry-After rests the channel at once, but for two minutes at most', () => {
   const { clock, health } = setUp()
   health.failed('a', 7_000)
-  assert.deepEqual(health.resting(), [{ channel: 'a', forMs: 7_000 }])
+  assert.deepEqual(health.coolingDown(), [{ channel: 'a', forMs: 7_000 }])
   clock.nowMs += 7_000
   assert.equal(health.isReady('a'), true)
   health.failed('b', 3_600_000)
-  assert.deepEqual(health.resting(), [{ channel: 'b', forMs: 120_000 }])
+  assert.deepEqual(health.coolingDown(), [{ channel: 'b', forMs: 120_000 }])
 })
 
 test('a probe that never reports back gives way to another one', () => {

@@ -22,7 +22,7 @@ import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'
 const CREATING = ['task-held', 'task-sending', 'task-sent', 'task-accepted']
 const CANCELLING = ['task-cancel', 'task-cancelled']
-const WORKING = ['task-look', 'task-finish', 'task-finished']
+const WORKING = ['task-poll', 'task-finish', 'task-finished']
 /** How each ends: by whether the vendor had it, and whether its cancel was sent. */
 const ENDINGS: Readonly<Record<string, string>> = {
   'task-held': 'failed',
@@ -31,7 +31,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
   'task-accepted': 'succeeded',
   'task-cancel': 'succeeded',
   'task-cancelled': 'failed',
-  'task-look': 'succeeded',
+  'task-poll': 'succeeded',
   'task-finish': 'succeeded',
   'task-finished': 'succeeded',
 }

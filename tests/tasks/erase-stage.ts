@@ -86,11 +86,11 @@ export async function startEraseStage(
   await gateway.apply(catalog(vendors.url))
 
   function untilEnded(tenant: Tenant, path: string): Promise<TestAnswer['json']> {
-    const look = async () => {
+    const readTask = async () => {
       const { json } = await gateway.get(path, tenant.key)
       return ['succeeded', 'failed'].includes(json.status) ? json : undefined
     }
-    return until(`the end of ${path}`, look, WAIT_MS)
+    return until(`the end of ${path}`, readTask, WAIT_MS)
   }
 
   async function video(tenant: Tenant, more: object = {}) {

@@ -21,8 +21,8 @@ const PRICE = { unit: 'output_token', per: 1_000_000, amount: '46' }
 
 /** Waits short enough for tests; the proportions are the real ones. */
 export const QUICK = {
-  TASK_LOOK_MS_MIN: '40',
-  TASK_LOOK_MS_MAX: '80',
+  TASK_POLL_INTERVAL_MIN_MS: '40',
+  TASK_POLL_INTERVAL_MAX_MS: '80',
   TASK_LEASE_MS: '1500',
   TASK_SUBMIT_TIMEOUT_MS: '1000',
   TASK_UNKNOWN_MS: '4000',

@@ -31,14 +31,14 @@ export interface VideoVendor {
   lists: boolean
   /** Called with each new task before its creation is answered. */
   onTask: ((task: VendorTask) => Promise<void>) | undefined
-  /** Called between the look at a task and the answer to it. */
-  onLook: ((task: VendorTask) => Promise<void>) | undefined
-  /** Each look moves every task one state on: queued, running, succeeded. */
+  /** Called between the poll of a task and the answer to it. */
+  onPoll: ((task: VendorTask) => Promise<void>) | undefined
+  /** Each poll moves every task one state on: queued, running, succeeded. */
   advance: boolean
   /** The id of the next new task, whether another has it or not. */
   nextId: string | undefined
-  /** Each look at a task is answered for so long, in blanks at first. */
-  lookMs: number
+  /** Each poll of a task is answered for so long, in blanks at first. */
+  pollMs: number
   stop(): Promise<void>
 }
 
@@ -60,10 +60,10 @@ interface State {
   begin: string
   advance: boolean
   nextId: string | undefined
-  lookMs: number
+  pollMs: number
   lists: boolean
   onTask: ((task: VendorTask) => Promise<void>) | undefined
-  onLook: ((task: VendorTask) => Promise<void>) | undefined
+  onPoll: ((task: VendorTask) => Promise<void>) | undefined
   lose: number
   count: number
 }
@@ -77,9 +77,9 @@ export async function startVideoVendor(): Promise<VideoVendor> {
     advance: false,
     lists: true,
     onTask: undefined,
-    onLook: undefined,
+    onPoll: undefined,
     nextId: undefined,
-    lookMs: 0,
+    pollMs: 0,
     lose: 0,
     count: 0,
   }
@@ -125,7 +125,7 @@ async function handle(
   const id = decodeURIComponent(path.slice(PATH.length + 1))
   if (method === 'POST') await create(state, request, response)
   else if (method === 'DELETE') remove(state, response, id)
-  else if (id !== '') await look(state, response, id)
+  else if (id !== '') await answerPoll(state, response, id)
   else if (!state.lists) refuse(response, 404, 'NotFound')
   else list(state, response, new URL(url, 'http://vendor').searchParams.get('filter.model'))
 }
@@ -170,15 +170,15 @@ async function create(
   send(response, 200, { id })
 }
 
-async function look(state: State, response: ServerResponse, id: string): Promise<void> {
+async function answerPoll(state: State, response: ServerResponse, id: string): Promise<void> {
   const task = state.tasks.get(id)
   if (!task) {
     refuse(response, 404, 'ResourceNotFound')
     return
   }
   const shown = show(task)
-  await state.onLook?.(task)
-  if (state.lookMs > 0) await drip(response, state.lookMs)
+  await state.onPoll?.(task)
+  if (state.pollMs > 0) await drip(response, state.pollMs)
   send(response, 200, shown)
   if (state.advance) task.status = NEXT[task.status] ?? task.status
 }

@@ -7,7 +7,7 @@ import { findChanges } from './changes.ts'
 import { type LiveRow, readLive } from './live-store.ts'
 import { createStreams, type Viewer } from './streams.ts'
 
-const LOOK_MS = 2_000
+const READ_INTERVAL_MS = 2_000
 const HEARTBEAT_MS = 15_000
 /** A call that ends is seen by more than one look, however late one comes. */
 const ENDED_SECONDS = 20
@@ -26,7 +26,7 @@ export function createLive(options: {
   const { sql, log } = options
   const known = new Map<string, LiveRow>()
   let timers: NodeJS.Timeout[] = []
-  let isLooking = false
+  let isReading = false
   const streams = createStreams(() => {
     for (const timer of timers) clearInterval(timer)
     timers = []
@@ -47,13 +47,13 @@ export function createLive(options: {
     for (const id of known.keys()) if (!accountIds.includes(id)) known.delete(id)
   }
 
-  function lookOnce(): void {
-    if (isLooking) return
-    isLooking = true
+  function readOnce(): void {
+    if (isReading) return
+    isReading = true
     look()
       .catch((error: unknown) => log.warn({ error }, 'looking for news failed, will be repeated'))
       .finally(() => {
-        isLooking = false
+        isReading = false
       })
   }
 
@@ -61,9 +61,9 @@ export function createLive(options: {
     connect(viewer) {
       streams.open(viewer)
       if (timers.length === 0) {
-        timers = [setInterval(lookOnce, LOOK_MS), setInterval(streams.beat, HEARTBEAT_MS)]
+        timers = [setInterval(readOnce, READ_INTERVAL_MS), setInterval(streams.beat, HEARTBEAT_MS)]
       }
-      lookOnce()
+      readOnce()
     },
     stop: streams.end,
   }

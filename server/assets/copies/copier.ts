@@ -19,7 +19,7 @@ export interface Copier {
 }
 
 /** Notifications can be lost: nothing waits longer for a look than this. */
-const LOOK_MS = 1_000
+const POLL_INTERVAL_MS = 1_000
 const WAIT_MS_MIN = 20
 
 export function startCopier(options: CopierOptions): Copier {
@@ -50,15 +50,18 @@ export function startCopier(options: CopierOptions): Copier {
 
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      let waitMs = LOOK_MS
+      let waitMs = POLL_INTERVAL_MS
       try {
         if ((await claim()) > 0) continue
-        waitMs = Math.min(Math.max((await readNextCopyMs(sql)) ?? LOOK_MS, WAIT_MS_MIN), LOOK_MS)
+        waitMs = Math.min(
+          Math.max((await readNextCopyMs(sql)) ?? POLL_INTERVAL_MS, WAIT_MS_MIN),
+          POLL_INTERVAL_MS,
+        )
       } catch (error) {
         log.warn({ error }, 'copies wait for the database')
       }
       // With no free slot, what is due stays due: the end of a copy wakes.
-      await waker.wait(running.size >= limits.slots ? LOOK_MS : waitMs)
+      await waker.wait(running.size >= limits.slots ? POLL_INTERVAL_MS : waitMs)
     }
   }
 

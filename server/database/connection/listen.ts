@@ -6,7 +6,7 @@ import type { ConnectionEvents } from './open-client.ts'
 
 const RENEW_MS = 250
 /** A listener waits in silence by nature, so it asks now and then whether anybody is there. */
-const LOOK_MS = 5_000
+const POLL_INTERVAL_MS = 5_000
 const PATIENCE_MS = 2_000
 
 export interface Listener {
@@ -60,7 +60,7 @@ async function listenOnce(
   })
   const stop = () => over.resolve()
   signal.addEventListener('abort', stop)
-  const timer = setInterval(() => void look(sql).catch(() => over.resolve()), LOOK_MS)
+  const timer = setInterval(() => void look(sql).catch(() => over.resolve()), POLL_INTERVAL_MS)
   try {
     await listenOn(sql, channel)
     listener.onListening?.()

@@ -5,7 +5,7 @@
 import type { Sql } from 'postgres'
 import { ping } from '../store.ts'
 
-const LOOK_MS = 500
+const POLL_INTERVAL_MS = 500
 /** Counted in slices, because a busy event loop of our own must not look like a silent server. */
 const PATIENCE_SLICES = 4
 const SLICE_MS = 250
@@ -42,7 +42,7 @@ export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWat
     if (verdict === 'silent') onSilence()
   }
 
-  const timer = setInterval(() => void look(), LOOK_MS)
+  const timer = setInterval(() => void look(), POLL_INTERVAL_MS)
   timer.unref()
   return {
     touch: () => {

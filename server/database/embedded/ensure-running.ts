@@ -20,7 +20,7 @@ import {
 
 const START_MS = 60_000
 const LEAVING_MS = 15_000
-const LOOK_MS = 10
+const POLL_INTERVAL_MS = 10
 const LEAVING_LOOK_MS = 100
 const WRONG_PASSWORD = '28P01'
 
@@ -96,7 +96,7 @@ async function untilAnswering(
       progress('waiting for PostgreSQL to recover')
       told = performance.now() + 5_000
     }
-    await sleep(LOOK_MS)
+    await sleep(POLL_INTERVAL_MS)
   }
 }
 

@@ -8,7 +8,7 @@ import { claimOwnership } from '../store.ts'
 
 /** A gateway that is stopping, or a connection that died just now, may hold it a little longer. */
 const CLAIM_MS = 4_000
-const LOOK_MS = 100
+const POLL_INTERVAL_MS = 100
 
 export interface Ownership {
   readonly release: () => Promise<void>
@@ -54,7 +54,7 @@ async function reclaim(place: DatabasePlace, signal: AbortSignal): Promise<Claim
     try {
       return await claimWithPatience(place)
     } catch {
-      await sleep(LOOK_MS)
+      await sleep(POLL_INTERVAL_MS)
     }
   }
   return undefined
@@ -76,7 +76,7 @@ async function claimWithPatience(place: DatabasePlace): Promise<Claim | undefine
         await release()
         return undefined
       }
-      await sleep(LOOK_MS)
+      await sleep(POLL_INTERVAL_MS)
     }
     return { lost: lost.promise, release }
   } catch (error) {

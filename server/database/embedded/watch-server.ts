@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbeddedServer } from './embedded.ts'
 
-const LOOK_MS = 250
+const POLL_INTERVAL_MS = 250
 const BACK_OFF_MS_MAX = 10_000
 
 export type OnTrouble = (error: unknown, message: string) => void
@@ -11,7 +11,7 @@ export type OnTrouble = (error: unknown, message: string) => void
 export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () => Promise<void> {
   const stopping = new AbortController()
   const watching = (async () => {
-    let pauseMs = LOOK_MS
+    let pauseMs = POLL_INTERVAL_MS
     while (!stopping.signal.aborted) {
       await sleep(pauseMs, undefined, { signal: stopping.signal, ref: false }).catch(
         () => undefined,
@@ -19,7 +19,7 @@ export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () =>
       if (stopping.signal.aborted) return
       try {
         if (await server.revive()) onTrouble(undefined, 'the embedded PostgreSQL was started again')
-        pauseMs = LOOK_MS
+        pauseMs = POLL_INTERVAL_MS
       } catch (error) {
         // A full disk, say: the next start succeeds once there is room again.
         onTrouble(error, 'the embedded PostgreSQL could not be started again')

@@ -56,5 +56,5 @@ export const imageSubmission: TaskSubmission = {
     read,
   },
   answer: (task) => encodeImageCreated(toImageTask(task)),
-  announce: (task) => encodeImageCallback(toImageTask(task)),
+  webhookBody: (task) => encodeImageCallback(toImageTask(task)),
 }

@@ -147,5 +147,5 @@ export const minutesSubmission: TaskSubmission = {
   keep,
   urls: ({ file_url: url }) => [{ field: 'file_url', url: String(url) }],
   answer: (task) => encodeMinutesCreated(toMinutesTask(task)),
-  announce: (task) => encodeMinutesCallback(toMinutesTask(task)),
+  webhookBody: (task) => encodeMinutesCallback(toMinutesTask(task)),
 }

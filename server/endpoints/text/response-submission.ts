@@ -54,6 +54,6 @@ export function backgroundOf(metering: Metering): BackgroundSubmission {
       body: ({ body, fields }) => spliceJson(body, fields, { remove: ['callback_url'] }),
     },
     answer: encodeOwn,
-    announce: encodeCallback,
+    webhookBody: encodeCallback,
   }
 }

@@ -88,5 +88,5 @@ export const eraseSubmission: TaskSubmission = {
   keep,
   urls: () => [],
   answer: (task) => encodeEraseCreated(toEraseTask(task)),
-  announce: (task) => encodeEraseCallback(toEraseTask(task)),
+  webhookBody: (task) => encodeEraseCallback(toEraseTask(task)),
 }

@@ -60,7 +60,7 @@ export function videoSubmission(
     keep: keepVideoParameters,
     urls: listMediaUrls,
     answer: (task) => encode(toVideoTask(task)),
-    announce(row) {
+    webhookBody(row) {
       const task = toVideoTask(row)
       return encodeVideoCallback(task, idOf(task))
     },

@@ -4,7 +4,7 @@
  * repeated until it is in, and no account waits for another one.
  */
 import type { Sql } from 'postgres'
-import { createLanes } from '../../lib/queues/serial-queues.ts'
+import { createSerialQueues } from '../../lib/queues/serial-queues.ts'
 import { correctLost } from '../posting/move-store.ts'
 import type { SettlementLog } from '../posting/settlements.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
@@ -29,7 +29,7 @@ export function createCorrections(options: {
   readonly log: SettlementLog
 }): Corrections {
   const { sql, log, isUnavailable } = options
-  const lanes = createLanes<Waiting>({ run, atOnce: AT_ONCE })
+  const lanes = createSerialQueues<Waiting>({ run, atOnce: AT_ONCE })
 
   async function run(_account: string, items: readonly Waiting[]) {
     for (const [index, { row, resolve }] of items.entries()) {

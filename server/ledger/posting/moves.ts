@@ -8,7 +8,7 @@ import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { type Batches, createBatches, QueueFull } from '../../lib/queues/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../../lib/queues/serial-queues.ts'
+import { createSerialQueues, type Ran, type SerialQueues } from '../../lib/queues/serial-queues.ts'
 import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked, move, takeHolds, type Verdicts } from './move-store.ts'
 
@@ -68,7 +68,7 @@ export function createMoves(options: Options): Moves {
 class BatchedMoves implements Moves {
   private readonly options: Options
   private readonly batches: Batches<Item>
-  private readonly lanes: Lanes<Item>
+  private readonly lanes: SerialQueues<Item>
   private waitingHolds = 0
 
   constructor(options: Options) {
@@ -78,7 +78,7 @@ class BatchedMoves implements Moves {
       batchLimit: BATCH_LIMIT,
       queueLimit: options.holdQueueMax + options.settleQueueMax,
     })
-    this.lanes = createLanes<Item>({
+    this.lanes = createSerialQueues<Item>({
       run: (_account, items) => this.runAlone(items),
       atOnce: LANES_AT_ONCE,
       pauseMsMax: LANE_PAUSE_MS_MAX,

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
 import { type Batches, createBatches } from '../../lib/queues/batcher.ts'
-import { createLanes, type Lanes, type Ran } from '../../lib/queues/serial-queues.ts'
+import { createSerialQueues, type Ran, type SerialQueues } from '../../lib/queues/serial-queues.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
 import { closeHolds, findUnlocked } from './move-store.ts'
 
@@ -54,7 +54,7 @@ export function createSettlements(options: Options): Settlements {
 class RepeatedSettlements implements Settlements {
   private readonly options: Options
   private readonly batches: Batches<Waiting>
-  private readonly lanes: Lanes<Waiting>
+  private readonly lanes: SerialQueues<Waiting>
 
   constructor(options: Options) {
     this.options = options
@@ -63,7 +63,7 @@ class RepeatedSettlements implements Settlements {
       batchLimit: BATCH_LIMIT,
       queueLimit: options.settleQueueMax,
     })
-    this.lanes = createLanes<Waiting>({
+    this.lanes = createSerialQueues<Waiting>({
       run: (_account, items) => this.runAlone(items),
       atOnce: LANES_AT_ONCE,
     })

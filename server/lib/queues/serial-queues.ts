@@ -1,5 +1,5 @@
 /**
- * Serial queues by key, a few of them at a time: what waits for one key holds up no other. A lane
+ * Serial queues by key, a few of them at a time: what waits for one key holds up no other. A queue
  * is opened by its first item and stays open until a run of it says that the way is free.
  */
 export interface Ran<Item> {
@@ -9,7 +9,7 @@ export interface Ran<Item> {
   readonly stays: boolean
 }
 
-export interface Lanes<Item> {
+export interface SerialQueues<Item> {
   has(key: string): boolean
   push(key: string, item: Item): void
   /** Resolves when no item is waiting or under way. */
@@ -18,7 +18,7 @@ export interface Lanes<Item> {
   size(): number
 }
 
-interface Lane<Item> {
+interface SerialQueue<Item> {
   waiting: Item[]
   underWay: number
   isScheduled: boolean
@@ -29,29 +29,29 @@ const PAUSE_MS_MIN = 100
 const PAUSE_MS_MAX = 3_000
 
 /** `run` answers its items itself, except those that it returns as left; it never rejects. */
-export function createLanes<Item>(options: {
+export function createSerialQueues<Item>(options: {
   readonly run: (key: string, items: readonly Item[]) => Promise<Ran<Item>>
   readonly atOnce: number
   /** The longest pause before what was left is tried again. */
   readonly pauseMsMax?: number
-}): Lanes<Item> {
+}): SerialQueues<Item> {
   const { pauseMsMax = PAUSE_MS_MAX } = options
-  const lanes = new Map<string, Lane<Item>>()
+  const queues = new Map<string, SerialQueue<Item>>()
   const ready: string[] = []
   let running = 0
   let whenIdle: (() => void)[] = []
 
   function size(): number {
     let items = 0
-    for (const { waiting, underWay } of lanes.values()) items += waiting.length + underWay
+    for (const { waiting, underWay } of queues.values()) items += waiting.length + underWay
     return items
   }
 
-  function schedule(key: string, lane: Lane<Item>): void {
-    if (lane.isScheduled || lane.waiting.length === 0) return
-    lane.isScheduled = true
-    if (lane.pauseMs === 0) enter(key)
-    else setTimeout(enter, lane.pauseMs, key)
+  function schedule(key: string, queue: SerialQueue<Item>): void {
+    if (queue.isScheduled || queue.waiting.length === 0) return
+    queue.isScheduled = true
+    if (queue.pauseMs === 0) enter(key)
+    else setTimeout(enter, queue.pauseMs, key)
   }
 
   function enter(key: string): void {
@@ -61,21 +61,21 @@ export function createLanes<Item>(options: {
 
   async function runNext(): Promise<void> {
     const key = ready.shift() ?? ''
-    const lane = lanes.get(key)
-    if (!lane) return
+    const queue = queues.get(key)
+    if (!queue) return
     running += 1
-    const items = lane.waiting
-    lane.waiting = []
-    lane.underWay = items.length
+    const items = queue.waiting
+    queue.waiting = []
+    queue.underWay = items.length
     const { left, stays } = await options.run(key, items)
     running -= 1
-    lane.underWay = 0
-    lane.isScheduled = false
-    lane.waiting.unshift(...left)
-    lane.pauseMs =
-      left.length === 0 ? 0 : Math.min(Math.max(lane.pauseMs * 2, PAUSE_MS_MIN), pauseMsMax)
-    if (lane.waiting.length === 0 && !stays) lanes.delete(key)
-    schedule(key, lane)
+    queue.underWay = 0
+    queue.isScheduled = false
+    queue.waiting.unshift(...left)
+    queue.pauseMs =
+      left.length === 0 ? 0 : Math.min(Math.max(queue.pauseMs * 2, PAUSE_MS_MIN), pauseMsMax)
+    if (queue.waiting.length === 0 && !stays) queues.delete(key)
+    schedule(key, queue)
     while (running < options.atOnce && ready.length > 0) void runNext()
     if (whenIdle.length === 0 || size() > 0) return
     for (const resolve of whenIdle) resolve()
@@ -83,12 +83,12 @@ export function createLanes<Item>(options: {
   }
 
   return {
-    has: (key) => lanes.has(key),
+    has: (key) => queues.has(key),
     push(key, item) {
-      const lane = lanes.get(key) ?? { waiting: [], underWay: 0, isScheduled: false, pauseMs: 0 }
-      lanes.set(key, lane)
-      lane.waiting.push(item)
-      schedule(key, lane)
+      const queue = queues.get(key) ?? { waiting: [], underWay: 0, isScheduled: false, pauseMs: 0 }
+      queues.set(key, queue)
+      queue.waiting.push(item)
+      schedule(key, queue)
     },
     flushed: () =>
       size() === 0

@@ -17,26 +17,26 @@ import type { Services } from '../services.ts'
 import { type Quote, quote } from './quote.ts'
 
 /** A form's file by its ends, which say what it is and how long. */
-export interface SupposedFile {
+export interface DryRunFile {
   readonly bytes: number
   readonly head: Buffer
   readonly tail: Buffer
 }
 
-export interface SupposedRequest {
+export interface DryRunRequest {
   /** The JSON body, or the fields of a form. */
   readonly value: Body
   readonly query: URLSearchParams
   /** By their names in small letters. */
   readonly headers: Readonly<Record<string, string>>
-  readonly file?: SupposedFile | undefined
+  readonly file?: DryRunFile | undefined
   readonly requestId: string
 }
 
 /** Throws what the call itself would be refused with: 400, 403, 404 or 502. */
-export async function suppose(
+export async function dryRun(
   reading: RequestMetering,
-  { value, query, headers, file, requestId }: SupposedRequest,
+  { value, query, headers, file, requestId }: DryRunRequest,
   customer: Customer,
   services: Services,
   speaks: (upstream: Upstream) => boolean,
@@ -71,7 +71,7 @@ const NO_BODY = Buffer.alloc(0)
 const FILLER = Buffer.alloc(1 << 20)
 
 /** The same inspector that sees the file as it arrives; between its ends it is shown nothing. */
-async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: SupposedFile) {
+async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: DryRunFile) {
   if (!file) throw invalidField('file', 'required')
   const { bytes, head, tail } = file
   if (bytes > fileBytesMax) throw new GatewayError('too_large')
@@ -86,14 +86,14 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Sup
   })
 }
 
-/** What a call and its hold would be. Throws as `suppose` does. */
-export async function supposeCall(
+/** What a call and its hold would be. Throws as `dryRun` does. */
+export async function dryRunCall(
   metering: Metering,
-  request: SupposedRequest,
+  request: DryRunRequest,
   customer: Customer,
   services: Services,
 ): Promise<{ readonly call: ResolvedCall; readonly quoted: Quote }> {
-  const call = await suppose(metering, request, customer, services, ({ calls }) => {
+  const call = await dryRun(metering, request, customer, services, ({ calls }) => {
     return calls[metering.operation] !== undefined
   })
   return { call, quoted: quote(metering, call, services) }

@@ -7,22 +7,22 @@ export interface ChannelHealth {
   /** True when the channel may be chosen now; claims the probe if it is due. */
   isReady(channelId: string): boolean
   succeeded(channelId: string): void
-  /** `restMs` rests the channel at once (a vendor's Retry-After, bad credentials). */
-  failed(channelId: string, restMs?: number): void
+  /** `cooldownMs` rests the channel at once (a vendor's Retry-After, bad credentials). */
+  failed(channelId: string, cooldownMs?: number): void
   /** For the operator: what is resting and until when (milliseconds from now). */
-  resting(): readonly { readonly channel: string; readonly forMs: number }[]
+  coolingDown(): readonly { readonly channel: string; readonly forMs: number }[]
 }
 
-const FAILURES_TO_REST = 3
-const REST_MS_MIN = 5_000
-const REST_MS_MAX = 120_000
+const FAILURES_TO_COOLDOWN = 3
+const COOLDOWN_MS_MIN = 5_000
+const COOLDOWN_MS_MAX = 120_000
 /** A probe that never reports back does not block the channel for longer than this. */
 const PROBE_MS = 30_000
 
 interface State {
   failures: number
   rests: number
-  restUntilMs: number
+  cooldownUntilMs: number
   probeUntilMs: number
 }
 
@@ -32,7 +32,7 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
   function stateOf(channelId: string): State {
     let state = states.get(channelId)
     if (!state) {
-      state = { failures: 0, rests: 0, restUntilMs: 0, probeUntilMs: 0 }
+      state = { failures: 0, rests: 0, cooldownUntilMs: 0, probeUntilMs: 0 }
       states.set(channelId, state)
     }
     return state
@@ -41,30 +41,30 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
   return {
     isReady(channelId) {
       const state = states.get(channelId)
-      if (!state || state.restUntilMs === 0) return true
+      if (!state || state.cooldownUntilMs === 0) return true
       const now = nowMs()
-      if (now < state.restUntilMs || now < state.probeUntilMs) return false
+      if (now < state.cooldownUntilMs || now < state.probeUntilMs) return false
       state.probeUntilMs = now + PROBE_MS
       return true
     },
     succeeded(channelId) {
       states.delete(channelId)
     },
-    failed(channelId, restMs) {
+    failed(channelId, cooldownMs) {
       const state = stateOf(channelId)
       state.failures += 1
       state.probeUntilMs = 0
-      const probed = state.restUntilMs > 0
-      if (restMs === undefined && !probed && state.failures < FAILURES_TO_REST) return
-      const backOff = Math.min(REST_MS_MIN * 2 ** state.rests, REST_MS_MAX)
+      const probed = state.cooldownUntilMs > 0
+      if (cooldownMs === undefined && !probed && state.failures < FAILURES_TO_COOLDOWN) return
+      const backOff = Math.min(COOLDOWN_MS_MIN * 2 ** state.rests, COOLDOWN_MS_MAX)
       state.rests += 1
-      state.restUntilMs = nowMs() + Math.min(restMs ?? backOff, REST_MS_MAX)
+      state.cooldownUntilMs = nowMs() + Math.min(cooldownMs ?? backOff, COOLDOWN_MS_MAX)
     },
-    resting() {
+    coolingDown() {
       const now = nowMs()
       return [...states]
-        .filter(([, state]) => state.restUntilMs > now)
-        .map(([channel, state]) => ({ channel, forMs: state.restUntilMs - now }))
+        .filter(([, state]) => state.cooldownUntilMs > now)
+        .map(([channel, state]) => ({ channel, forMs: state.cooldownUntilMs - now }))
     },
   }
 }

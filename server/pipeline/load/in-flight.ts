@@ -12,7 +12,7 @@ export interface InFlight {
   abortAll(reason: string): void
 }
 
-const LOOK_MS = 20
+const POLL_INTERVAL_MS = 20
 
 export function createInFlight(): InFlight {
   const calls = new Set<RunningCall>()
@@ -25,7 +25,7 @@ export function createInFlight(): InFlight {
     async drained(timeoutMs) {
       const deadline = performance.now() + timeoutMs
       while (calls.size > 0 && performance.now() < deadline) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+        await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
       }
     },
     abortAll(reason) {

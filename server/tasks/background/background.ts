@@ -112,7 +112,7 @@ async function pollNow(engine: Engine, { id, state }: TaskRow): Promise<void> {
     await applyState(engine, task, await askVendor(engine, task, 'get'))
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    const next = { state, dueInMs: engine.times.lookMsMin, failed: true, gone: false }
+    const next = { state, dueInMs: engine.times.pollMsMin, failed: true, gone: false }
     await rescheduleTask(engine.sql, task, next)
     throw new GatewayError('upstream_failed', { cause: error, retry: true, retryAfterSeconds: 1 })
   }

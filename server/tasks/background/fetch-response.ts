@@ -8,7 +8,7 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../../upstreams/failure.ts'
-import { type Engine, LOOK_ANSWER_MS, openChannel, openTaskWire } from '../engine.ts'
+import { type Engine, openChannel, openTaskWire, POLL_ANSWER_MS } from '../engine.ts'
 import type { ClaimedTask } from '../task.ts'
 import { type EndedResponse, tooLarge } from './settle-response.ts'
 
@@ -26,7 +26,7 @@ export async function askVendor(
   const { upstream, settings } = await openChannel(engine, task)
   const ask = engine.services.upstreams.get(upstream)?.stored
   if (!ask || task.upstream_id === null) throw new UpstreamFailure('channel_fault')
-  const wire = openTaskWire(engine, task, engine.times.lookTimeoutMs, LOOK_ANSWER_MS)
+  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_ANSWER_MS)
   const response = await ask(wire, settings, { action, id: task.upstream_id, query: '' })
   const { status, headers } = response
   if (status === 404) {

@@ -11,23 +11,23 @@ export function nameEarly<T>(
 ): { readonly answer: StreamAnswer; readonly named: () => Promise<T | undefined> } {
   const { relay } = answer
   let naming: Promise<T | undefined> | undefined
-  const look = () => {
+  const readId = () => {
     const { answerId } = relay.report()
     if (naming || answerId === undefined) return
     naming = onName(answerId)
     // Whoever asks for the outcome gets the error; until then it is nobody's.
     naming.catch(() => undefined)
   }
-  look()
+  readId()
   const watched: StreamAnswer['relay'] = {
     push(chunk) {
       const out = relay.push(chunk)
-      look()
+      readId()
       return out
     },
     end() {
       const out = relay.end()
-      look()
+      readId()
       return out
     },
     fail: (failure) => relay.fail(failure),

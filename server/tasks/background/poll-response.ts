@@ -1,19 +1,19 @@
 /** One poll of a background response by a worker. A poll that fails is repeated. */
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
-import { goOn, type LookOutcome, lookAgain } from '../next-poll.ts'
-import { retryLookMs } from '../schedule.ts'
+import { goOn, type PollOutcome, retryPoll } from '../next-poll.ts'
+import { retryPollMs } from '../schedule.ts'
 import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { askVendor, type VendorResponseState } from './fetch-response.ts'
 import { settleClaimed } from './settle-response.ts'
 
-export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<LookOutcome> {
+export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<PollOutcome> {
   let said: VendorResponseState
   try {
     said = await askVendor(engine, task, 'get')
   } catch (error) {
-    return lookAgain(engine, task, error, expire)
+    return retryPoll(engine, task, error, expire)
   }
   await applyState(engine, task, said)
   return {}
@@ -42,7 +42,7 @@ export async function applyState(
 /** A vendor that keeps saying so is believed after a while. */
 async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
   if (!task.expired && (task.gone_ms ?? 0) < engine.times.goneMs) {
-    const dueInMs = retryLookMs(task.failures, engine.times)
+    const dueInMs = retryPollMs(task.failures, engine.times)
     const next = { state: task.state, dueInMs, failed: true, gone: true }
     await rescheduleTask(engine.sql, task, next)
     return
@@ -69,7 +69,7 @@ async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
     return
   }
   if (task.overdue_ms < engine.times.goneMs) {
-    const dueInMs = retryLookMs(task.failures, engine.times)
+    const dueInMs = retryPollMs(task.failures, engine.times)
     const next = { state: task.state, dueInMs, failed: true, gone: false }
     await rescheduleTask(engine.sql, task, next)
     return
@@ -96,8 +96,8 @@ async function close(
   engine: Engine,
   task: ClaimedTask,
   failure: { readonly code: string; readonly message: string },
-  orphan: string,
+  unchargedReason: string,
 ): Promise<void> {
   const report = { outputBytes: 0, finished: false }
-  await settleClaimed(engine, task, { status: 'failed', report, failure }, { orphan })
+  await settleClaimed(engine, task, { status: 'failed', report, failure }, { unchargedReason })
 }

@@ -57,10 +57,10 @@ export async function settleClaimed(
   const route = await rebuildRoute(engine, task)
   const report = readReport(engine, ended, route, billable)
   const charge = chargeResponse(task, billable, route, { ...ended, report })
-  const { orphan, ...rest } = options
+  const { unchargedReason, ...rest } = options
   // What somebody pays for is nobody's loss.
-  const isLost = orphan !== undefined && charge.nanos === null
-  const finishing = { ...rest, charge, ...(isLost ? { orphan } : {}) }
+  const isLost = unchargedReason !== undefined && charge.nanos === null
+  const finishing = { ...rest, charge, ...(isLost ? { unchargedReason } : {}) }
   const done = await finish(engine, task, endingOf({ ...ended, report }), finishing)
   if (done) await rememberTokens(engine, task, billable, report)
   return done

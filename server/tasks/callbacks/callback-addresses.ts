@@ -5,13 +5,13 @@
  */
 import type { SecretBox } from '../../lib/secrets/secrets.ts'
 
-export const HOOK_PATH = '/v1/hooks/upstream'
+export const VENDOR_CALLBACK_PATH = '/v1/hooks/upstream'
 
 const CONTEXT = 'upstream hook'
 const ATTEMPT = 'att_'
 const TOKEN_SHAPE = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
-export interface Hooks {
+export interface CallbackAddresses {
   /** Undefined where no vendor can reach this gateway. */
   urlOf(attemptId: string): string | undefined
   /** The attempt that a token was made for; undefined for anything that was not made here. */
@@ -19,16 +19,16 @@ export interface Hooks {
 }
 
 /** `base` is how vendors reach this gateway, without a trailing slash. */
-export function createHooks(
+export function createCallbackAddresses(
   secrets: Pick<SecretBox, 'sign' | 'isSigned'>,
   base: () => string | undefined,
-): Hooks {
+): CallbackAddresses {
   return {
     urlOf(attemptId) {
       const origin = base()
       if (origin === undefined) return undefined
       const signature = secrets.sign(attemptId, CONTEXT).toString('base64url')
-      return `${origin}${HOOK_PATH}/${attemptId.slice(ATTEMPT.length)}.${signature}`
+      return `${origin}${VENDOR_CALLBACK_PATH}/${attemptId.slice(ATTEMPT.length)}.${signature}`
     },
     attemptOf(token) {
       const [, id, signature] = TOKEN_SHAPE.exec(token) ?? []

@@ -59,7 +59,7 @@ export async function isAnothers(
   return row !== undefined
 }
 
-export async function noteTold(
+export async function noteCallback(
   sql: TransactionSql,
   attemptId: string,
   upstreamId: string | null,
@@ -75,7 +75,7 @@ export async function noteTold(
  * time that a report did. One that is still to come will see what this report is about. Whoever
  * looks at the task at this moment keeps it, and finds the report when they put it back.
  */
-export async function wakeByReport(
+export async function wakeByCallback(
   sql: TransactionSql,
   attemptId: string,
   everyMs: number,
@@ -92,7 +92,7 @@ export async function wakeByReport(
 }
 
 /** The same, without a wait, for a report that came while nobody could use it. */
-export async function wakeTold(sql: TransactionSql, attemptId: string): Promise<void> {
+export async function wakeByKeptCallback(sql: TransactionSql, attemptId: string): Promise<void> {
   await sql`
     update task set due_at = least(due_at, now()) from task_attempt a
     where a.id = ${attemptId} and a.callback_upstream_id is not null and task.id = a.task_id

@@ -1,7 +1,6 @@
 /**
- * A vendor reports on a submission by itself. Nobody can know whether it was the vendor: a report
- * may say by which id to ask, and when, and nothing else. The worker asks the vendor; ids, results
- * and money come in by the same doors as without any report.
+ * Receives vendor callbacks. Anybody may have sent one: it says at most which id to poll, and when.
+ * The worker polls the vendor; ids, results and money come from there, as without any callback.
  */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
@@ -19,61 +18,61 @@ import {
   findAttempt,
   isAnothers,
   lockAttempt,
-  noteTold,
-  wakeByReport,
+  noteCallback,
+  wakeByCallback,
 } from './callback-store.ts'
 
-/** Reports on one attempt beyond these change nothing: a vendor has six states and some retries. */
-const REPORTS_MAX = 40
-/** What vendors want to hear is a status; this is how one of them shows it. */
-const HEARD: JsonObject = { status: 'success' }
+/** Further callbacks for an attempt change nothing: a vendor has six states and some retries. */
+const CALLBACKS_MAX = 40
+/** The answer to a callback; vendors want a status. */
+const ACKNOWLEDGEMENT: JsonObject = { status: 'success' }
 
-interface Report {
+interface ReceivedCallback {
   readonly place: AttemptPlace
   readonly attemptId: string
   readonly upstreamId: string | undefined
 }
 
 /**
- * Takes a report on an attempt and resolves with the answer to it, once it is written down.
- * Undefined when there is no such attempt. Throws 503 while the database is away: a vendor that is
- * told so reports again.
+ * Takes a callback for an attempt. Resolves with the answer to it, once it is written down, or
+ * with undefined when there is no such attempt. Throws 503 while the database is away: a vendor
+ * that gets it calls again.
  */
-export async function hearReport(
+export async function receiveCallback(
   engine: Engine,
   attemptId: string,
   document: unknown,
 ): Promise<JsonObject | undefined> {
   try {
-    return await hear(engine, attemptId, document)
+    return await receive(engine, attemptId, document)
   } catch (error) {
     if (!isUnavailable(error)) throw error
     throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
   }
 }
 
-async function hear(
+async function receive(
   engine: Engine,
   attemptId: string,
   document: unknown,
 ): Promise<JsonObject | undefined> {
   const place = await findAttempt(engine.sql, attemptId)
   if (!place) {
-    // Ours it is: perhaps of a time that a restored backup does not know.
-    engine.services.log.warn({ attempt_id: attemptId }, 'a report on an attempt that is not here')
+    // Signed by this gateway: perhaps at a time that a restored backup does not know.
+    engine.services.log.warn({ attempt_id: attemptId }, 'vendor callback for an unknown attempt')
     return undefined
   }
   const callbacks = await callbacksOf(engine, place)
   const { upstreamId, reply } = callbacks?.read(isObject(document) ? document : {}) ?? {}
   if (reply) return reply
   const isId = upstreamId !== undefined && isTaskId(upstreamId)
-  const report = { place, attemptId, upstreamId: isId ? upstreamId : undefined }
-  await withTransaction(engine.sql, (transaction) => write(engine, transaction, report))
-  failpoint('task-told')
-  return HEARD
+  const callback = { place, attemptId, upstreamId: isId ? upstreamId : undefined }
+  await withTransaction(engine.sql, (transaction) => write(engine, transaction, callback))
+  failpoint('task-callback')
+  return ACKNOWLEDGEMENT
 }
 
-/** A channel that cannot be opened any more has reports that nobody can read. */
+/** Undefined for a channel that cannot be opened any more. */
 async function callbacksOf(
   engine: Engine,
   place: AttemptPlace,
@@ -85,17 +84,17 @@ async function callbacksOf(
 async function write(
   { times, services }: Engine,
   transaction: TransactionSql,
-  { place, attemptId, upstreamId }: Report,
+  { place, attemptId, upstreamId }: ReceivedCallback,
 ): Promise<void> {
   const { task_id: taskId, channel_id: channelId } = place
   const now = await lockAttempt(transaction, taskId, attemptId)
-  if (!now || now.callback_count >= REPORTS_MAX) return
+  if (!now || now.callback_count >= CALLBACKS_MAX) return
   const isForeign =
     upstreamId !== undefined && (await isAnothers(transaction, channelId, attemptId, upstreamId))
   const use = isForeign ? 'another_task' : judge(now, upstreamId)
   if (use === undefined) return
-  const isUseful = use === 'keep' || use === 'look'
-  await noteTold(transaction, attemptId, use === 'keep' ? (upstreamId ?? null) : null)
+  const isUseful = use === 'keep' || use === 'poll'
+  await noteCallback(transaction, attemptId, use === 'keep' ? (upstreamId ?? null) : null)
   const why = {
     ...(isUseful ? {} : { ignored: use }),
     // What nobody was charged for: whoever reads the vendor's bill looks for this.
@@ -103,25 +102,25 @@ async function write(
   }
   await addEvent(transaction, taskId, 'upstream_reported', { channel: channelId, ...why })
   if (isUseful && now.state !== 'sending') {
-    await wakeByReport(transaction, attemptId, times.lookMsMin)
+    await wakeByCallback(transaction, attemptId, times.pollMsMin)
   }
   const fields = { task_id: taskId, channel: channelId, attempt_id: attemptId }
-  if (!isUseful) services.log.warn({ ...fields, reason: use }, 'a report was not followed')
+  if (!isUseful) services.log.warn({ ...fields, reason: use }, 'vendor callback ignored')
 }
 
 /**
- * keep: the id is one to ask by. look: there is news of a task that is known. Anything else is why
- * the report is not followed; undefined where it says nothing new.
+ * keep: the id is one to poll by. poll: there is news of a known task. Any other value is why the
+ * callback is ignored; undefined where it says nothing new.
  */
 function judge(
   { state, upstream_id: known, is_current: isCurrent, has_ended: hasEnded }: AttemptNow,
   named: string | undefined,
-): 'keep' | 'look' | 'another_task' | 'refused' | 'too_late' | undefined {
+): 'keep' | 'poll' | 'another_task' | 'refused' | 'too_late' | undefined {
   if (state === 'given_up') return 'too_late'
   // It had said that it did not take this one.
   if (state === 'refused') return 'refused'
   if (hasEnded || !isCurrent) return undefined
   if (state === 'sending' || state === 'unknown') return 'keep'
   if (state !== 'accepted') return undefined
-  return named === undefined || named === known ? 'look' : 'another_task'
+  return named === undefined || named === known ? 'poll' : 'another_task'
 }

@@ -13,7 +13,7 @@ import { openAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/resolve.ts'
 import { note, orderRoutes } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import type { TaskLook } from '../../upstreams/task-driver.ts'
+import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
 import type { Afterwards } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -26,36 +26,36 @@ const CALLS_MAX = 3
 const CALL_MS = 180_000
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
-type Success = Extract<TaskLook, { state: 'succeeded' }>
+type Success = Extract<TaskPoll, { state: 'succeeded' }>
 
 /**
- * The upstream's success, completed. Undefined when it must be tried again at the next look. A
+ * The upstream's success, completed. Undefined when it must be tried again at the next poll. A
  * model that cannot be had leaves the result without its part, and without its cost.
  */
 export async function askModel(
   engine: Engine,
   task: ClaimedTask,
-  look: Success,
+  poll: Success,
 ): Promise<Success | undefined> {
   const afterwards = engine.submissions.get(task.endpoint)?.afterwards
   const details = engine.services.catalog.snapshot().models.get(task.model)?.details ?? {}
   const model = afterwards && asString(details[afterwards.setting])
-  return afterwards && model ? await ask(engine, task, look, afterwards, model) : look
+  return afterwards && model ? await ask(engine, task, poll, afterwards, model) : poll
 }
 
 async function ask(
   engine: Engine,
   task: ClaimedTask,
-  look: Success,
+  poll: Success,
   afterwards: Afterwards,
   model: string,
 ): Promise<Success | undefined> {
-  const question = afterwards.ask(look.result, task)
+  const question = afterwards.ask(poll.result, task)
   const [route] = orderRoutes(findRoutes(engine, model), engine.services)
-  if (!route || question === undefined) return without(look, afterwards, 'no_model')
+  if (!route || question === undefined) return without(poll, afterwards, 'no_model')
   if ((await countTaskCalls(engine.sql, task.id)) >= CALLS_MAX) {
     await addEvent(engine.sql, task.id, 'model_given_up', { model })
-    return without(look, afterwards, 'failed')
+    return without(poll, afterwards, 'failed')
   }
   const id = newId('att')
   const { upstreamModel, channel: channelId } = route
@@ -70,10 +70,10 @@ async function ask(
     await endTaskCall(engine.sql, id, 'answered', null)
     await addEvent(engine.sql, task.id, 'model_answered', { model })
     return {
-      ...look,
-      result: { ...look.result, ...afterwards.read(text, look.result) },
-      usage: { ...look.measured, ...look.usage, ...usage },
-      measured: { ...look.measured, ...estimated },
+      ...poll,
+      result: { ...poll.result, ...afterwards.read(text, poll.result) },
+      usage: { ...poll.measured, ...poll.usage, ...usage },
+      measured: { ...poll.measured, ...estimated },
     }
   } catch (error) {
     await noteFailure(engine, task, route, id, error)
@@ -97,12 +97,12 @@ async function noteFailure(
 }
 
 /** Nothing of the model's is charged, and the result says what is missing. */
-function without(look: Success, { setting }: Afterwards, reason: string): Success {
-  const usage = look.usage ?? look.measured
+function without(poll: Success, { setting }: Afterwards, reason: string): Success {
+  const usage = poll.usage ?? poll.measured
   const none = { input_token: 0, output_token: 0 }
   return {
-    ...look,
-    result: { ...look.result, [`${setting}_error`]: reason },
+    ...poll,
+    result: { ...poll.result, [`${setting}_error`]: reason },
     ...(usage === undefined ? { measured: none } : { usage: { ...usage, ...none } }),
   }
 }

@@ -16,8 +16,8 @@ import { markCalling, readTaskBody } from '../call-store.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
 import type { TaskEnding } from '../finish/charge-task.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
-import type { LookOutcome } from '../next-poll.ts'
-import { restMs, retryLookMs } from '../schedule.ts'
+import type { PollOutcome } from '../next-poll.ts'
+import { cooldownMs, retryPollMs } from '../schedule.ts'
 import { endAttempt, rescheduleTask } from '../store.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -33,7 +33,7 @@ export async function makeCall(
   engine: Engine,
   claimed: ClaimedTask,
   call: DeferredCall,
-): Promise<LookOutcome> {
+): Promise<PollOutcome> {
   const { attempt_state: state } = claimed
   if (state === 'sending' || state === 'unknown') {
     await giveUp(engine, claimed, 'the process that made the call ended before its answer')
@@ -124,7 +124,7 @@ async function refused(
   task: ClaimedTask,
   { body }: CallRequest,
   failure: UpstreamFailure,
-): Promise<LookOutcome> {
+): Promise<PollOutcome> {
   const { message = failure.kind, status, retryAfterSeconds } = failure.details
   if (failure.kind === 'unknown') {
     await giveUp(engine, task, message)
@@ -134,11 +134,11 @@ async function refused(
   const end = { state: 'refused', failure: message, status } as const
   if (isLast) {
     const code = failure.details.code ?? failure.kind
-    const told = toGatewayError(failure, body).message
-    await fail(engine, task, code, told, { attempt: end })
+    const publicMessage = toGatewayError(failure, body).message
+    await fail(engine, task, code, publicMessage, { attempt: end })
     return {}
   }
-  const dueInMs = retryLookMs(task.failures, engine.times, retryAfterSeconds)
+  const dueInMs = retryPollMs(task.failures, engine.times, retryAfterSeconds)
   await withTransaction(engine.sql, async (transaction) => {
     await endAttempt(transaction, task.attempt_id, end)
     const { channel_id: channel } = task
@@ -146,7 +146,7 @@ async function refused(
     const state = task.state === 'queued' ? 'processing' : task.state
     await rescheduleTask(transaction, task, { state, dueInMs, failed: true, gone: false })
   })
-  return failure.kind === 'busy' ? { restMs: restMs(retryAfterSeconds) } : {}
+  return failure.kind === 'busy' ? { cooldownMs: cooldownMs(retryAfterSeconds) } : {}
 }
 
 /** From the answer to the task's end. What cannot be kept was not delivered and is not charged. */
@@ -164,7 +164,10 @@ async function conclude(
     if (!done) for (const one of kept) await engine.ports.discard?.(one)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    await fail(engine, task, 'not_stored', error.message, { attempt, orphan: 'not_stored' })
+    await fail(engine, task, 'not_stored', error.message, {
+      attempt,
+      unchargedReason: 'not_stored',
+    })
   }
 }
 
@@ -172,7 +175,7 @@ async function giveUp(engine: Engine, task: ClaimedTask, failure: string): Promi
   const message = 'the upstream’s answer was lost; nothing was charged: create the task again'
   await fail(engine, task, 'answer_lost', message, {
     attempt: { state: 'given_up', failure },
-    orphan: 'unknown_submit',
+    unchargedReason: 'unknown_submit',
   })
 }
 

@@ -8,11 +8,11 @@ import { onlyStated } from '../../pipeline/price/ceiling.ts'
 import { type Charge, computeCharge, NOTHING } from '../../pipeline/price/charge.ts'
 import { believe, type CallCost } from '../../pipeline/price/cost.ts'
 import type { Held } from '../../pipeline/price/held.ts'
-import type { TaskLook } from '../../upstreams/task-driver.ts'
+import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import type { ClaimedTask } from '../task.ts'
 import { boundTask } from './task-ceiling.ts'
 
-export type TaskEnding = Extract<TaskLook, { state: 'succeeded' | 'failed' }>
+export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
 
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'

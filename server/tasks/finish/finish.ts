@@ -13,16 +13,16 @@ import { deleteBody } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
-import { addEvent, addOrphanCost, listAttempts } from '../timeline-store.ts'
+import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
 import { chargeTask, costAtMost, type TaskCharge, type TaskEnding } from './charge-task.ts'
 
 export interface FinishOptions {
   /** What is owed, where the ending alone does not tell it. */
   readonly charge?: TaskCharge
-  /** The caller was told synchronously and never got an id. */
+  /** The caller was answered synchronously and never got an id. */
   readonly silent?: boolean
   /** Why the upstream may bill what no caller pays. */
-  readonly orphan?: string
+  readonly unchargedReason?: string
   readonly upstreamId?: string
   /** How the attempt under way ended, where that is known only now. */
   readonly attempt?: Parameters<typeof endAttempt>[2]
@@ -51,8 +51,8 @@ export async function finish(
   engine.services.metrics.settled({ basis: charge.basis, review: charge.review })
   if (charge.review)
     engine.services.log.error({ task_id: task.id }, 'the charge is not what the upstream stated')
-  if (options.orphan) {
-    const fields = { task_id: task.id, channel: task.channel_id, reason: options.orphan }
+  if (options.unchargedReason) {
+    const fields = { task_id: task.id, channel: task.channel_id, reason: options.unchargedReason }
     engine.services.log.error(fields, 'an upstream may bill what nobody is charged for')
   }
   return true
@@ -84,22 +84,26 @@ async function close(
     review: charge.review,
     lines: charge.lines,
     // What is noted as an orphan's is not the record's as well.
-    cost: options.orphan ? null : charge.cost,
+    cost: options.unchargedReason ? null : charge.cost,
     attempts: await describeAttempts(transaction, task.id),
     ...(succeeded ? {} : { error: ending.message.slice(0, 500) }),
   })
   await tell(transaction, closed, charge, options)
-  if (options.orphan) {
-    const { orphan, upstreamId = null } = options
+  if (options.unchargedReason) {
+    const { unchargedReason, upstreamId = null } = options
     const cost = costAtMost(task)
-    await addOrphanCost(transaction, task.attempt_id, { reason: orphan, upstreamId, cost })
+    await addUnchargedCost(transaction, task.attempt_id, {
+      reason: unchargedReason,
+      upstreamId,
+      cost,
+    })
   }
-  await announce(engine, transaction, closed)
+  await enqueueWebhook(engine, transaction, closed)
   const { call, background } = engine.submissions.get(task.endpoint) ?? {}
   if (call || background) await deleteBody(transaction, task.id)
   if (succeeded) {
-    const told = { ...closed, request: { ...closed.request, ...options.remembered } }
-    await engine.ports.onSucceeded?.(transaction, told, options.kept ?? [])
+    const succeededTask = { ...closed, request: { ...closed.request, ...options.remembered } }
+    await engine.ports.onSucceeded?.(transaction, succeededTask, options.kept ?? [])
   }
   return true
 }
@@ -131,11 +135,15 @@ async function tell(
       : { charged: formatAmount(charge.nanos), basis: charge.basis }
   await addEvent(transaction, task.id, charge.nanos === null ? 'released' : 'settled', {
     ...money,
-    ...(options.orphan ? { uncharged_cost: options.orphan } : {}),
+    ...(options.unchargedReason ? { orphan_cost: options.unchargedReason } : {}),
   })
 }
 
-async function announce(engine: Engine, transaction: TransactionSql, task: TaskRow): Promise<void> {
+async function enqueueWebhook(
+  engine: Engine,
+  transaction: TransactionSql,
+  task: TaskRow,
+): Promise<void> {
   if (task.webhook_url === null) return
   const submission = engine.submissions.get(task.endpoint)
   if (!submission || !engine.ports.enqueueDelivery) return
@@ -144,6 +152,6 @@ async function announce(engine: Engine, transaction: TransactionSql, task: TaskR
     taskId: task.id,
     kind: task.kind,
     url: task.webhook_url,
-    body: JSON.stringify(submission.announce(task)),
+    body: JSON.stringify(submission.webhookBody(task)),
   })
 }

@@ -3,10 +3,10 @@ import { hideInside } from '../../lib/text/hide-inside.ts'
 import { knownIn } from '../../pipeline/refusal.ts'
 import type { TaskEnding } from './charge-task.ts'
 
-/** The ending without addresses, paths and keys of the vendor; `asked` is the caller's request. */
-export function hideInEnding(ending: TaskEnding, asked: Buffer | string): TaskEnding {
+/** Removes the vendor's addresses, paths and keys, unless the caller's own request names them. */
+export function hideInEnding(ending: TaskEnding, requestText: Buffer | string): TaskEnding {
   if (ending.state === 'succeeded') return ending
-  const known = knownIn(asked)
+  const known = knownIn(requestText)
   const { code, message } = ending
   return { ...ending, code: hideInside(code, known), message: hideInside(message, known) }
 }

@@ -12,7 +12,7 @@ import { claimOne } from '../queue-store.ts'
 import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, markCancelSent } from '../timeline-store.ts'
-import { applyLook } from './poll-task.ts'
+import { applyPoll } from './poll-task.ts'
 
 /** Takes back a waiting task. Throws 409 when it is not waiting, 502 when nobody knows. */
 export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
@@ -24,7 +24,7 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
     await takeBack(engine, task, task.upstream_id)
   } catch (error) {
     if (!(error instanceof UpstreamFailure)) throw error
-    const dueInMs = engine.times.lookMsMin
+    const dueInMs = engine.times.pollMsMin
     await rescheduleTask(engine.sql, task, {
       state: task.state,
       dueInMs,
@@ -40,9 +40,9 @@ export async function cancelTask(engine: Engine, row: TaskRow): Promise<void> {
 async function takeBack(engine: Engine, task: ClaimedTask, upstreamId: string): Promise<void> {
   const { driver, wire, settings } = await reach(engine, task)
   const reference = taskReferenceOf(task, settings, upstreamId)
-  const before = await driver.look(wire, reference)
+  const before = await driver.poll(wire, reference)
   if (before.state !== 'queued' || !driver.cancel) {
-    await applyLook(engine, task, before)
+    await applyPoll(engine, task, before)
     throw before.state === 'queued' ? neverCancels() : cannotCancel()
   }
   if (!(await markCancelSent(engine.sql, task.id, task.fence))) throw cannotCancel()
@@ -51,8 +51,8 @@ async function takeBack(engine: Engine, task: ClaimedTask, upstreamId: string): 
   const taken = await driver.cancel(wire, reference)
   failpoint('task-cancelled')
   const cancelled = { ...task, cancel_sent_at: taken ? new Date() : task.cancel_sent_at }
-  const after = await driver.look(wire, reference)
-  await applyLook(engine, cancelled, after)
+  const after = await driver.poll(wire, reference)
+  await applyPoll(engine, cancelled, after)
   const ended = after.state === 'gone' || (after.state === 'failed' && after.cancelled === true)
   if (!ended) throw cannotCancel()
 }

@@ -1,21 +1,21 @@
-/** One look at a claimed task. A look that fails is a retry, never a failed task. */
+/** Polls a claimed task once. A poll that fails is a retry, never a failed task. */
 import { failpoint } from '../../lib/failpoint.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import type { TaskLook } from '../../upstreams/task-driver.ts'
+import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import { pollBackground } from '../background/poll-response.ts'
 import { askModel } from '../calls/ask-model.ts'
 import { makeCall } from '../calls/make-call.ts'
 import { type Engine, reach, taskReferenceOf } from '../engine.ts'
 import { finish } from '../finish/finish.ts'
 import { hideInEnding } from '../finish/hide-in-ending.ts'
-import { goOn, type LookOutcome, lookAgain } from '../next-poll.ts'
+import { goOn, type PollOutcome, retryPoll } from '../next-poll.ts'
 import { reconcile } from '../recover/reconcile.ts'
-import { retryLookMs } from '../schedule.ts'
+import { retryPollMs } from '../schedule.ts'
 import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 
-export async function lookAt(engine: Engine, task: ClaimedTask): Promise<LookOutcome> {
-  failpoint('task-look')
+export async function pollTask(engine: Engine, task: ClaimedTask): Promise<PollOutcome> {
+  failpoint('task-poll')
   const { call, background } = engine.submissions.get(task.endpoint) ?? {}
   if (call) return makeCall(engine, task, call)
   if (task.state === 'submitting' || task.upstream_id === null) {
@@ -23,25 +23,25 @@ export async function lookAt(engine: Engine, task: ClaimedTask): Promise<LookOut
     return {}
   }
   if (background) return pollBackground(engine, task)
-  let look: TaskLook
+  let poll: TaskPoll
   try {
     const { driver, wire, settings } = await reach(engine, task)
-    look = await driver.look(wire, taskReferenceOf(task, settings, task.upstream_id))
+    poll = await driver.poll(wire, taskReferenceOf(task, settings, task.upstream_id))
   } catch (error) {
-    return lookAgain(engine, task, error, giveUp)
+    return retryPoll(engine, task, error, giveUp)
   }
-  const complete = look.state === 'succeeded' ? await askModel(engine, task, look) : look
-  if (!complete) return lookAgain(engine, task, new UpstreamFailure('failed'), giveUp)
-  await applyLook(engine, task, complete)
+  const complete = poll.state === 'succeeded' ? await askModel(engine, task, poll) : poll
+  if (!complete) return retryPoll(engine, task, new UpstreamFailure('failed'), giveUp)
+  await applyPoll(engine, task, complete)
   return {}
 }
 
 /** Writes down what an upstream said. */
-export async function applyLook(engine: Engine, task: ClaimedTask, look: TaskLook): Promise<void> {
-  switch (look.state) {
+export async function applyPoll(engine: Engine, task: ClaimedTask, poll: TaskPoll): Promise<void> {
+  switch (poll.state) {
     case 'succeeded':
     case 'failed':
-      await finish(engine, task, hideInEnding(look, JSON.stringify(task.request)))
+      await finish(engine, task, hideInEnding(poll, JSON.stringify(task.request)))
       return
     case 'gone':
       await notThere(engine, task)
@@ -49,7 +49,7 @@ export async function applyLook(engine: Engine, task: ClaimedTask, look: TaskLoo
     case 'queued':
     case 'processing':
       if (task.expired) await giveUp(engine, task)
-      else await goOn(engine, task, look.state)
+      else await goOn(engine, task, poll.state)
   }
 }
 
@@ -58,21 +58,21 @@ async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
   if (task.cancel_sent_at !== null) {
     const message = 'the task was cancelled'
     const ending = { state: 'failed', code: 'cancelled', message, cancelled: true } as const
-    await finish(engine, task, ending, { orphan: 'erased' })
+    await finish(engine, task, ending, { unchargedReason: 'erased' })
     return
   }
   if (task.expired || (task.gone_ms ?? 0) >= engine.times.goneMs) {
     const message = 'the upstream no longer knows this task; nothing was charged'
     const ending = { state: 'failed', code: 'task_not_found', message } as const
-    await finish(engine, task, ending, { orphan: 'erased' })
+    await finish(engine, task, ending, { unchargedReason: 'erased' })
     return
   }
-  const dueInMs = retryLookMs(task.failures, engine.times)
+  const dueInMs = retryPollMs(task.failures, engine.times)
   await rescheduleTask(engine.sql, task, { state: task.state, dueInMs, failed: true, gone: true })
 }
 
 async function giveUp(engine: Engine, task: ClaimedTask): Promise<void> {
   const message = 'the task did not finish in time; nothing was charged'
   const ending = { state: 'failed', code: 'task_expired', message } as const
-  await finish(engine, task, ending, { orphan: 'expired' })
+  await finish(engine, task, ending, { unchargedReason: 'expired' })
 }

@@ -5,17 +5,17 @@
 import { createWaker } from '../../lib/queues/waker.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
-import { claimDueTasks, claimInTurn, dueLanes, readNextTaskMs } from '../queue-store.ts'
+import { claimDueTasks, claimInTurn, dueQueuePartitions, readNextTaskMs } from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
-import { lookAt } from './poll-task.ts'
+import { pollTask } from './poll-task.ts'
 
 /** At one time: vendors allow some twenty looks a second, and fewer calls that take long. */
 export interface WorkerSlots {
-  readonly looksPerChannel: number
+  readonly pollsPerChannel: number
   readonly callsPerChannel: number
 }
 
-export const WORKER_SLOTS: WorkerSlots = { looksPerChannel: 16, callsPerChannel: 16 }
+export const WORKER_SLOTS: WorkerSlots = { pollsPerChannel: 16, callsPerChannel: 16 }
 const IDLE_MS = 1_000
 const WAIT_MS_MIN = 20
 const NOTIFICATIONS = 'tributary_task'
@@ -27,37 +27,37 @@ export interface Worker {
 
 export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): Worker {
   const { sql, services, callKinds } = engine
-  const { looksPerChannel, callsPerChannel } = slots
+  const { pollsPerChannel, callsPerChannel } = slots
   const busy = new Map<string, number>()
-  const restUntilMs = new Map<string, number>()
+  const cooldownUntilMs = new Map<string, number>()
   const running = new Set<Promise<void>>()
   const { wait, wake } = createWaker()
   let stopped = false
 
-  async function look(task: ClaimedTask, lane: string): Promise<void> {
-    busy.set(lane, (busy.get(lane) ?? 0) + 1)
+  async function pollClaimed(task: ClaimedTask, partition: string): Promise<void> {
+    busy.set(partition, (busy.get(partition) ?? 0) + 1)
     const letGo = keepLease(engine, task)
     try {
-      const { restMs } = await lookAt(engine, task)
-      if (restMs !== undefined) restUntilMs.set(lane, performance.now() + restMs)
+      const { cooldownMs } = await pollTask(engine, task)
+      if (cooldownMs !== undefined) cooldownUntilMs.set(partition, performance.now() + cooldownMs)
     } catch (error) {
-      services.log.warn({ task_id: task.id, error }, 'a look is left to the next lease')
+      services.log.warn({ task_id: task.id, error }, 'poll failed, lease will expire')
     } finally {
       letGo()
-      busy.set(lane, (busy.get(lane) ?? 1) - 1)
+      busy.set(partition, (busy.get(partition) ?? 1) - 1)
       wake()
     }
   }
 
   async function round(): Promise<void> {
-    for (const lane of await dueLanes(sql)) {
-      const name = `${lane.channel_id} ${lane.kind}`
-      const isCall = callKinds.includes(lane.kind)
-      const free = (isCall ? callsPerChannel : looksPerChannel) - (busy.get(name) ?? 0)
-      if (stopped || free <= 0 || (restUntilMs.get(name) ?? 0) > performance.now()) continue
+    for (const partition of await dueQueuePartitions(sql)) {
+      const name = `${partition.channel_id} ${partition.kind}`
+      const isCall = callKinds.includes(partition.kind)
+      const free = (isCall ? callsPerChannel : pollsPerChannel) - (busy.get(name) ?? 0)
+      if (stopped || free <= 0 || (cooldownUntilMs.get(name) ?? 0) > performance.now()) continue
       const claim = isCall ? claimInTurn : claimDueTasks
-      for (const task of await claim(sql, lane, free, engine.times.leaseMs)) {
-        const work = look(task, name).finally(() => running.delete(work))
+      for (const task of await claim(sql, partition, free, engine.times.leaseMs)) {
+        const work = pollClaimed(task, name).finally(() => running.delete(work))
         running.add(work)
       }
     }

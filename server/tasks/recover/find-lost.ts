@@ -37,7 +37,7 @@ export async function findLost(engine: Engine, task: ClaimedTask): Promise<Findi
 }
 
 async function ask(engine: Engine, task: ClaimedTask, found: Reach): Promise<Finding> {
-  const named = await askByTold(engine, task, found)
+  const named = await askByCallbackId(engine, task, found)
   if (named) return named
   const attempt = attemptOf(engine, found, task.attempt_id)
   switch (meansOf(found.driver, attempt)) {
@@ -54,17 +54,17 @@ async function ask(engine: Engine, task: ClaimedTask, found: Reach): Promise<Fin
 }
 
 /** Whoever knows an address can name any id: the vendor is asked whether it has such a task. */
-async function askByTold(
+async function askByCallbackId(
   { sql }: Engine,
   task: ClaimedTask,
   { driver, wire, settings }: Reach,
 ): Promise<Finding | undefined> {
-  const { callback_upstream_id: toldId, channel_id: channelId } = task
-  if (toldId === null) return undefined
-  if ((await knownUpstreamIds(sql, channelId, [toldId])).size > 0) return undefined
-  const { state } = await driver.look(wire, taskReferenceOf(task, settings, toldId))
+  const { callback_upstream_id: callbackId, channel_id: channelId } = task
+  if (callbackId === null) return undefined
+  if ((await knownUpstreamIds(sql, channelId, [callbackId])).size > 0) return undefined
+  const { state } = await driver.poll(wire, taskReferenceOf(task, settings, callbackId))
   if (state === 'gone') return undefined
-  return { kind: 'found', upstreamId: toldId, means: 'callback' }
+  return { kind: 'found', upstreamId: callbackId, means: 'callback' }
 }
 
 async function askById(
@@ -91,7 +91,7 @@ async function askAgain(
     settings,
     upstreamModel: task.upstream_model,
     parameters,
-    given: new Set(Object.keys(parameters)),
+    sentFields: new Set(Object.keys(parameters)),
     details: models.get(task.model)?.details ?? {},
   }
   try {

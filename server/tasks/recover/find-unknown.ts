@@ -6,7 +6,7 @@
 import type { Sql } from 'postgres'
 import type { CatalogSnapshot } from '../../catalog/catalog.ts'
 import type { Quantities } from '../../lib/units.ts'
-import type { TaskDriver, TaskKind, TaskLook } from '../../upstreams/task-driver.ts'
+import type { TaskDriver, TaskKind, TaskPoll } from '../../upstreams/task-driver.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
 import type { Wire } from '../../upstreams/wire.ts'
 import { knownUpstreamIds } from '../timeline-store.ts'
@@ -17,7 +17,7 @@ export interface UnknownTask {
   readonly upstream_id: string
   readonly created_at: Date
   /** As the vendor says it now. */
-  readonly state: TaskLook['state'] | 'unreadable'
+  readonly state: TaskPoll['state'] | 'unreadable'
   /** What the vendor states that it bills. */
   readonly usage: Quantities | undefined
 }
@@ -109,7 +109,7 @@ async function findAt(
   for (const { upstreamId, createdAt } of listed) {
     if (known.has(upstreamId)) continue
     const reference = { settings, upstreamModel, upstreamId }
-    const seen = await driver.look(wire, reference).catch(() => undefined)
+    const seen = await driver.poll(wire, reference).catch(() => undefined)
     tasks.push({
       channel,
       upstream_model: upstreamModel,

@@ -68,17 +68,17 @@ async function passOrGiveUp(
   means: Means,
 ): Promise<void> {
   const { sql, times } = engine
-  const looked = kind === 'absent' || kind === 'ambiguous' || kind === 'found'
-  if (looked) await countPass(sql, task.attempt_id)
-  const passes = task.passes + (looked ? 1 : 0)
+  const isSearched = kind === 'absent' || kind === 'ambiguous' || kind === 'found'
+  if (isSearched) await countPass(sql, task.attempt_id)
+  const passes = task.passes + (isSearched ? 1 : 0)
   const patienceMs = releaseAgeMs(times, kind === 'unreadable' ? means : 'none')
-  if (task.sent_ms < patienceMs || (looked && passes < PASSES_MIN)) {
+  if (task.sent_ms < patienceMs || (isSearched && passes < PASSES_MIN)) {
     const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
     await rescheduleTask(sql, task, next)
     return
   }
-  const orphans = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
-  await giveUp(engine, task, looked ? orphans[kind] : 'unknown_submit', {
+  const reasons = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
+  await giveUp(engine, task, isSearched ? reasons[kind] : 'unknown_submit', {
     attempt: { state: 'given_up', failure: 'no upstream task was found' },
     story: {
       kind: 'attempt_given_up',
@@ -95,12 +95,12 @@ async function passOrGiveUp(
 async function giveUp(
   engine: Engine,
   task: ClaimedTask,
-  orphan: string | undefined,
+  unchargedReason: string | undefined,
   options: FinishOptions = {},
 ): Promise<void> {
   const message = 'the upstream did not confirm the task'
   const ending = { state: 'failed', code: 'submission_unknown', message } as const
-  const finishing = orphan ? { ...options, orphan } : options
+  const finishing = unchargedReason ? { ...options, unchargedReason } : options
   if (!engine.submissions.get(task.endpoint)?.background) {
     await finish(engine, task, ending, finishing)
     return

@@ -62,13 +62,13 @@ export async function createTask(
   })
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
-  const given = await readParameters(submission, call, caller, engine)
-  const foreseen = planOrder(submission, call, given, services)
-  await guardUrls(submission, given, engine)
-  const parameters = (await submission.inspect?.(given, engine.ports)) ?? given
+  const requested = await readParameters(submission, call, caller, engine)
+  const foreseen = planOrder(submission, call, requested, services)
+  await guardUrls(submission, requested, engine)
+  const parameters = (await submission.inspect?.(requested, engine.ports)) ?? requested
   // What was found out may change what it comes to.
   const { plans, routes } =
-    parameters === given ? foreseen : planOrder(submission, call, parameters, services)
+    parameters === requested ? foreseen : planOrder(submission, call, parameters, services)
   const leave = admit(caller, call.model, services)
   const done = services.inFlight.add({ abort: () => undefined })
   try {

@@ -2,7 +2,7 @@
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { keepAnswer } from '../../ledger/holds/task-holds.ts'
-import { wakeTold } from '../callbacks/callback-store.ts'
+import { wakeByKeptCallback } from '../callbacks/callback-store.ts'
 import type { Engine } from '../engine.ts'
 import type { TaskTimes } from '../schedule.ts'
 import { endAttempt, markAnswerLost, readHeld, rescheduleTask } from '../store.ts'
@@ -47,7 +47,7 @@ export async function noteUnknown(
       released_after_seconds: Math.round(times.unknownMs / 1000),
     })
     // One that came before can be followed at once.
-    if (task.callback_upstream_id === null) await wakeTold(transaction, task.attempt_id)
+    if (task.callback_upstream_id === null) await wakeByKeptCallback(transaction, task.attempt_id)
     await markAnswerLost(transaction, task.id)
     await keepTaskAnswer(engine, transaction, task)
   })
@@ -66,12 +66,12 @@ export async function keepTaskAnswer(
   { submissions }: Pick<Engine, 'submissions'>,
   transaction: TransactionSql,
   task: Pick<ClaimedTask, 'id' | 'endpoint' | 'hold_id'>,
-  given?: AnswerToKeep,
+  keptAnswer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
   const row = await readHeld(transaction, task.id)
   const submission = submissions.get(task.endpoint)
   if (!row || !submission) return row
-  const body = given ? given.body : Buffer.from(JSON.stringify(submission.answer(row)))
+  const body = keptAnswer ? keptAnswer.body : Buffer.from(JSON.stringify(submission.answer(row)))
   if (body) {
     await keepAnswer(transaction, task.hold_id, {
       status: 200,

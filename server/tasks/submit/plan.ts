@@ -41,7 +41,7 @@ export function planRoutes(
       settings: route.target.settings,
       upstreamModel: route.upstreamModel,
       parameters,
-      given: new Set(Object.keys(call.request.value)),
+      sentFields: new Set(Object.keys(call.request.value)),
       details: call.model.details,
     }
     try {
@@ -107,8 +107,8 @@ export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Pl
   return rest.reduce((most, one) => (one.amountNanos > most.amountNanos ? one : most), first)
 }
 
-function boundOf(model: Model, { quantities: asked, facts }: PreparedTask): Quote {
-  const quantities = { task: 1, call: 1, ...asked }
+function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Quote {
+  const quantities = { task: 1, call: 1, ...planned }
   const held = {
     quantities,
     alternatives: [facts],

@@ -1,6 +1,6 @@
 /** What a task would freeze, found without creating it. */
 
-import { type SupposedRequest, suppose } from '../../pipeline/hold/dry-run.ts'
+import { type DryRunRequest, dryRun } from '../../pipeline/hold/dry-run.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import type { Customer, ResolvedCall } from '../../pipeline/request/resolve.ts'
 import type { Engine } from '../engine.ts'
@@ -12,14 +12,14 @@ import { quoteTask } from './plan.ts'
  * Throws what the creation itself would be refused with. Addresses in the request are neither
  * judged nor looked at: nothing leaves the gateway.
  */
-export async function supposeTask(
+export async function dryRunTask(
   submission: TaskSubmission,
-  request: SupposedRequest,
+  request: DryRunRequest,
   customer: Customer,
   engine: Engine,
 ): Promise<{ readonly call: ResolvedCall; readonly quoted: Quote }> {
   const { services } = engine
-  const call = await suppose(submission, request, customer, services, (upstream) => {
+  const call = await dryRun(submission, request, customer, services, (upstream) => {
     return canServe(upstream, submission)
   })
   const parameters = await readParameters(submission, call, customer, engine)

@@ -5,9 +5,12 @@ import type { TaskAttempt, TaskDriver } from '../../upstreams/task-driver.ts'
 export type Means = 'own_id' | 'repeated' | 'list' | 'callback' | 'none'
 
 /** What can be asked comes first; a vendor that only reports is waited for. */
-export function meansOf({ recover, repeats, list }: TaskDriver, { hookUrl }: TaskAttempt): Means {
+export function meansOf(
+  { recover, repeats, list }: TaskDriver,
+  { vendorCallbackUrl }: TaskAttempt,
+): Means {
   if (recover) return 'own_id'
   if (repeats) return 'repeated'
   if (list) return 'list'
-  return hookUrl === undefined ? 'none' : 'callback'
+  return vendorCallbackUrl === undefined ? 'none' : 'callback'
 }

@@ -13,7 +13,7 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { attemptOf, type Engine, openTaskWire } from '../engine.ts'
 import { costAtMost } from '../finish/charge-task.ts'
 import { keepLease } from '../keep-lease.ts'
-import { nextLookMs } from '../schedule.ts'
+import { nextPollMs } from '../schedule.ts'
 import {
   acceptTask,
   endAttempt,
@@ -23,7 +23,7 @@ import {
   readHeld,
 } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
-import { addEvent, addOrphanCost } from '../timeline-store.ts'
+import { addEvent, addUnchargedCost } from '../timeline-store.ts'
 import { type AnswerToKeep, keepTaskAnswer, noteUnknown } from './mark-unknown.ts'
 import type { Plan, PlannedRoute } from './plan.ts'
 import { type Means, meansOf } from './recovery-means.ts'
@@ -109,8 +109,8 @@ async function attempt(
   failpoint('task-sending')
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
-    const told = attemptOf(engine, { driver, ...order }, task.attempt_id)
-    const { upstreamId } = await driver.submit(wire, order, told)
+    const vendorAttempt = attemptOf(engine, { driver, ...order }, task.attempt_id)
+    const { upstreamId } = await driver.submit(wire, order, vendorAttempt)
     failpoint('task-sent')
     note(route, undefined, engine.services)
     return upstreamId
@@ -214,8 +214,8 @@ async function acceptOnce(
   // Another process took over in the meantime; it may have found the same id in the list.
   const found = await readHeld(engine.sql, task.id)
   if (found?.upstream_id === upstreamId) return found
-  const orphan = { reason: 'unknown_submit', upstreamId, cost: costAtMost(task) }
-  await addOrphanCost(engine.sql, task.attempt_id, orphan)
+  const uncharged = { reason: 'unknown_submit', upstreamId, cost: costAtMost(task) }
+  await addUnchargedCost(engine.sql, task.attempt_id, uncharged)
   return found ?? task
 }
 
@@ -231,7 +231,7 @@ export async function adopt(
   answer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
   return withTransaction(engine.sql, async (transaction) => {
-    const dueInMs = nextLookMs(0, engine.times)
+    const dueInMs = nextPollMs(0, engine.times)
     if (!(await acceptTask(transaction, task, upstreamId, dueInMs))) return undefined
     const { kind, ...by } = event
     await addEvent(transaction, task.id, kind, {

@@ -34,27 +34,27 @@ export interface FlagProblem {
 
 interface Ordered {
   readonly parameters: JsonObject
-  readonly given: ReadonlySet<string>
+  readonly sentFields: ReadonlySet<string>
 }
 
 /** Returns the order with its flags as parameters, or the first problem with them. */
-export function readPromptFlags({ parameters, given }: Ordered): Ordered | FlagProblem {
+export function readPromptFlags({ parameters, sentFields }: Ordered): Ordered | FlagProblem {
   const read = new Map<string, string | number>()
   for (const [flag, name, text] of listFlags(parameters.content)) {
     const value = NUMERIC.has(name) ? Number(text) : text.toLowerCase()
     if (Number.isNaN(value)) return refuse(`'${flag}' is not a number`)
     const other = LENGTHS[name] ?? ''
-    const known = given.has(name) ? parameters[name] : read.get(name)
+    const known = sentFields.has(name) ? parameters[name] : read.get(name)
     if (known !== undefined && known !== null && known !== value) {
       return refuse(`'${flag}' contradicts ${name}`)
     }
-    if (given.has(other) || read.has(other)) return refuse(`'${flag}' contradicts ${other}`)
+    if (sentFields.has(other) || read.has(other)) return refuse(`'${flag}' contradicts ${other}`)
     read.set(name, value)
   }
-  if (read.size === 0) return { parameters, given }
+  if (read.size === 0) return { parameters, sentFields }
   return {
     parameters: { ...parameters, ...Object.fromEntries(read) },
-    given: new Set([...given, ...read.keys()]),
+    sentFields: new Set([...sentFields, ...read.keys()]),
   }
 }
 

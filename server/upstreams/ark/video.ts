@@ -12,8 +12,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -23,7 +23,7 @@ import { readArkFailure } from './read-failure.ts'
 import type { ArkSettings } from './settings.ts'
 import { countVideoTokens, leastInputSeconds } from './tokens.ts'
 
-type SucceededTask = Extract<TaskLook, { state: 'succeeded' }>
+type SucceededTask = Extract<TaskPoll, { state: 'succeeded' }>
 
 const PATH = '/contents/generations/tasks'
 const PAGE_SIZE = 500
@@ -37,7 +37,7 @@ function prepare(asked: TaskOrder<ArkSettings>): PreparedTask {
   const order = withFlags(asked)
   const family = familyOf(order.upstreamModel)
   const rules = correctRules(family, order.details)
-  const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.given, rules)
+  const found = judgeFields(order, family) ?? judgeVideo(order.parameters, order.sentFields, rules)
   if (found) throw refuse(found)
   const { resolution, ratio, seconds } = readSize(order, rules.seconds.max, rules.resolution)
   const hasVideo = sortContent(contentOf(order.parameters)).videos > 0
@@ -71,12 +71,12 @@ function judgeFields({ parameters }: TaskOrder<ArkSettings>, { fields }: Family)
   return isCount ? undefined : { param: 'frames', problem: 'must be a whole number' }
 }
 
-function readSize({ parameters, given }: TaskOrder<ArkSettings>, most: number, usual: string) {
+function readSize({ parameters, sentFields }: TaskOrder<ArkSettings>, most: number, usual: string) {
   const { duration, frames, ratio } = parameters
   const asked = typeof duration === 'number' && duration > 0 ? duration : most
   return {
-    resolution: given.has('resolution') ? String(parameters.resolution) : usual,
-    ratio: given.has('ratio') ? String(ratio) : 'adaptive',
+    resolution: sentFields.has('resolution') ? String(parameters.resolution) : usual,
+    ratio: sentFields.has('ratio') ? String(ratio) : 'adaptive',
     seconds: typeof frames === 'number' && frames > 0 ? Math.ceil(frames / 24) : asked,
   }
 }
@@ -101,19 +101,19 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
 
 /** Keeps the fields that this generation takes, without defaults that it would refuse. */
 function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
-  const { parameters, given, upstreamModel } = order
+  const { parameters, sentFields, upstreamModel } = order
   const family = familyOf(upstreamModel)
   const body: Record<string, unknown> = {
     model: upstreamModel,
     content: nameRoles(contentOf(parameters)),
   }
   for (const name of [...COMMON, ...family.fields]) {
-    if (parameters[name] !== undefined && (given.has(name) || name === 'generate_audio')) {
+    if (parameters[name] !== undefined && (sentFields.has(name) || name === 'generate_audio')) {
       body[name] = parameters[name]
     }
   }
   body.resolution = readSize(order, family.seconds.max, family.resolution).resolution
-  if (given.has('ratio')) body.ratio = parameters.ratio
+  if (sentFields.has('ratio')) body.ratio = parameters.ratio
   if (body.frames === undefined) body.duration = parameters.duration
   return body
 }
@@ -121,16 +121,16 @@ function buildBody(order: TaskOrder<ArkSettings>): JsonObject {
 async function submit(
   wire: Wire,
   order: TaskOrder<ArkSettings>,
-  { hookUrl }: TaskAttempt,
+  { vendorCallbackUrl }: TaskAttempt,
 ): Promise<SubmittedTask> {
   const made = buildBody(withFlags(order))
-  const body = Buffer.from(JSON.stringify({ ...made, callback_url: hookUrl }))
+  const body = Buffer.from(JSON.stringify({ ...made, callback_url: vendorCallbackUrl }))
   const response = await sendWithKey(wire, order.settings, 'POST', PATH, body)
   if (response.status >= 400) throw await readArkFailure(response, true)
   return submittedAs((await readJsonAnswer(response)).id, response)
 }
 
-async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<ArkSettings>): Promise<TaskPoll> {
   const response = await sendWithKey(wire, reference.settings, 'GET', pathOf(reference))
   if (response.status === 404) {
     await readErrorBody(response)
@@ -140,8 +140,8 @@ async function look(wire: Wire, reference: TaskReference<ArkSettings>): Promise<
   return readTask(await readJsonAnswer(response), reference.upstreamModel)
 }
 
-/** Every status the vendor documents; one it does not is an error of the look, not of the task. */
-function readTask(task: JsonObject, upstreamModel: string): TaskLook {
+/** Every status the vendor documents; one it does not is an error of the poll, not of the task. */
+function readTask(task: JsonObject, upstreamModel: string): TaskPoll {
   switch (task.status) {
     case 'queued':
       return { state: 'queued' }
@@ -174,7 +174,7 @@ function readError(task: JsonObject, code: string, message: string) {
   }
 }
 
-function readSuccess(task: JsonObject, upstreamModel: string): TaskLook {
+function readSuccess(task: JsonObject, upstreamModel: string): TaskPoll {
   const videoUrl = asString(member(task.content, 'video_url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'succeeded without a video_url' })
@@ -252,7 +252,7 @@ async function cancel(wire: Wire, reference: TaskReference<ArkSettings>): Promis
     return true
   }
   const failure = await readArkFailure(response, false)
-  // Running, already cancelled or already erased: the next look says which.
+  // Running, already cancelled or already erased: the next poll says which.
   if (response.status === 409 || response.status === 404 || response.status === 400) return false
   throw failure
 }
@@ -294,12 +294,12 @@ function pathOf({ upstreamId }: TaskReference<ArkSettings>): string {
 export const arkVideo: TaskDriver<ArkSettings> = {
   prepare,
   submit,
-  look,
+  poll,
   cancel,
   list,
-  // A report has the form of the answer to a look.
+  // A report has the form of the answer to a poll.
   callbacks: {
-    wanted: (settings) => settings.callbacks,
+    isEnabled: (settings) => settings.callbacks,
     read: ({ id }) => ({ upstreamId: asString(id) }),
   },
 }

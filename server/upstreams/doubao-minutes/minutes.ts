@@ -18,8 +18,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -66,7 +66,7 @@ async function submit(
   return submittedAs(member(outcome.document.Data, 'TaskID'), response)
 }
 
-async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {
   const { settings, upstreamModel, upstreamId } = reference
   const response = await wire.send({
     method: 'POST',
@@ -82,7 +82,7 @@ async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
 }
 
 /** Reads the state of a task; a missing status means that it still runs. */
-async function readTask(wire: Wire, data: unknown): Promise<TaskLook> {
+async function readTask(wire: Wire, data: unknown): Promise<TaskPoll> {
   switch (member(data, 'Status') ?? 'running') {
     case 'running':
       return { state: 'processing' }
@@ -100,7 +100,7 @@ async function readTask(wire: Wire, data: unknown): Promise<TaskLook> {
   }
 }
 
-async function readSuccess(wire: Wire, files: unknown): Promise<TaskLook> {
+async function readSuccess(wire: Wire, files: unknown): Promise<TaskPoll> {
   const fetchFile = (name: string) => readFile(wire, asString(member(files, name)))
   const documents: MinutesDocuments = {
     transcription: await fetchFile('AudioTranscriptionFile'),
@@ -131,4 +131,4 @@ async function readFile(wire: Wire, url: string | undefined): Promise<unknown> {
   return await readJsonDocument(response, FILE_BYTES_MAX)
 }
 
-export const doubaoMinutesDriver: TaskDriver<RecordingSettings> = { prepare, submit, look }
+export const doubaoMinutesDriver: TaskDriver<RecordingSettings> = { prepare, submit, poll }

@@ -29,7 +29,7 @@ export interface Recognised {
  */
 export async function followTask(
   wire: Wire,
-  look: () => Promise<UpstreamTaskOutcome>,
+  poll: () => Promise<UpstreamTaskOutcome>,
   deadlineMs: number,
 ): Promise<Recognised> {
   let troubles = 0
@@ -37,7 +37,7 @@ export async function followTask(
   for (;;) {
     const elapsedMs = await wire.wait(waitMs)
     waitMs = Math.min(WAIT_MS_MAX, waitMs * WAIT_GROWTH)
-    const outcome = await look().catch(asTrouble)
+    const outcome = await poll().catch(asTrouble)
     const isTrouble = outcome instanceof UpstreamFailure
     if (!isTrouble && outcome.state !== 'queued' && outcome.state !== 'processing') {
       const ended = conclude(outcome)

@@ -26,8 +26,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -118,14 +118,14 @@ async function query(
   return await readOutcome(response)
 }
 
-async function look(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Promise<TaskPoll> {
   const outcome = await query(wire, reference)
   if (outcome.state === 'failed') return outcome
   if (outcome.state !== 'done') return { state: outcome.state }
   return readSuccess(outcome.document)
 }
 
-function readSuccess(document: JsonObject): TaskLook {
+function readSuccess(document: JsonObject): TaskPoll {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
   const stated = member(document.audio_info, 'duration')
   const endMs = lastEndMs(sentences)
@@ -147,5 +147,5 @@ export const doubaoRecognitionDriver: TaskDriver<RecordingSettings> = {
   prepare,
   submit,
   recover,
-  look,
+  poll,
 }

@@ -12,8 +12,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -40,14 +40,14 @@ function prepare({ upstreamModel, parameters }: Order): PreparedTask {
 
 async function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<SubmittedTask> {
   const { video_url } = order.parameters
-  const { id: client_token, hookUrl: callback_url } = attempt
+  const { id: client_token, vendorCallbackUrl: callback_url } = attempt
   const body = Buffer.from(JSON.stringify({ video_url, client_token, callback_url }))
   const path = `/api/v1/tools/${order.upstreamModel}`
   const response = await sendWithKey(wire, order.settings, 'POST', path, body)
   return submittedAs((await readMediakitAnswer(response, true)).task_id, response)
 }
 
-async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<MediakitSettings>): Promise<TaskPoll> {
   const path = `/api/v1/tasks/${encodeURIComponent(reference.upstreamId)}`
   const response = await sendWithKey(wire, reference.settings, 'GET', path)
   if (response.status === 404) {
@@ -57,8 +57,8 @@ async function look(wire: Wire, reference: TaskReference<MediakitSettings>): Pro
   return readTask(await readMediakitAnswer(response, false))
 }
 
-/** Every status the vendor documents; one it does not is an error of the look, not of the task. */
-function readTask(task: JsonObject): TaskLook {
+/** Every status the vendor documents; one it does not is an error of the poll, not of the task. */
+function readTask(task: JsonObject): TaskPoll {
   switch (task.status) {
     case 'queued':
     case 'pending':
@@ -81,7 +81,7 @@ function readTask(task: JsonObject): TaskLook {
   }
 }
 
-function readSuccess(result: unknown): TaskLook {
+function readSuccess(result: unknown): TaskPoll {
   const videoUrl = asString(member(result, 'video_url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'completed without a video_url' })
@@ -105,11 +105,11 @@ function countSeconds(duration: unknown): number {
 export const mediakitErase: TaskDriver<MediakitSettings> = {
   prepare,
   submit,
-  look,
+  poll,
   repeats: true,
   // What a report holds is not documented: without an id it only says that there is news.
   callbacks: {
-    wanted: (settings) => settings.callbacks,
+    isEnabled: (settings) => settings.callbacks,
     read: (report) => ({ upstreamId: asString(report.task_id) }),
   },
 }

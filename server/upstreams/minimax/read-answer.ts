@@ -8,7 +8,7 @@ import {
   UpstreamFailure,
 } from '../failure.ts'
 import { readJsonAnswer } from '../read-json.ts'
-import type { TaskLook } from '../task-driver.ts'
+import type { TaskPoll } from '../task-driver.ts'
 import type { WireResponse } from '../wire.ts'
 
 /** docs/protocols/minimax.md#errors; any other code may come after the vendor took the task. */
@@ -54,7 +54,7 @@ export function refuseBase(document: JsonObject, status: number, creating: boole
 }
 
 /** Returns the end of a task whose content was refused, where base_resp states it. */
-export function readVerdict(document: JsonObject): TaskLook | undefined {
+export function readVerdict(document: JsonObject): TaskPoll | undefined {
   const { code, message } = readBase(document)
   if (code === undefined || !VERDICTS.has(code)) return undefined
   return { state: 'failed', code, message: message ?? 'the content was refused' }

@@ -19,12 +19,12 @@ export async function submitVideo(
   wire: Wire,
   settings: MinimaxSettings,
   { path, body }: { readonly path: string; readonly body: JsonObject },
-  { hookUrl }: TaskAttempt,
+  { vendorCallbackUrl }: TaskAttempt,
 ): Promise<SubmittedTask> {
   try {
-    return await submitOnce(wire, settings, path, { ...body, callback_url: hookUrl })
+    return await submitOnce(wire, settings, path, { ...body, callback_url: vendorCallbackUrl })
   } catch (error) {
-    if (hookUrl === undefined || !isAboutAddress(error)) throw error
+    if (vendorCallbackUrl === undefined || !isAboutAddress(error)) throw error
     return await submitOnce(wire, settings, path, body)
   }
 }
@@ -47,8 +47,8 @@ function isAboutAddress(error: unknown): boolean {
 }
 
 export const callbacks: TaskCallbacks<MinimaxSettings> = {
-  wanted: (settings) => settings.callbacks,
-  // Reports have the form of the answer to a look, which differs between the protocols.
+  isEnabled: (settings) => settings.callbacks,
+  // Reports have the form of the answer to a poll, which differs between the protocols.
   read(report) {
     const { challenge, task, task_id: taskId } = report
     if (typeof challenge === 'string' && challenge.length <= CHALLENGE_LENGTH_MAX) {

@@ -16,8 +16,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -43,10 +43,11 @@ const OWN_FIELDS = ['prompt_optimizer', 'fast_pretreatment']
 type Order = TaskOrder<MinimaxSettings>
 
 function prepare(order: Order): PreparedTask {
-  const { parameters, given } = order
+  const { parameters, sentFields } = order
   const duration = secondsOf(order)
   const found =
-    judgeOwn(order, duration) ?? judgeVideo({ ...parameters, duration }, given, rulesFor(order))
+    judgeOwn(order, duration) ??
+    judgeVideo({ ...parameters, duration }, sentFields, rulesFor(order))
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
@@ -58,24 +59,24 @@ function prepare(order: Order): PreparedTask {
 const rulesFor = ({ upstreamModel, details }: Order) =>
   correctRules(firstRulesOf(upstreamModel), details)
 
-function secondsOf({ parameters, given }: Order): number {
-  return given.has('duration') ? Number(parameters.duration) : LENGTH_DEFAULT
+function secondsOf({ parameters, sentFields }: Order): number {
+  return sentFields.has('duration') ? Number(parameters.duration) : LENGTH_DEFAULT
 }
 
 function resolutionOf(order: Order): string {
-  const { parameters, given } = order
-  return given.has('resolution') ? String(parameters.resolution) : rulesFor(order).resolution
+  const { parameters, sentFields } = order
+  return sentFields.has('resolution') ? String(parameters.resolution) : rulesFor(order).resolution
 }
 
 /** Checks the rules of this protocol alone. */
 function judgeOwn(order: Order, duration: number): ContentProblem | undefined {
-  const { parameters, given } = order
+  const { parameters, sentFields } = order
   const { texts } = sortContent(contentOf(parameters))
   if (texts.some((text) => text.length > TEXT_LENGTH_MAX)) {
     const problem = `this model takes at most ${TEXT_LENGTH_MAX} characters`
     return { param: 'content', problem }
   }
-  if (given.has('ratio') && parameters.ratio !== 'adaptive') {
+  if (sentFields.has('ratio') && parameters.ratio !== 'adaptive') {
     return { param: 'ratio', problem: "this model takes only 'adaptive'" }
   }
   const { max } = rulesFor(order).seconds
@@ -94,7 +95,7 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
 }
 
 function buildBody(order: Order): JsonObject {
-  const { parameters, given, upstreamModel } = order
+  const { parameters, sentFields, upstreamModel } = order
   const content = contentOf(parameters)
   const urlsOf = (role: string) =>
     content.flatMap((item) => {
@@ -114,9 +115,9 @@ function buildBody(order: Order): JsonObject {
     ...(first ? { first_frame_image: first } : {}),
     ...(last ? { last_frame_image: last } : {}),
     ...(subjects.length > 0 ? { subject_reference: [{ type: 'character', image: subjects }] } : {}),
-    ...(given.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
+    ...(sentFields.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
     ...Object.fromEntries(
-      OWN_FIELDS.flatMap((name) => (given.has(name) ? [[name, parameters[name]]] : [])),
+      OWN_FIELDS.flatMap((name) => (sentFields.has(name) ? [[name, parameters[name]]] : [])),
     ),
   }
 }
@@ -126,7 +127,7 @@ function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<Submitt
   return submitVideo(wire, order.settings, submission, attempt)
 }
 
-async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskPoll> {
   const { settings, upstreamId } = reference
   const id = encodeURIComponent(upstreamId)
   const response = await sendWithKey(
@@ -151,12 +152,12 @@ async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Prom
   return await readTask(wire, settings, task)
 }
 
-/** Every status the vendor is known to tell; any other is an error of the look. */
+/** Every status the vendor is known to tell; any other is an error of the poll. */
 async function readTask(
   wire: Wire,
   settings: MinimaxSettings,
   task: JsonObject,
-): Promise<TaskLook> {
+): Promise<TaskPoll> {
   switch (task.status) {
     case 'Preparing':
     case 'Queueing':
@@ -170,7 +171,7 @@ async function readTask(
   }
 }
 
-/** The film's address. What cannot be had now is asked for at the next look. */
+/** The film's address. What cannot be had now is asked for at the next poll. */
 async function readFile(
   wire: Wire,
   settings: MinimaxSettings,
@@ -186,4 +187,4 @@ async function readFile(
   return { video_url: videoUrl, ...size }
 }
 
-export const videoV1: TaskDriver<MinimaxSettings> = { prepare, submit, look }
+export const videoV1: TaskDriver<MinimaxSettings> = { prepare, submit, poll }

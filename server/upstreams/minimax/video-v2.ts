@@ -12,8 +12,8 @@ import type {
   SubmittedTask,
   TaskAttempt,
   TaskDriver,
-  TaskLook,
   TaskOrder,
+  TaskPoll,
   TaskReference,
 } from '../task-driver.ts'
 import type { Wire } from '../wire.ts'
@@ -31,9 +31,9 @@ const INPUT_SECONDS_MAX = 15
 type Order = TaskOrder<MinimaxSettings>
 
 function prepare(order: Order): PreparedTask {
-  const { parameters, given } = order
+  const { parameters, sentFields } = order
   const rules = correctRules(rulesOf(order.upstreamModel), order.details)
-  const found = judgeVideo(parameters, given, rules) ?? judgeText(parameters)
+  const found = judgeVideo(parameters, sentFields, rules) ?? judgeText(parameters)
   if (found) {
     const { param, problem } = found
     throw new UpstreamFailure('rejected', { status: 400, message: `${param}: ${problem}`, param })
@@ -61,13 +61,13 @@ function contentOf({ content }: JsonObject): readonly unknown[] {
   return Array.isArray(content) ? content : []
 }
 
-function resolutionOf({ parameters, given, upstreamModel, details }: Order): string {
-  if (given.has('resolution')) return String(parameters.resolution)
+function resolutionOf({ parameters, sentFields, upstreamModel, details }: Order): string {
+  if (sentFields.has('resolution')) return String(parameters.resolution)
   return correctRules(rulesOf(upstreamModel), details).resolution
 }
 
 function buildBody(order: Order): JsonObject {
-  const { parameters, given, upstreamModel } = order
+  const { parameters, sentFields, upstreamModel } = order
   const content = contentOf(parameters)
   const textOnly = content.every((item) => member(item, 'type') === 'text')
   // The vendor refuses `adaptive` for text alone (docs/protocols/minimax.md#second-protocol).
@@ -78,7 +78,7 @@ function buildBody(order: Order): JsonObject {
     resolution: resolutionOf(order),
     duration: parameters.duration,
     ratio,
-    ...(given.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
+    ...(sentFields.has('watermark') ? { aigc_watermark: parameters.watermark } : {}),
   }
 }
 
@@ -87,7 +87,7 @@ function submit(wire: Wire, order: Order, attempt: TaskAttempt): Promise<Submitt
   return submitVideo(wire, order.settings, submission, attempt)
 }
 
-async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskLook> {
+async function poll(wire: Wire, reference: TaskReference<MinimaxSettings>): Promise<TaskPoll> {
   const path = `/v2/query/video_generation/${encodeURIComponent(reference.upstreamId)}`
   const response = await sendWithKey(wire, reference.settings, 'GET', path)
   if (response.status === 404) {
@@ -102,7 +102,7 @@ async function look(wire: Wire, reference: TaskReference<MinimaxSettings>): Prom
   return readTask(task)
 }
 
-function readTask(task: JsonObject): TaskLook {
+function readTask(task: JsonObject): TaskPoll {
   switch (task.status) {
     case 'queued':
       return { state: 'queued' }
@@ -130,7 +130,7 @@ function readError({ error }: JsonObject, code: string, message: string) {
   }
 }
 
-function readSuccess(task: JsonObject): TaskLook {
+function readSuccess(task: JsonObject): TaskPoll {
   const videoUrl = asString(member(task.content, 'url'))
   if (videoUrl === undefined) {
     throw new UpstreamFailure('failed', { message: 'succeeded without a url' })
@@ -163,4 +163,4 @@ function readUsage(usage: unknown): Quantities | undefined {
   }
 }
 
-export const videoV2: TaskDriver<MinimaxSettings> = { prepare, submit, look }
+export const videoV2: TaskDriver<MinimaxSettings> = { prepare, submit, poll }

@@ -15,6 +15,6 @@ function driverOf({ upstreamModel }: { readonly upstreamModel: string }) {
 export const minimaxVideo: TaskDriver<MinimaxSettings> = {
   prepare: (order) => driverOf(order).prepare(order),
   submit: (wire, order, attempt) => driverOf(order).submit(wire, order, attempt),
-  look: (wire, reference) => driverOf(reference).look(wire, reference),
+  poll: (wire, reference) => driverOf(reference).poll(wire, reference),
   callbacks,
 }

@@ -38,7 +38,7 @@ describe('the code of the playground', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   let folder = ''
   before(async () => {
-    stage = await startConsoleStage({ env: { TASK_LOOK_MS_MIN: '300' } })
+    stage = await startConsoleStage({ env: { TASK_POLL_INTERVAL_MIN_MS: '300' } })
     folder = mkdtempSync(join(tmpdir(), 'playground-code-'))
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

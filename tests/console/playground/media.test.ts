@@ -25,7 +25,7 @@ describe('media in the playground', { skip: noBrowser }, () => {
   let stage: ConsoleStage
   before(async () => {
     stage = await startConsoleStage({
-      env: { TASK_LOOK_MS_MIN: '300', ALLOW_PRIVATE_TARGETS: 'true' },
+      env: { TASK_POLL_INTERVAL_MIN_MS: '300', ALLOW_PRIVATE_TARGETS: 'true' },
     })
   })
   after(() => stage?.stop())

@@ -30,7 +30,7 @@ describe(ASYNC_PATH, () => {
     await stage.until(tenant, id, 'processing')
     await stage.until(tenant, second.json.id, 'processing')
     const third = await stage.create(tenant)
-    const waiting = await stage.look(tenant, third.json.id)
+    const waiting = await stage.readTask(tenant, third.json.id)
     assert.deepEqual(waiting, { ...third.json, status: 'queued' })
     stage.vendor.letGo()
     const done = await stage.until(tenant, id, 'succeeded')
@@ -102,7 +102,7 @@ describe(ASYNC_PATH, () => {
       assert.equal(data.length, 1)
       const options = { method: 'DELETE', key: tenant.key }
       await stage.gateway.fetch(`/v1/gallery/${data[0].id}`, options)
-      const left = await stage.look(tenant, created.json.id)
+      const left = await stage.readTask(tenant, created.json.id)
       assert.deepEqual([left.status, left.result.data], ['succeeded', [{}]])
     })
   }
@@ -186,7 +186,7 @@ describe(ASYNC_PATH, () => {
         ...payload
       } = JSON.parse(got.body.toString())
       assert.ok(Date.parse(createdAt) <= Date.parse(finishedAt))
-      const { result } = await stage.look(tenant, created.json.id)
+      const { result } = await stage.readTask(tenant, created.json.id)
       assert.deepEqual(payload, {
         task_id: created.json.id,
         kind: 'image',

@@ -92,9 +92,9 @@ describe('the end of a background response', () => {
     reading.release(503)
     const row = await stage.ended(id)
     assert.deepEqual([row.error_code, row.charges], ['task_expired', 0])
-    const [orphan] = await database.sql`
+    const [uncharged] = await database.sql`
       select reason from uncharged_cost where task_id = ${row.id}`
-    assert.equal(orphan?.reason, 'expired')
+    assert.equal(uncharged?.reason, 'expired')
   })
 
   test('deleted, cancelled and read at the moment of its end: one charge, the vendor’s', async () => {

@@ -1,5 +1,5 @@
 /**
- * kill -9 between the two halves of an adoption: a report was written down and its gateway dies
+ * kill -9 between the two halves of an adoption: a callback was written down and its gateway dies
  * before it is answered, or the gateway dies that follows it. Another one ends the task.
  */
 import assert from 'node:assert/strict'
@@ -29,7 +29,7 @@ interface Row {
   readonly charged: bigint | null
 }
 
-describe('killed while a report is followed', () => {
+describe('killed while a callback is followed', () => {
   let database: TestDatabase
   let vendor: VideoVendor
   let dataDir: string
@@ -38,7 +38,7 @@ describe('killed while a report is followed', () => {
     database = await createTestDatabase()
     vendor = await startVideoVendor()
     vendor.lists = false
-    dataDir = mkdtempSync(join(tmpdir(), 'tributary-report-'))
+    dataDir = mkdtempSync(join(tmpdir(), 'tributary-sendCallback-'))
     const settings = { base_url: vendor.url, api_key: 'vendor-key' }
     const content = {
       channels: [{ id: 'video', upstream: 'ark', settings }],
@@ -53,7 +53,7 @@ describe('killed while a report is followed', () => {
     }
     await applyCatalog({
       sql: database.sql,
-      files: [parseCatalogFile('report.json', JSON.stringify(content), {})],
+      files: [parseCatalogFile('sendCallback.json', JSON.stringify(content), {})],
       upstreams: Object.fromEntries(UPSTREAMS),
       secrets: createSecretBox([SECRET_KEY]),
       environment: {},
@@ -84,7 +84,7 @@ describe('killed while a report is followed', () => {
     return task
   }
 
-  function report(gateway: GatewayProcess, task: VendorTask): Promise<Response> {
+  function sendCallback(gateway: GatewayProcess, task: VendorTask): Promise<Response> {
     const { pathname } = new URL(String(task.body.callback_url))
     return fetch(gateway.url + pathname, {
       method: 'POST',
@@ -103,16 +103,16 @@ describe('killed while a report is followed', () => {
 
   test('what was written down is followed by whoever is there next', async () => {
     const first = await loseOne()
-    const hearing = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-told' })
-    await assert.rejects(report(hearing, first), 'killed before it answered')
-    await hearing.exited
+    const receiving = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-callback' })
+    await assert.rejects(sendCallback(receiving, first), 'killed before it answered')
+    await receiving.exited
     assert.equal((await rows())[0]?.callback_upstream_id, first.id)
 
     const second = await loseOne()
     const api = await start({ ROLE: 'api' })
-    assert.equal((await report(api, second)).status, 200)
+    assert.equal((await sendCallback(api, second)).status, 200)
     await api.stop(2_000)
-    const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: 'task-look' }).catch(
+    const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: 'task-poll' }).catch(
       () => undefined,
     )
     await worker?.exited

@@ -33,7 +33,7 @@ const DURING = 'during'
 const STOPPED = 'stopped'
 const ENDINGS: Readonly<Record<string, Expected>> = {
   'task-begun': { state: 'succeeded', made: 1 },
-  'task-look': { state: 'succeeded', made: 1 },
+  'task-poll': { state: 'succeeded', made: 1 },
   'call-held': { state: 'succeeded', made: 1 },
   'call-sending': { state: 'failed', made: 0 },
   [DURING]: { state: 'failed', made: 1 },

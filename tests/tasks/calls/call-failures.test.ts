@@ -18,7 +18,7 @@ describe('a deferred call', () => {
   const made = (model: string) =>
     [stage.vendor, stage.second].flatMap((vendor) => vendor.made.get(model) ?? []).length
 
-  async function orphans({ json }: TestAnswer) {
+  async function unchargedReasons({ json }: TestAnswer) {
     const rows = await stage.gateway.sql`
       select reason from uncharged_cost where task_id = ${json.id}`
     return rows.map(({ reason }) => reason)
@@ -74,7 +74,7 @@ describe('a deferred call', () => {
     const done = await stage.until(tenant, created.json.id, 'failed')
     assert.equal(done.error, 'upstream provider error')
     assert.deepEqual(stage.vendor.faults, [503])
-    assert.deepEqual(await orphans(created), [], 'what was refused is not billed')
+    assert.deepEqual(await unchargedReasons(created), [], 'what was refused is not billed')
   })
 
   test('a lost answer: never sent again, paid back, the cost is noted', async () => {
@@ -85,7 +85,7 @@ describe('a deferred call', () => {
     const done = await stage.until(tenant, created.json.id, 'failed')
     assert.match(done.error, /^the upstream’s answer was lost; nothing was charged/)
     assert.equal(made('p-1') - before, 1)
-    assert.deepEqual(await orphans(created), ['unknown_submit'])
+    assert.deepEqual(await unchargedReasons(created), ['unknown_submit'])
     const balance = await stage.gateway.balance(tenant.accountId)
     assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
     const events = await stage.timeline(tenant, created.json.id)
@@ -156,7 +156,7 @@ describe('a deferred call', () => {
     stage.vendor.base64 = false
     assert.equal(done.error, 'the storage of this account is full')
     assert.equal((await stage.gateway.record(created, tenant.key)).charged, '0')
-    assert.deepEqual(await orphans(created), ['not_stored'])
+    assert.deepEqual(await unchargedReasons(created), ['not_stored'])
     assert.equal((await sql`select 1 from loose_blob`).length, 0)
   })
 })

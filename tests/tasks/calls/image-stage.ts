@@ -58,7 +58,7 @@ export interface ImageStage {
   readonly vendor: ImageVendor
   readonly second: ImageVendor
   create(tenant: Tenant, body?: object, headers?: object): Promise<TestAnswer>
-  look(tenant: Tenant, id: string): Promise<TestAnswer['json']>
+  readTask(tenant: Tenant, id: string): Promise<TestAnswer['json']>
   until(tenant: Tenant, id: string, ...states: readonly string[]): Promise<TestAnswer['json']>
   timeline(tenant: Tenant, id: string): Promise<readonly string[]>
   stop(): Promise<void>
@@ -76,18 +76,18 @@ export async function startImageStage(
     ...environment,
   })
   await gateway.apply(imageCatalog(vendor.url, second.url))
-  const look = async (tenant: Tenant, id: string) =>
+  const readTask = async (tenant: Tenant, id: string) =>
     (await gateway.get(`${ASYNC_PATH}/${id}`, tenant.key)).json
   return {
     gateway,
     vendor,
     second,
-    look,
+    readTask,
     create: (tenant, body = {}, headers = {}) =>
       gateway.post(ASYNC_PATH, tenant.key, { model: 'piece', prompt: 'a river', ...body }, headers),
     until(tenant, id, ...states) {
       const found = async () => {
-        const json = await look(tenant, id)
+        const json = await readTask(tenant, id)
         return states.includes(json?.status) ? json : undefined
       }
       return until(`${id} as ${states.join(' or ')}`, found, WAIT_MS)

@@ -11,7 +11,7 @@ const TOKENS = 108_900n
 interface Kept {
   readonly charged: bigint
   readonly cost: bigint | null
-  readonly orphaned: bigint | null
+  readonly uncharged: bigint | null
   readonly reason: string | null
 }
 
@@ -40,7 +40,7 @@ describe('the cost of a task', { concurrency: false }, () => {
           ]),
           model('by-the-second', 'doubao-seedance-1-5-pro-251215', seconds),
           model('by-something-else', 'doubao-seedance-2-5-260628', images),
-          model('given', 'doubao-seedance-1-0-pro-250528', [token('40')], {
+          model('reported', 'doubao-seedance-1-0-pro-250528', [token('40')], {
             free: true,
             prices: [],
           }),
@@ -57,8 +57,8 @@ describe('the cost of a task', { concurrency: false }, () => {
       `the record of ${id}`,
       async () => {
         const [row] = await stage.gateway.sql<Kept[]>`
-        select c.charged, c.upstream_cost as cost, o.upstream_cost as orphaned, o.reason from call c
-        left join uncharged_cost o on o.task_id = c.task_id where c.request_id = ${id}`
+        select c.charged, c.upstream_cost as cost, o.upstream_cost as uncharged, o.reason
+        from call c left join uncharged_cost o on o.task_id = c.task_id where c.request_id = ${id}`
         return row
       },
       WAIT_MS,
@@ -91,8 +91,8 @@ describe('the cost of a task', { concurrency: false }, () => {
   test('is nothing when it failed, and that of the vendor when it is given away', async () => {
     const failed = await run('costed', 'failed')
     assert.deepEqual([failed.charged, failed.cost], [0n, 0n])
-    const given = await run('given', 'succeeded')
-    assert.deepEqual([given.charged, given.cost], [0n, 40_000n * TOKENS])
+    const reported = await run('reported', 'succeeded')
+    assert.deepEqual([reported.charged, reported.cost], [0n, 40_000n * TOKENS])
   })
 
   test('is noted with what was lost, as the most that it can be', async () => {
@@ -100,9 +100,9 @@ describe('the cost of a task', { concurrency: false }, () => {
     const body = { ...BODY, model: 'by-the-second' }
     const answers = await Promise.all([stage.create(tenant, body), stage.create(tenant, body)])
     for (const answer of answers) {
-      const { charged, cost, orphaned, reason } = await kept(answer)
+      const { charged, cost, uncharged, reason } = await kept(answer)
       assert.deepEqual([charged, cost, reason], [0n, null, 'ambiguous_submit'])
-      assert.ok(orphaned !== null && orphaned > 0n && orphaned % 300_000_000n === 0n)
+      assert.ok(uncharged !== null && uncharged > 0n && uncharged % 300_000_000n === 0n)
     }
   })
 })

@@ -16,7 +16,7 @@ describe('a task', () => {
     stage = await startTaskStage()
   })
   beforeEach(() => {
-    Object.assign(stage.vendor, { advance: false, begin: 'running', lookMs: 0 })
+    Object.assign(stage.vendor, { advance: false, begin: 'running', pollMs: 0 })
   })
   after(() => stage.stop())
 
@@ -31,11 +31,12 @@ describe('a task', () => {
   async function expectPaidBack({ accountId }: Tenant, id: string, reason: string) {
     const { held, available } = await stage.gateway.balance(accountId)
     assert.deepEqual([held, available], [0n, ALL])
-    const orphans = await stage.gateway.sql`select reason from uncharged_cost where task_id = ${id}`
-    assert.deepEqual([...orphans], [{ reason }])
+    const uncharged = await stage.gateway
+      .sql`select reason from uncharged_cost where task_id = ${id}`
+    assert.deepEqual([...uncharged], [{ reason }])
   }
 
-  const looksAt = (upstreamId: string) =>
+  const pollsAt = (upstreamId: string) =>
     stage.vendor.requests.filter((line) => line === `GET ${pathOf(upstreamId)}`).length
   const pathOf = (upstreamId: string) => `/api/v3/contents/generations/tasks/${upstreamId}`
 
@@ -70,7 +71,7 @@ describe('a task', () => {
     const { error } = await stage.until(tenant, id, 'failed')
     assert.equal(error.code, 'task_not_found')
     await expectPaidBack(tenant, id, 'erased')
-    const before = looksAt(upstreamId)
+    const before = pollsAt(upstreamId)
     assert.ok(before >= 2, 'one answer alone is not believed')
   })
 
@@ -85,14 +86,14 @@ describe('a task', () => {
   test('whose worker wakes with an old answer is settled by whoever has it now, once', async () => {
     const { tenant, id, upstreamId, task } = await begin()
     task.status = 'succeeded'
-    stage.vendor.lookMs = 800
-    const before = looksAt(upstreamId)
-    await until('a look under way', async () => looksAt(upstreamId) > before || undefined)
+    stage.vendor.pollMs = 800
+    const before = pollsAt(upstreamId)
+    await until('a look under way', async () => pollsAt(upstreamId) > before || undefined)
     // Another process takes it over while the answer is on its way.
     await stage.gateway.sql`
       update task set fence = fence + 1, due_at = now() + interval '2 seconds' where id = ${id}`
     await stage.until(tenant, id, 'succeeded')
-    assert.ok(looksAt(upstreamId) >= before + 2, 'the answer that came first was not taken')
+    assert.ok(pollsAt(upstreamId) >= before + 2, 'the answer that came first was not taken')
     const { sql } = stage.gateway
     const settled = await sql`select 1 from task_event where task_id = ${id} and kind = 'settled'`
     assert.equal(settled.length, 1)

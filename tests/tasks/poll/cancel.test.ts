@@ -57,7 +57,10 @@ describe('cancelling a task', () => {
   })
 
   test('a task that has succeeded unseen is delivered and charged: 409', async () => {
-    const slow = await startTaskStage({ TASK_LOOK_MS_MIN: '5000', TASK_LOOK_MS_MAX: '5000' })
+    const slow = await startTaskStage({
+      TASK_POLL_INTERVAL_MIN_MS: '5000',
+      TASK_POLL_INTERVAL_MAX_MS: '5000',
+    })
     try {
       const tenant = await slow.gateway.tenant()
       const { json } = await slow.create(tenant)

@@ -17,34 +17,34 @@ describe('a look that lasts longer than the lease', () => {
   test('stays with its worker, and is not made a second time', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.begin = 'succeeded'
-    stage.vendor.lookMs = 2 * Number(QUICK.TASK_LEASE_MS) + 500
+    stage.vendor.pollMs = 2 * Number(QUICK.TASK_LEASE_MS) + 500
     const created = await stage.create(tenant)
     await stage.until(tenant, created.json.id, 'succeeded')
     const [row] = await stage.gateway.sql`select fence from task where id = ${created.json.id}`
     assert.equal(row?.fence, 1n)
-    const looks = stage.vendor.requests.filter((line) => line.startsWith('GET'))
-    assert.equal(looks.length, 1)
+    const polls = stage.vendor.requests.filter((line) => line.startsWith('GET'))
+    assert.equal(polls.length, 1)
   })
 })
 
 test('a stop leaves a look that lasts to whoever comes next', { timeout: 30_000 }, async () => {
   const stage = await startTaskStage()
   const { gateway, vendor } = stage
-  vendor.lookMs = 50_000
+  vendor.pollMs = 50_000
   const tenant = await gateway.tenant()
   assert.equal((await stage.create(tenant)).status, 200)
-  await until('the look', async () => vendor.requests.find((line) => line.startsWith('GET')))
+  await until('the poll', async () => vendor.requests.find((line) => line.startsWith('GET')))
   await gateway.stop()
   await vendor.stop()
 })
 
 describe('a stop while a model is asked about a result', () => {
   let model: Server
-  let asked = 0
+  let requests = 0
   before(async () => {
     // A model that thinks for longer than anybody waits.
     model = createServer(() => {
-      asked += 1
+      requests += 1
     })
     model.listen(0, '127.0.0.1')
     await once(model, 'listening')
@@ -90,8 +90,8 @@ describe('a stop while a model is asked about a result', () => {
     const body = { model: 'thoughtful-minutes', file_url }
     const created = await gateway.post('/v1/audio/minutes', tenant.key, body)
     assert.equal(created.status, 200, created.text)
-    await until('the question', async () => asked || undefined)
+    await until('the question', async () => requests || undefined)
     await gateway.stop()
-    assert.equal(asked, 1)
+    assert.equal(requests, 1)
   })
 })

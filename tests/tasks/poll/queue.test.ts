@@ -1,4 +1,4 @@
-/** Who is taken next: by lane, the longest due first, or the accounts in turn. */
+/** Who is taken next: by partition, the longest due first, or the accounts in turn. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
@@ -6,7 +6,7 @@ import { connect } from '../../../server/database/connection/client.ts'
 import {
   claimDueTasks,
   claimInTurn,
-  dueLanes,
+  dueQueuePartitions,
   readNextTaskMs,
 } from '../../../server/tasks/queue-store.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
@@ -45,12 +45,12 @@ describe('the queue of tasks', () => {
 
   const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).sort()
 
-  test('lanes are told apart, and only what is due is in one', async () => {
+  test('partitions are kept apart, and only what is due is in one', async () => {
     await add('image', 'a', 3)
     await add('video', 'a', 2)
     await add('minutes', 'a', 1, 30)
-    const lanes = await dueLanes(database.sql)
-    assert.deepEqual(lanes.map(({ kind }) => kind).sort(), ['image', 'video'])
+    const partitions = await dueQueuePartitions(database.sql)
+    assert.deepEqual(partitions.map(({ kind }) => kind).sort(), ['image', 'video'])
     assert.deepEqual(ids(await claimDueTasks(database.sql, VIDEOS, 10, LEASE_MS)), [
       'video-a-1',
       'video-a-2',
@@ -88,12 +88,12 @@ describe('the queue of tasks', () => {
     await sql`analyze task`
     const one = connect(database.place, { connections: 1 })
     try {
-      for (const [lane, claim] of [
+      for (const [partition, claim] of [
         [IMAGES, claimInTurn],
         [VIDEOS, claimDueTasks],
       ] as const) {
         const before = await readRows(one)
-        assert.equal((await claim(one, lane, 10, LEASE_MS)).length, 10)
+        assert.equal((await claim(one, partition, 10, LEASE_MS)).length, 10)
         const read = (await readRows(one)) - before
         assert.ok(read > 0 && read < 3_000, `${claim.name} read ${read} rows`)
       }

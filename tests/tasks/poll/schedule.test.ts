@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { nextLookMs, restMs, retryLookMs, TASK_TIMES } from '../../../server/tasks/schedule.ts'
+import { cooldownMs, nextPollMs, retryPollMs, TASK_TIMES } from '../../../server/tasks/schedule.ts'
 
 const HALF = 0.5
 
 test('looks come less often as a task grows older, within bounds', () => {
   const paces = [0, 100_000, 1e9, Number.POSITIVE_INFINITY]
   assert.deepEqual(
-    paces.map((ageMs) => nextLookMs(ageMs, TASK_TIMES, HALF)),
+    paces.map((ageMs) => nextPollMs(ageMs, TASK_TIMES, HALF)),
     [2_000, 10_000, 30_000, 30_000],
   )
 })
 
 test('failed looks come less often with each, within bounds', () => {
-  const waits = [0, 1, 2, 5, 1_000].map((failures) => retryLookMs(failures, TASK_TIMES, 0, 1))
+  const waits = [0, 1, 2, 5, 1_000].map((failures) => retryPollMs(failures, TASK_TIMES, 0, 1))
   assert.deepEqual(waits, [2_000, 4_000, 8_000, 60_000, 60_000])
 })
 
 test('a vendor’s Retry-After is the least, up to ten minutes: a mistaken one is not the end', () => {
-  assert.equal(retryLookMs(0, TASK_TIMES, 30, HALF), 30_000)
+  assert.equal(retryPollMs(0, TASK_TIMES, 30, HALF), 30_000)
   for (const seconds of [601, 1e9, 1e300]) {
-    assert.equal(retryLookMs(0, TASK_TIMES, seconds, HALF), 600_000)
-    assert.equal(restMs(seconds), 600_000)
+    assert.equal(retryPollMs(0, TASK_TIMES, seconds, HALF), 600_000)
+    assert.equal(cooldownMs(seconds), 600_000)
   }
-  assert.equal(restMs(), 1_000)
+  assert.equal(cooldownMs(), 1_000)
 })

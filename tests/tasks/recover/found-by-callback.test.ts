@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { audit } from '../../../server/ledger/audit/audit.ts'
 import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
-import { createHooks } from '../../../server/tasks/callbacks/callback-addresses.ts'
+import { createCallbackAddresses } from '../../../server/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/processes.ts'
 import { QUICK, reachable, VIDEO_PATH } from '../stage.ts'
@@ -65,7 +65,7 @@ describe('a lost submission at a vendor that only reports', () => {
 
   async function endOf({ answer }: Awaited<ReturnType<typeof create>>): Promise<Ended> {
     const requestId = answer.headers.get('x-request-id') ?? ''
-    const look = async () => {
+    const readTask = async () => {
       const [row] = await gateway.sql<Ended[]>`
         select t.id, t.state, a.upstream_id, c.charged, o.reason from task t
         join task_attempt a on a.id = t.attempt_id join call c on c.hold_id = t.hold_id
@@ -73,7 +73,7 @@ describe('a lost submission at a vendor that only reports', () => {
         where t.request_id = ${requestId} and t.finished_at is not null`
       return row
     }
-    return until(`the end of the task of ${requestId}`, look, WAIT_MS)
+    return until(`the end of the task of ${requestId}`, readTask, WAIT_MS)
   }
 
   const billed = (marker: string) =>
@@ -137,13 +137,13 @@ describe('a lost submission at a vendor that only reports', () => {
     // One that comes now changes nothing, and says what the vendor's bill will name.
     const [attempt] = await gateway.sql<{ id: string }[]>`
       select id from task_attempt where task_id = ${ended.id}`
-    const hooks = createHooks(createSecretBox([SECRET_KEY]), () => gateway.url)
+    const addresses = createCallbackAddresses(createSecretBox([SECRET_KEY]), () => gateway.url)
     const body = JSON.stringify({ task: { id: '311', status: 'succeeded' } })
-    const late = await fetch(hooks.urlOf(attempt?.id ?? '') ?? '', { method: 'POST', body })
+    const late = await fetch(addresses.urlOf(attempt?.id ?? '') ?? '', { method: 'POST', body })
     assert.equal(late.status, 200)
     assert.deepEqual(await endOf(made), ended)
-    const told = (await eventsOf(made, ended.id)).at(-1)
-    assert.deepEqual([told?.ignored, told?.upstream_id], ['too_late', '311'])
+    const lateEvent = (await eventsOf(made, ended.id)).at(-1)
+    assert.deepEqual([lateEvent?.ignored, lateEvent?.upstream_id], ['too_late', '311'])
   })
 
   test('a channel that wants none: the vendor gets no address, and nobody waits for it', async () => {

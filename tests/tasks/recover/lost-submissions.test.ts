@@ -22,14 +22,14 @@ interface Ended {
 
 async function ending({ sql }: TestGateway, answer: TestAnswer): Promise<Ended> {
   const requestId = answer.headers.get('x-request-id') ?? ''
-  const look = async () => {
+  const readTask = async () => {
     const [task] = await sql<Ended[]>`
       select t.id, t.state, t.error_code, o.reason from task t
       left join uncharged_cost o on o.task_id = t.id
       where t.request_id = ${requestId} and t.finished_at is not null`
     return task
   }
-  return until(`the end of the task of ${requestId}`, look, WAIT_MS)
+  return until(`the end of the task of ${requestId}`, readTask, WAIT_MS)
 }
 
 async function eventsOf(gateway: TestGateway, key: string, id: string) {
@@ -94,7 +94,7 @@ describe('a lost submission of a recording', () => {
     const unknown = event('attempt_unknown')
     assert.deepEqual([unknown?.looked_for_by, unknown?.released_after_seconds], ['none', 4])
     assert.ok(Number(event('attempt_given_up')?.after_seconds) >= 4)
-    assert.equal(event('released')?.uncharged_cost, 'unknown_submit')
+    assert.equal(event('released')?.orphan_cost, 'unknown_submit')
   })
 })
 

@@ -42,7 +42,7 @@ async function startPatientVendor() {
   const body = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'x', choices, usage })
   return {
     url: `http://127.0.0.1:${port}`,
-    async asked(times: number) {
+    async untilAsked(times: number) {
       while (waiting.length < times) await sleep(5)
     },
     answer() {
@@ -104,10 +104,10 @@ describe('a price that begins while work is under way', { concurrency: false }, 
     const body = { model: 'patient', messages: [{ role: 'user', content: 'x' }] }
     const ask = () => stage.gateway.post('/v1/chat/completions', tenant.key, body)
     const early = ask()
-    await vendor.asked(1)
+    await vendor.untilAsked(1)
     await pass(stage, at)
     const late = ask()
-    await vendor.asked(2)
+    await vendor.untilAsked(2)
     vendor.answer()
     const charges = []
     for (const answer of [await early, await late]) {

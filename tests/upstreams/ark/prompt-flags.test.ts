@@ -11,7 +11,7 @@ function orderOf(text: string, sent: Readonly<Record<string, unknown>> = {}) {
     settings: { base_url: 'http://127.0.0.1', api_key: 'none', callbacks: false },
     upstreamModel: 'doubao-seedance-1-0-pro-250528',
     parameters: { ...DEFAULTS, content: [{ type: 'text', text }], ...sent },
-    given: new Set(['content', ...Object.keys(sent)]),
+    sentFields: new Set(['content', ...Object.keys(sent)]),
     details: {},
   } as unknown as Parameters<typeof arkVideo.prepare>[0]
 }

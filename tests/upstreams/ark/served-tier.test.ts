@@ -13,11 +13,11 @@ async function look(tier: unknown) {
   }
   const body = Readable.from([Buffer.from(JSON.stringify(task))])
   const wire = { send: async () => ({ status: 200, headers: {}, body }) } as unknown as Wire
-  const found = await arkVideo.look(wire, {
+  const found = await arkVideo.poll(wire, {
     settings: { base_url: 'http://127.0.0.1', api_key: 'none', callbacks: false },
     upstreamModel: 'doubao-seedance-1-5-pro',
     upstreamId: 'cgt-1',
-  } as Parameters<typeof arkVideo.look>[1])
+  } as Parameters<typeof arkVideo.poll>[1])
   assert.equal(found.state, 'succeeded')
   return { tier: found.facts?.service_tier, unknown: found.unknownUsage }
 }

@@ -21,7 +21,7 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
   const { url, seen } = await startRecorded(t, answers)
   const settings = { base_url: url, api_key: 'speech-key' }
   const reference = { settings, upstreamModel: 'volc.lark.minutes', upstreamId: ID }
-  const look = () => driver.look(wire, reference)
+  const look = () => driver.poll(wire, reference)
   const submit = (more: Readonly<Record<string, unknown>>) =>
     driver.submit(
       wire,
@@ -29,7 +29,7 @@ async function vendor(t: TestContext, answers: (url: string) => Record<string, R
         settings,
         upstreamModel: 'volc.lark.minutes',
         details: {},
-        given: new Set(),
+        sentFields: new Set(),
         parameters: { ...PARAMETERS, ...more },
       },
       { id: 'att_1' },

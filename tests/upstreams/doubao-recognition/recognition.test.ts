@@ -21,7 +21,7 @@ test('the id of the task is the id of the request; speakers are always told apar
     speaker_identification: false,
     hot_words: '["Seed"]',
   }
-  const order = { ...channel, parameters, details: {}, given: new Set<string>() }
+  const order = { ...channel, parameters, details: {}, sentFields: new Set<string>() }
   const { upstreamId } = await driver.submit(wire, order, { id: 'att_1' })
   const [request] = seen
   assert.ok(request)
@@ -89,14 +89,14 @@ for (const [name, body, duration, rest] of [
 ] as const) {
   test(`a look: ${name}`, async (t) => {
     const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
-    const look = await driver.look(wire, { settings, upstreamModel, upstreamId: 'id' })
+    const look = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
     assert.deepEqual(look, { state: 'succeeded', result: { duration, text, sentences }, ...rest })
   })
 }
 
 test('a success without a word or a length is not charged as the longest recording', async (t) => {
   const { settings, upstreamModel } = await vendor(t, { code: 20000000, body: { result: {} } })
-  const look = await driver.look(wire, { settings, upstreamModel, upstreamId: 'id' })
+  const look = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
   assert.deepEqual(look, {
     state: 'succeeded',
     result: { duration: 0, text: '', sentences: [] },

@@ -23,13 +23,19 @@ const image = (name: string, role?: string) => ({
 function orderOf(upstreamModel: string, asked: Readonly<Record<string, unknown>>, url = '') {
   const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
   const parameters = { ...DEFAULTS, content: [text], ...asked }
-  return { settings, upstreamModel, parameters, given: new Set(Object.keys(asked)), details: {} }
+  return {
+    settings,
+    upstreamModel,
+    parameters,
+    sentFields: new Set(Object.keys(asked)),
+    details: {},
+  }
 }
 
 async function look(t: TestContext, model: string, answers: Record<string, Recorded>) {
   const { url } = await startRecorded(t, () => answers)
   const settings = { base_url: url, api_key: 'minimax-key', callbacks: true }
-  return driver.look(wire, { settings, upstreamModel: model, upstreamId: ID })
+  return driver.poll(wire, { settings, upstreamModel: model, upstreamId: ID })
 }
 
 const HAILUO = 'MiniMax-Hailuo-02'
@@ -203,8 +209,8 @@ for (const [code, kind] of [
   })
 }
 
-test('the address for reports is given; where the vendor refuses it, the task is made without', async (t) => {
-  const attempt = { ...ATTEMPT, hookUrl: 'https://gateway.example/hook' }
+test('the address for callbacks is given; where the vendor refuses it, the task is made without', async (t) => {
+  const attempt = { ...ATTEMPT, vendorCallbackUrl: 'https://gateway.example/hook' }
   const unreachable = { ...refused(2013), status_msg: 'invalid params, fail to check callback url' }
   for (const [model, path] of [
     [HAILUO, SUBMIT_1],
@@ -217,13 +223,13 @@ test('the address for reports is given; where the vendor refuses it, the task is
     })
     assert.deepEqual(
       seen.map(({ body }) => JSON.parse(body).callback_url),
-      [attempt.hookUrl, undefined],
+      [attempt.vendorCallbackUrl, undefined],
     )
   }
 })
 
 test('a refusal about anything else is not tried again', async (t) => {
-  const attempt = { ...ATTEMPT, hookUrl: 'https://gateway.example/hook' }
+  const attempt = { ...ATTEMPT, vendorCallbackUrl: 'https://gateway.example/hook' }
   const body = { base_resp: refused(2013) }
   const { url, seen } = await startRecorded(t, () => ({ [SUBMIT_1]: { body } }))
   const submission = driver.submit(wire, orderOf(HAILUO, {}, url), attempt)

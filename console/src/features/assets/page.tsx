@@ -21,7 +21,7 @@ import { pairAssets } from './pair-assets.ts'
 const ASSETS = 'GET /accounts/:account_id/assets'
 const KINDS = ['erased', 'last_frame'] as const
 /** A copy that is being made tells nobody when it is there. */
-const COPY_LOOK_MS = 10_000
+const COPY_POLL_INTERVAL_MS = 10_000
 
 export function Page() {
   const t = useMessages(messages)
@@ -31,7 +31,7 @@ export function Page() {
   const pages = useAdminPages(
     ASSETS,
     { params: { account_id: account.id }, query: asQuery(ASSETS, { kind }) },
-    { live: ['tasks'], refetchEveryMs: COPY_LOOK_MS },
+    { live: ['tasks'], refetchEveryMs: COPY_POLL_INTERVAL_MS },
   )
   const pairs = pairAssets(pages.rows)
   return (

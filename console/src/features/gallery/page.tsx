@@ -18,7 +18,7 @@ import classes from './page.module.css'
 import { GALLERY, type Picture } from './picture.ts'
 
 /** A copy that is being made tells nobody when it is there. */
-const COPY_LOOK_MS = 10_000
+const COPY_POLL_INTERVAL_MS = 10_000
 
 export function Page() {
   const t = useMessages(messages)
@@ -28,7 +28,7 @@ export function Page() {
   const pages = useAdminPages(
     GALLERY,
     { params: { account_id: account.id }, query: asQuery(GALLERY, { model }) },
-    { live: ['usage', 'tasks'], refetchEveryMs: COPY_LOOK_MS },
+    { live: ['usage', 'tasks'], refetchEveryMs: COPY_POLL_INTERVAL_MS },
   )
   const isEmpty = !pages.isPending && !pages.error && pages.rows.length === 0
   return (

@@ -113,10 +113,10 @@ function useColumns(): Column<Row>[] {
       render: ({ status, health }) => (
         <>
           <WorkStatus status={status === 'retired' ? status : health.state} />
-          {health.resting_seconds === null ? null : (
+          {health.cooldown_seconds === null ? null : (
             <Text size="xs" c="dimmed" component="span">
               {' '}
-              {t('forSeconds', { seconds: health.resting_seconds })}
+              {t('forSeconds', { seconds: health.cooldown_seconds })}
             </Text>
           )}
         </>

@@ -100,8 +100,8 @@ function useColumns(): Column<Task>[] {
     { key: 'polls', header: t('polls'), render: (row) => row.polls, align: 'right', minor: true },
     {
       key: 'next',
-      header: t('nextLook'),
-      render: (row) => <TimeText time={row.next_look_at} form="relative" />,
+      header: t('nextPoll'),
+      render: (row) => <TimeText time={row.next_poll_at} form="relative" />,
       minor: true,
     },
   ]

@@ -116,9 +116,9 @@ function TaskFacts({ task }: { readonly task: Detail }) {
         { label: t('key'), value: <CopyText value={task.key_id} /> },
         { label: t('polls'), value: t('pollCount', { count: task.polls }) },
         {
-          label: t('nextLook'),
-          value: task.next_look_at ? (
-            <TimeText time={task.next_look_at} form="relative" />
+          label: t('nextPoll'),
+          value: task.next_poll_at ? (
+            <TimeText time={task.next_poll_at} form="relative" />
           ) : undefined,
         },
         { label: t('created'), value: <TimeText time={task.created_at} form="full" /> },

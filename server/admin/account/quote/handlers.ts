@@ -2,7 +2,7 @@
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
-import { type SupposedRequest, supposeCall } from '../../../pipeline/hold/dry-run.ts'
+import { type DryRunRequest, dryRunCall } from '../../../pipeline/hold/dry-run.ts'
 import { explainHold } from '../../../pipeline/price/held.ts'
 import type { Customer } from '../../../pipeline/request/resolve.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -26,15 +26,15 @@ function findEndpoint(path: string, services: AdminServices): PaidEndpoint {
 }
 
 /** Throws what the request itself would be refused with. */
-function supposeAny(
+function dryRunAny(
   endpoint: PaidEndpoint,
-  request: SupposedRequest,
+  request: DryRunRequest,
   customer: Customer,
   services: AdminServices,
 ) {
   return endpoint.kind === 'task'
-    ? services.tasks.suppose(endpoint.submission, request, customer)
-    : supposeCall(endpoint.metering, request, customer, services)
+    ? services.tasks.dryRun(endpoint.submission, request, customer)
+    : dryRunCall(endpoint.metering, request, customer, services)
 }
 
 export const quoteHandlers: HandlersOf<typeof quoteContract> = {
@@ -42,7 +42,7 @@ export const quoteHandlers: HandlersOf<typeof quoteContract> = {
     const { account_id: accountId } = params
     const { currency, available } = found(await services.ledger.balance(accountId), 'account')
     const { path, query, headers, file, body: value } = body
-    const { call, quoted } = await supposeAny(
+    const { call, quoted } = await dryRunAny(
       findEndpoint(path, services),
       {
         value,

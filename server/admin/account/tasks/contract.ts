@@ -45,7 +45,7 @@ const media = z.object({
 const detail = task.extend({
   upstream_id: z.string().nullable(),
   polls: z.int().describe('Number of polls of the upstream.'),
-  next_look_at: time.nullable(),
+  next_poll_at: time.nullable(),
   request: z.looseObject({}).describe('The request, without its content.'),
   result: z.looseObject({}).nullable(),
   usage: z.record(z.string(), z.number()).nullable(),

@@ -79,7 +79,7 @@ async function describeWhole(services: AdminServices, accountId: string, id: str
     ...describeTask(listed),
     upstream_id: task.upstream_id,
     polls: task.polls,
-    next_look_at: listed.due_at?.toISOString() ?? null,
+    next_poll_at: listed.due_at?.toISOString() ?? null,
     request: task.request,
     result: shown?.result ?? null,
     usage: task.usage === null ? null : { ...task.usage },

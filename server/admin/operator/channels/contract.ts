@@ -12,7 +12,7 @@ const channel = z.object({
   health: z.object({
     state: z.enum(['ready', 'resting', 'unusable']),
     reason: z.string().nullable().describe('Reason for the cooldown or for being unusable.'),
-    resting_seconds: z.number().nullable(),
+    cooldown_seconds: z.number().nullable(),
   }),
   models: z.array(z.string()).describe('Active models with a route to it.'),
   open_tasks: z.number(),

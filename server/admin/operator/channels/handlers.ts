@@ -21,7 +21,7 @@ function noChannel(): GatewayError {
 async function createDescriber(services: AdminServices) {
   const { sql, catalog, health } = services
   const openTasks = await countOpenTasks(sql)
-  const resting = new Map(health.resting().map(({ channel, forMs }) => [channel, forMs]))
+  const resting = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
   return ({ id, upstream, status, version, source, updated_at: updatedAt }: Summary) => {
     const forMs = resting.get(id)
@@ -46,7 +46,7 @@ async function createDescriber(services: AdminServices) {
           : status === 'retired'
             ? 'retired'
             : 'its settings cannot be used here: test it to see why',
-        resting_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
+        cooldown_seconds: forMs === undefined ? null : Math.ceil(forMs / 1000),
       },
       models: users.map((one) => one.id),
       open_tasks: openTasks.get(id) ?? 0,

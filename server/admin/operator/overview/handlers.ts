@@ -18,7 +18,7 @@ import {
 const DAY_MS = 86_400_000
 
 function describeChannels({ catalog, health }: AdminServices) {
-  const resting = health.resting()
+  const resting = health.coolingDown()
   const { channels, models } = catalog.snapshot()
   const named = [...models.values()].flatMap(({ routes }) => routes.map(({ channel }) => channel))
   const unusable = [...new Set(named)].flatMap((channel) => {

@@ -37,7 +37,7 @@ const task = z.object({
   upstream_id: z.string().nullable(),
   polls: z.number(),
   failures: z.number().describe('Consecutive failed polls.'),
-  next_look_at: time.nullable(),
+  next_poll_at: time.nullable(),
   error: z.string().nullable(),
   request_id: z.string(),
   created_at: time,

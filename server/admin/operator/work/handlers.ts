@@ -46,7 +46,7 @@ export const operatorWorkHandlers: HandlersOf<typeof operatorWorkContract> = {
           ...shown,
           status: state,
           channel,
-          next_look_at: iso(dueAt),
+          next_poll_at: iso(dueAt),
           created_at: row.created_at.toISOString(),
           finished_at: iso(row.finished_at),
         }

@@ -14,7 +14,7 @@ import classes from './cost-after.module.css'
 
 const KEY = 'GET /accounts/:account_id/usage/:request_id'
 type Record = AdminAnswer<typeof KEY>
-const LOOK_MS = 1_500
+const POLL_INTERVAL_MS = 1_500
 
 export function CostAfter({ requestId }: { readonly requestId: string }) {
   const t = useMessages(messages)
@@ -24,7 +24,7 @@ export function CostAfter({ requestId }: { readonly requestId: string }) {
     { params: { account_id: account.id, request_id: requestId } },
     {
       live: ['usage', 'tasks'],
-      refetchWhile: { everyMs: LOOK_MS, holds: ({ status }) => status === 'running' },
+      refetchWhile: { everyMs: POLL_INTERVAL_MS, holds: ({ status }) => status === 'running' },
     },
   )
   // What was refused before any money was frozen has no record.

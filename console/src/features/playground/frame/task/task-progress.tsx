@@ -15,7 +15,7 @@ import { taskMessages } from './task-messages.ts'
 const KEY = 'GET /accounts/:account_id/tasks/:task_id'
 export type PlaygroundTask = AdminAnswer<typeof KEY>
 
-const LOOK_MS = 2_000
+const POLL_INTERVAL_MS = 2_000
 
 interface TaskProgressProps {
   readonly taskId: string
@@ -28,7 +28,7 @@ export function TaskProgress({ taskId, children }: TaskProgressProps) {
   const { data, error, refetch } = useAdmin(
     KEY,
     { params: { account_id: account.id, task_id: taskId } },
-    { live: ['tasks'], refetchWhile: { everyMs: LOOK_MS, holds: isOpen } },
+    { live: ['tasks'], refetchWhile: { everyMs: POLL_INTERVAL_MS, holds: isOpen } },
   )
   if (error) return <ErrorState error={error} onRetry={() => void refetch()} />
   if (!data) return <Loader size="sm" type="dots" />
