@@ -17,7 +17,7 @@ export interface FrameFilterOptions {
   /** Gives the frame itself to let it pass, other bytes in its place, or undefined to drop it. */
   readonly onFrame: (frame: Buffer) => Buffer | undefined
   /** An event over the limit passes as it is, in pieces. */
-  readonly onOverflow: (piece: Buffer) => void
+  readonly onOverflow: (piece: Buffer, isLast: boolean) => void
   /** The largest event that is looked at; the splitter's own limit when absent. */
   readonly limitBytes?: number
 }
@@ -38,9 +38,9 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
       if (passed !== frame) isChanged = true
       if (passed) out.push(passed)
     },
-    onOverflow(piece) {
+    onOverflow(piece, isLast) {
       isInsideOverflow = true
-      onOverflow(piece)
+      onOverflow(piece, isLast)
       out.push(piece)
     },
   })

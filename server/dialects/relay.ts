@@ -66,6 +66,8 @@ export interface RelayReport {
   readonly outputBytes: number
   /** Events of a stream that brought generated content; vendors send about one for each token. */
   readonly outputEvents?: number
+  /** The sequence number up to which output is counted, of a response that can be resumed. */
+  readonly sequence?: number
   /** True once the protocol's own ending was seen: `[DONE]`, `message_stop`, code 20000000. */
   readonly finished: boolean
   /** The id under which the vendor keeps the answer, where the dialect has one. */

@@ -28,7 +28,7 @@ export interface SseSplitterOptions {
    * Bytes of an event that is larger than the limit, in one or more pieces. Without a handler
    * they are dropped. Such an event never reaches `onFrame`.
    */
-  readonly onOverflow?: (piece: Buffer) => void
+  readonly onOverflow?: (piece: Buffer, isLast: boolean) => void
   readonly limitBytes?: number
 }
 
@@ -111,16 +111,15 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   const state: LineState = { atLineStart: true, afterCr: false, nextCr: -1 }
   let overflowing = false
 
-  function overflow(piece: Buffer): void {
-    overflowing = true
-    if (carry.length > 0) onOverflow?.(take(carry))
-    if (piece.length > 0) onOverflow?.(piece)
+  function overflow(piece: Buffer, isLast: boolean): void {
+    overflowing = !isLast
+    if (carry.length > 0) onOverflow?.(take(carry), false)
+    onOverflow?.(piece, isLast)
   }
 
   function close(piece: Buffer): void {
     if (overflowing || carry.length + piece.length > limitBytes) {
-      overflow(piece)
-      overflowing = false
+      overflow(piece, true)
     } else if (carry.length > 0) {
       append(carry, piece)
       onFrame(take(carry))
@@ -130,7 +129,7 @@ export function createSseSplitter(options: SseSplitterOptions): SseSplitter {
   }
 
   function keep(piece: Buffer): void {
-    if (overflowing || carry.length + piece.length > limitBytes) overflow(piece)
+    if (overflowing || carry.length + piece.length > limitBytes) overflow(piece, false)
     else append(carry, piece)
   }
 

@@ -124,10 +124,18 @@ export async function markAnswerLost(sql: TransactionSql, taskId: string): Promi
   await sql`update task set answer_lost = true where id = ${taskId}`
 }
 
-/** Notes how much of a background response's output has been delivered; never less than before. */
-export async function noteOutput(sql: Sql, taskId: string, bytes: number): Promise<void> {
+/**
+ * Notes how much of a background response's output has been delivered, and up to which of its
+ * events; never less than before.
+ */
+export async function noteOutput(
+  sql: Sql,
+  taskId: string,
+  { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
+): Promise<void> {
   await sql`
-    update task set output_bytes = ${bytes}::float8::bigint
+    update task set output_bytes = ${bytes}::float8::bigint,
+      output_sequence = greatest(output_sequence, ${sequence})
     where id = ${taskId} and due_at is not null and output_bytes < ${bytes}::float8::bigint`
 }
 
@@ -241,6 +249,7 @@ export function columns(sql: AnySql) {
     t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.webhook_url,
     t.result, t.usage, t.error_code, t.error_message, t.fence, t.polls, t.failures,
     t.cancel_sent_at, t.created_at, t.updated_at, t.finished_at, t.answer_lost, t.output_bytes,
+    t.output_sequence,
     a.channel_version, a.upstream_model, a.upstream_id, a.state as attempt_state,
     a.number as attempt_number, a.sent_at, a.passes, a.callback_upstream_id, a.callback_count`
 }

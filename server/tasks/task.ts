@@ -45,6 +45,8 @@ export interface TaskRow {
   readonly answer_lost: boolean
   /** Of a background response: UTF-8 bytes of output that streams have delivered. */
   readonly output_bytes: bigint
+  /** The event up to which `output_bytes` counts; -1 when that is not known. */
+  readonly output_sequence: number
   /** Of the attempt that carries it. */
   readonly channel_version: number
   readonly upstream_model: string

@@ -127,8 +127,11 @@ export interface Background<Settings> {
   offeredBy(settings: Settings): boolean
   /** What the object of a response says; `value` is the request that it answers. */
   read(document: unknown, value: CallRequest['value']): BodyReading
-  /** Watches a stream of one, which has no ending of its own when it breaks off. */
-  watch(value: CallRequest['value']): Relay
+  /**
+   * Watches a stream of one, which has no ending of its own when it breaks off. Output counts from
+   * events after sequence number `countAfter`; those before were delivered already.
+   */
+  watch(value: CallRequest['value'], countAfter: number): Relay
 }
 
 /** `items`: what the answer was given to. `cancel`: ends one that is made in the background. */

@@ -5,14 +5,16 @@
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
+import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { encodeSseEvent, readSseFrame } from '../sse.ts'
 import { countImageBytes, isImage, readImagesError, readImageUsage } from './read-answer.ts'
 
-/** An event may hold a whole image of the largest size. */
+/** Larger events pass without being held: images have any size. */
 const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
+const OWN_MEMBERS = 1
 
 /**
  * `images` is how many were asked for: where each has an ending of its own, the stream is over
@@ -29,7 +31,8 @@ class ImagesTap implements Relay {
   private outputBytes = 0
   /** The last event that stated usage or what was chosen. */
   private stated: unknown
-  private isInsideOverflow = false
+  /** The event over the limit that is passing. */
+  private large: LargeObjectReader | undefined
   private finished = false
   private error: ReportedError | undefined
   /** We have said the last event in the upstream's place. */
@@ -39,7 +42,7 @@ class ImagesTap implements Relay {
     this.asked = asked
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      onOverflow: (piece) => this.onOverflow(piece),
+      onOverflow: (piece, isLast) => this.onOverflow(piece, isLast),
       limitBytes: EVENT_LIMIT_BYTES,
     })
   }
@@ -74,7 +77,6 @@ class ImagesTap implements Relay {
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
-    this.isInsideOverflow = false
     const event = readSseFrame(frame)
     if (!event) return frame
     if (this.finished) {
@@ -97,15 +99,18 @@ class ImagesTap implements Relay {
     return frame
   }
 
-  /** An event too large to look into passes as it is; its beginning tells what it was. */
-  private onOverflow(piece: Buffer): void {
-    if (this.isInsideOverflow || this.finished) return
-    this.isInsideOverflow = true
-    const beginning = piece.toString('latin1', 0, 200)
-    if (!/image_\w+\.(?:completed|partial_succeeded)/.test(beginning)) return
+  /** What is small in it is read as it passes; what is large is its image. */
+  private onOverflow(piece: Buffer, isLast: boolean): void {
+    this.large ??= createLargeObjectReader(OWN_MEMBERS)
+    const data = this.large.push(piece)
+    if (isLast) this.large = undefined
+    const type = asString(data?.type) ?? ''
+    if (this.finished || !/\.(?:completed|partial_succeeded)$/.test(type)) return
     this.images += 1
     this.outputBytes += EVENT_LIMIT_BYTES
-    this.finished = beginning.includes('.completed') && this.images >= this.asked
+    if (!type.endsWith('.completed')) return
+    this.stated = data
+    this.finished = this.images >= this.asked
   }
 
   private onCompleted(data: unknown): void {

@@ -9,6 +9,8 @@ import { readSseFrame } from '../sse.ts'
 const EVENT_LINE = Buffer.from('event: ')
 const TYPE_FIRST = Buffer.from('data: {"type":"')
 const DELTA_KEYS = [Buffer.from('"delta":"'), Buffer.from('"delta": "')]
+const SEQUENCE_KEY = Buffer.from('"sequence_number":')
+const DIGITS = /^\d{1,15}(?=[,}])/
 const LF = 0x0a
 const CR = 0x0d
 const QUOTE = 0x22
@@ -47,6 +49,16 @@ function startsWith(frame: Buffer, prefix: Buffer): boolean {
 export function readEventData(frame: Buffer): JsonObject | undefined {
   const event = readSseFrame(frame)
   return event && parseEventData(event)
+}
+
+/** Returns an event's number among those of its response; undefined when it has none. */
+export function readSequenceNumber(frame: Buffer): number | undefined {
+  const found = frame.indexOf(SEQUENCE_KEY)
+  const start = found + SEQUENCE_KEY.length
+  const digits = found === -1 ? undefined : DIGITS.exec(frame.toString('latin1', start, start + 20))
+  if (digits) return Number(digits[0])
+  const number = readEventData(frame)?.sequence_number
+  return typeof number === 'number' ? number : undefined
 }
 
 /** Returns the UTF-8 bytes of a delta's text. */

@@ -3,20 +3,23 @@
  * they came as; the last one tells usage; a stream that ends without its last event gets one,
  * because clients that see none repeat the request and hide the reason.
  */
-import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { createFrameFilter, type FrameFilter } from '../frame-filter.ts'
 import { hideInFrame } from '../hide-error.ts'
+import { createLargeObjectReader, type LargeObjectReader } from '../large-object.ts'
 import type { Relay, RelayFailure, RelayReport } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { readSseFrame } from '../sse.ts'
 import { encodeFailedEvent } from './encode-failed.ts'
-import { countDeltaBytes, readEventData, readEventType } from './read-event.ts'
+import { countDeltaBytes, readEventData, readEventType, readSequenceNumber } from './read-event.ts'
 import { countItemBytes, readResponseError } from './read-response.ts'
 import { createResponseUsageReader, type ResponseUsageReader } from './read-usage.ts'
 
-/** The last event repeats the whole answer, which may hold images: more than other dialects'. */
-const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
+/** Larger events pass without being held: the last one repeats the answer, with its images. */
+const EVENT_LIMIT_BYTES = 8 * 1024 * 1024
+/** Those of the event and of its response. */
+const LARGE_LEVELS = 2
 
 const STARTS = new Set(['response.created', 'response.queued', 'response.in_progress'])
 /** Items of tools have types that end so. */
@@ -26,16 +29,19 @@ const ERRORS = new Set(['response.failed', 'error', ''])
 const ENDINGS = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
 export interface ResponsesTapOptions {
-  /** The response is made in the background: a stream of it that breaks off has no ending. */
-  readonly goesOn?: boolean
+  /**
+   * The response is made in the background: a stream of it that breaks off has no ending. Output
+   * counts from the events after this sequence number; those before were delivered already.
+   */
+  readonly backgroundAfter?: number
 }
 
 /** `finished` is true after the protocol's own last event, `response.failed` included. */
 export function createResponsesTap(
   options: ChatUsageOptions = {},
-  { goesOn = false }: ResponsesTapOptions = {},
+  { backgroundAfter }: ResponsesTapOptions = {},
 ): Relay {
-  return new ResponsesTap(options, goesOn)
+  return new ResponsesTap(options, backgroundAfter)
 }
 
 class ResponsesTap implements Relay {
@@ -46,23 +52,27 @@ class ResponsesTap implements Relay {
   private lastFrame: Buffer | undefined
   /** The upstream's body has ended: its last event may be half of one. */
   private hasEnded = false
-  private isInsideOverflow = false
+  /** The event over the limit that is passing. */
+  private large: { readonly type: string; readonly object: LargeObjectReader } | undefined
   private readonly usage: ResponseUsageReader
   private outputBytes = 0
   private outputEvents = 0
   private hasDeltas = false
+  /** Of the last event whose output was counted; undefined where it does not matter. */
+  private sequence: number | undefined
   private finished = false
   private error: ReportedError | undefined
   /** We have said the last event in the upstream's place. */
   private isClosed: boolean
 
-  /** `isClosed` from the start: nothing is ever said in the upstream's place. */
-  constructor(options: ChatUsageOptions, isClosed: boolean) {
-    this.isClosed = isClosed
+  constructor(options: ChatUsageOptions, backgroundAfter: number | undefined) {
+    // Of a response that goes on, nothing is ever said in the upstream's place.
+    this.isClosed = backgroundAfter !== undefined
+    this.sequence = backgroundAfter
     this.usage = createResponseUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      onOverflow: (piece) => this.onOverflow(piece),
+      onOverflow: (piece, isLast) => this.onOverflow(piece, isLast),
       limitBytes: EVENT_LIMIT_BYTES,
     })
   }
@@ -74,6 +84,7 @@ class ResponsesTap implements Relay {
   end(): Buffer | undefined {
     this.hasEnded = true
     const rest = this.filter.end()
+    this.endLarge()
     const failed = this.takeFailed(this.error ?? UPSTREAM_ERROR)
     return rest && failed ? Buffer.concat([rest, failed]) : (failed ?? rest)
   }
@@ -84,7 +95,7 @@ class ResponsesTap implements Relay {
   }
 
   report(): RelayReport {
-    const { outputBytes, outputEvents, finished, error } = this
+    const { outputBytes, outputEvents, finished, error, sequence } = this
     const id = this.response?.id
     return {
       ...this.usage.reading(),
@@ -92,23 +103,21 @@ class ResponsesTap implements Relay {
       outputEvents,
       finished,
       ...(typeof id === 'string' ? { answerId: id } : {}),
+      ...(sequence === undefined ? {} : { sequence }),
       ...(error ? { error } : {}),
     }
   }
 
   private onFrame(frame: Buffer): Buffer | undefined {
-    this.isInsideOverflow = false
     // Half an event at a sudden end would hide the ending that follows it.
     if (this.hasEnded && isBroken(frame)) return undefined
-    if (this.finished) this.readLate(frame)
-    else this.readFrame(frame)
+    if (this.finished && frame.includes('"usage"')) this.readLate(readEventData(frame))
+    else if (!this.finished) this.readFrame(frame)
     return ERRORS.has(readEventType(frame)) ? hideInFrame(frame) : frame
   }
 
-  /** What comes behind the last event may state what the answer cost. */
-  private readLate(frame: Buffer): void {
-    if (!frame.includes('"usage"')) return
-    const data = readEventData(frame)
+  /** What comes behind the last event may state what the answer cost: the last statement counts. */
+  private readLate(data: JsonObject | undefined): void {
     const said = data?.response ?? data
     if (isObject(said)) this.usage.read(said)
   }
@@ -117,19 +126,33 @@ class ResponsesTap implements Relay {
     const type = readEventType(frame)
     if (type !== '') this.lastFrame = frame
     if (type.endsWith('.delta')) this.onDelta(frame)
-    else if (ENDINGS.has(type)) this.onEnding(type, frame)
+    else if (ENDINGS.has(type)) this.onEnding(type, readEventData(frame))
     else if (STARTS.has(type)) this.onStart(frame)
     else if (type === 'response.output_item.done') this.onItem(frame)
     else if (type === 'error' || type === '') this.onError(frame)
   }
 
-  /** An event too large to look into passes as it is; its beginning tells what it was. */
-  private onOverflow(piece: Buffer): void {
-    if (this.isInsideOverflow || this.finished) return
-    this.isInsideOverflow = true
-    const type = readEventType(piece)
-    this.finished = ENDINGS.has(type)
-    if (type === 'response.failed') this.error = UPSTREAM_ERROR
+  /** Its small members are read as it passes, and its beginning tells what it is. */
+  private onOverflow(piece: Buffer, isLast: boolean): void {
+    this.large ??= { type: readEventType(piece), object: createLargeObjectReader(LARGE_LEVELS) }
+    const event = this.large.object.push(piece)
+    if (event) this.onLarge(asString(event.type) ?? this.large.type, event)
+    if (isLast) this.endLarge()
+  }
+
+  private onLarge(type: string, event: JsonObject): void {
+    if (this.finished) this.readLate(event)
+    else if (ENDINGS.has(type)) this.onEnding(type, event)
+    else if (type === 'response.output_item.done') {
+      this.usage.readItem(event.item, event.output_index)
+    }
+  }
+
+  /** An ending that was no object is one all the same. */
+  private endLarge(): void {
+    const type = this.large?.type ?? ''
+    this.large = undefined
+    if (!this.finished && ENDINGS.has(type)) this.onEnding(type, undefined)
   }
 
   /** The response repeats the whole request, of which nothing is kept. */
@@ -146,7 +169,16 @@ class ResponsesTap implements Relay {
 
   private onDelta(frame: Buffer): void {
     this.hasDeltas = true
-    this.addOutput(countDeltaBytes(frame))
+    if (this.isNew(frame)) this.addOutput(countDeltaBytes(frame))
+  }
+
+  private isNew(frame: Buffer): boolean {
+    if (this.sequence === undefined) return true
+    const number = readSequenceNumber(frame)
+    if (number === undefined) return true
+    if (number <= this.sequence) return false
+    this.sequence = number
+    return true
   }
 
   /** Vendors without deltas say everything here. */
@@ -154,7 +186,7 @@ class ResponsesTap implements Relay {
     const isTool = frame.includes(CALL_TYPE)
     if (this.hasDeltas && !isTool) return
     const data = readEventData(frame)
-    if (!this.hasDeltas) this.addOutput(countItemBytes(data?.item))
+    if (!this.hasDeltas && this.isNew(frame)) this.addOutput(countItemBytes(data?.item))
     if (isTool) this.usage.readItem(data?.item, data?.output_index)
   }
 
@@ -164,8 +196,7 @@ class ResponsesTap implements Relay {
     this.outputEvents += 1
   }
 
-  private onEnding(type: string, frame: Buffer): void {
-    const data = readEventData(frame)
+  private onEnding(type: string, data: JsonObject | undefined): void {
     const response = data?.response
     this.finished = true
     if (isObject(data?.usage)) this.usage.read(data)

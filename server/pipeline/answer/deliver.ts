@@ -39,10 +39,11 @@ const EVENT_END = Buffer.from('\n\n')
 const BYTES_PER_TOKEN = 32
 /** An event may bring a single token, with all that vendors put around it. */
 const FRAME_BYTES_PER_TOKEN = 1_024
-/** The last event of some dialects repeats the whole answer, which may hold images. */
+/**
+ * The last event of some dialects repeats the whole answer, which may hold images; a line of an
+ * event stream that is longer is none.
+ */
 const ENDING_BYTES = 64 * 1024 * 1024
-/** A line of an event stream that is longer is none. */
-const LINE_BYTES_MAX = 32 * 1024 * 1024
 const LINE_FEED = 0x0a
 
 /** Callers that left and whose upstreams are still read, over all calls. */
@@ -171,7 +172,7 @@ class Delivery {
     if (this.isEvents) {
       const lineEnd = chunk.lastIndexOf(LINE_FEED)
       this.lineBytes = lineEnd === -1 ? this.lineBytes + chunk.length : chunk.length - lineEnd
-      if (this.lineBytes > LINE_BYTES_MAX) return true
+      if (this.lineBytes > ENDING_BYTES) return true
     }
     const { outputTokens } = this.bounds
     if (outputTokens === undefined) return false

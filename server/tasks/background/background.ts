@@ -93,15 +93,18 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
       const { upstream } = await channelOf(task)
       const relay = services.upstreams
         .get(upstream)
-        ?.background?.watch(await readValue(engine, task))
+        ?.background?.watch(await readValue(engine, task), task.output_sequence)
       if (!relay) throw new GatewayError('upstream_failed')
       return relay
     },
-    follow: (context, answer, task, isResumed) =>
-      followResponse(engine, context, answer, {
+    follow(context, answer, task, isResumed) {
+      // Without numbers nobody knows where a stream from the start begins to be new.
+      const isNew = isResumed || task.output_sequence >= 0
+      return followResponse(engine, context, answer, {
         taskId: task.id,
-        bytesBefore: isResumed ? Number(task.output_bytes) : 0,
-      }),
+        bytesBefore: isNew ? Number(task.output_bytes) : 0,
+      })
+    },
   }
 }
 

@@ -15,7 +15,7 @@ const NOTE_EVERY_MS = 1_000
 
 export interface Followed {
   readonly taskId: string
-  /** Bytes of output that were delivered before the first of this stream. */
+  /** Bytes of output that were delivered before those that this stream's relay counts. */
   readonly bytesBefore: number
 }
 
@@ -29,10 +29,11 @@ export async function followResponse(
   const { relay } = answer
   let notedBytes = 0
   const note = async () => {
-    const { outputBytes } = relay.report()
+    const { outputBytes, sequence = -1 } = relay.report()
     if (outputBytes <= notedBytes) return
     notedBytes = outputBytes
-    await noteOutput(engine.sql, taskId, bytesBefore + outputBytes).catch((error: unknown) => {
+    const noted = { bytes: bytesBefore + outputBytes, sequence }
+    await noteOutput(engine.sql, taskId, noted).catch((error: unknown) => {
       engine.services.log.warn({ task_id: taskId, error }, 'delivered output is not noted')
     })
   }

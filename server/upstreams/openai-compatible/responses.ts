@@ -42,7 +42,7 @@ async function pass(
     headers: chatAnswerHeaders(stream),
     body: response.body,
     relay: stream
-      ? createResponsesTap(usage, { goesOn })
+      ? createResponsesTap(usage, goesOn ? { backgroundAfter: -1 } : {})
       : createBodyTap((document) => readEnded(readResponseBody(document, usage), document, goesOn)),
     stream,
     stopsOnCancel: settings.stops_on_cancel,

@@ -38,5 +38,6 @@ export function stored(
 export const background: Background<OpenaiCompatibleSettings> = {
   offeredBy: ({ responses }) => responses === 'pass',
   read: (document, value) => readResponseBody(document, readChatUsageOptions(value)),
-  watch: (value) => createResponsesTap(readChatUsageOptions(value), { goesOn: true }),
+  watch: (value, countAfter) =>
+    createResponsesTap(readChatUsageOptions(value), { backgroundAfter: countAfter }),
 }

@@ -81,11 +81,15 @@ test('the upstream’s own error passes and is reported', () => {
   assert.match(out(), /InternalServiceError/)
 })
 
-test('an event that is too large passes, and its image counts', () => {
-  const large = event('completed', { b64_json: 'A'.repeat(25 * 1024 * 1024) })
-  const { tap, out } = run(large, 1, 1024 * 1024)
+test('an event that is too large passes, and its image and its usage count', () => {
+  const b64_json = 'A'.repeat(25 * 1024 * 1024)
+  const usage = { input_tokens: 5, output_tokens: 9_000, total_tokens: 9_005 }
+  const large = event('completed', { b64_json, quality: 'high', usage })
+  const { tap, out } = run(large + large, 2, 1024 * 1024)
   tap.end()
-  assert.equal(out().length, large.length)
-  assert.deepEqual(tap.report().usage, { image: 1 })
+  assert.equal(out().length, 2 * large.length)
+  const units = { image: 2, input_token: 5, image_output_token: 9_000 }
+  assert.deepEqual(tap.report().usage, units)
+  assert.deepEqual(tap.report().facts, { quality: 'high' })
   assert.equal(tap.report().finished, true)
 })

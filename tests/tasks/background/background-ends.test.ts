@@ -97,6 +97,48 @@ describe('the end of a background response', () => {
     assert.equal(uncharged?.reason, 'expired')
   })
 
+  test('read again and again, then cancelled: what was delivered counts once', async () => {
+    const { responses } = stage.client(gateway)
+    const input = '[[call:again]][[tokens:60]][[fault:queue-time=0;run-time=4000]]'
+    const made = await responses.create({
+      model: 'held',
+      input,
+      background: true,
+      stream: true,
+      max_output_tokens: 100,
+    })
+    let id = ''
+    let pieces = 0
+    for await (const event of made) {
+      if (event.type === 'response.created') id = event.response.id
+      if (event.type === 'response.output_text.delta') pieces += 1
+      if (pieces === 20) break
+    }
+    for (const starting_after of [0, 1, 3]) {
+      pieces = 0
+      const again = await responses.retrieve(id, { stream: true, starting_after })
+      for await (const event of again) {
+        if (event.type === 'response.output_text.delta') pieces += 1
+        if (pieces === 20) break
+      }
+    }
+    await stage.ask(gateway, `${id}/cancel`, 'POST')
+    const row = await stage.ended(id)
+    assert.deepEqual([row.basis, row.charges], ['partial', 1])
+    let bytes = 0
+    const replayed = await responses.retrieve(id, { stream: true })
+    // All that was made, and no last event: it was cancelled.
+    await assert.rejects(async () => {
+      for await (const event of replayed) {
+        if (event.type === 'response.output_text.delta') bytes += Buffer.byteLength(event.delta)
+      }
+    })
+    const [task] = await database.sql<{ output_bytes: bigint }[]>`
+      select output_bytes from task where id = ${row.id}`
+    const noted = Number(task?.output_bytes)
+    assert.ok(noted > 0 && noted <= bytes, `${noted} of ${bytes} bytes`)
+  })
+
   test('deleted, cancelled and read at the moment of its end: one charge, the vendor’s', async () => {
     for (let round = 0; round < 6; round += 1) {
       const marker = `race-${round}`
