@@ -43,6 +43,7 @@ export async function openLedger(parts: Parts): Promise<{
     log,
     address: `${config.host}:${config.port}`,
     sole: database.kind === 'embedded',
+    ...config.leases,
     onAdrift: () => inFlight.abortAll('the database has been away for too long'),
   })
   const known = { sql, ownerId, isUnavailable, clock, continuity, onSurprise, log }

@@ -9,6 +9,9 @@ import { maskSecret } from '../lib/secrets/secrets.ts'
 import { sayProblem } from '../lib/text/say-problem.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
+/** No variables: the processes on one database judge each other by these. */
+const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 5 * 60_000 }
+
 const environmentSchema = z.object(VARIABLES)
 type Values = z.output<typeof environmentSchema>
 type Environment = Readonly<Record<string, string | undefined>>
@@ -153,6 +156,7 @@ function assemble(values: Values) {
       timelineDays: values.TIMELINE_DAYS,
     },
     ledger: { holdQueueMax: values.HOLD_QUEUE_MAX, settleQueueMax: values.SETTLE_QUEUE_MAX },
+    leases: { ...LEASES },
   } as const
 }
 

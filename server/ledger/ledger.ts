@@ -62,6 +62,8 @@ interface LedgerOptions {
   readonly holdQueueMax?: number
   /** Settlements kept while the database is away. */
   readonly settleQueueMax?: number
+  /** Between two searches for holds that no call of this process has. */
+  readonly straysMs?: number
   /** Gives each batch of holds its deadline. */
   readonly clock?: DatabaseClock
   /** Told of holds that the database acknowledged and does not know any more. */

@@ -8,6 +8,7 @@ import { restore } from '../../server/database/backup/restore.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { startSweeper } from '../../server/ledger/leases/sweeper.ts'
 import { takeHolds } from '../../server/ledger/posting/move-store.ts'
+import { LEASES } from '../ledger/support.ts'
 import {
   digestTables,
   holdRow,
@@ -39,8 +40,14 @@ test('a copy made under load is one instant: restored, its books are in order', 
 
   const [open] = await sql`select count(*)::int as holds from hold where state = 'open'`
   assert.ok(open?.holds > 0, 'some holds were open at that instant')
-  const address = 'test'
-  const sweeper = await startSweeper({ sql, ownerId: 'own_new', address, sole: true, log: quiet })
+  const sweeper = await startSweeper({
+    sql,
+    ownerId: 'own_new',
+    address: 'test',
+    sole: true,
+    log: quiet,
+    ...LEASES,
+  })
   // The sweeper leaves alone what is younger than a second.
   let closed = 0
   while (closed < open?.holds) closed += await sweeper.sweep()

@@ -3,13 +3,9 @@
  * meanwhile is settled afterwards, once, at the usage that was stated, and told once.
  */
 import assert from 'node:assert/strict'
-import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
 import type { GatewayProcess } from '../support/gateway.ts'
-import { signalServer, startOwnServer } from '../support/own-postgres.ts'
+import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/processes.ts'
 import {
   type BackgroundProcesses,
@@ -17,50 +13,24 @@ import {
 } from '../tasks/background/background-processes.ts'
 import { startReceiver } from '../webhooks/support.ts'
 
-const BACK_MS = 30_000
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
-
 describe('background responses, database away', () => {
-  let server: Awaited<ReturnType<typeof startOwnServer>>
-  let sql: Sql
+  let database: OwnDatabase
   let stage: BackgroundProcesses
   let gateway: GatewayProcess
   before(async () => {
-    server = await startOwnServer()
-    sql = connect(server.place)
-    await migrate(sql, MIGRATIONS)
-    const { user, password, socketFolder, port, database } = server.place
-    const host = encodeURIComponent(socketFolder)
-    const url = `postgres://${user}:${password}@${host}:${port}/${database}`
-    stage = await startBackgroundProcesses(sql, url)
+    database = await startOwnDatabase()
+    stage = await startBackgroundProcesses(database.sql, database.url)
     gateway = await stage.start()
   })
   after(async () => {
     try {
       await stage.close()
     } finally {
-      await sql.end({ timeout: 1 })
-      await server.remove()
+      await database.drop()
     }
   })
 
-  /** Each takes the database away; the returned function brings it back. */
-  const ways: Readonly<Record<string, () => () => Promise<unknown>>> = {
-    stopped() {
-      process.kill(server.pid() ?? 0, 'SIGINT')
-      return async () => {
-        await until('its end', () => server.pid() === undefined || undefined)
-        await until('the database', () => server.revive().catch(() => undefined), BACK_MS)
-      }
-    },
-    frozen() {
-      const pid = server.pid() ?? 0
-      signalServer(pid, 'SIGSTOP')
-      return async () => signalServer(pid, 'SIGCONT')
-    },
-  }
-
-  for (const [name, takeAway] of Object.entries(ways)) {
+  for (const name of ['stopped', 'frozen'] as const) {
     test(`${name} during a poll: settled once, one webhook`, async (t) => {
       const receiver = await startReceiver(t)
       const poll = stage.gate.stopNext('GET', /^\/openai\/v1\/responses\//)
@@ -70,7 +40,7 @@ describe('background responses, database away', () => {
       const { id }: { id: string } = JSON.parse(await created.text())
       await poll.arrived()
       await until('its end at the vendor', () => stage.worth(name).jobs || undefined)
-      const bringBack = once(takeAway())
+      const bringBack = database.ways[name]()
       t.after(bringBack)
       poll.release()
       await until('a refusal', async () => {
@@ -104,7 +74,7 @@ describe('background responses, database away', () => {
       for await (const event of stream) {
         last = event.type
         if (event.type === 'response.created') id = event.response.id
-        if (event.type === 'response.output_text.delta') bringBack ??= once(takeAway())
+        if (event.type === 'response.output_text.delta') bringBack ??= database.ways[name]()
       }
       assert.equal(last, 'response.completed')
       await bringBack?.()
@@ -114,16 +84,8 @@ describe('background responses, database away', () => {
     })
   }
 
-  function once(work: () => Promise<unknown>): () => Promise<unknown> {
-    let doing: Promise<unknown> | undefined
-    return () => {
-      doing ??= work()
-      return doing
-    }
-  }
-
   async function readDelivered(taskId: string) {
-    const rows = await sql<{ state: string; attempts: number; of: number }[]>`
+    const rows = await database.sql<{ state: string; attempts: number; of: number }[]>`
       select state, attempts, count(*) over ()::int as of from delivery where task_id = ${taskId}`
     return rows.every(({ state }) => state !== 'pending') ? rows : undefined
   }

@@ -8,7 +8,7 @@ import { takeHolds } from '../../server/ledger/posting/move-store.ts'
 import { writeCheckpoints } from '../../server/ledger/store.ts'
 import { newId } from '../../server/lib/ids.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { storedCheckpoint } from './support.ts'
+import { LEASES, storedCheckpoint } from './support.ts'
 
 test('cost and attempts of the last checkpoint are kept; without one nothing is known', async (t) => {
   const database = await createTestDatabase()
@@ -50,6 +50,7 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
     ownerId: 'own_alive',
     address: '',
     sole: true,
+    ...LEASES,
     log: quiet,
   })
   t.after(async () => {

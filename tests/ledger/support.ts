@@ -8,6 +8,9 @@ import { holdIdOf, newRequestId } from '../../server/lib/ids.ts'
 
 export const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
 
+/** Of sweepers in tests. */
+export const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 300_000 }
+
 export interface TestCaller {
   readonly accountId: string
   readonly keyId: string

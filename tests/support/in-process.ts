@@ -9,7 +9,7 @@ import { createAccount } from '../../server/accounts/manage-accounts.ts'
 import { createKey, type NewKey } from '../../server/accounts/manage-keys.ts'
 import { applyCatalog } from '../../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
-import { loadConfig } from '../../server/config/config.ts'
+import { type Config, loadConfig } from '../../server/config/config.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
@@ -17,7 +17,7 @@ import { type Gateway, serve } from '../../server/main.ts'
 import type { Sessions } from '../../server/sign-in/sessions/session.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
-import { createTestDatabase } from './postgres.ts'
+import { createTestDatabase, type TestDatabase } from './postgres.ts'
 
 export const SECRET_KEY = 'a-secret-key-that-only-tests-would-ever-use'
 
@@ -72,26 +72,32 @@ export interface TestRecord {
   readonly error?: string
 }
 
+interface TestParts {
+  /** Instead of one of the run's server. */
+  readonly database?: Pick<TestDatabase, 'sql' | 'url' | 'drop'>
+  /** Changes what no variable sets. */
+  readonly adjust?: (config: Config) => Config
+}
+
 /** `environment` overrides settings of the gateway, `signIn` says who is signed in. */
 export async function startTestGateway(
   environment: Readonly<Record<string, string>> = {},
   signIn?: Sessions,
+  { adjust = (config) => config, ...parts }: TestParts = {},
 ): Promise<TestGateway> {
-  const database = await createTestDatabase()
+  const database = parts.database ?? (await createTestDatabase())
   const { sql } = database
   const simulators = await startSimulators({ port: 0 })
-  const gateway = await serve(
-    loadConfig({
-      DATABASE_URL: database.url,
-      SECRET_KEY,
-      PORT: '0',
-      HOST: '127.0.0.1',
-      METRICS_PORT: '0',
-      LOG_LEVEL: 'silent',
-      ...environment,
-    }),
-    signIn,
-  )
+  const config = loadConfig({
+    DATABASE_URL: database.url,
+    SECRET_KEY,
+    PORT: '0',
+    HOST: '127.0.0.1',
+    METRICS_PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  })
+  const gateway = await serve(adjust(config), signIn)
   const secrets = createSecretBox([SECRET_KEY])
   const upstreams = Object.fromEntries(UPSTREAMS)
   const variables = { ...process.env, SIMULATORS_URL: simulators.url }

@@ -3,12 +3,13 @@
  * them, nobody will ever settle them, so they are given back.
  */
 import type { Sql } from 'postgres'
+import type { Continuity } from '../leases/continuity.ts'
 import { findOwnHolds } from '../leases/owner-store.ts'
 import { toReleaseRow } from '../posting/rows.ts'
 import type { SettlementLog } from '../posting/settlements.ts'
-import { freeIdempotencyKey, type SettleRow, type SettleVerdict } from '../store.ts'
+import type { SettleRow, SettleVerdict } from '../store.ts'
 
-const EVERY_MS = 30_000
+const STRAYS_MS = 30_000
 /** Whatever is older was answered long ago, one way or the other. */
 const AGE_SECONDS = 60
 
@@ -22,18 +23,23 @@ export function startStrays(options: {
   /** True for holds that a call of this process has, or is about to take or to close. */
   readonly isOwn: (holdId: string) => boolean
   readonly release: (row: SettleRow) => Promise<SettleVerdict>
+  readonly continuity?: Continuity
+  /** Between two searches. */
+  readonly straysMs?: number
   readonly log: SettlementLog
 }): Strays {
-  const { sql, ownerId, isOwn, release, log } = options
+  const { sql, ownerId, isOwn, release, continuity, straysMs = STRAYS_MS, log } = options
   let isTurn = false
 
   async function releaseStrays(): Promise<void> {
+    // In an earlier state of the database they were charged since: a restart decides about them.
+    if (continuity?.broken() !== undefined) return
     const found = await findOwnHolds(sql, ownerId, AGE_SECONDS)
-    for (const { id, account_id, request_id } of found) {
+    for (const { id, account_id, request_id, key } of found) {
       if (isOwn(id)) continue
-      const verdict = await release(toReleaseRow(id, account_id))
+      const answer = key === null ? null : ({ key, state: 'forget' } as const)
+      const verdict = await release({ ...toReleaseRow(id, account_id), answer })
       if (verdict !== 'closed') continue
-      await freeIdempotencyKey(sql, id)
       log.warn({ request_id, account_id }, 'released a hold that no call of this process has')
     }
   }
@@ -46,7 +52,7 @@ export function startStrays(options: {
       .finally(() => {
         isTurn = false
       })
-  }, EVERY_MS)
+  }, straysMs)
   timer.unref()
   return { stop: () => clearInterval(timer) }
 }

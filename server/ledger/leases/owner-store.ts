@@ -72,16 +72,21 @@ export async function sweepHolds(
   return { closed: Number(row?.closed ?? 0n), chargedNanos: row?.charged ?? 0n }
 }
 
+export interface OwnHoldRow {
+  readonly id: string
+  readonly account_id: string
+  readonly request_id: string
+  /** The Idempotency-Key that its request has taken. */
+  readonly key: string | null
+}
+
 /** Open holds of calls of this process that are older than `seconds`. */
-export function findOwnHolds(
-  sql: Sql,
-  ownerId: string,
-  seconds: number,
-): Promise<{ readonly id: string; readonly account_id: string; readonly request_id: string }[]> {
-  return sql<{ id: string; account_id: string; request_id: string }[]>`
-    select id, account_id, request_id from hold
-    where owner_id = ${ownerId} and state = 'open' and task_id is null
-      and created_at < clock_timestamp() - make_interval(secs => ${seconds})`
+export function findOwnHolds(sql: Sql, ownerId: string, seconds: number): Promise<OwnHoldRow[]> {
+  return sql<OwnHoldRow[]>`
+    select h.id, h.account_id, h.request_id, i.key
+    from hold h left join idempotency i on i.hold_id = h.id
+    where h.owner_id = ${ownerId} and h.state = 'open' and h.task_id is null
+      and h.created_at < clock_timestamp() - make_interval(secs => ${seconds})`
 }
 
 /** Drops leases that ended long ago and Idempotency-Keys older than their 24 hours. */

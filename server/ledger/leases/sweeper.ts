@@ -25,12 +25,12 @@ export interface SweeperOptions {
   readonly address: string
   /** True when no other process can be alive on this database. */
   readonly sole: boolean
-  readonly renewMs?: number
-  readonly leaseSeconds?: number
+  readonly renewMs: number
+  readonly leaseSeconds: number
+  /** After this long without the database running calls are ended; see `onAdrift`. */
+  readonly adriftMs: number
   readonly clock?: DatabaseClock
   readonly continuity?: Continuity
-  /** After this long without the database running calls are ended; see `onAdrift`. */
-  readonly adriftMs?: number
   /**
    * The database has not been reached for so long that nobody knows whether what runs here will
    * ever be charged. Called at each failed renewal from then on.
@@ -50,13 +50,10 @@ export interface Sweeper {
   stop(): Promise<void>
 }
 
-const RENEW_MS = 5_000
-const LEASE_SECONDS = 20
 /** A renewal that failed is tried again so soon. */
 const RETRY_MS = 1_000
-const ADRIFT_MS = 5 * 60_000
-/** Longer than `ADRIFT_MS`, after which a process ends its calls by itself. */
-const QUIET_SECONDS = 360
+/** Once it has ended its calls by itself, a process is given this long to be through with it. */
+const THROUGH_SECONDS = 60
 const BATCH = 500
 /** Expired rows are dropped once in this many sweeps. */
 const DROP_EVERY = 60
@@ -80,13 +77,14 @@ class LeasedSweeper implements Sweeper {
   private failingSinceMs: number | undefined
 
   constructor(options: SweeperOptions) {
-    const { leaseSeconds = LEASE_SECONDS } = options
+    const { leaseSeconds, adriftMs } = options
+    const quietSeconds = adriftMs / 1_000 + THROUGH_SECONDS
     this.options = options
-    this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds: QUIET_SECONDS }
+    this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds }
   }
 
   async start(): Promise<void> {
-    const { sql, ownerId, sole, renewMs = RENEW_MS } = this.options
+    const { sql, ownerId, sole, renewMs } = this.options
     await this.renew()
     if (sole) await endOtherLeases(sql, ownerId)
     // What died just before this start is over a second old by the first turn.
@@ -149,7 +147,7 @@ class LeasedSweeper implements Sweeper {
   }
 
   private onSilence(error: unknown): false {
-    const { log, adriftMs = ADRIFT_MS, onAdrift } = this.options
+    const { log, adriftMs, onAdrift } = this.options
     const nowMs = performance.now()
     this.failingSinceMs ??= nowMs
     log.warn({ error }, 'renewing the lease failed, will be repeated')

@@ -1,0 +1,161 @@
+/** Holds that nobody will ever close are given back once, and owners that come back charge once. */
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Sql } from 'postgres'
+import { openProxy } from '../../proofs/outage/proxy.ts'
+import { connect } from '../../server/database/connection/client.ts'
+import { isUnavailable } from '../../server/database/unavailable.ts'
+import type { Hold } from '../../server/ledger/holds/hold.ts'
+import { createContinuity } from '../../server/ledger/leases/continuity.ts'
+import { startSweeper } from '../../server/ledger/leases/sweeper.ts'
+import { createLedger, type Ledger } from '../../server/ledger/ledger.ts'
+import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts'
+import { findAnswer, readBalance } from '../../server/ledger/store.ts'
+import { newId, newRequestId } from '../../server/lib/ids.ts'
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
+import { until } from '../support/processes.ts'
+import {
+  brokenInvariants,
+  createCaller,
+  holdRow,
+  quiet,
+  settleRow,
+  type TestCaller,
+} from './support.ts'
+
+const SHORT_LEASES = { renewMs: 100, leaseSeconds: 1, adriftMs: 300_000 }
+
+describe('strays', () => {
+  let database: TestDatabase
+  let sql: Sql
+  let caller: TestCaller
+  before(async () => {
+    database = await createTestDatabase()
+    sql = database.sql
+    caller = await createCaller(sql, 100_000n)
+  })
+  after(() => database.drop())
+
+  const open = (over: Sql, ownerId: string, more: object = {}): Ledger =>
+    createLedger({ sql: over, ownerId, isUnavailable, log: quiet, straysMs: 50, ...more })
+
+  async function take(ledger: Ledger): Promise<Hold> {
+    const taken = await ledger.hold({
+      requestId: newRequestId(),
+      accountId: caller.accountId,
+      keyId: caller.keyId,
+      endpoint: 'test',
+      model: 'm',
+      priceVersion: null,
+      amountNanos: 100n,
+      estimate: {},
+      spendLimitNanos: null,
+      idempotency: null,
+    })
+    assert.ok('hold' in taken)
+    return taken.hold
+  }
+
+  const settle = (ledger: Ledger, hold: Hold) =>
+    ledger.settle(hold, {
+      chargeNanos: 60n,
+      status: 'succeeded',
+      basis: 'usage',
+      attempts: [],
+      lines: [],
+    })
+
+  const age = (holdId: string) => sql`
+    update hold set created_at = created_at - interval '2 minutes' where id = ${holdId}`
+
+  async function steps(holdId: string): Promise<string[]> {
+    const rows = await sql<{ step: string; amount: bigint }[]>`
+      select step, amount from entry where posting = ${holdId} order by id`
+    return rows.map(({ step, amount }) => `${step} ${amount}`)
+  }
+
+  const untilClosed = (holdId: string) =>
+    until('its end', async () => {
+      const [row] = await sql`select 1 from hold where id = ${holdId} and state <> 'open'`
+      return row
+    })
+
+  test('a hold that its process knows nothing of is given back, once, with its key', async () => {
+    const ownerId = newId('own')
+    const key = { idempotency_key: 'stray', route: 'r', fingerprint: 'aa' }
+    const stray = holdRow(caller, { owner_id: ownerId, ...key })
+    await takeHolds(sql, [stray])
+    await age(stray.id)
+    const young = holdRow(caller, { owner_id: ownerId })
+    await takeHolds(sql, [young])
+    const ledger = open(sql, ownerId)
+    const mine = await take(ledger)
+    await age(mine.id)
+    await untilClosed(stray.id)
+    assert.deepEqual(await steps(stray.id), ['hold 100', 'return 100'])
+    assert.equal(await findAnswer(sql, caller.accountId, 'stray'), undefined)
+    // Whoever comes late for it is told, and nothing is charged for what was given back.
+    assert.equal((await closeHolds(sql, [settleRow(stray, 60n)])).get(stray.id), 'already')
+    assert.deepEqual(await steps(stray.id), ['hold 100', 'return 100'])
+    assert.equal(await settle(ledger, mine), 'closed', 'what a call has is left to it')
+    assert.deepEqual(await steps(young.id), ['hold 100'], 'it may still be on its way')
+    await ledger.stop()
+    await closeHolds(sql, [settleRow(young, null)])
+  })
+
+  test('in a database that went back in time nothing is given back', async () => {
+    const [ownerId, other] = [newId('own'), newId('own')]
+    const stray = holdRow(caller, { owner_id: ownerId })
+    const others = holdRow(caller, { owner_id: other })
+    await takeHolds(sql, [stray, others])
+    await age(stray.id)
+    await age(others.id)
+    const continuity = createContinuity({ log: quiet })
+    continuity.lost('another')
+    const ledger = open(sql, ownerId, { continuity })
+    // It searches as often, and began later.
+    const witness = open(sql, other)
+    await untilClosed(others.id)
+    await ledger.stop()
+    await witness.stop()
+    assert.deepEqual(await steps(stray.id), ['hold 100'])
+    await closeHolds(sql, [settleRow(stray, null)])
+  })
+
+  test('an owner taken for dead before it sent: refunded once; it comes back: charged once', async (t) => {
+    const proxy = await openProxy(database.place)
+    const cutSql = connect({ url: proxy.url })
+    const cutOwner = newId('own')
+    const known = { address: '', sole: false, log: quiet, ...SHORT_LEASES }
+    const cutSweeper = await startSweeper({ ...known, sql: cutSql, ownerId: cutOwner })
+    const witness = await startSweeper({ ...known, sql, ownerId: newId('own') })
+    const ledger = open(cutSql, cutOwner)
+    t.after(async () => {
+      await cutSweeper.stop()
+      await witness.stop()
+      await ledger.stop()
+      await cutSql.end({ timeout: 1 })
+      await proxy.close()
+    })
+    const before = await readBalance(sql, caller.accountId)
+    const hold = await take(ledger)
+    const mend = proxy.cut()
+    await untilClosed(hold.id)
+    assert.deepEqual(await steps(hold.id), ['hold 100', 'return 100'])
+    const refunded = await readBalance(sql, caller.accountId)
+    assert.equal(refunded?.available, before?.available)
+    const settling = settle(ledger, hold)
+    mend()
+    assert.equal(await settling, 'corrected')
+    assert.deepEqual(await steps(hold.id), ['hold 100', 'return 100', 'correction 60'])
+    assert.equal(await settle(ledger, hold), 'already', 'and not again')
+    assert.deepEqual(await steps(hold.id), ['hold 100', 'return 100', 'correction 60'])
+    const [row] =
+      await sql`select status, charged, lost_charge from call where hold_id = ${hold.id}`
+    assert.deepEqual({ ...row }, { status: 'succeeded', charged: 60n, lost_charge: 0n })
+  })
+
+  test('and the books are right', async () => {
+    assert.deepEqual(await brokenInvariants(sql), [])
+  })
+})
