@@ -42,9 +42,9 @@ export function startHousekeeping({
         if (!stopped) await waker.wait(PAUSE_MS)
       }
     } catch (error) {
-      log.warn({ error, chore: chore.name }, 'a chore is left for later')
+      log.warn({ error, job: chore.name }, 'a chore is left for later')
     }
-    if (done > 0) log.debug({ chore: chore.name, count: done }, 'cleared away')
+    if (done > 0) log.debug({ job: chore.name, count: done }, 'cleared away')
   }
 
   async function run(): Promise<void> {

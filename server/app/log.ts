@@ -1,51 +1,10 @@
 /**
- * The log: one JSON object a line, with an allow-list of fields. What is not listed here is never
+ * The log: one JSON object a line, with the fields of lib/log.ts. What is not listed there is never
  * written, so a prompt, a key or a header cannot slip into it by accident.
  */
-import type { Log } from '../lib/log.ts'
+import { LOG_FIELDS, type Log } from '../lib/log.ts'
 
-const ALLOWED = new Set([
-  'account_id',
-  'address',
-  'amount',
-  'attempts',
-  'channel',
-  'charged',
-  'closed',
-  'code',
-  'data_dir',
-  'delivery_id',
-  'duration_ms',
-  'error',
-  'file',
-  'forMs',
-  'free_bytes',
-  'hold_id',
-  'job',
-  'key_id',
-  'kind',
-  'kinds',
-  'method',
-  'model',
-  'ms',
-  'outcome',
-  'owner_id',
-  'pid',
-  'port',
-  'reason',
-  'request_id',
-  'revision',
-  'route',
-  'signal',
-  'skew_ms',
-  'status',
-  'task_id',
-  'upstream',
-  'url',
-  'verdict',
-  'version',
-  'waiting',
-])
+const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS)
 
 const TEXT_MAX = 500
 /** Anything that looks like one of the secrets we know, wherever it stands in a text. */

@@ -1,7 +1,58 @@
-/** What every part may log; fields outside server/app/log.ts's allow-list are dropped there. */
+/** The log that every part writes to, and the fields that a line may have. */
+
+/** All fields of the log. Any other does not compile, and is not written either. */
+export const LOG_FIELDS = [
+  'account_id',
+  'address',
+  'amount',
+  'asset_id',
+  'attempt',
+  'attempt_id',
+  'attempts',
+  'channel',
+  'charged',
+  'closed',
+  'code',
+  'count',
+  'delivery_id',
+  'duration_ms',
+  'error',
+  'file',
+  'hold_id',
+  'job',
+  'key_id',
+  'kind',
+  'method',
+  'model',
+  'outcome',
+  'owner_id',
+  'pid',
+  'port',
+  'reason',
+  'request_id',
+  'revision',
+  'route',
+  'seconds',
+  'signal',
+  'status',
+  'task_id',
+  'upstream',
+  'upstream_id',
+  'url',
+  'verdict',
+  'waiting',
+] as const
+
+type LogField = (typeof LOG_FIELDS)[number]
+type LogFields = Readonly<Partial<Record<LogField, unknown>>>
+
+/** `Fields` as they are; one that the log does not have is of type never. */
+type OnlyLogFields<Fields> = Fields & { readonly [Name in Exclude<keyof Fields, LogField>]: never }
+type Write = <Fields extends LogFields>(fields: OnlyLogFields<Fields>, message: string) => void
+
 export interface Log {
-  debug(fields: object, message: string): void
-  info(fields: object, message: string): void
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
+  readonly debug: Write
+  readonly info: Write
+  readonly warn: Write
+  readonly error: Write
 }

@@ -1,5 +1,6 @@
 /** Counts ended calls every ten seconds, for the console's figures. */
 import type { Sql } from 'postgres'
+import type { Log } from '../lib/log.ts'
 import { countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
@@ -21,7 +22,7 @@ export interface Rollup {
 export function startRollup(options: {
   readonly sql: Sql
   readonly everyMs?: number
-  readonly log: { warn(fields: object, message: string): void }
+  readonly log: Pick<Log, 'warn'>
 }): Rollup {
   const { sql, log } = options
   let stopped = false

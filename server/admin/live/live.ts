@@ -3,6 +3,7 @@
  * two seconds serves all of them; without viewers nothing is asked.
  */
 import type { Sql } from 'postgres'
+import type { Log } from '../../lib/log.ts'
 import { findChanges } from './changes.ts'
 import { type LiveRow, readLive } from './live-store.ts'
 import { createStreams, type Viewer } from './streams.ts'
@@ -19,10 +20,7 @@ export interface Live {
   stop(): void
 }
 
-export function createLive(options: {
-  readonly sql: Sql
-  readonly log: { warn(fields: object, message: string): void }
-}): Live {
+export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log, 'warn'> }): Live {
   const { sql, log } = options
   const known = new Map<string, LiveRow>()
   let timers: NodeJS.Timeout[] = []

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
+import type { Log } from '../../lib/log.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { createWaker } from '../../lib/queues/waker.ts'
 import { type Observation, observeWriters, sealBlock } from './seal-store.ts'
@@ -28,7 +29,7 @@ export interface SealerOptions {
   readonly sql: Sql
   readonly everyMs?: number
   readonly idsMax?: number
-  readonly log: { warn(fields: object, message: string): void }
+  readonly log: Pick<Log, 'warn'>
 }
 
 /** Any number of processes may seal side by side: each block is written by one of them. */

@@ -3,6 +3,7 @@
  * process dies, the sweeper charges that instead of guessing.
  */
 import type { Sql } from 'postgres'
+import type { Log } from '../../lib/log.ts'
 import type { Nanos } from '../../lib/money.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
@@ -33,10 +34,7 @@ function store({ chargeNanos, lines, attempts = [], cost }: Checkpoint): StoredC
   }
 }
 
-export function createCheckpoints(options: {
-  readonly sql: Sql
-  readonly log: { warn(fields: object, message: string): void }
-}) {
+export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pick<Log, 'warn'> }) {
   const watched = new Map<string, Watched>()
   let busy = false
 

@@ -3,6 +3,7 @@
  * under it, or a replica promoted that had not heard of everything. What it then says about money
  * is wrong, so no paid work is taken until an operator has looked and started the process again.
  */
+import type { Log } from '../../lib/log.ts'
 import type { Renewal } from './owner-store.ts'
 
 export interface Continuity {
@@ -18,13 +19,13 @@ const REASON = 'the database went back to an earlier state: check it, then resta
 
 /** `onBroken` is called once. */
 export function createContinuity(options: {
-  readonly log: { error(fields: object, message: string): void }
+  readonly log: Pick<Log, 'error'>
   readonly onBroken?: () => void
 }): Continuity {
   let seen: Renewal | undefined
   let reason: string | undefined
 
-  function fail(fields: object): void {
+  function fail(fields: { readonly reason?: string; readonly hold_id?: string }): void {
     if (reason !== undefined) return
     reason = REASON
     options.log.error(

@@ -5,6 +5,7 @@
  * word of a process that could not reach the database either.
  */
 import type { Sql } from 'postgres'
+import type { Log } from '../../lib/log.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { Continuity } from './continuity.ts'
 import type { DatabaseClock } from './lease-clock.ts'
@@ -36,10 +37,7 @@ export interface SweeperOptions {
    * ever be charged. Called at each failed renewal from then on.
    */
   readonly onAdrift?: () => void
-  readonly log: {
-    info(fields: object, message: string): void
-    warn(fields: object, message: string): void
-  }
+  readonly log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface Sweeper {

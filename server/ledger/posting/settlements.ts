@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
+import type { Log } from '../../lib/log.ts'
 import { type Batches, createBatches } from '../../lib/queues/batcher.ts'
 import { createSerialQueues, type Ran, type SerialQueues } from '../../lib/queues/serial-queues.ts'
 import type { SettleRow, SettleVerdict } from '../store.ts'
@@ -18,10 +19,7 @@ const RETRY_MS_MAX = 3_000
 /** Locked accounts that are tried at the same time. */
 const LANES_AT_ONCE = 2
 
-export interface SettlementLog {
-  warn(fields: object, message: string): void
-  error(fields: object, message: string): void
-}
+export type SettlementLog = Pick<Log, 'warn' | 'error'>
 
 export interface Settlements {
   /** Resolves when the settlement is committed. */

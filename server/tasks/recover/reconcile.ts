@@ -51,7 +51,7 @@ async function adoptFound(
   const { log } = engine.services
   try {
     const adopted = await adopt(engine, task, upstreamId, { kind: 'adopted', by: means })
-    if (adopted) log.info({ task_id: task.id, by: means }, 'found a task whose answer was lost')
+    if (adopted) log.info({ task_id: task.id, kind: means }, 'found a task whose answer was lost')
     return true
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
