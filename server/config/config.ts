@@ -93,7 +93,6 @@ function pipelineLimits(values: Values) {
     drainBytes: values.UPSTREAM_DRAIN_BYTES,
     drainSlots: values.UPSTREAM_DRAIN_SLOTS,
     answerBytesMax: values.UPSTREAM_ANSWER_BYTES_MAX,
-    jsonDepthMax: values.JSON_DEPTH_MAX,
     callsMax: values.CALLS_MAX,
     socketsMax: values.UPSTREAM_CONNECTIONS_MAX,
   }

@@ -146,7 +146,6 @@ export const VARIABLES = {
   CHAT_BODY_BYTES_MAX: bytes
     .default(32 * MB)
     .describe('Largest body of text, image and video requests, which may contain pictures.'),
-  JSON_DEPTH_MAX: whole(8, 1000).default(64).describe('Deepest JSON nesting.'),
   HEADER_BYTES_MAX: bytes
     .default(16 * 1024)
     .describe('Largest size of all request headers together.'),
