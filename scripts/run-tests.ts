@@ -20,14 +20,24 @@ const CONCURRENCY = { usual: 4, browser: 2 }
 /** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
 const NODE_FLAGS = ['--min-semi-space-size=32']
 
-const chosen = readArguments(process.argv.slice(2))
 process.chdir(ROOT)
-if (chosen.isHelp) process.stdout.write(HELP)
-else process.exitCode = await runAll()
+const { chosen, files } = readCommand()
+process.exitCode = chosen.isHelp ? 0 : await runAll()
+
+/** Ends the process with a sentence where the arguments are not right. */
+function readCommand() {
+  try {
+    const chosen = readArguments(process.argv.slice(2))
+    if (chosen.isHelp) process.stdout.write(HELP)
+    return { chosen, files: findTests(chosen.places.length === 0 ? ['tests'] : chosen.places) }
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`)
+    return process.exit(2)
+  }
+}
 
 async function runAll(): Promise<number> {
-  const everything = chosen.places.length === 0 ? ['tests'] : chosen.places
-  const sorted = sortTests(findTests(everything))
+  const sorted = sortTests(files)
   const scratch = mkdtempSync(join(tmpdir(), 'tributary-tests-'))
   const stop = chosen.isUnit ? undefined : await startDatabase()
   try {
@@ -50,11 +60,10 @@ function alone(file: string): Share {
 
 /** Starts the server for all tests. Returns the function that stops it. */
 async function startDatabase(): Promise<() => Promise<void>> {
-  const { startTestServer } = await import('../tests/support/postgres.ts')
+  const { allowFastServer, startTestServer } = await import('../tests/support/postgres.ts')
   const server = await startTestServer()
   process.env.TEST_POSTGRES = JSON.stringify(server.place)
-  // The shared server trades durability for speed; the gateway refuses such a server otherwise.
-  process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
+  allowFastServer()
   return () => server.stop()
 }
 

@@ -86,7 +86,6 @@ export async function startTestGateway(
   { adjust = (config) => config, ...parts }: TestParts = {},
 ): Promise<TestGateway> {
   const database = parts.database ?? (await createTestDatabase())
-  const { sql } = database
   const simulators = await startSimulators({ port: 0 })
   const config = loadConfig({
     DATABASE_URL: database.url,
@@ -97,7 +96,22 @@ export async function startTestGateway(
     LOG_LEVEL: 'silent',
     ...environment,
   })
-  const gateway = await serve(adjust(config), signIn)
+  try {
+    return await assemble(database, simulators, await serve(adjust(config), signIn))
+  } catch (error) {
+    // What stays open keeps the process of the test from ending, and its error from being seen.
+    await simulators.stop()
+    await database.drop()
+    throw error
+  }
+}
+
+async function assemble(
+  database: Pick<TestDatabase, 'sql' | 'url' | 'drop'>,
+  simulators: Simulators,
+  gateway: Gateway,
+): Promise<TestGateway> {
+  const { sql } = database
   const secrets = createSecretBox([SECRET_KEY])
   const upstreams = Object.fromEntries(UPSTREAMS)
   const variables = { ...process.env, SIMULATORS_URL: simulators.url }
