@@ -13,7 +13,7 @@ import { findTests, sortTests } from './tests/sort-tests.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 /** Files in one process: more save no time, and fewer are lost with a process that crashes. */
-const SHARED_FILES_MAX = 1
+const SHARED_FILES_MAX = 8
 const UNIT_FILES_MAX = 35
 /** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
 const CONCURRENCY = { usual: 4, browser: 2 }
