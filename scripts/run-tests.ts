@@ -15,6 +15,13 @@ const ROOT = join(import.meta.dirname, '..')
 /** Files in one process: more save no time, and fewer are lost with a process that crashes. */
 const SHARED_FILES_MAX = 8
 const UNIT_FILES_MAX = 35
+/** Begin first, each in its own process: the end of the run would otherwise wait for one of them. */
+const LONGEST = [
+  'tests/ledger/random-workload.test.ts',
+  'tests/admin/matrix-tokens.test.ts',
+  'tests/admin/matrix-ids.test.ts',
+  'tests/endpoints/audio/transcriptions-by-recognition.test.ts',
+]
 /** A browser keeps two cores busy; what has none mostly waits: for leases, vendors, processes. */
 const CONCURRENCY = { usual: 4, browser: 2 }
 /** Fewer collections of short-lived garbage while the modules load: a fifth of the time. */
@@ -43,15 +50,23 @@ async function runAll(): Promise<number> {
   try {
     const unit = shareProcesses(scratch, 'unit', sorted.unit, UNIT_FILES_MAX)
     if (chosen.isUnit) return await runShares(unit, CONCURRENCY.usual)
-    const inProcess = shareProcesses(scratch, 'gateway', sorted.inProcess, SHARED_FILES_MAX)
-    // What waits longest begins first.
-    const usual = [...sorted.processes.map(alone), ...inProcess, ...unit]
-    const code = await runShares(usual, CONCURRENCY.usual)
+    const longest = sorted.inProcess.filter((file) => LONGEST.includes(file))
+    const others = sorted.inProcess.filter((file) => !LONGEST.includes(file))
+    const gateways = shareProcesses(scratch, 'gateway', others, SHARED_FILES_MAX)
+    // The one kind waits for leases and processes, the other keeps the cores busy meanwhile.
+    const mixed = interleave(sorted.processes.map(alone), [...gateways, ...unit])
+    const code = await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual)
     return Math.max(code, await runShares(sorted.browser.map(alone), CONCURRENCY.browser))
   } finally {
     await stop?.()
     rmSync(scratch, { recursive: true, force: true })
   }
+}
+
+function interleave(some: readonly Share[], others: readonly Share[]): Share[] {
+  const longer = Math.max(some.length, others.length)
+  const pairs = Array.from({ length: longer }, (_, index) => [some[index], others[index]])
+  return pairs.flat().filter((share) => share !== undefined)
 }
 
 function alone(file: string): Share {
