@@ -1,5 +1,5 @@
 /**
- * How long until each page of the console stands in a browser, with a million calls and a hundred
+ * Time until each page of the console is shown in a browser, with a million calls and a hundred
  * thousand tasks in the database? `node benchmarks/console-opens.ts [--calls N] [--tasks N]`.
  */
 import { availableParallelism, loadavg } from 'node:os'

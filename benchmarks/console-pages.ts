@@ -1,5 +1,5 @@
 /**
- * How long do the pages of the console wait for their data, with a million calls and a hundred
+ * Time that the pages of the console wait for their data, with a million calls and a hundred
  * thousand tasks in the database? `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'

@@ -1,5 +1,5 @@
 /**
- * What does a web framework cost on the data path? The same JSON pass-through on node:http with
+ * Cost of a web framework on the data path. The same JSON pass-through on node:http with
  * find-my-way and on Fastify, in turns, medians of five. Fastify is installed into a temporary
  * folder for the run: the gateway does not depend on it.
  */

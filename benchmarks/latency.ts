@@ -1,5 +1,5 @@
 /**
- * What does each way add to the upstream's own time at 500 requests a second? An open load: a
+ * Latency that each path adds to the upstream at 500 requests a second. An open load: a
  * late answer delays no later request, and time counts from when a request was due.
  * `node benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
  */

@@ -1,5 +1,5 @@
 /**
- * How many holds and settlements a second does the ledger commit durably, on one busy account and
+ * Holds and settlements per second that the ledger commits durably, on one busy account and
  * over a thousand? `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'

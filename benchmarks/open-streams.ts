@@ -1,5 +1,5 @@
 /**
- * How much memory does an open stream take? `node benchmarks/open-streams.ts [--streams 9000]`
+ * Memory of an open stream. `node benchmarks/open-streams.ts [--streams 9000]`
  * (as many as the limit of open files allows: each has two sockets in the server).
  */
 import { once } from 'node:events'

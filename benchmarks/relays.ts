@@ -1,5 +1,5 @@
 /**
- * What does each relay add to a stream of 100 chunks, in CPU? A bare proxy spends about a
+ * CPU that each relay adds to a stream of 100 chunks. A bare proxy spends about a
  * millisecond on such a stream; pass-through may add 15 % to it, translation may double it.
  */
 import { createChatRelay } from '../server/dialects/chat/relay.ts'

@@ -1,5 +1,5 @@
 /**
- * What does sealing the books cost? Pairs of hold and settlement without and with the sealer, in
+ * Cost of sealing the books. Pairs of hold and settlement without and with the sealer, in
  * turns, until everything is sealed: `node benchmarks/sealing.ts [--rounds 3] [--seconds 3]`.
  */
 import { parseArgs } from 'node:util'

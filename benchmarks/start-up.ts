@@ -1,5 +1,5 @@
 /**
- * How long until the gateway is ready, on an empty folder and on a used one, and how much memory
+ * Time until the gateway is ready, on an empty folder and on a used one, and how much memory
  * does it take idle? `node benchmarks/start-up.ts [--rounds 5]`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * How many requests does each way to the same upstream carry on one core, and what does one cost?
+ * Requests that each path to the same upstream carries on one core, and the cost of one.
  * `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
  */
 import { parseArgs } from 'node:util'

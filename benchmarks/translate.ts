@@ -1,5 +1,5 @@
 /**
- * What does it cost to translate a 200 KB tool-heavy conversation from the messages format to
+ * Cost of translating a 200 KB tool-heavy conversation from the messages format to
  * the chat format, and does memory stay where it is over 10,000 of them? The goal is 5 ms of CPU
  * at the median for the whole way: parse, translate, encode.
  */

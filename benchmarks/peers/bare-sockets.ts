@@ -1,5 +1,5 @@
 /**
- * What two sockets take by themselves: each request opens a WebSocket to the vendor and is held
+ * Memory of two sockets alone: each request opens a WebSocket to the vendor and is held
  * open, and nothing else is kept. `GET /ready` is answered and nothing more.
  */
 import { createServer } from 'node:http'

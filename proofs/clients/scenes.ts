@@ -1,5 +1,5 @@
 /**
- * What each agent has to do, and what is looked at afterwards: the files on its disk, the picture
+ * Task of each agent, and its result: the files on its disk, the picture
  * at the upstream, and for every scene the account beside the simulators' book.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * How large holds of ordinary calls are, against those of an earlier version on the same calls.
+ * Size of holds of ordinary calls, compared with those of an earlier version on the same calls.
  * `node proofs/prices/holds.ts FILE`, in a checkout of that version, records its holds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,5 @@
 /**
- * What becomes of submissions that end badly? Gateways die inside submit, at named lines and by a
+ * Fate of submissions that end badly. Gateways die inside submit, at named lines and by a
  * kill while the vendor works; answers are cut off or never come. The vendors' book, ours and what
  * each caller was charged are compared call by call:
  * `npm run prove:orphans -- [--bad 200] [--seed N]`.

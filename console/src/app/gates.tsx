@@ -1,5 +1,5 @@
 /**
- * What a page may ask for stands around its route, never in the address: while the next page loads,
+ * Requirements of a page wrap its route, never its URL: while the next page loads,
  * the address is already the next one's and the page still the one before.
  */
 import { Outlet } from '@tanstack/react-router'

@@ -1,5 +1,5 @@
 /**
- * What adversarial callers try so that a request is counted as less than it is: a few of the
+ * Attempts of adversarial callers to have a request counted as less than it is: a few of the
  * tricks of its dialect, applied to the parsed body or to its text.
  */
 import type { Random } from '../../../testbed/random.ts'

@@ -1,5 +1,5 @@
 /**
- * What a capability's folder says of itself; the frame around it does the rest: choice of model,
+ * Description that a capability's folder exports; the frame around it does the rest: choice of model,
  * price before, sending and stopping, price after, and the same call as code.
  */
 import type { ComponentType } from 'react'
