@@ -1,6 +1,6 @@
 /**
  * Time until each page of the console is shown in a browser, with a million calls and a hundred
- * thousand tasks in the database? `node benchmarks/console-opens.ts [--calls N] [--tasks N]`.
+ * thousand tasks in the database. `node benchmarks/console-opens.ts [--calls N] [--tasks N]`.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
 /**
  * Time that the pages of the console wait for their data, with a million calls and a hundred
- * thousand tasks in the database? `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
+ * thousand tasks in the database. `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'
 import { circumstances, median, quantile, report, round, table } from '../testbed/results.ts'

@@ -1,6 +1,6 @@
 /**
  * Holds and settlements per second that the ledger commits durably, on one busy account and
- * over a thousand? `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
+ * over a thousand. `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

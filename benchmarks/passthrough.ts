@@ -1,6 +1,6 @@
 /**
  * CPU cost of a stream of 100 chunks in the gateway, passed on and translated, beside a bare proxy
- * in the same run? Processor time of the server's process alone, in turns, with the ledger on.
+ * in the same run. Processor time of the server's process alone, in turns, with the ledger on.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * Time until the gateway is ready, on an empty folder and on a used one, and how much memory
- * does it take idle? `node benchmarks/start-up.ts [--rounds 5]`.
+ * Time until the gateway is ready, on an empty folder and on a used one, and the memory
+ * that it takes when idle. `node benchmarks/start-up.ts [--rounds 5]`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 /**
- * Description that a capability's folder exports; the frame around it does the rest: choice of model,
- * price before, sending and stopping, price after, and the same call as code.
+ * Description that a capability's folder exports; the frame around it does the rest: choice of
+ * model, price before, sending and stopping, price after, and the same call as code.
  */
 import type { ComponentType } from 'react'
 import type { RowOf } from '../../../lib/use-admin.ts'
