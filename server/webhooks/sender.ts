@@ -1,10 +1,7 @@
-/**
- * Sends what is due: claims as much as there are free slots, waits for a notification, for a slot
- * or for the next due time, and claims again. Any number of processes may do so side by side.
- */
+/** Sends due deliveries: so many at once, by this process, to one host and for one account. */
 import type { Sql } from 'postgres'
+import { startClaimLoop } from '../database/claim-loop.ts'
 import type { Log } from '../lib/log.ts'
-import { createWaker } from '../lib/queues/waker.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import type { Guard } from '../outbound/guard.ts'
 import { deliverOne } from './deliver-one.ts'
@@ -31,67 +28,34 @@ export interface Sender {
   stop(drainMs?: number): Promise<void>
 }
 
-/** Notifications can be lost: nothing waits longer for a look than this. */
-const POLL_INTERVAL_MS = 1_000
-const TROUBLE_PAUSE_MS = 1_000
-
 export function startSender(options: SenderOptions): Sender {
   const { sql, log, limits = SENDING_LIMITS, delaysMs = DELAYS_MS, clock } = options
-  const running = new Set<Promise<void>>()
-  const stopping = new AbortController()
   const cutting = new AbortController()
-  const waker = createWaker()
   const now = () => clock?.now() ?? null
   const context = { ...options, limits, delaysMs, now, signal: cutting.signal }
-  const listening = sql
-    .listen(DELIVERY_NOTIFICATIONS, waker.wake, waker.wake)
-    .catch((error) => void log.warn({ error }, 'no notifications of deliveries: polling only'))
-
-  async function claim(): Promise<number> {
-    const free = limits.slots - running.size
-    if (free <= 0) return 0
-    const claimed = await claimDueDeliveries(sql, { limits, free, delaysMs, now: now() })
-    for (const one of claimed) {
-      const work = deliverOne(one, context)
-        .catch((error) => log.error({ error, delivery_id: one.id }, 'an attempt was not recorded'))
-        .finally(() => {
-          running.delete(work)
-          waker.wake()
-        })
-      running.add(work)
-    }
-    return claimed.length
-  }
-
-  async function waitMs(): Promise<number> {
-    const dueMs = await readNextDeliveryMs(sql, now())
-    return dueMs === null
-      ? POLL_INTERVAL_MS
-      : Math.min(POLL_INTERVAL_MS, Math.ceil(dueMs / (clock?.pace ?? 1)))
-  }
-
-  async function run(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      try {
-        if ((await claim()) === 0) await waker.wait(await waitMs())
-      } catch (error) {
-        log.warn({ error }, 'deliveries cannot be claimed, will be tried again')
-        await waker.wait(TROUBLE_PAUSE_MS)
-      }
-    }
-  }
-
-  const loop = run()
+  const loop = startClaimLoop({
+    sql,
+    log,
+    name: 'deliveries',
+    notifications: DELIVERY_NOTIFICATIONS,
+    async claim(start, running) {
+      const free = limits.slots - running
+      if (free <= 0) return
+      const claimed = await claimDueDeliveries(sql, { limits, free, delaysMs, now: now() })
+      for (const one of claimed) start(deliverOne(one, context), { delivery_id: one.id })
+    },
+    async readNextMs() {
+      const dueMs = await readNextDeliveryMs(sql, now())
+      return dueMs === null ? null : dueMs / (clock?.pace ?? 1)
+    },
+  })
   return {
-    size: () => running.size,
+    size: loop.size,
     async stop(drainMs = limits.budgetMs) {
-      stopping.abort()
-      waker.wake()
-      await loop
+      await loop.stop()
       const timer = setTimeout(() => cutting.abort(), drainMs)
-      await Promise.all(running)
+      await loop.drain()
       clearTimeout(timer)
-      await (await listening)?.unlisten().catch(() => undefined)
     },
   }
 }
