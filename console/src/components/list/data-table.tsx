@@ -33,7 +33,7 @@ export interface Column<Row> {
   readonly wide?: boolean
 }
 
-interface DataTableProps<Row> {
+export interface DataTableProps<Row> {
   readonly label: string
   readonly pages: Pick<
     AdminPages<Row>,

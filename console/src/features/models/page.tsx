@@ -1,10 +1,9 @@
 /** The models that an account can call, with their prices. */
 import { Text } from '@mantine/core'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { CopyButton } from '../../components/text/copy-button.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -29,38 +28,29 @@ export function Page() {
   const request = { params: { account_id: accountId }, query: asQuery(LIST, list.filters) }
   const pages = useAdminPages(LIST, request, { keepPrevious: true })
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <Filters>
-        <TextFilter label={t('search')} {...list.field('search')} />
-        <SelectFilter
-          label={t('type')}
-          options={MODEL_TYPE_ORDER.map((value) => ({ value, label: kindName(value) }))}
-          {...list.field('type')}
-        />
-      </Filters>
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.id}
-        onOpen={(row) => list.open(row.id)}
-        openId={openId}
-        empty={
-          <FilteredEmpty
-            icon="box"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={
+        <>
+          <TextFilter label={t('search')} {...list.field('search')} />
+          <SelectFilter
+            label={t('type')}
+            options={MODEL_TYPE_ORDER.map((value) => ({ value, label: kindName(value) }))}
+            {...list.field('type')}
+          />
+        </>
+      }
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.id}
+      empty={{ icon: 'box', title: t('emptyTitle'), text: t('emptyText') }}
+    >
       <DetailDrawer isOpen={openId !== ''} title={openId} onClose={list.close}>
         {openId === '' ? null : <Details accountId={accountId} modelId={openId} />}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
 

@@ -2,11 +2,10 @@
 import { Button } from '@mantine/core'
 import { useState } from 'react'
 import { Icon } from '../../components/icon.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { MoneyText } from '../../components/text/money-text.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -33,43 +32,34 @@ export function Page() {
     </Button>
   )
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} actions={create} />
-      <Filters>
-        <TextFilter label={t('search')} {...list.field('search')} />
-        <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-        <SelectFilter
-          label={t('debt')}
-          options={[{ value: 'true', label: t('inDebt') }]}
-          {...list.field('in_debt')}
-        />
-      </Filters>
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.id}
-        onOpen={(row) => list.open(row.id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="users"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-            action={create}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      actions={create}
+      filters={
+        <>
+          <TextFilter label={t('search')} {...list.field('search')} />
+          <SelectFilter label={t('status')} options={states} {...list.field('status')} />
+          <SelectFilter
+            label={t('debt')}
+            options={[{ value: 'true', label: t('inDebt') }]}
+            {...list.field('in_debt')}
+          />
+        </>
+      }
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.id}
+      empty={{ icon: 'users', title: t('emptyTitle'), text: t('emptyText'), action: create }}
+    >
       <OpenAccount id={list.openId} onClose={list.close} />
       <NewAccountDialog
         isOpen={isCreating}
         onClose={() => setCreating(false)}
         onCreated={list.open}
       />
-    </>
+    </ListPage>
   )
 }
 

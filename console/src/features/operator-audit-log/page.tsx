@@ -1,10 +1,9 @@
 /** The audit log, newest first. */
 import { Stack, Text } from '@mantine/core'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { CodeSnippet } from '../../components/text/code-snippet.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
 import { TimeText } from '../../components/text/time-text.tsx'
@@ -23,35 +22,26 @@ export function Page() {
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const open = pages.rows.find(({ id }) => id === list.openId)
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <Filters>
-        <TextFilter label={t('actor')} {...list.field('actor')} />
-        <TextFilter label={t('action')} {...list.field('action')} />
-        <TextFilter label={t('account')} {...list.field('account')} />
-      </Filters>
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.id}
-        onOpen={(row) => list.open(row.id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="book"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={
+        <>
+          <TextFilter label={t('actor')} {...list.field('actor')} />
+          <TextFilter label={t('action')} {...list.field('action')} />
+          <TextFilter label={t('account')} {...list.field('account')} />
+        </>
+      }
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.id}
+      empty={{ icon: 'book', title: t('emptyTitle'), text: t('emptyText') }}
+    >
       <DetailDrawer isOpen={open !== undefined} title={open?.action ?? ''} onClose={list.close}>
         {open ? <Details row={open} /> : null}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
 

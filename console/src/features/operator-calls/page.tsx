@@ -1,11 +1,10 @@
 /** The calls of all accounts, the newest first. */
 import { Stack, Text } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
@@ -29,31 +28,20 @@ export function Page() {
   const pages = useAdminPages(KEY, { query: asQuery(KEY, list.filters) }, { keepPrevious: true })
   const open = pages.rows.find((row) => row.request_id === list.openId)
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <CallFilters list={list} />
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.request_id}
-        onOpen={(row) => list.open(row.request_id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="phone"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={<CallFilters list={list} />}
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.request_id}
+      empty={{ icon: 'phone', title: t('emptyTitle'), text: t('emptyText') }}
+    >
       <DetailDrawer isOpen={open !== undefined} title={open?.model ?? ''} onClose={list.close}>
         {open ? <CallDetails call={open} /> : null}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
 
@@ -65,7 +53,7 @@ function CallFilters({ list }: CallFiltersProps) {
   const t = useMessages(messages)
   const states = useStatusOptions(['succeeded', 'failed', 'cancelled', 'lost'])
   return (
-    <Filters>
+    <>
       <TextFilter label={t('request')} {...list.field('request_id')} />
       <TextFilter label={t('filterAccount')} {...list.field('account')} />
       <TextFilter label={t('model')} {...list.field('model')} />
@@ -80,7 +68,7 @@ function CallFilters({ list }: CallFiltersProps) {
         options={[{ value: 'true', label: t('atALoss') }]}
         {...list.field('loss')}
       />
-    </Filters>
+    </>
   )
 }
 

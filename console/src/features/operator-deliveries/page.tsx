@@ -1,10 +1,9 @@
 /** The webhook deliveries of all accounts, the newest first. */
 import { Text } from '@mantine/core'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { useWorkKind } from '../../components/state/work-kind.ts'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
@@ -27,32 +26,23 @@ export function Page() {
   const open = pages.rows.find(({ id }) => id === list.openId)
   const states = useStatusOptions(['pending', 'delivered', 'dropped'])
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <Filters>
-        <TextFilter label={t('id')} {...list.field('id')} />
-        <TextFilter label={t('taskId')} {...list.field('task_id')} />
-        <TextFilter label={t('filterAccount')} {...list.field('account')} />
-        <SelectFilter label={t('state')} options={states} {...list.field('state')} />
-      </Filters>
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.id}
-        onOpen={(row) => list.open(row.id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="send"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={
+        <>
+          <TextFilter label={t('id')} {...list.field('id')} />
+          <TextFilter label={t('taskId')} {...list.field('task_id')} />
+          <TextFilter label={t('filterAccount')} {...list.field('account')} />
+          <SelectFilter label={t('state')} options={states} {...list.field('state')} />
+        </>
+      }
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.id}
+      empty={{ icon: 'send', title: t('emptyTitle'), text: t('emptyText') }}
+    >
       <DetailDrawer
         isOpen={open !== undefined}
         title={open ? kindName(open.kind) : ''}
@@ -60,7 +50,7 @@ export function Page() {
       >
         {open ? <DeliveryDetails delivery={open} /> : null}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
 

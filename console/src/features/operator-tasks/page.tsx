@@ -1,11 +1,10 @@
 /** The tasks of all accounts, the newest first. */
 import { Stack } from '@mantine/core'
 import { TextLink } from '../../components/links.tsx'
-import { type Column, DataTable } from '../../components/list/data-table.tsx'
+import type { Column } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions, WorkStatus } from '../../components/state/work-status.tsx'
 import { CopyText } from '../../components/text/copy-button.tsx'
 import { KeyValue } from '../../components/text/key-value.tsx'
@@ -30,27 +29,16 @@ export function Page() {
   const pages = useAdminPages(KEY, request, { keepPrevious: true, refetchEveryMs: REFRESH_MS })
   const open = pages.rows.find(({ id }) => id === list.openId)
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <TaskFilters list={list} />
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useColumns()}
-        rowId={(row) => row.id}
-        onOpen={(row) => list.open(row.id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="clock"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={<TaskFilters list={list} />}
+      list={list}
+      pages={pages}
+      columns={useColumns()}
+      rowId={(row) => row.id}
+      empty={{ icon: 'clock', title: t('emptyTitle'), text: t('emptyText') }}
+    >
       <DetailDrawer
         isOpen={open !== undefined}
         title={open ? t(open.kind) : ''}
@@ -58,7 +46,7 @@ export function Page() {
       >
         {open ? <TaskDetails task={open} /> : null}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
 
@@ -70,7 +58,7 @@ function TaskFilters({ list }: TaskFiltersProps) {
   const t = useMessages(messages)
   const states = useStatusOptions(['queued', 'processing', 'succeeded', 'failed'])
   return (
-    <Filters>
+    <>
       <TextFilter label={t('anyId')} {...list.field('id')} />
       <TextFilter label={t('filterAccount')} {...list.field('account')} />
       <SelectFilter
@@ -84,7 +72,7 @@ function TaskFilters({ list }: TaskFiltersProps) {
         {...list.field('status')}
       />
       <TextFilter label={t('channel')} {...list.field('channel')} />
-    </Filters>
+    </>
   )
 }
 

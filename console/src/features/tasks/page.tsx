@@ -1,10 +1,8 @@
 /** The tasks of an account, the newest first and live; each opens its life and what it made. */
 
 import { ButtonLink } from '../../components/links.tsx'
-import { DataTable } from '../../components/list/data-table.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -29,30 +27,23 @@ export function Page() {
     { live: ['tasks', 'deliveries'], keepPrevious: true },
   )
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} />
-      <TaskFilters list={list} />
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useTaskColumns()}
-        rowId={(task) => task.id}
-        onOpen={(task) => list.open(task.id)}
-        openId={list.openId}
-        empty={
-          <FilteredEmpty
-            icon="clock"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-            action={<ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      filters={<TaskFilters list={list} />}
+      list={list}
+      pages={pages}
+      columns={useTaskColumns()}
+      rowId={(task) => task.id}
+      empty={{
+        icon: 'clock',
+        title: t('emptyTitle'),
+        text: t('emptyText'),
+        action: <ButtonLink to="/playground">{t('toPlayground')}</ButtonLink>,
+      }}
+    >
       <TaskDrawer id={list.openId} onClose={list.close} />
-    </>
+    </ListPage>
   )
 }
 
@@ -63,7 +54,7 @@ interface TaskFiltersProps {
 function TaskFilters({ list }: TaskFiltersProps) {
   const t = useMessages(messages)
   return (
-    <Filters>
+    <>
       <TextFilter label={t('anyId')} {...list.field('search')} />
       <SelectFilter
         label={t('kind')}
@@ -76,6 +67,6 @@ function TaskFilters({ list }: TaskFiltersProps) {
         {...list.field('status')}
       />
       <TextFilter label={t('model')} {...list.field('model')} />
-    </Filters>
+    </>
   )
 }

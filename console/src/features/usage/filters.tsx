@@ -1,6 +1,6 @@
 /** Filters of the list, all kept in the URL. */
 import { TextInput } from '@mantine/core'
-import { Filters, SelectFilter, TextFilter } from '../../components/list/filters.tsx'
+import { SelectFilter, TextFilter } from '../../components/list/filters.tsx'
 import { useStatusOptions } from '../../components/state/work-status.tsx'
 import { useMessages } from '../../lib/i18n.tsx'
 import type { ListState } from '../../lib/list-state.ts'
@@ -26,7 +26,7 @@ export function UsageFilters({ list }: UsageFiltersProps) {
     />
   )
   return (
-    <Filters>
+    <>
       {day('from', t('from'))}
       {day('to', t('to'))}
       <TextFilter label={t('model')} {...list.field('model')} />
@@ -34,6 +34,6 @@ export function UsageFilters({ list }: UsageFiltersProps) {
       <TextFilter label={t('keyId')} {...list.field('key')} />
       <TextFilter label={t('request')} {...list.field('request_id')} />
       <SelectFilter label={t('status')} options={states} {...list.field('status')} />
-    </Filters>
+    </>
   )
 }

@@ -2,10 +2,8 @@
 import { Button } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'
-import { DataTable } from '../../components/list/data-table.tsx'
 import { DetailDrawer } from '../../components/list/detail-drawer.tsx'
-import { FilteredEmpty } from '../../components/list/filtered-empty.tsx'
-import { PageHeader } from '../../components/page/page-header.tsx'
+import { ListPage } from '../../components/list/list-page.tsx'
 import { adminUrl } from '../../lib/api.ts'
 import { asQuery } from '../../lib/as-query.ts'
 import { useMessages } from '../../lib/i18n.tsx'
@@ -40,31 +38,25 @@ export function Page() {
     </Button>
   )
   return (
-    <>
-      <PageHeader title={t('title')} description={t('description')} actions={csv} />
-      <UsageFilters list={list} />
-      <DataTable
-        label={t('title')}
-        pages={pages}
-        columns={useCallColumns()}
-        rowId={(row) => row.request_id}
-        onOpen={(row) => list.open(row.request_id)}
-        openId={openId}
-        empty={
-          <FilteredEmpty
-            icon="chart"
-            isFiltered={list.isFiltered}
-            onClear={list.clearFilters}
-            title={t('emptyTitle')}
-            action={<ButtonLink to="/keys">{t('makeKey')}</ButtonLink>}
-          >
-            {t('emptyText')}
-          </FilteredEmpty>
-        }
-      />
+    <ListPage
+      title={t('title')}
+      description={t('description')}
+      actions={csv}
+      filters={<UsageFilters list={list} />}
+      list={list}
+      pages={pages}
+      columns={useCallColumns()}
+      rowId={(row) => row.request_id}
+      empty={{
+        icon: 'chart',
+        title: t('emptyTitle'),
+        text: t('emptyText'),
+        action: <ButtonLink to="/keys">{t('makeKey')}</ButtonLink>,
+      }}
+    >
       <DetailDrawer isOpen={openId !== ''} title={t('arithmetic')} onClose={list.close}>
         {openId === '' ? null : <CallExplanation accountId={accountId} requestId={openId} />}
       </DetailDrawer>
-    </>
+    </ListPage>
   )
 }
