@@ -1,6 +1,6 @@
 /**
- * The catalog's vocabulary: what a model costs and by which routes a call to it can go. The
- * pipeline works on an immutable snapshot, so a change of the catalog never splits a call.
+ * The types of the catalog: models with their prices, routes and limits, and channels. The pipeline
+ * works on an immutable snapshot, so a catalog change never affects a call in progress.
  */
 import type { Nanos } from '../lib/money.ts'
 import type { Unit } from '../lib/units.ts'
@@ -19,10 +19,16 @@ export const MODEL_TYPES = [
 ] as const
 export type ModelType = (typeof MODEL_TYPES)[number]
 
-/** What a `when` condition is compared with, for example `{ resolution: '720p', audio: true }`. */
+/**
+ * The facts that `when` conditions are compared with, for example `{ resolution: '720p', audio:
+ * true }`.
+ */
 export type Facts = Readonly<Record<string, string | number | boolean>>
 
-/** A plain value must be equal, a list names one that is; a range: `min` ≤ fact < `below`. */
+/**
+ * A plain value must equal the fact, a list must contain it, and a range holds for `min` ≤ fact <
+ * `below`.
+ */
 export type Condition =
   | string
   | number
@@ -32,21 +38,21 @@ export type Condition =
 
 export interface PriceEntry {
   readonly unit: Unit
-  /** The amount buys this many units, for example 1,000,000 tokens. */
+  /** The number of units that the amount buys, for example 1,000,000 tokens. */
   readonly per: number
   readonly amountNanos: Nanos
-  /** All must hold. The first entry of a unit that applies is the price. */
+  /** All conditions must hold. The first entry of a unit that applies is its price. */
   readonly when?: Readonly<Record<string, Condition>>
 }
 
-/** What the upstream takes for a call by one route; computed like a price. */
+/** The upstream cost of calls by one route; computed like a price. */
 export interface RouteCost {
   readonly version: bigint
   readonly currency: string
   readonly entries: readonly PriceEntry[]
 }
 
-/** Prices that will hold from a moment on. */
+/** Prices that take effect at a future time. */
 export interface PlannedPrice {
   readonly version: bigint
   readonly effectiveFrom: Date
@@ -57,11 +63,11 @@ export interface PlannedPrice {
 export interface Route {
   readonly channel: string
   readonly upstreamModel: string
-  /** Lower is tried first. */
+  /** Routes with a lower value are tried first. */
   readonly priority: number
-  /** Share of the calls among routes of one priority. */
+  /** Share of the calls among routes of the same priority. */
   readonly weight: number
-  /** Absent: nobody knows what the upstream takes. */
+  /** Absent if the upstream cost is unknown. */
   readonly cost?: RouteCost
 }
 
@@ -69,12 +75,12 @@ export interface Route {
 export interface ModelLimits {
   readonly requests_per_minute?: number
   readonly concurrent_calls?: number
-  /** Upper bound of the output, for the hold of a call that names none. */
+  /** Upper bound of the output, for the hold of a call that sets no limit itself. */
   readonly max_output_tokens?: number
   readonly max_input_tokens?: number
   readonly first_byte_timeout_ms?: number
   readonly idle_timeout_ms?: number
-  /** The most that a whole answer or stream may take. */
+  /** The longest that a complete response or stream may take. */
   readonly total_timeout_ms?: number
 }
 
@@ -87,7 +93,7 @@ export interface Model {
   readonly prices: readonly PriceEntry[]
   readonly priceVersion: bigint | null
   readonly currency: string
-  /** In the order of their moments, all still to come. */
+  /** Prices that are not yet in effect, ordered by their start. */
   readonly plannedPrices: readonly PlannedPrice[]
   readonly details: Readonly<Record<string, unknown>>
   readonly updatedAt: Date

@@ -1,6 +1,6 @@
 /**
- * A channel's settings on their way into the database and out again: secrets in plain text are
- * sealed apart from the rest, and the upstream's own schema judges the whole.
+ * Stores and loads a channel's settings: plain-text secrets are encrypted apart from the rest, and
+ * the upstream's own schema validates the whole.
  */
 import type { ZodType } from 'zod'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
@@ -15,7 +15,7 @@ import {
 import type { Mistake } from './mistakes.ts'
 import { describeFileProblems } from './mistakes.ts'
 
-/** What the catalog must know of an upstream: a view of its definition. */
+/** The part of an upstream's definition that the catalog needs. */
 export interface KnownUpstream {
   readonly settings: ZodType
   /** Top-level settings that are encrypted at rest and never shown. */
@@ -30,7 +30,7 @@ export interface StoredSettings {
   readonly secrets: Buffer | null
 }
 
-/** Parts secrets from the rest. A secret that is `env:NAME` is not one and stays readable. */
+/** Separates secrets from the other settings. A secret written as `env:NAME` stays readable. */
 export function splitSecrets(
   settings: ChannelSettings,
   upstream: KnownUpstream,
@@ -58,7 +58,9 @@ export function sealSettings(
   }
 }
 
-/** The settings as they were applied. Throws SecretError when the secrets cannot be opened. */
+/**
+ * Returns the settings as they were applied. Throws SecretError if the secrets cannot be decrypted.
+ */
 export function openSettings(
   stored: StoredSettings,
   secrets: SecretBox,
@@ -69,14 +71,14 @@ export function openSettings(
   return { ...stored.settings, ...opened }
 }
 
-/** Binds sealed settings to their row; `rekey` needs it too. */
+/** Returns the context that binds sealed settings to their row; `rekey` uses it too. */
 export function placeOf(place: { readonly channelId: string; readonly version: number }): string {
   return `channel:${place.channelId}:${place.version}`
 }
 
 /**
- * Checks settings as they will be once every `env:NAME` is set. Variables that are not set here
- * are only reported in `missing`: the gateway may have them.
+ * Validates settings as they will be once every `env:NAME` is set. Variables that are not set here
+ * are only listed in `missing`, since the gateway may have them.
  */
 export function checkSettings(
   file: string,
@@ -94,7 +96,7 @@ export function checkSettings(
   return { mistakes: mistakes.filter((mistake) => !unknowable.has(mistake.path)), missing }
 }
 
-/** What an adapter gets, or why the channel cannot be used. */
+/** Returns the settings for the adapter, or the reason why the channel cannot be used. */
 export function resolveSettings(
   settings: ChannelSettings,
   upstream: KnownUpstream,

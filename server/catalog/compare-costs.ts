@@ -1,4 +1,4 @@
-/** Prices beside costs, unit by unit: what a model earns, and where it does not. */
+/** Compares prices with upstream costs, unit by unit. */
 import { isDeepStrictEqual } from 'node:util'
 import { divideUp, formatAmount } from '../lib/money.ts'
 import type { Unit } from '../lib/units.ts'
@@ -8,7 +8,7 @@ import { FALLBACK } from './price/price.ts'
 import { isAnotherWay } from './price/strict-facts.ts'
 import type { StoredPrice, StoredRoute } from './store.ts'
 
-/** A price and what the upstream takes for as many units; amounts are decimal strings. */
+/** A price and the upstream cost of the same number of units; amounts are decimal strings. */
 export interface UnitMargin {
   readonly channel: string
   readonly upstream_model: string
@@ -16,16 +16,16 @@ export interface UnitMargin {
   readonly per: number
   readonly when?: StoredPrice['when']
   readonly price: string
-  /** Rounded up; null when the route has no costs, or none in this unit. */
+  /** Rounded up; null if the route has no costs, or none for this unit. */
   readonly upstream_cost: string | null
   readonly margin: string | null
-  /** Of the price; null for a price of zero. */
+  /** Fraction of the price; null for a price of zero. */
   readonly margin_share: number | null
 }
 
 export interface PriceProblem {
   /**
-   * `unpriced`: a unit that nothing is charged for. `below_cost`: it costs more than it brings in.
+   * `unpriced`: a unit without a charge. `below_cost`: a price below the upstream cost.
    * `unknown_cost`: a route without costs.
    */
   readonly problem: 'unpriced' | 'below_cost' | 'unknown_cost'
@@ -40,7 +40,7 @@ export interface Sold {
   readonly routes: readonly StoredRoute[]
 }
 
-/** Every price beside the cost of every route. */
+/** Compares every price with the cost of every route. */
 export function compareCosts({ prices, currency, routes }: Sold): UnitMargin[] {
   const entries = readPrices(prices)
   return routes.flatMap((route) => {
@@ -70,8 +70,8 @@ function compare(
 }
 
 /**
- * Of the same unit and condition, or else the one that always holds: for another way to be served,
- * such as a tier, there is no such one.
+ * Returns the cost of the same unit and condition, or else the unconditional one. A price for a
+ * non-default way of being served, such as a service tier, has no unconditional cost.
  */
 function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry | undefined {
   for (let unit: Unit | undefined = price.unit; unit; unit = FALLBACK[unit]) {
@@ -84,7 +84,7 @@ function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry |
   return undefined
 }
 
-/** What an operator should look at. A free model is given away on purpose. */
+/** Returns problems for the operator to review. A free model has none. */
 export function findPriceProblems(sold: Sold): PriceProblem[] {
   if (sold.free) return []
   const unpriced = findUnpriced(sold).map((unit) => {
@@ -106,7 +106,7 @@ function findUnpriced({ prices, routes }: Sold): Unit[] {
     .map(({ unit }) => unit)
     .filter((unit) => !always.has(unit) && !FALLBACK[unit])
   const costing = routes.flatMap(({ costs = [] }) => {
-    // What is sold by other units than it is bought in cannot be told from the lists.
+    // Costs in other units than the prices cannot be compared.
     const isComparable = costs.some(({ unit }) => prices.some((price) => price.unit === unit))
     if (!isComparable) return []
     return costs.filter(({ amount }) => amount !== '0').map(({ unit }) => unit)

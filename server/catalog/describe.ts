@@ -1,4 +1,4 @@
-/** The catalog as operators look at it: what is stored, secrets masked. */
+/** Operator views of the stored catalog, with secrets masked. */
 import type { Sql } from 'postgres'
 import { OperatorError } from '../lib/operator-error.ts'
 import { maskSecret, type SecretBox, SecretError } from '../lib/secrets/secrets.ts'
@@ -27,7 +27,7 @@ export async function listChannelSummaries(
   return rows.filter(({ status }) => withRetired || status === 'active').map(summarise)
 }
 
-/** One channel with its settings. Throws OperatorError when there is none. */
+/** Returns one channel with its settings. Throws OperatorError if it does not exist. */
 export async function describeChannel(
   sql: Sql,
   secrets: SecretBox,
@@ -63,7 +63,7 @@ export async function listModelSummaries(sql: Sql, withRetired: boolean): Promis
     .map((row) => describe(row, planned.get(row.id)))
 }
 
-/** Throws OperatorError when there is no such model. */
+/** Throws OperatorError if the model does not exist. */
 export async function describeStoredModel(sql: Sql, id: string): Promise<ModelSummary> {
   const row = (await selectModels(sql)).find((model) => model.id === id)
   if (!row) throw new OperatorError(`there is no model ${id}`)

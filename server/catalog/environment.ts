@@ -1,6 +1,7 @@
 /**
- * The environment in catalog files: `${NAME}` is replaced when a file is applied, a whole value
- * `env:NAME` is kept as written and read by each gateway when it loads the catalog.
+ * Environment variables in catalog files: `${NAME}` is replaced when a file is applied; a value
+ * that is exactly `env:NAME` is stored as written and read by each gateway when it loads the
+ * catalog.
  */
 export type Environment = Readonly<Record<string, string | undefined>>
 export type Path = readonly (string | number)[]
@@ -8,7 +9,7 @@ export type Path = readonly (string | number)[]
 const PLACE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 const REFERENCE = /^env:([A-Za-z_][A-Za-z0-9_]*)$/
 
-/** `models[3].prices[0].amount` */
+/** Returns a path in the form `models[3].prices[0].amount`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`
@@ -16,12 +17,12 @@ export function formatPath(path: readonly PropertyKey[]): string {
   }, '')
 }
 
-/** The variable that a value refers to by `env:NAME`, if it does. */
+/** Returns the NAME of a value `env:NAME`, or undefined for any other value. */
 export function variableNameOf(value: unknown): string | undefined {
   return typeof value === 'string' ? REFERENCE.exec(value)?.[1] : undefined
 }
 
-/** Replaces `${NAME}` in every string. `missing` is told of variables that are not set. */
+/** Replaces `${NAME}` in every string. Calls `missing` for each variable that is not set. */
 export function substitute(
   value: unknown,
   environment: Environment,
@@ -36,7 +37,7 @@ export function substitute(
   )
 }
 
-/** Replaces each `env:NAME` by its value. `missing` is told of variables that are not set. */
+/** Replaces each `env:NAME` by its value. Calls `missing` for each variable that is not set. */
 export function dereference(
   value: unknown,
   environment: Environment,
@@ -51,7 +52,7 @@ export function dereference(
   })
 }
 
-/** Depth is bounded by the JSON text: JSON.parse has been through it already. */
+/** Recursion is safe: the value came from JSON.parse, which bounds its depth. */
 function mapStrings(
   value: unknown,
   change: (text: string, path: Path) => string,

@@ -1,17 +1,19 @@
-/** After a new SECRET_KEY: seals every stored secret of the catalog again, with the newest key. */
+/** Seals every stored secret of the catalog again with the newest key after SECRET_KEY changes. */
 import type { Sql } from 'postgres'
 import { type SecretBox, sealedWith } from '../lib/secrets/secrets.ts'
 import { placeOf } from './channel-settings.ts'
 import { listSealedSettings, lockCatalog, replaceSecrets } from './store.ts'
 
 export interface Rekeyed {
-  /** Secrets that were sealed anew. */
+  /** Secrets that were sealed again. */
   readonly changed: number
-  /** Secrets that had the newest key already. */
+  /** Secrets that already used the newest key. */
   readonly kept: number
 }
 
-/** All or nothing. Throws SecretError when a secret's key is not among those of the box. */
+/**
+ * Changes all secrets or none. Throws SecretError if the key of a secret is missing from the box.
+ */
 export function rekeyCatalog(sql: Sql, secrets: SecretBox): Promise<Rekeyed> {
   return sql.begin(async (transaction) => {
     await lockCatalog(transaction)

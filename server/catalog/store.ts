@@ -1,4 +1,4 @@
-/** The catalog's tables. Everything that writes runs in the transaction of one `apply`. */
+/** Queries of the catalog's tables. All writes run in the transaction of one `apply`. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Unit } from '../lib/units.ts'
 import type { Condition, ModelLimits, ModelType } from './catalog.ts'
@@ -15,7 +15,7 @@ export interface ChannelRow {
   readonly updated_at: Date
 }
 
-/** A price as it is kept and shown: amounts are decimal strings. */
+/** A price as it is stored and shown: amounts are decimal strings. */
 export interface StoredPrice {
   readonly unit: Unit
   readonly per: number
@@ -28,7 +28,7 @@ export interface StoredRoute {
   readonly upstream_model: string
   readonly priority: number
   readonly weight: number
-  /** What the upstream takes, with its currency and version; all three or none. */
+  /** The upstream cost with its currency and version: all three are present, or none. */
   readonly costs?: readonly StoredPrice[]
   readonly currency?: string
   readonly upstream_cost_version?: string
@@ -50,7 +50,7 @@ export interface ModelRow {
   readonly updated_at: Date
 }
 
-/** Prices that begin at a moment to come. */
+/** Prices that take effect at a future time. */
 export interface PlannedRow {
   readonly model_id: string
   readonly version: bigint
@@ -64,7 +64,7 @@ export async function readRevision(sql: Sql | TransactionSql): Promise<bigint> {
   return (await readMoment(sql)).revision
 }
 
-/** The catalog's revision, and the database's clock. */
+/** Returns the catalog's revision and the database's current time. */
 export async function readMoment(
   sql: Sql | TransactionSql,
 ): Promise<{ readonly revision: bigint; readonly at: Date }> {
@@ -74,7 +74,7 @@ export async function readMoment(
   return row
 }
 
-/** Waits until no other `apply` is under way, and keeps others out until the transaction ends. */
+/** Waits for any other `apply` to finish, and blocks others until the transaction ends. */
 export async function lockCatalog(sql: TransactionSql): Promise<void> {
   await sql`select 1 from catalog_revision for update`
 }
@@ -95,7 +95,10 @@ export function listChannels(sql: Sql | TransactionSql): Promise<ChannelRow[]> {
 const isWithdrawn = (sql: Sql | TransactionSql) => sql`
   exists (select 1 from price_withdrawal w where w.version = price.version)`
 
-/** With the prices that hold now by the database's clock: the newest that has begun. */
+/**
+ * Lists all models, each with the prices in effect by the database's clock: the newest that have
+ * begun.
+ */
 export function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`
     select m.id, m.type, m.free, m.source, m.status, m.limits, m.routes, m.details,
@@ -107,7 +110,7 @@ export function selectModels(sql: Sql | TransactionSql): Promise<ModelRow[]> {
     order by m.id`
 }
 
-/** What is planned for models that are sold, in the order of the moments. */
+/** Lists the planned prices of models that are sold, ordered by their start. */
 export function listPlanned(sql: Sql | TransactionSql): Promise<PlannedRow[]> {
   return sql<PlannedRow[]>`
     select model_id, version, effective_from, currency, prices, source from price
@@ -117,7 +120,9 @@ export function listPlanned(sql: Sql | TransactionSql): Promise<PlannedRow[]> {
     order by effective_from, version`
 }
 
-/** False when the version has begun, was withdrawn before, or is not this model's. */
+/**
+ * Returns false if the version has taken effect, was already withdrawn or belongs to another model.
+ */
 export async function withdrawPrice(
   sql: TransactionSql,
   modelId: string,
@@ -132,13 +137,13 @@ export async function withdrawPrice(
   return withdrawn.count === 1
 }
 
-/** Everything a gateway needs, as it was at one instant. */
+/** Returns everything a gateway loads, from one consistent read. */
 export async function readCatalog(sql: Sql): Promise<{
   readonly revision: bigint
   readonly channels: readonly ChannelRow[]
   readonly models: readonly ModelRow[]
   readonly planned: readonly PlannedRow[]
-  /** The database's clock at the beginning. */
+  /** The database's time at the start of the read. */
   readonly at: Date
 }> {
   return await sql.begin('isolation level repeatable read read only', async (view) => ({
@@ -172,9 +177,9 @@ export async function savePrice(
     readonly modelId: string
     readonly currency: string
     readonly prices: readonly StoredPrice[]
-    /** Absent: from now on. */
+    /** Takes effect immediately if absent. */
     readonly effectiveFrom?: Date
-    /** Who planned it. */
+    /** The file or console that planned the price. */
     readonly source?: string
   },
 ): Promise<bigint> {
@@ -231,7 +236,9 @@ export interface SealedChannelRow {
   readonly secrets: Buffer
 }
 
-/** Of every version of every channel: open tasks still need the older ones. */
+/**
+ * Lists the sealed settings of every version of every channel: open tasks still need old versions.
+ */
 export function listSealedSettings(sql: TransactionSql): Promise<SealedChannelRow[]> {
   return sql<SealedChannelRow[]>`
     select channel_id, version, secrets from channel_version where secrets is not null
@@ -244,7 +251,7 @@ export async function replaceSecrets(sql: TransactionSql, row: SealedChannelRow)
     where channel_id = ${row.channel_id} and version = ${row.version}`
 }
 
-/** The settings of a channel as they were in one version, also of a channel that is retired. */
+/** Returns one version of a channel's settings, also for a retired channel. */
 export async function readChannelVersion(
   sql: Sql,
   channelId: string,

@@ -1,4 +1,6 @@
-/** The ledger's SQL. Each function is one statement, or one transaction that says so. */
+/**
+ * The ledger's SQL. Each function is one statement, or one transaction where its comment says so.
+ */
 import type { Sql, TransactionSql } from 'postgres'
 import type { Nanos } from '../lib/money.ts'
 import { stringifyStorable } from '../lib/text/well-formed.ts'
@@ -33,16 +35,16 @@ export type HoldVerdict =
 
 export interface SettleRow {
   readonly hold_id: string
-  /** Absent: the ledger looks it up. */
+  /** The ledger looks it up if absent. */
   readonly account_id?: string
-  /** Decimal nano-units; null releases the hold. */
+  /** Nano-units as a decimal integer; null releases the hold. */
   readonly charge: string | null
   readonly status: 'succeeded' | 'failed' | 'cancelled' | 'lost'
   readonly basis: string
   readonly review: boolean
   readonly lines: unknown
   readonly attempts: unknown
-  /** Decimal nano-units; null is unknown. */
+  /** Nano-units as a decimal integer; null if unknown. */
   readonly upstream_cost: string | null
   readonly upstream_cost_version: string | null
   readonly error: string | null
@@ -50,11 +52,11 @@ export interface SettleRow {
   readonly answer: StoredAnswer | null
 }
 
-/** What is kept for an Idempotency-Key; `forget` frees the key for another try. */
+/** The answer stored for an Idempotency-Key; `forget` frees the key for another request. */
 export interface StoredAnswer {
   readonly key: string
   readonly state: 'finished' | 'streamed' | 'forget'
-  /** What was asked, for a key that was given up while the request still ran. */
+  /** The request's route and fingerprint, for a key that was freed while the request still ran. */
   readonly route?: string
   /** Hexadecimal. */
   readonly fingerprint?: string
@@ -65,8 +67,9 @@ export interface StoredAnswer {
 }
 
 /**
- * corrected: it had been closed as lost, and the difference is posted. superseded: so it had, and
- * its Idempotency-Key has been charged for another request since, so nothing more is charged.
+ * `corrected`: the hold had been closed as lost, and the difference is posted. `superseded`: it had
+ * been closed as lost, and its Idempotency-Key has since been charged for another request, so
+ * nothing more is charged.
  */
 export type SettleVerdict = 'closed' | 'already' | 'unknown' | 'corrected' | 'superseded'
 
@@ -90,7 +93,7 @@ export interface BalanceRow {
   readonly debt: bigint
 }
 
-/** Notes for many running calls at once what each would owe if this process died now. */
+/** Stores, for many running calls at once, the charge that applies if this process dies now. */
 export async function writeCheckpoints(sql: Sql, rows: readonly CheckpointRow[]): Promise<void> {
   await sql`
     update hold set checkpoint = c.checkpoint
@@ -109,9 +112,9 @@ export async function readBalance(
 }
 
 /**
- * Credits or debits an account; see ledger_credit. Returns false when the same id or provider
- * event had been posted before. Throws 23503 for an unknown account, 23514 when a debit exceeds
- * what is available.
+ * Credits or debits an account; see ledger_credit. Returns false if the same id or provider event
+ * was posted before. Rejects with 23503 for an unknown account, or 23514 if a debit exceeds the
+ * available balance.
  */
 export async function postCredit(
   sql: Sql | TransactionSql,
@@ -139,7 +142,7 @@ export async function freeIdempotencyKey(sql: Sql | TransactionSql, holdId: stri
   await sql`delete from idempotency where hold_id = ${holdId} and state = 'running'`
 }
 
-/** A key whose request was charged and got no answer stays taken: nothing is executed twice. */
+/** Keeps the key of a request that was charged without an answer, so that it never runs twice. */
 export async function keepKey(sql: Sql | TransactionSql, holdId: string): Promise<void> {
   await sql`
     update idempotency set state = 'streamed' where hold_id = ${holdId} and state = 'running'`
@@ -167,7 +170,7 @@ export async function findAnswer(
   return row
 }
 
-/** Keeps the answer under which an Idempotency-Key's request is known from now on. */
+/** Stores the answer that replays of this Idempotency-Key receive. */
 export async function keepAnswer(
   sql: TransactionSql,
   holdId: string,

@@ -180,5 +180,5 @@ test('prices that can leave a call unpriced are warned of', async (t) => {
   const prices = [{ unit: 'call', amount: '1', when: { deep: true } }]
   const shop = { channels: [channel('main')], models: [model('a', { prices })] }
   const { warnings } = await apply(sql, { 'shop.json': shop })
-  assert.deepEqual(warnings, ['model a: call has no price where no condition of its prices holds'])
+  assert.deepEqual(warnings, ['model a: call has no price if none of its conditions holds'])
 })

@@ -162,7 +162,7 @@ for (const [what, plans, expected] of [
       { effective_from: '2030-01-01T00:00:00Z', prices: call('1') },
       { effective_from: '2030-01-01T08:00:00+08:00', prices: call('2') },
     ],
-    /planned_prices\[1\]\.effective_from: the same moment twice/,
+    /planned_prices\[1\]\.effective_from: another plan takes effect at the same time/,
   ],
 ] as const) {
   test(`a plan with ${what} is refused`, async () => {

@@ -164,7 +164,7 @@ describe('sealed books', () => {
     {
       name: 'changed sums',
       sql: [`update ledger_block set totals = replace(totals, '1', '2') where number = 3`],
-      tells: /block 3 is not what its hash says/,
+      tells: /block 3 does not match its hash/,
     },
     {
       name: 'changed marks',

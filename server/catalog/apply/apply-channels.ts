@@ -1,4 +1,4 @@
-/** The channels' part of `apply`: a new version only when settings really changed. */
+/** Applies the channels of catalog files: a new version is saved only if settings changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { SecretError } from '../../lib/secrets/secrets.ts'
@@ -38,7 +38,7 @@ async function applyChannel(
 ): Promise<CatalogChange | undefined> {
   const upstream = options.upstreams[channel.upstream]
   if (!upstream) return undefined
-  // jsonb and JSON know no undefined: compare what would be stored.
+  // JSON has no undefined: compare with what would be stored.
   const wanted: ChannelSettings = JSON.parse(JSON.stringify(channel.settings))
   const newVersion = !row || row.upstream !== channel.upstream || !isSame(row, wanted, options)
   const what = [
@@ -58,7 +58,7 @@ async function applyChannel(
   return { kind: 'channel', id: channel.id, change: row ? 'changed' : 'added', what }
 }
 
-/** Undefined when the secrets cannot be opened: then they must be written anew. */
+/** Returns undefined if the secrets cannot be decrypted; they must then be sealed again. */
 function settingsOf(
   row: ChannelRow,
   secrets: ApplyOptions['secrets'],
@@ -71,7 +71,9 @@ function settingsOf(
   }
 }
 
-/** A value that has become a secret must be sealed, even if it reads the same. */
+/**
+ * Compares settings. A value that has become a secret counts as changed, so that it gets sealed.
+ */
 function isSame(
   row: ChannelRow,
   wanted: ChannelSettings,

@@ -1,9 +1,11 @@
-/** What upstreams take, as a file says it: a new version only where a route's costs changed. */
+/**
+ * Applies upstream costs of catalog files: a new version is saved only if a route's costs changed.
+ */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { type StoredRoute, saveCost } from '../store.ts'
 
-/** The routes as they are to be stored: each one's costs with their version. */
+/** Returns the routes to store, each with the version of its costs. */
 export async function versionCosts(
   sql: TransactionSql,
   modelId: string,
@@ -23,12 +25,12 @@ export async function versionCosts(
   return routes
 }
 
-/** Whether the routes differ in anything but what they cost. */
+/** Compares routes regardless of their costs. */
 export function isSameRouting(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
   return isDeepStrictEqual(a.map(withoutCosts), b.map(withoutCosts))
 }
 
-/** Whether every route that both have costs the same. */
+/** Compares the costs of routes, by channel and upstream model. */
 export function costTheSame(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
   const costsOf = (routes: readonly StoredRoute[]) =>
     routes.map(({ channel, upstream_model, costs, currency }) => {

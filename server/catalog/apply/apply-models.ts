@@ -1,4 +1,4 @@
-/** The models' part of `apply`: a new price version only when prices really changed. */
+/** Applies the models of catalog files: a new price version is saved only if prices changed. */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { formatAmount, parseAmount } from '../../lib/money.ts'
@@ -38,7 +38,7 @@ export async function applyModels(
 
 interface WantedModel
   extends Omit<ModelRow, 'status' | 'updated_at' | 'price_version' | 'effective_from'> {
-  /** Still to come. */
+  /** Prices that take effect in the future. */
   readonly plans: readonly WantedPlan[]
 }
 
@@ -102,9 +102,9 @@ function pricesOf({ currency, prices }: Sold) {
 }
 
 /**
- * The model as its row would read back: defaults filled in, amounts in their shortest form. Of the
- * prices it has planned, those that have begun are the ones it is sold at: the same file means the
- * same before and after that moment.
+ * Returns the model as its row would read back: defaults filled in, amounts in their shortest form.
+ * The latest planned prices that have begun replace `prices`, so that a file means the same before
+ * and after that time.
  */
 function wantedRow(model: FileModel, source: string, currency: string, at: Date): WantedModel {
   const plans = (model.planned_prices ?? [])
@@ -113,7 +113,7 @@ function wantedRow(model: FileModel, source: string, currency: string, at: Date)
       return { effectiveFrom: new Date(from), prices: stored }
     })
     .sort((a, b) => a.effectiveFrom.getTime() - b.effectiveFrom.getTime())
-  // A Date has dropped the microseconds of the database's clock.
+  // The database's clock has microseconds, which a Date drops.
   const begun = plans.filter(({ effectiveFrom }) => effectiveFrom.getTime() <= at.getTime() + 1)
   const row = {
     id: model.id,
@@ -133,7 +133,7 @@ function wantedRow(model: FileModel, source: string, currency: string, at: Date)
   return { ...stored, plans: plans.slice(begun.length) }
 }
 
-/** JSON has no undefined members: what comes back is what the database would give. */
+/** Drops undefined members, as storing the value as JSON would. */
 function clean(value: unknown) {
   return JSON.parse(JSON.stringify(value))
 }

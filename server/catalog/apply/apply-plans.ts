@@ -1,13 +1,12 @@
 /**
- * Planned prices, as files and operators say them. What a file no longer says is withdrawn if the
- * file had planned it; what operators have planned otherwise is left alone, like everything else
- * that other files brought.
+ * Applies planned prices of files and operators. Prices that a file planned earlier and no longer
+ * names are withdrawn; prices planned by operators or other files are left alone.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { TransactionSql } from 'postgres'
 import { type PlannedRow, type StoredPrice, savePrice, withdrawPrice } from '../store.ts'
 
-/** Prices that are wanted from a moment on. */
+/** Prices to plan, with the time at which they take effect. */
 export interface WantedPlan {
   readonly effectiveFrom: Date
   readonly prices: readonly StoredPrice[]
@@ -15,13 +14,16 @@ export interface WantedPlan {
 
 export interface WantedPlans {
   readonly modelId: string
-  /** Null for a model that is free: it has no prices to come. */
+  /** Null for a free model, which has no planned prices. */
   readonly currency: string | null
   readonly source: string
   readonly plans: readonly WantedPlan[]
 }
 
-/** Makes the planned prices of a model what is wanted. False when they were. */
+/**
+ * Adds and withdraws planned prices of a model until they match `plans`. Returns false if nothing
+ * changed.
+ */
 export async function applyPlans(
   sql: TransactionSql,
   { modelId, currency, source, plans }: WantedPlans,

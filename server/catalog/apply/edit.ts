@@ -1,6 +1,6 @@
 /**
- * Single changes of the catalog, as the console makes them: the same checks and the same
- * transaction as `apply`, for one channel or one model.
+ * Single catalog changes from the console: the same checks and transaction as `apply`, for one
+ * channel or model.
  */
 import type { Sql } from 'postgres'
 import { OperatorError } from '../../lib/operator-error.ts'
@@ -18,7 +18,7 @@ import {
 import { applyCatalog, type CatalogDiff } from './apply.ts'
 import { type NamedCatalogFile, parseCatalogFile } from './file.ts'
 
-/** The source under which the console's changes are kept. */
+/** Prefix of the sources of entries that the console changes. */
 const SOURCE = 'console'
 
 export interface EditOptions {
@@ -29,8 +29,8 @@ export interface EditOptions {
 }
 
 /**
- * Creates a channel or changes its settings; a secret that is left out stays as it was. Throws
- * CatalogError with the path of what does not fit.
+ * Creates a channel or changes its settings; secrets that are left out are kept. Throws
+ * CatalogError with the path of each mistake.
  */
 export async function editChannel(
   options: EditOptions,
@@ -41,7 +41,7 @@ export async function editChannel(
   return await applyOne(options, { channels: [merged] })
 }
 
-/** Creates a model or changes it; `model` has the members of a catalog file's model. */
+/** Creates or changes a model; `model` has the members of a model in a catalog file. */
 export function editModel(
   options: EditOptions,
   currency: string,
@@ -50,7 +50,10 @@ export function editModel(
   return applyOne(options, { currency, models: [model] })
 }
 
-/** Takes a channel out of use. Throws OperatorError while an active model has a route to it. */
+/**
+ * Retires a channel. Returns false if it is not active. Throws OperatorError while an active model
+ * has a route to it.
+ */
 export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
@@ -70,7 +73,7 @@ export async function retireChannel(sql: Sql, id: string): Promise<boolean> {
   })
 }
 
-/** Takes a model out of use: calls to it are answered 404 from then on. */
+/** Retires a model: further calls to it get a 404. Returns false if it is not active. */
 export async function retireModel(sql: Sql, id: string): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
@@ -82,7 +85,7 @@ export async function retireModel(sql: Sql, id: string): Promise<boolean> {
   })
 }
 
-/** A source of its own for each entry: one change must not retire what another one brought. */
+/** Applies one entry under a source of its own, so that it retires nothing else. */
 async function applyOne(
   options: EditOptions,
   content: {
@@ -91,7 +94,7 @@ async function applyOne(
     readonly models?: unknown[]
   },
 ): Promise<CatalogDiff> {
-  // No variable of the process is put into a text that comes over the network.
+  // Input from the network must not read the process's environment variables.
   const file = parseCatalogFile('the request', JSON.stringify(content), {})
   const ids = [...file.content.channels, ...file.content.models].map(({ id }) => id)
   const named: NamedCatalogFile = { ...file, source: `${SOURCE}:${ids.join()}` }

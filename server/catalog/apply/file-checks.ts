@@ -1,11 +1,13 @@
-/** What a file's shape cannot tell: mistakes across its entries, and things worth a warning. */
+/**
+ * Checks that the schema of a single file cannot express: mistakes across entries, and warnings.
+ */
 import { checkSettings, type KnownUpstreams } from '../channel-settings.ts'
 import type { Environment } from '../environment.ts'
 import type { Mistake } from '../mistakes.ts'
 import type { NamedCatalogFile } from './file.ts'
 import type { FileModel } from './file-schema.ts'
 
-/** Ids named twice, upstreams that do not exist, settings that an upstream refuses. */
+/** Returns duplicate ids, unknown upstreams and settings that an upstream rejects. */
 export function findMistakes(
   files: readonly NamedCatalogFile[],
   upstreams: KnownUpstreams,
@@ -51,7 +53,7 @@ function channelMistakes(
   })
 }
 
-/** What works but is probably not meant. */
+/** Returns warnings about entries that work but are probably not intended. */
 export function findWarnings(
   files: readonly NamedCatalogFile[],
   upstreams: KnownUpstreams,
@@ -73,11 +75,11 @@ export function findWarnings(
 }
 
 function priceWarnings({ id, prices }: FileModel): string[] {
-  // What only other models do is sold where they did it, and nowhere else.
+  // Prices of other models apply only where those models did the work.
   const own = prices.filter(({ when = {} }) => !Object.hasOwn(when, 'model'))
   const units = new Set(own.map(({ unit }) => unit))
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
   return [...units]
     .filter((unit) => !always.has(unit) && !unit.startsWith('cache'))
-    .map((unit) => `model ${id}: ${unit} has no price where no condition of its prices holds`)
+    .map((unit) => `model ${id}: ${unit} has no price if none of its conditions holds`)
 }

@@ -1,4 +1,7 @@
-/** The shape of a catalog file. Nothing unknown is let through: a typing error must not be free. */
+/**
+ * The schema of a catalog file. Unknown fields are rejected, since a misspelled price would be
+ * free.
+ */
 import { z } from 'zod'
 import { parseAmount } from '../../lib/money.ts'
 import { UNITS } from '../../lib/units.ts'
@@ -37,13 +40,13 @@ const plain = z.union([z.string(), z.number(), z.boolean()])
 
 const when = z
   .record(
-    name(/^[a-z][a-z0-9_]{0,39}$/, 'must be a fact such as "resolution"'),
+    name(/^[a-z][a-z0-9_]{0,39}$/, 'must be the name of a fact, such as "resolution"'),
     z.union([plain, z.array(plain).min(1).max(20), range], {
       error: 'must be a string, a number, true, false, a list of them or {"min", "below"}',
     }),
   )
   .refine((conditions) => Object.keys(conditions).length > 0, {
-    error: 'needs a condition: leave "when" away for a price that always holds',
+    error: 'needs a condition: omit "when" for a price that always applies',
   })
 
 const price = z.strictObject({
@@ -55,11 +58,11 @@ const price = z.strictObject({
 
 const prices = z.array(price).max(200)
 
-/** Prices that hold from a moment to come. */
+/** Prices that take effect at a future time. */
 const plannedPrices = z.strictObject({
   effective_from: z.iso.datetime({
     offset: true,
-    error: 'must be a time with its zone, for example "2027-01-01T00:00:00+08:00"',
+    error: 'must be a time with a zone, for example "2027-01-01T00:00:00+08:00"',
   }),
   prices: prices.min(1, 'needs a price'),
 })
@@ -69,10 +72,8 @@ const route = z.strictObject({
   upstream_model: z.string().min(1).max(200).optional(),
   priority: z.int().min(0).max(1000).default(0),
   weight: z.int().min(1).max(10_000).default(1),
-  /** What the upstream takes, like prices; what is left away is not known. */
-  costs: prices
-    .min(1, 'needs a cost: leave "costs" away when they are not known, or say "0"')
-    .optional(),
+  /** The upstream cost, in the form of prices; a route without costs has an unknown cost. */
+  costs: prices.min(1, 'needs a cost: omit "costs" if they are unknown, or use "0"').optional(),
 })
 
 const limits = z.strictObject({
@@ -85,20 +86,20 @@ const limits = z.strictObject({
   total_timeout_ms: count.max(86_400_000).optional(),
 })
 
-/** What people want to know about a model; anything may be noted, these have a fixed shape. */
+/** Details of a model. Any field may be added; these have a fixed shape. */
 const details = z.looseObject({
   display_name: z.string().max(200).optional(),
   description: z.string().max(2000).optional(),
   owned_by: z.string().max(100).optional(),
   context_window: count.optional(),
-  /** Where the price was found. */
+  /** The source of the price. */
   price_source: z.string().max(500).optional(),
-  /** When it was read there, and since when it holds. */
+  /** The date when the price was read there, and since when it is valid. */
   price_date: z.iso.date('must be a date such as "2026-11-22"').optional(),
   valid_from: z.iso.date('must be a date such as "2026-11-22"').optional(),
-  /** When `clock` is `peak` in conditions of prices. */
+  /** The hours in which `clock` is `peak` in price conditions. */
   peak_hours: peakHours.optional(),
-  /** The price is made up. */
+  /** The price is invented. */
   example: z.boolean().optional(),
 })
 
@@ -117,10 +118,10 @@ const model = z
     const refuse = (path: PropertyKey[], message: string) =>
       issues.push({ code: 'custom', input: value, path, message })
     if (value.free && value.prices.length > 0) {
-      refuse(['prices'], 'a free model has no prices: remove them or "free"')
+      refuse(['prices'], 'a free model has no prices: remove the prices or "free"')
     }
     if (!value.free && value.prices.length === 0) {
-      refuse(['prices'], 'a model needs a price, or must say "free": true')
+      refuse(['prices'], 'a model needs a price or "free": true')
     }
     checkPrices(value.type, value.prices, ['prices'], refuse)
     checkRoutes(value, refuse)
@@ -141,13 +142,16 @@ function checkPlans(
   refuse: Refuse,
 ): void {
   if (free && plans.length > 0) {
-    refuse(['planned_prices'], 'a free model has no prices: remove them or "free"')
+    refuse(['planned_prices'], 'a free model has no prices: remove the prices or "free"')
   }
   const seen = new Set<number>()
   for (const [index, plan] of plans.entries()) {
     const moment = Date.parse(plan.effective_from)
     if (seen.has(moment)) {
-      refuse(['planned_prices', index, 'effective_from'], 'the same moment twice')
+      refuse(
+        ['planned_prices', index, 'effective_from'],
+        'another plan takes effect at the same time',
+      )
     }
     seen.add(moment)
     checkPrices(type, plan.prices, ['planned_prices', index, 'prices'], refuse)
@@ -162,7 +166,8 @@ function checkRoutes(
   for (const [index, { channel, upstream_model = id, costs = [] }] of routes.entries()) {
     checkPrices(type, costs, ['routes', index, 'costs'], refuse)
     const target = `${channel} ${upstream_model}`
-    if (seen.has(target)) refuse(['routes', index], 'the same route twice')
+    if (seen.has(target))
+      refuse(['routes', index], 'another route has the same channel and upstream_model')
     seen.add(target)
   }
 }
@@ -187,9 +192,9 @@ function checkClock(
   refuse(['details', 'peak_hours'], NEEDS_PEAK_HOURS)
 }
 
-const NEEDS_PEAK_HOURS = 'needed where prices have the condition "clock"'
+const NEEDS_PEAK_HOURS = 'required if prices have the condition "clock"'
 
-/** One planned price of a model, checked as it is in a file. */
+/** Returns the schema of one planned price of a model, with the same checks as in a file. */
 export const planOf = (model: {
   readonly type: ModelType
   readonly details: Readonly<Record<string, unknown>>
@@ -207,7 +212,7 @@ export type FilePlan = z.output<typeof plannedPrices>
 
 export const catalogFile = z.strictObject({
   $schema: z.string().optional(),
-  /** The name under which this file's entries are kept; the file's own name unless given. */
+  /** The name that owns this file's entries; defaults to the file's own name. */
   source: name(
     /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/,
     'must be 1 to 64 letters, digits, ".", "_" or "-"',

@@ -1,4 +1,4 @@
-/** Planned prices as operators make and withdraw them one by one; see apply-plans.ts for files. */
+/** Planned prices that operators add and withdraw one at a time; see apply-plans.ts for files. */
 import type { Sql, TransactionSql } from 'postgres'
 import { formatAmount, parseAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
@@ -17,19 +17,21 @@ import { applyPlans } from './apply-plans.ts'
 import { CatalogError } from './file.ts'
 import { type FilePlan, planOf } from './file-schema.ts'
 
-/** The source of what is planned outside of any file. */
+/** The source of prices planned outside of any file. */
 const SOURCE = 'console'
 
 /**
- * Plans prices for a model; a plan for the same moment is replaced. `plan` has the members of a
- * catalog file's `planned_prices`. Throws OperatorError, or CatalogError with the path at fault.
+ * Plans prices for a model, replacing a plan for the same time. `plan` has the members of an entry
+ * of `planned_prices` in a catalog file. Throws OperatorError, or CatalogError with the path of
+ * each mistake.
  */
 export async function planPrices(sql: Sql, modelId: string, plan: unknown): Promise<void> {
   await sql.begin(async (transaction) => {
     await lockCatalog(transaction)
     const model = (await selectModels(transaction)).find(({ id }) => id === modelId)
     if (model?.status !== 'active') throw new OperatorError(`there is no model ${modelId}`)
-    if (model.free) throw new OperatorError('a free model has no prices: set some first')
+    if (model.free)
+      throw new OperatorError('a free model cannot have planned prices: give it prices first')
     const { effective_from: from, prices } = readPlan(model, plan)
     const effectiveFrom = new Date(from)
     await refusePast(transaction, effectiveFrom)
@@ -60,7 +62,7 @@ function readPlan(model: Pick<ModelRow, 'type' | 'details'>, plan: unknown): Fil
 async function refusePast(sql: TransactionSql, effectiveFrom: Date): Promise<void> {
   const { at } = await readMoment(sql)
   if (effectiveFrom.getTime() > at.getTime()) return
-  const problem = 'must be in the future: prices that hold at once are changed with the model'
+  const problem = 'must be in the future: to change the current prices, edit the model'
   throw new CatalogError([{ file: 'the request', path: 'effective_from', problem }])
 }
 
@@ -69,7 +71,7 @@ function store({ unit, per, amount, when }: FilePlan['prices'][number]): StoredP
   return JSON.parse(JSON.stringify(stored))
 }
 
-/** Takes a plan back. False when there is none, or when it has begun. */
+/** Withdraws a planned price. Returns false if it does not exist or has taken effect. */
 export async function withdrawPlan(sql: Sql, modelId: string, version: bigint): Promise<boolean> {
   return await sql.begin(async (transaction) => {
     await lockCatalog(transaction)

@@ -1,4 +1,4 @@
-/** Mistakes of a list of prices that its shape does not show. */
+/** Checks of a list of prices that the schema cannot express. */
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
 import type { ModelType } from '../catalog.ts'
 import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from '../price/strict-facts.ts'
@@ -6,13 +6,13 @@ import { defaultFact, isAnotherWay, isStrictUnit, valuesOf } from '../price/stri
 export type Refuse = (path: PropertyKey[], message: string) => void
 type Path = readonly [...PropertyKey[], string]
 
-/** An entry of a file. */
+/** A price entry of a file. */
 interface Entry {
   readonly unit: Unit
   readonly when?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Calls and minutes that a vendor bills beside the tokens of a text model. */
+/** Units that a vendor bills beside the tokens of a text model. */
 const TOOL_UNITS: readonly Unit[] = [
   'web_search_call',
   'grounded_prompt',
@@ -25,7 +25,7 @@ const TOOL_UNITS: readonly Unit[] = [
   'vendor_cost',
 ]
 
-/** What can be billed on a model of each type. */
+/** The units that can be billed on a model of each type. */
 const UNITS_BY_TYPE: Readonly<Record<ModelType, readonly Unit[]>> = {
   chat: [...INPUT_UNITS, ...OUTPUT_UNITS, ...TOOL_UNITS, 'call'],
   embedding: [...INPUT_UNITS, 'vendor_cost', 'call'],
@@ -39,7 +39,7 @@ const UNITS_BY_TYPE: Readonly<Record<ModelType, readonly Unit[]>> = {
   ast: ['second', ...INPUT_UNITS, ...OUTPUT_UNITS, 'call'],
 }
 
-/** Every value that these facts can have. */
+/** The possible values of each of these facts. */
 const VOCABULARY: Readonly<Record<string, readonly string[]>> = {
   service_tier: ['standard', 'flex', 'batch', 'fast', 'ultrafast', 'prepaid'],
   speed: ['standard', 'fast'],
@@ -48,7 +48,7 @@ const VOCABULARY: Readonly<Record<string, readonly string[]>> = {
   thinking: ['on', 'off'],
 }
 
-/** Facts whose other values need a price of every token unit, or of none. */
+/** Facts for which a non-default value needs a price for every token unit, or for none. */
 const COMPLETE: readonly string[] = ['service_tier', 'speed', 'region']
 
 export function checkPrices(
@@ -67,7 +67,7 @@ export function checkPrices(
   checkReached(prices, path, refuse)
   checkComplete(prices, path, refuse)
   if (prices.some(isVendorCost) && prices.every(isVendorCost)) {
-    refuse([...path], 'vendor_cost needs other prices beside it: holds are taken by those')
+    refuse([...path], 'vendor_cost needs other prices too: holds are computed from them')
   }
 }
 
@@ -98,8 +98,8 @@ function checkReached(prices: readonly Entry[], path: Path, refuse: Refuse): voi
 }
 
 /**
- * Where one token unit is sold another way than the standard one, every token unit must be: a call
- * served that way would have no price for the rest of its tokens.
+ * Requires that if one token unit has a price for a non-default way of being served, all have:
+ * otherwise a call served that way would have unpriced tokens.
  */
 function checkComplete(prices: readonly Entry[], path: Path, refuse: Refuse): void {
   const tokens = prices.flatMap((entry, index) =>
@@ -123,7 +123,10 @@ function checkComplete(prices: readonly Entry[], path: Path, refuse: Refuse): vo
   }
 }
 
-/** The ways to be served that an entry prices: `''` is the standard one, else `region us`. */
+/**
+ * Returns the ways of being served that an entry prices: `''` for the default, or for example
+ * `region us`.
+ */
 function waysOf({ when = {} }: Entry): ReadonlySet<string> {
   let ways = ['']
   for (const name of COMPLETE) {

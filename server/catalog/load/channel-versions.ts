@@ -1,6 +1,6 @@
 /**
- * Channels as they were: an open task goes on with the credentials that submitted it, whatever
- * the operator has changed, rotated or retired since.
+ * Old versions of channels: an open task keeps the credentials that submitted it even if the
+ * operator has since changed, rotated or retired them.
  */
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../../lib/secrets/secrets.ts'
@@ -8,11 +8,11 @@ import type { Channel } from '../catalog.ts'
 import { type KnownUpstreams, openSettings, resolveSettings } from '../channel-settings.ts'
 import { readChannelVersion } from '../store.ts'
 
-/** Versions kept in memory; more than a deployment has in use. */
+/** Versions kept in memory; more than a deployment uses at once. */
 const KEPT_MAX = 500
 
 export interface ChannelVersions {
-  /** Throws an Error that says why the version cannot be used. */
+  /** Rejects with an Error that states why the version cannot be used. */
   open(channelId: string, version: number): Promise<Channel>
 }
 
@@ -29,7 +29,7 @@ export function createChannelVersions(options: {
     const upstream = Object.hasOwn(options.upstreams, row.upstream)
       ? options.upstreams[row.upstream]
       : undefined
-    if (!upstream) throw new Error(`this version knows no upstream "${row.upstream}"`)
+    if (!upstream) throw new Error(`this version has no upstream "${row.upstream}"`)
     const opened = openSettings(row, options.secrets, { channelId, version })
     const found = resolveSettings(opened, upstream, process.env)
     if ('problem' in found) throw new Error(`channel ${channelId}: ${found.problem}`)

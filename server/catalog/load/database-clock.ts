@@ -1,31 +1,31 @@
 /**
- * The database's clock without asking it: what it said at the last looks, carried on by our own
- * monotonic clock. It is never behind the database's, and ahead by no more than the fastest of the
- * last looks took, so that what begins at a moment has begun here when it has begun there.
+ * Estimates the database's clock without a query, from the latest samples and the local monotonic
+ * clock. The estimate is never behind the database's clock, and ahead by no more than the duration
+ * of the fastest recent query, so that prices in effect there are in effect here.
  */
 
-/** An older look is not believed over a slower, newer one: clocks drift. */
+/** After this time a newer sample replaces a more precise one, since clocks drift. */
 const KEPT_MS = 60_000
 
 export interface CatalogClock {
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. Throws before the first sample. */
   now(): number
-  /** Asks, and learns from how long the answer took. */
+  /** Runs `ask` and takes a sample from its answer and duration. */
   watch<Answer extends { readonly at: Date }>(ask: () => Promise<Answer>): Promise<Answer>
 }
 
 interface Look {
-  /** What our clock has to be moved by: at least, and at most. */
+  /** The least and greatest possible offset from the local clock to the database's. */
   readonly leastMs: number
   readonly mostMs: number
   readonly atMs: number
 }
 
-/** `monotonic` tells milliseconds since any moment. Asked before its first look, it throws. */
+/** `monotonic` returns milliseconds since an arbitrary origin. */
 export function createCatalogClock(monotonic: () => number = () => performance.now()) {
   let kept: Look | undefined
 
-  /** PostgreSQL counts microseconds and a Date drops them. */
+  /** Adds 1 ms to the upper bound: PostgreSQL has microseconds, which a Date drops. */
   const read = (at: Date, sentMs: number, receivedMs: number): Look => ({
     leastMs: at.getTime() - receivedMs,
     mostMs: at.getTime() + 1 - sentMs,
@@ -34,7 +34,7 @@ export function createCatalogClock(monotonic: () => number = () => performance.n
 
   const clock: CatalogClock = {
     now() {
-      if (!kept) throw new Error('the database was not asked for its time yet')
+      if (!kept) throw new Error('the database clock has not been read yet')
       return monotonic() + kept.mostMs
     },
     async watch(ask) {

@@ -1,10 +1,10 @@
-/** From stored rows to the models that the pipeline works with, at any moment of their prices. */
+/** Converts stored rows to the models that the pipeline uses, for any point in time. */
 import { parseAmount } from '../../lib/money.ts'
 import type { Unit } from '../../lib/units.ts'
 import type { Model, ModelType, PlannedPrice, PriceEntry, Route } from '../catalog.ts'
 import type { ModelRow, PlannedRow, StoredPrice, StoredRoute } from '../store.ts'
 
-/** `planned`: of this model, in the order of their moments. */
+/** `planned` holds the plans of this model, ordered by their start. */
 export function loadModel(row: ModelRow, planned: readonly PlannedRow[]): Model {
   const begun = row.effective_from?.getTime() ?? 0
   return {
@@ -40,7 +40,9 @@ function loadPlanned(row: PlannedRow, type: ModelType): PlannedPrice {
   return { version, effectiveFrom, currency, prices: readPrices(row.prices, type) }
 }
 
-/** The model as it is sold at that moment; the same one while nothing has begun. */
+/**
+ * Returns the model with the prices in effect at `nowMs`, or the same object if no plan has begun.
+ */
 export function modelAt(model: Model, nowMs: number): Model {
   const begun = model.plannedPrices.filter(({ effectiveFrom }) => effectiveFrom.getTime() <= nowMs)
   const last = begun.at(-1)
@@ -50,11 +52,11 @@ export function modelAt(model: Model, nowMs: number): Model {
   return { ...model, priceVersion, currency, prices, plannedPrices }
 }
 
-/** Stored prices as the pipeline computes with them; `type` is a model's, or the kind of a task. */
+/** Converts stored prices to entries; `type` is the type of a model or the kind of a task. */
 export function readPrices(stored: readonly StoredPrice[], type?: string): PriceEntry[] {
   const prices = stored.map(({ unit, per, amount, when }): PriceEntry => {
     const amountNanos = parseAmount(amount)
-    if (amountNanos === undefined) throw new Error(`a stored price is no amount: "${amount}"`)
+    if (amountNanos === undefined) throw new Error(`invalid amount of a stored price: "${amount}"`)
     return { unit, per, amountNanos, ...(when ? { when } : {}) }
   })
   return type === undefined || TEXT_TYPES.has(type) ? prices : [...prices, ...forMedia(prices)]
@@ -62,7 +64,7 @@ export function readPrices(stored: readonly StoredPrice[], type?: string): Price
 
 const TEXT_TYPES: ReadonlySet<string> = new Set(['chat', 'embedding', 'response'])
 
-/** The unit whose price is that of a medium's tokens where a model of media has no other. */
+/** The unit whose price is used for media tokens if a media model has no price for them. */
 const TOKENS_OF_MEDIA: readonly (readonly [medium: Unit, plain: Unit])[] = [
   ['audio_input_token', 'input_token'],
   ['audio_output_token', 'output_token'],
@@ -70,8 +72,8 @@ const TOKENS_OF_MEDIA: readonly (readonly [medium: Unit, plain: Unit])[] = [
 ]
 
 /**
- * A model of images or sound that has one price for its tokens means those of the medium: most of
- * its tokens are, and older price lists know no other unit. At a text model they are sold apart.
+ * On an image or audio model, a single token price applies to media tokens too: they are the
+ * majority, and older price lists have no other unit. On a text model they have their own prices.
  */
 function forMedia(prices: readonly PriceEntry[]): PriceEntry[] {
   return TOKENS_OF_MEDIA.flatMap(([medium, plain]) => {

@@ -1,7 +1,7 @@
 /**
- * The catalog in memory: an immutable snapshot, replaced as a whole when the revision moves. A
- * notification says so at once; a look every few seconds says so when notifications are lost.
- * Planned prices are in it, and whoever asks after their moment gets them: nothing has to run then.
+ * Keeps the catalog in memory as an immutable snapshot that is replaced when the revision changes.
+ * A notification triggers a reload at once; polling every few seconds covers lost notifications.
+ * Planned prices are part of the snapshot and take effect by the clock, without a job.
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
@@ -24,11 +24,13 @@ export interface CatalogOptions {
 }
 
 export interface Catalog {
-  /** The catalog as of the last look: at most a few seconds old while the database answers. */
+  /** Returns the latest snapshot: at most a few seconds old while the database responds. */
   snapshot(): CatalogSnapshot
-  /** Why an active channel cannot be used; undefined for one that can, or that is not active. */
+  /** Returns why an active channel cannot be used, or undefined if it can or is not active. */
   problemOf(channelId: string): string | undefined
-  /** Looks now, and resolves when the snapshot is at least as new as this call. */
+  /**
+   * Reloads if the revision changed; resolves once the snapshot is at least as new as this call.
+   */
   refresh(): Promise<void>
   stop(): Promise<void>
 }
@@ -36,7 +38,7 @@ export interface Catalog {
 const POLL_MS = 4_000
 const NOTIFICATIONS = 'tributary_catalog'
 
-/** Loads the catalog and keeps it fresh. Throws when the first load fails. */
+/** Loads the catalog and keeps it up to date. Rejects if the first load fails. */
 export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   const { sql, log, clock = createCatalogClock() } = options
   await clock.watch(() => readMoment(sql))
@@ -60,7 +62,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
     return running
   }
 
-  /** A look that began earlier may have missed the change: everybody shares the one after it. */
+  /** A poll that began earlier may have missed the change: all callers share the next one. */
   function refresh(): Promise<void> {
     if (!running) return start()
     waiting ??= running.then(start, start)
@@ -70,11 +72,11 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   function refreshQuietly(): void {
     if (stopped) return
     refresh().catch((error) => {
-      log.warn({ error }, 'the catalog could not be read; the last one stays')
+      log.warn({ error }, 'catalog reload failed, keeping the current snapshot')
     })
   }
 
-  /** The snapshot, its models as they are sold at this moment. */
+  /** Returns the snapshot with the prices in effect now. */
   function snapshot(): Loaded {
     const nowMs = clock.now()
     if (nowMs >= current.nextPriceMs) current = withModels(current, sellAt(current.models, nowMs))
@@ -85,7 +87,9 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   timer.unref()
   const listening = sql
     .listen(NOTIFICATIONS, refreshQuietly, refreshQuietly)
-    .catch((error) => void log.warn({ error }, 'no notifications of catalog changes: polling only'))
+    .catch(
+      (error) => void log.warn({ error }, 'catalog notifications are unavailable, polling only'),
+    )
 
   return {
     snapshot,
@@ -101,9 +105,9 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
 }
 
 interface Loaded extends CatalogSnapshot {
-  /** Why active channels were left out. */
+  /** The reasons why active channels were left out, by channel id. */
   readonly problems: ReadonlyMap<string, string>
-  /** When the next planned price begins, by the database's clock. */
+  /** The time at which the next planned price takes effect, by the database's clock. */
   readonly nextPriceMs: number
 }
 
@@ -140,7 +144,9 @@ function sellAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
   return [...models.values()].map((model) => modelAt(model, nowMs))
 }
 
-/** One broken channel must not take the others with it: it is left out, and the log says why. */
+/**
+ * Loads a channel. A channel that cannot be used is left out and logged, without affecting others.
+ */
 function loadChannel(
   row: ChannelRow,
   options: CatalogOptions,
@@ -161,7 +167,7 @@ function openChannel(
   { upstreams, secrets, environment = process.env }: CatalogOptions,
 ): { readonly settings: unknown } | { readonly problem: string } {
   const upstream = Object.hasOwn(upstreams, row.upstream) ? upstreams[row.upstream] : undefined
-  if (!upstream) return { problem: `this version knows no upstream "${row.upstream}"` }
+  if (!upstream) return { problem: `this version has no upstream "${row.upstream}"` }
   try {
     const opened = openSettings(row, secrets, { channelId: row.id, version: row.version })
     return resolveSettings(opened, upstream, environment)

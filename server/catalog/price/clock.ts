@@ -1,39 +1,40 @@
 /**
- * Prices by the hour: the fact `clock`, for vendors that charge more at some times of the week. It
- * follows the gateway's clock at the moment a call arrives; vendors do not say which moment counts.
+ * Prices by the hour: the fact `clock`, for vendors that charge more at certain times of the week.
+ * It is set by the gateway's clock when a call arrives; vendors do not document which moment
+ * counts.
  */
 import { z } from 'zod'
 import type { Facts, Model } from '../catalog.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MINUTES = 24 * 60
-/** A call that arrives this long before a border may be billed on its other side. */
+/** A call that arrives within this time before a boundary may be billed on its other side. */
 const BORDER_MINUTES = 15
 
 const hours = z
   .string()
   .regex(/^([01]\d|2[0-3]):[0-5]\d-(([01]\d|2[0-3]):[0-5]\d|24:00)$/, 'must be like "09:00-12:00"')
   .refine((text) => text.slice(0, 5) < text.slice(6), {
-    error: 'must end after it begins: split hours that pass midnight in two',
+    error: 'must end after it begins: split a span across midnight into two',
   })
 
-/** When a model is in its peak hours, as `details.peak_hours` of the catalog says it. */
+/** The peak hours of a model, as in `details.peak_hours` of the catalog. */
 export const peakHours = z.strictObject({
-  /** The offset from UTC in which the rest is meant. */
+  /** The offset from UTC for days and hours. */
   time_zone: z.string().regex(/^[+-]([01]\d|2[0-3]):[0-5]\d$/, 'must be like "+08:00"'),
   /** 1 is Monday, 7 is Sunday. */
   days: z.array(z.int().min(1).max(7)).min(1).max(7),
   hours: z.array(hours).min(1).max(24),
-  /** Dates without peak hours whatever day of the week they are: public holidays. */
+  /** Dates without peak hours regardless of the weekday, such as public holidays. */
   except: z.array(z.iso.date('must be a date such as "2027-01-01"')).max(1000).optional(),
 })
 
 type PeakHours = z.output<typeof peakHours>
 
 export interface ClockFacts {
-  /** The fact at the moment itself: what a call that arrives then is charged by. */
+  /** The fact when the call arrives, which decides its charge. */
   readonly asked: Facts
-  /** The facts to hold for: both where a border is near. The first is `asked`. */
+  /** The facts to hold for: both values near a boundary. The first is `asked`. */
   readonly alternatives: readonly [Facts, ...Facts[]]
 }
 
@@ -44,7 +45,7 @@ const OFF_PEAK: Facts = { clock: 'off_peak' }
 
 /**
  * Returns the `clock` facts of a call to a model that arrives at `date`: `{clock: 'peak'}` or
- * `{clock: 'off_peak'}`, and both as alternatives within 15 minutes before a border. A model
+ * `{clock: 'off_peak'}`, with both as alternatives within 15 minutes before a boundary. A model
  * without peak hours has no such fact.
  */
 export function clockFacts({ details }: Pick<Model, 'details'>, date: Date): ClockFacts {
@@ -64,7 +65,7 @@ export function clockFacts({ details }: Pick<Model, 'details'>, date: Date): Clo
 
 const read = new WeakMap<Model['details'], PeakHours | null>()
 
-/** Details never change, so that what they say is read once. */
+/** Parses the peak hours once per details object, which is immutable. */
 function readPeakHours(details: Model['details']): PeakHours | null {
   const known = read.get(details)
   if (known !== undefined) return known
@@ -75,7 +76,7 @@ function readPeakHours(details: Model['details']): PeakHours | null {
 
 function isPeak({ time_zone, days, hours: spans, except }: PeakHours, moment: number): boolean {
   const local = new Date(moment + offsetMinutes(time_zone) * MINUTE_MS)
-  // getUTCDay counts from Sunday, which is 0.
+  // getUTCDay returns 0 for Sunday.
   if (!days.includes(local.getUTCDay() || 7)) return false
   if (except?.includes(local.toISOString().slice(0, 10))) return false
   const minute = local.getUTCHours() * 60 + local.getUTCMinutes()

@@ -1,23 +1,25 @@
 /**
- * Whether a price's conditions hold. A request's own facts are exact; `input_tokens` (cached ones
- * included) and `output_tokens` come from the quantities, so that a price can have tiers.
+ * Evaluates the conditions of prices. Facts of the request are exact; `input_tokens` (including
+ * cached ones) and `output_tokens` come from the quantities, so that prices can have tiers.
  */
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, sumOf, type Unit } from '../../lib/units.ts'
 import type { Condition, Facts, PriceEntry } from '../catalog.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 import { factsToName, isStrictUnit, readFact, type StrictFact } from './strict-facts.ts'
 
-/** `maybe`: what is known does not decide it. */
+/** `maybe`: the known facts do not decide the condition. */
 export type ConditionVerdict = 'yes' | 'no' | 'maybe'
 export type ConditionJudge = (rule: Rule) => ConditionVerdict
 
-/** How a call was or may be served. `channelFacts` are what the channel's settings say of it. */
+/**
+ * The facts of how a call was or may be served; `channelFacts` come from the channel's settings.
+ */
 export interface ServedFacts {
   readonly facts: Facts
   readonly channelFacts: Facts
 }
 
-/** Judges a finished call: a fact that is absent fails its condition. */
+/** Judges a finished call: a condition on an absent fact fails. */
 export function judgeFinished(
   list: PriceList,
   quantities: Quantities,
@@ -32,8 +34,8 @@ export function judgeFinished(
 }
 
 /**
- * Judges a call to come: quantities are its most, and a fact that is absent may still appear. A
- * strict fact that is absent has its default.
+ * Judges an upcoming call: quantities are upper bounds, and an absent fact may still appear. An
+ * absent strict fact has its default value.
  */
 export function judgeUpcoming(
   list: PriceList,
@@ -50,7 +52,7 @@ export function judgeUpcoming(
   })
 }
 
-/** Nothing is special about the call, and no price has a condition. */
+/** Used if the call has no strict facts to name and no price has a condition. */
 const ALWAYS: ConditionJudge = () => 'yes'
 
 type JudgeCondition = (name: string, condition: Condition) => ConditionVerdict
@@ -87,14 +89,14 @@ function namesAll(
 }
 
 function merge({ facts, channelFacts }: ServedFacts): Facts {
-  // Most channels say nothing, and a copy on every call would be for nothing.
+  // Most channels have no facts: avoid a copy per call.
   for (const _ in channelFacts) return { ...channelFacts, ...facts }
   return facts
 }
 
 const NO_TOTALS: Readonly<Record<string, number>> = {}
 
-/** The totals that tiers compare, where the list has tiers. */
+/** Returns the totals that tiers compare, or nothing if the list has no tiers. */
 function totalsOf({ named }: PriceList, quantities: Quantities): Readonly<Record<string, number>> {
   if (!named.has('input_tokens') && !named.has('output_tokens')) return NO_TOTALS
   return {
@@ -104,8 +106,8 @@ function totalsOf({ named }: PriceList, quantities: Quantities): Readonly<Record
 }
 
 /**
- * Whether any condition of a list names this value of a fact, so that a price was set for it. A
- * value that none names is one that the prices do not tell from others.
+ * Returns true if a condition of the list names this value of a fact. The prices do not distinguish
+ * values that no condition names.
  */
 export function namesValue(
   prices: readonly PriceEntry[],
@@ -130,14 +132,16 @@ function holds(condition: Condition, fact: Facts[string]): boolean {
   return (min === undefined || fact >= min) && (below === undefined || fact < below)
 }
 
-/** Vendors read `HIGH` and ` 2k ` as `high` and `2K`, so that spelling decides no price. */
+/**
+ * Vendors accept `HIGH` and ` 2k ` for `high` and `2K`, so case and surrounding spaces are ignored.
+ */
 function isSame(value: Facts[string], fact: Facts[string]): boolean {
   if (value === fact) return true
   if (typeof value !== 'string' || typeof fact !== 'string') return false
   return value.trim().toLowerCase() === fact.trim().toLowerCase()
 }
 
-/** For a figure that will be somewhere from 0 to `most`. */
+/** Evaluates a condition for a figure between 0 and `most`. */
 function holdsUpTo(condition: Condition, most = 0): ConditionVerdict {
   if (typeof condition !== 'object') return isWithin(condition, most) ? 'maybe' : 'no'
   if (isList(condition)) return condition.some((one) => isWithin(one, most)) ? 'maybe' : 'no'
@@ -150,7 +154,7 @@ function isWithin(value: Facts[string], most: number): boolean {
   return typeof value === 'number' && value <= most
 }
 
-/** Array.isArray does not narrow a readonly list away from the other shapes. */
+/** Array.isArray does not narrow a readonly list. */
 function isList(condition: Condition): condition is readonly Facts[string][] {
   return Array.isArray(condition)
 }

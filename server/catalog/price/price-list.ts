@@ -1,6 +1,6 @@
 /**
- * A list of prices, arranged once for the many calls that it prices: entries by unit, conditions
- * taken apart. Lists are immutable, so the arrangement lives as long as the list.
+ * A price list indexed once for all calls that use it: entries by unit, with parsed conditions.
+ * Lists are immutable, so the index lives as long as the list.
  */
 import { formatAmount } from '../../lib/money.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
@@ -8,22 +8,22 @@ import type { Condition, PriceEntry } from '../catalog.ts'
 
 export interface Rule {
   readonly entry: PriceEntry
-  /** The price as lines show it: a decimal string. */
+  /** The price as shown in record lines: a decimal string. */
   readonly unitPrice: string
   readonly conditions: readonly (readonly [name: string, condition: Condition])[]
 }
 
 export interface PriceList {
   readonly rules: ReadonlyMap<Unit, readonly Rule[]>
-  /** Every fact that a condition of the list names. */
+  /** All facts that conditions of the list name. */
   readonly named: ReadonlySet<string>
-  /** What every call and task is one of, where that has a price: no upstream counts it. */
+  /** One `call` and one `task`, where the list prices them: upstreams do not report these units. */
   readonly once: Quantities
 }
 
 const arranged = new WeakMap<readonly PriceEntry[], PriceList>()
 
-/** Returns the arrangement of `prices`, which must never change afterwards. */
+/** Returns the index of `prices`, which must not change afterwards. */
 export function arrange(prices: readonly PriceEntry[]): PriceList {
   let list = arranged.get(prices)
   if (!list) {

@@ -1,6 +1,6 @@
 /**
- * What a call costs: quantities times prices. Pure and exact: bigint only, and one rounding, up,
- * on each line, so that the lines of a record add up to its charge.
+ * Prices quantities. Pure and exact: bigint only, and each line is rounded up once, so that the
+ * lines of a record add up to its charge.
  */
 import { divideUp, formatAmount, type Nanos } from '../../lib/money.ts'
 import { type Quantities, type Unit, unitsOf } from '../../lib/units.ts'
@@ -8,14 +8,14 @@ import type { Facts, PriceEntry } from '../catalog.ts'
 import { type ConditionJudge, judgeFinished, judgeUpcoming } from './conditions.ts'
 import { arrange, type PriceList, type Rule } from './price-list.ts'
 
-/** One line of a consumption record. `unit_price` buys `per` units; amounts are decimal strings. */
+/** One line of a usage record. `unit_price` buys `per` units; amounts are decimal strings. */
 export interface PriceLine {
   readonly unit: Unit
   readonly quantity: number
   readonly unit_price: string
   readonly per: number
   readonly amount: string
-  /** The vendor's id of another model that did this part of the work, and what it did. */
+  /** The vendor's id of another model that did this part of the work, and its role. */
   readonly model?: string
   readonly role?: string
 }
@@ -26,11 +26,11 @@ export interface Priced {
 }
 
 export interface PricedCharge extends Priced {
-  /** Units of which there is a quantity and for which no price applies: their lines are zero. */
+  /** Units with a quantity but no applicable price: their lines are zero. */
   readonly unpriced: readonly Unit[]
 }
 
-/** A part of a call that another model did: priced by the entries that name that model. */
+/** A part of a call that another model did, priced by the entries that name that model. */
 export interface PricedPass {
   readonly model: string
   readonly role: string
@@ -41,8 +41,8 @@ const NO_FACTS: Facts = {}
 const ONE_CHANNEL: readonly Facts[] = [NO_FACTS]
 
 /**
- * The unit whose price holds where a unit has none of its own. Audio and writes that live for an
- * hour cost a multiple of text and have no such stand-in.
+ * The unit whose price applies if a unit has none of its own. Audio and one-hour cache writes cost
+ * a multiple of text and have no fallback.
  */
 export const FALLBACK: Partial<Record<Unit, Unit>> = {
   cached_input_token: 'input_token',
@@ -54,7 +54,7 @@ export const FALLBACK: Partial<Record<Unit, Unit>> = {
   video_input_token: 'input_token',
 }
 
-/** What text that is still to be read may turn out to be. */
+/** The units as which an upstream may report text input. */
 const TEXT_INPUT_UNITS: readonly Unit[] = [
   'input_token',
   'cached_input_token',
@@ -62,7 +62,7 @@ const TEXT_INPUT_UNITS: readonly Unit[] = [
   'cache_write_5m_token',
 ]
 
-/** The units as which an upstream may count what was quoted in one unit. */
+/** The units as which an upstream may report a quantity that was quoted in one unit. */
 const MAY_BECOME: Partial<Record<Unit, readonly Unit[]>> = {
   input_token: TEXT_INPUT_UNITS,
   cache_write_1h_token: ['cache_write_1h_token', ...TEXT_INPUT_UNITS],
@@ -74,8 +74,8 @@ const MAY_BECOME: Partial<Record<Unit, readonly Unit[]>> = {
 }
 
 /**
- * Adds what every call and task is one of, where that has a price and no quantity yet: no upstream
- * counts it.
+ * Adds one `call` or `task` where the list prices them and they have no quantity yet: upstreams do
+ * not report these units.
  */
 export function countOnce(prices: readonly PriceEntry[], quantities: Quantities): Quantities {
   const { once } = arrange(prices)
@@ -85,13 +85,14 @@ export function countOnce(prices: readonly PriceEntry[], quantities: Quantities)
 
 /**
  * Prices quantities under known facts. The first entry of a unit whose conditions hold is its
- * price; strict-facts.ts says when an entry must name a fact to be one. A unit without a price is
- * in `unpriced` and still has its line (unit price 0), so that a record shows everything the
+ * price; strict-facts.ts defines when an entry must name a fact to apply. A unit without a price is
+ * listed in `unpriced` and still has a line (unit price 0), so that a record shows everything the
  * upstream reported; a quantity of zero has no line.
  *
- * `channelFacts` are what the settings of the serving channel say; `facts` win over them. Every
- * pass is priced as `facts` with its model, tiers by its own length, and has lines of its own.
- * Where `vendor_cost` is stated and priced it is the whole charge, and the other lines are zero.
+ * `channelFacts` come from the settings of the serving channel; `facts` take precedence. Each pass
+ * is priced under `facts` with its own model, with tiers by its own token counts, and has separate
+ * lines. If `vendor_cost` is reported and priced, it is the whole charge and all other lines are
+ * zero.
  *
  * Throws RangeError for a quantity that is not a whole number from 0 to 2^53 - 1.
  */
@@ -116,7 +117,9 @@ export function priceCharge(
 
 const NEVER: ConditionJudge = () => 'no'
 
-/** The judge that lets only the vendor's own cost through, where it is stated and has a price. */
+/**
+ * Returns a judge that admits only `vendor_cost`, or undefined if it is not reported or not priced.
+ */
 function vendorCostOf(
   list: PriceList,
   quantities: Quantities,
@@ -145,7 +148,7 @@ function addLines(
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
     const rule = ruleFor(list, unit, judge)
-    // A cost that nobody sells by is the operator's business and no quantity of the call.
+    // A cost that is not priced concerns the operator and is not a quantity of the call.
     if (!rule && unit === 'vendor_cost') continue
     if (!rule && !sum.unpriced.includes(unit)) sum.unpriced.push(unit)
     const amount = rule ? amountOf(rule.entry, quantity) : 0n
@@ -166,8 +169,8 @@ function lineOf(unit: Unit, quantity: bigint, rule: Rule | undefined, amount: Na
 }
 
 /**
- * Whether a price applies, or may still apply, to a unit under these facts. A price of 0 is one;
- * a strict fact that is absent has its default.
+ * Returns true if a price applies, or may apply, to a unit under these facts. A price of 0 counts;
+ * an absent strict fact has its default value.
  */
 export function isPriced(
   prices: readonly PriceEntry[],
@@ -180,20 +183,19 @@ export function isPriced(
   return rulesFor(list, unit, judge).length > 0
 }
 
-/** Lengths of which nothing is known: every tier may apply. */
+/** Token counts of unknown size: every tier may apply. */
 const ENDLESS: Quantities = {
   input_token: Number.MAX_SAFE_INTEGER,
   output_token: Number.MAX_SAFE_INTEGER,
 }
 
 /**
- * The most that up to these quantities can cost if the call is served under any one of the
- * alternatives, by any one of the channels (each is what its settings say of how it serves). Of
- * the entries that may turn out to be a unit's price it takes the dearest: a fact that is absent
- * may still appear, except that a strict fact has its default. Input tokens may turn out to be
- * cached or written to a cache, so all those prices are weighed; a write for an hour only where
- * `cache_write_1h_token` is quoted, which covers the cheaper kinds too, as media do text.
- * Throws RangeError as priceCharge does.
+ * Returns the greatest charge for up to these quantities, over all alternatives and channels (each
+ * given by the facts of its settings). Of the entries that may become a unit's price it takes the
+ * most expensive: an absent fact may still appear, except that an absent strict fact has its
+ * default. Input tokens may be read from or written to a cache, so those prices count too; one-hour
+ * cache writes count only if `cache_write_1h_token` is quoted, which covers the cheaper kinds, as
+ * media units cover text. Throws RangeError as priceCharge does.
  */
 export function priceUpperBound(
   prices: readonly PriceEntry[],
@@ -222,7 +224,7 @@ function boundUnder(list: PriceList, quantities: Quantities, judge: ConditionJud
   return total
 }
 
-/** The same sum with its arithmetic, for whoever asks before a call what would be held. */
+/** Returns the same bound as `priceUpperBound` with its lines, for a dry run. */
 export function explainUpperBound(
   prices: readonly PriceEntry[],
   quantities: Quantities,
@@ -271,7 +273,9 @@ function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: Condit
   return dearest
 }
 
-/** The rules that can be the price of a unit: none after the first one that surely is. */
+/**
+ * Returns the rules that may be the price of a unit: none after the first that certainly applies.
+ */
 function rulesFor(list: PriceList, unit: Unit, judge: ConditionJudge): readonly Rule[] {
   const possible: Rule[] = []
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
@@ -284,7 +288,7 @@ function rulesFor(list: PriceList, unit: Unit, judge: ConditionJudge): readonly 
   return possible
 }
 
-/** The price of a unit where every condition is decided. */
+/** Returns the price of a unit once every condition is decided. */
 function ruleFor(list: PriceList, unit: Unit, judge: ConditionJudge): Rule | undefined {
   for (let of: Unit | undefined = unit; of; of = FALLBACK[of]) {
     for (const rule of list.rules.get(of) ?? []) {
@@ -298,7 +302,9 @@ function amountOf(entry: PriceEntry, quantity: bigint): Nanos {
   return divideUp(quantity * entry.amountNanos, BigInt(entry.per))
 }
 
-/** A quantity that splits over several lines is rounded up once more for each further line. */
+/**
+ * Returns the amount, plus one rounding for each further line over which the quantity may be split.
+ */
 function boundOf(entry: PriceEntry, quantity: bigint, lineCount: number): Nanos {
   const amount = amountOf(entry, quantity)
   const exact = entry.amountNanos % BigInt(entry.per) === 0n
@@ -307,7 +313,7 @@ function boundOf(entry: PriceEntry, quantity: bigint, lineCount: number): Nanos 
 
 function quantityOf(quantities: Quantities, unit: Unit): bigint {
   const quantity = quantities[unit]
-  // Most of the many units are in no call.
+  // Most units are absent from a call.
   if (quantity === undefined || quantity === 0) return 0n
   if (!Number.isSafeInteger(quantity) || quantity < 0) {
     throw new RangeError(`${unit}: ${quantity} is not a whole number from 0 to 2^53 - 1`)

@@ -1,11 +1,11 @@
 /**
- * Strict facts say how a call was served. A price that does not name such a fact is the price of
- * the default way only: a call that was served another way is never sold at it.
+ * Strict facts state how a call was served. A price that does not name a strict fact applies only
+ * to its default value: a call served any other way is never charged by it.
  */
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../../lib/units.ts'
 import type { Facts } from '../catalog.ts'
 
-/** What a strict fact is where nobody states it. `model` has no default: it is another model. */
+/** The value of an absent strict fact. `model` has no default. */
 const DEFAULTS: Readonly<Record<string, string>> = {
   service_tier: 'standard',
   speed: 'standard',
@@ -15,17 +15,17 @@ const DEFAULTS: Readonly<Record<string, string>> = {
 const STRICT_FACTS = ['service_tier', 'speed', 'region', 'model'] as const
 export type StrictFact = (typeof STRICT_FACTS)[number]
 
-/** Units whose prices depend on how a call was served: tokens. A fee is a fee, however served. */
+/** Units whose prices depend on how a call was served: tokens. Fees do not. */
 const STRICT_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
 
 export const isStrictUnit = (unit: Unit) => STRICT_UNITS.has(unit)
 
-/** The value that a fact has where nobody states it; undefined where it has none. */
+/** Returns the default value of a fact, or undefined if it has none. */
 export function defaultFact(name: string): string | undefined {
   return Object.hasOwn(DEFAULTS, name) ? DEFAULTS[name] : undefined
 }
 
-/** `default` is what vendors call the standard tier. */
+/** Returns the value of a fact, or its default. Vendors call the standard tier `default`. */
 export function readFact(facts: Facts, name: string): Facts[string] | undefined {
   if (!Object.hasOwn(facts, name)) return defaultFact(name)
   const fact = facts[name]
@@ -33,9 +33,9 @@ export function readFact(facts: Facts, name: string): Facts[string] | undefined 
 }
 
 /**
- * The strict facts that an entry must name to be a price under these facts. A fact that is only
- * the channel's own is not among them where no entry of the list names it: whoever chose the
- * channel entered its one price.
+ * Returns the strict facts that an entry must name to apply under these facts. A fact that comes
+ * only from the channel is left out if no entry of the list names it: the operator who chose that
+ * channel entered a single price for it.
  */
 export function factsToName(
   facts: Facts,
@@ -55,13 +55,13 @@ export function factsToName(
 
 const NONE: readonly StrictFact[] = []
 
-/** The values that a condition names; undefined for a range. */
+/** Returns the values that a condition names, or undefined for a range. */
 export function valuesOf(condition: unknown): unknown[] | undefined {
   if (typeof condition !== 'object') return [condition]
   return Array.isArray(condition) ? condition : undefined
 }
 
-/** Whether an entry prices what its unit's base price, the one without conditions, never does. */
+/** Returns true if an entry prices something that its unit's unconditional price never covers. */
 export function isAnotherWay(entry: {
   readonly unit: Unit
   readonly when?: Readonly<Record<string, unknown>> | undefined

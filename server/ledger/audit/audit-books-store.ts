@@ -1,11 +1,11 @@
-/** The invariants of sealed books: history is what it was when it was sealed. */
+/** Invariants of the sealed books: sealed history is unchanged. */
 import type { Invariant, Violation } from './audit-store.ts'
 
 const LIST_LIMIT = 20
 
 const sealedEntriesAreUnchanged: Invariant = {
   id: 'I14',
-  title: 'each sealed entry is as it was when it was sealed, none was removed or inserted',
+  title: 'no sealed entry was changed, removed or inserted',
   find: (sql) => sql<Violation[]>`
     with broken as materialized (
       select b.* from ledger_block b
@@ -13,7 +13,7 @@ const sealedEntriesAreUnchanged: Invariant = {
       where d.entries <> b.entries or d.root <> b.root or d.marks <> b.marks
       order by b.number limit 5
     ), mark as (
-      -- 16 bytes for each entry: its id, then the beginning of its digest.
+      -- 16 bytes per entry: its id, then the first 8 bytes of its digest.
       select b.number, b.sealed_at,
         ('x' || encode(substr(b.marks, n * 16 + 1, 8), 'hex'))::bit(64)::bigint as id,
         substr(b.marks, n * 16 + 9, 8) as digest

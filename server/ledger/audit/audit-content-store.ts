@@ -1,4 +1,4 @@
-/** The invariant of stored content: nobody's bytes are removed while somebody owns them. */
+/** Invariant of stored content: no bytes are removed while they have an owner. */
 import type { Invariant, Violation } from './audit-store.ts'
 
 const LIST_LIMIT = 20

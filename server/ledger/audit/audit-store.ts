@@ -1,7 +1,6 @@
 /**
- * The invariants as SQL. Each query returns the rows that break its invariant, so that a clean
- * ledger answers every one of them with nothing. They run in one repeatable-read transaction: a
- * busy gateway is judged at one instant.
+ * The invariants as SQL. Each query returns the rows that violate its invariant, so a clean ledger
+ * returns none. All run in one repeatable-read transaction and see a busy gateway at one instant.
  */
 import type { Sql, TransactionSql } from 'postgres'
 
@@ -17,7 +16,7 @@ export interface Invariant {
   readonly find: (sql: TransactionSql) => Promise<readonly Violation[]>
 }
 
-/** At most this many violations are listed for each invariant. */
+/** Maximum number of violations listed per invariant. */
 const LIST_LIMIT = 20
 
 const sumIsZero: Invariant = {
@@ -81,7 +80,7 @@ const heldIsOpenHolds: Invariant = {
 
 const holdsEndOnce: Invariant = {
   id: 'I5',
-  title: 'each closed hold ended once: all of its money left it, and one record tells how',
+  title: 'each closed hold ended once: its whole amount was moved, and one record explains it',
   find: (sql) => sql<Violation[]>`
     with left_hold as (
       select posting, sum(amount) as amount from entry where source = 'held' group by posting)
@@ -118,7 +117,7 @@ const chargesAreExplained: Invariant = {
 
 const correctionsAreExplained: Invariant = {
   id: 'I18',
-  title: 'a correction is the difference to what a call was charged when it was taken for lost',
+  title: 'a correction is the final charge minus the charge when the call was closed as lost',
   find: (sql) => sql<Violation[]>`
     with corrected as (
       select posting, sum(case when source = 'revenue' then -amount else amount end) as amount
@@ -137,7 +136,7 @@ const correctionsAreExplained: Invariant = {
 
 const deliveriesEndOnce: Invariant = {
   id: 'I10',
-  title: 'a delivery has its attempts, at most 4, and ends delivered by one or dropped after all',
+  title: 'a delivery has at most 4 attempts and ends delivered by one or dropped after the last',
   find: (sql) => sql<Violation[]>`
     select d.id as subject,
       format('%s: %s attempts begun, %s recorded, %s accepted, %s under way', d.state, d.attempts,
@@ -175,7 +174,7 @@ const nothingIsMissing: Invariant = {
 
 const spendIsCounted: Invariant = {
   id: 'I17',
-  title: 'keys of one rotation hold and have spent what their limited calls say, in one counter',
+  title: 'the spend counter that a key shares with its rotations matches their limited calls',
   find: (sql) => sql<Violation[]>`
     with limited as (
       select coalesce(k.counter_key_id, h.key_id) as key_id,
@@ -207,7 +206,7 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
   spendIsCounted,
 ]
 
-/** Runs `work` on one frozen view of the database, without the usual statement time-out. */
+/** Runs `work` on one snapshot of the database, with a statement timeout of 30 minutes. */
 export async function withFrozenView<T>(
   sql: Sql,
   work: (view: TransactionSql) => Promise<T>,

@@ -1,4 +1,4 @@
-/** The invariants of tasks: each ends once, and its end agrees with its hold and its record. */
+/** Invariants of tasks: each ends once, consistent with its hold and its record. */
 import type { Invariant, Violation } from './audit-store.ts'
 
 const LIST_LIMIT = 20
@@ -51,7 +51,7 @@ const successesAreCharged: Invariant = {
 
 const upstreamCostsAreExplained: Invariant = {
   id: 'I12',
-  title: 'what an upstream took belongs to one task, or is noted as an uncharged cost',
+  title: 'each upstream cost belongs to one task or is recorded as an uncharged cost',
   find: (sql) => sql<Violation[]>`
     select a.id as subject, format('upstream task %s', a.upstream_id) as found,
       'its task, or an uncharged cost' as expected

@@ -1,4 +1,4 @@
-/** `audit`: recomputes the books from the entries and names every difference. */
+/** `audit`: recomputes the books from the entries and reports every difference. */
 import type { Sql } from 'postgres'
 import { BOOKS_INVARIANTS } from './audit-books-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
@@ -25,7 +25,7 @@ export interface AuditResult {
   readonly checks: readonly AuditCheck[]
 }
 
-/** Checks every invariant at one instant; safe beside a busy gateway. */
+/** Checks every invariant against one snapshot; safe while the gateway is running. */
 export function audit(
   sql: Sql,
   invariants: readonly Invariant[] = INVARIANTS,

@@ -1,4 +1,4 @@
-/** The chain and the entries of a backup folder, without any database. */
+/** Reads the chain and the entries from a backup folder, without a database. */
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import {
@@ -13,7 +13,7 @@ import { DatabaseProblem } from '../../database/problem.ts'
 import type { ChainSource } from './chain-source.ts'
 import { readBlocks, readEntries } from './read-rows.ts'
 
-/** Throws DatabaseProblem when the folder is no backup of a gateway. */
+/** Throws DatabaseProblem if the folder is not a backup of a gateway. */
 export function openBackupChain(folder: string): ChainSource {
   const from = resolve(folder)
   if (!existsSync(join(from, MANIFEST_FILE))) {

@@ -1,6 +1,6 @@
 /**
- * The bytes that the books are sealed over, built without a database. Whoever verifies a backup
- * relies on these and not on functions that live beside the data.
+ * The canonical bytes that the books are sealed over, computed without a database, so that
+ * verifying a backup does not rely on functions stored beside the data.
  */
 import { createHash } from 'node:crypto'
 
@@ -13,7 +13,7 @@ export interface EntryFields {
   readonly source: string
   readonly destination: string
   readonly amount: bigint
-  /** As PostgreSQL writes it with ISO dates in UTC: `2026-01-31 12:00:00.123456+00`. */
+  /** PostgreSQL's output with ISO dates in UTC: `2026-01-31 12:00:00.123456+00`. */
   readonly at: string
 }
 
@@ -33,15 +33,15 @@ export interface BlockFields {
 
 export const HASH_BYTES = 32
 
-/** Type numbers of PostgreSQL's binary format, which never change. */
+/** Type OIDs of PostgreSQL's binary format, which never change. */
 const BIGINT = 20
 const TEXT = 25
 const TIMESTAMP = 1184
-/** Microseconds from 1970 to 2000, where PostgreSQL's timestamps begin. */
+/** Microseconds from 1970 to 2000, the epoch of PostgreSQL's timestamps. */
 const EPOCH_MICROS = 946_684_800_000_000n
 const TIME = /^(\d{4,6}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/
 
-/** SHA-256 of an entry's canonical bytes; all zeros for what no entry can contain. */
+/** Returns the SHA-256 of an entry's canonical bytes, or zeros if its time is invalid. */
 export function digestEntry(entry: EntryFields): Buffer {
   const micros = readMicros(entry.at)
   if (micros === undefined) return Buffer.alloc(HASH_BYTES)
@@ -58,7 +58,7 @@ export function digestEntry(entry: EntryFields): Buffer {
   return sha256(Buffer.concat(parts))
 }
 
-/** The hash of a block's header, or undefined when its time is not one. */
+/** Returns the hash of a block's header, or undefined if its time is invalid. */
 export function hashBlock(block: Omit<BlockFields, 'hash' | 'marks'>): Buffer | undefined {
   const micros = readMicros(block.sealed_at)
   if (micros === undefined) return undefined

@@ -1,4 +1,4 @@
-/** The blocks of a chain, read once and kept small: what is needed to judge the entries. */
+/** A compact index of a chain's blocks, read once, for checking the entries. */
 import { type BlockFields, HASH_BYTES, hashBlock } from './canonical.ts'
 
 export interface ChainIndex {
@@ -8,13 +8,13 @@ export interface ChainIndex {
   readonly sealedAt: string | undefined
   readonly totals: string
   readonly problems: readonly string[]
-  /** The block that covers an entry id; undefined when it is in a gap of the chain. */
+  /** Returns the block that covers an entry id, or undefined if the id is in a gap of the chain. */
   find(id: bigint): number | undefined
   hashOf(number: number): Buffer | undefined
   rootOf(number: number): Buffer
   uptoOf(number: number): bigint | undefined
   countOf(number: number): number
-  /** Every number that has a block. */
+  /** The numbers of all blocks. */
   numbers(): Iterable<number>
 }
 
@@ -23,13 +23,13 @@ type Stored = Pick<BlockFields, 'after_id' | 'upto_id' | 'entries' | 'totals' | 
 const PROBLEMS_MAX = 20
 const DIGESTS_BYTES = 2 * HASH_BYTES
 
-/** Reads blocks in any order and checks how they hang together. */
+/** Reads blocks in any order and checks the links between them. */
 export async function indexBlocks(blocks: AsyncIterable<BlockFields>): Promise<ChainIndex> {
   const chain = createChain()
   const early = new Map<bigint, BlockFields>()
   for await (const block of blocks) {
     if (block.number < chain.next() || early.has(block.number)) {
-      chain.complain(`block ${block.number} is there twice`)
+      chain.complain(`block ${block.number} appears twice`)
       continue
     }
     early.set(block.number, { ...block, marks: Buffer.alloc(0) })
@@ -78,7 +78,7 @@ function createChain() {
     last = block
   }
 
-  /** Without gaps a block's place is its number less one. */
+  /** Without gaps, a block's position is its number minus one. */
   function placeOf(number: number): number {
     return numbers[number - 1] === number ? number - 1 : numbers.indexOf(number)
   }
@@ -122,16 +122,18 @@ function judgeBlock(last: BlockFields | undefined, block: BlockFields): string[]
   const covered = last?.upto_id ?? 0n
   const total = (last?.entries_total ?? 0n) + BigInt(block.entries)
   return [
-    ...(hashBlock(block)?.equals(block.hash) ? [] : [`${name} is not what its hash says`]),
+    ...(hashBlock(block)?.equals(block.hash) ? [] : [`${name} does not match its hash`]),
     ...(isNext && !block.previous.equals(previous)
-      ? [`${name} does not follow the one before`]
+      ? [`${name} does not link to the previous block`]
       : []),
-    ...(isNext && block.after_id !== covered ? [`${name} does not begin where the last ends`] : []),
-    ...(isNext && block.entries_total !== total ? [`${name} counts its entries wrongly`] : []),
+    ...(isNext && block.after_id !== covered
+      ? [`${name} does not start where the previous block ends`]
+      : []),
+    ...(isNext && block.entries_total !== total ? [`${name} has a wrong entry count`] : []),
   ]
 }
 
-/** The place of the block that covers an id; -1 when none does. */
+/** Returns the position of the block that covers an id, or -1. */
 function findPlace(id: bigint, afters: readonly bigint[], uptos: readonly bigint[]): number {
   let low = 0
   let high = uptos.length

@@ -1,11 +1,11 @@
-/** The chain and the entries of a database, as one instant has them. */
+/** Reads the chain and the entries of a database from one snapshot. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import { withSnapshot } from '../../database/backup/backup-store.ts'
 import { cutRows } from '../../database/backup/copy-text.ts'
 import type { ChainSource } from './chain-source.ts'
 import { BLOCK_COLUMNS, ENTRY_COLUMNS, readBlocks, readEntries } from './read-rows.ts'
 
-/** Reads rows as they are: nothing here trusts a function of the database. */
+/** Reads plain rows, without relying on any function of the database. */
 export function withDatabaseChain<T>(
   sql: Sql,
   work: (source: ChainSource) => Promise<T>,
@@ -33,6 +33,6 @@ function copyEntries(view: TransactionSql): AsyncGenerator<string> {
 async function* readLines(query: PendingQuery<Row[]>): AsyncGenerator<string> {
   const rows = await query.readable()
   for await (const line of cutRows(rows)) yield line.toString()
-  // Resumes the socket, which the client leaves paused when the last rows came together.
+  // Resumes the socket, which the client leaves paused if the last rows arrived together.
   rows._read(0)
 }

@@ -1,18 +1,21 @@
-/** Gathers the digests of entries by block and judges a block as soon as it is complete. */
+/** Collects the digests of entries by block and checks each block once it is complete. */
 import { HASH_BYTES, sha256 } from './canonical.ts'
 import type { ChainIndex } from './chain-index.ts'
 
 export interface Collector {
   add(id: bigint, digest: Buffer): void
-  /** Numbers of the blocks whose entries are not what was sealed, in order. Ask at the end. */
+  /**
+   * Returns the numbers of blocks that do not match their entries, in order. Call after all
+   * entries.
+   */
   broken(): readonly number[]
-  /** Ids that no block covers although a later one is sealed, at most 20. */
+  /** Ids in no block although a later id is sealed, at most 20. */
   readonly outside: readonly bigint[]
 }
 
 interface Bucket {
   readonly ids: bigint[]
-  /** 32 bytes for each id. */
+  /** 32 bytes per id. */
   bytes: Buffer
 }
 

@@ -1,21 +1,21 @@
-/** Says for blocks that differ which entries were changed, removed or inserted. */
+/** Describes which entries of a mismatching block were changed, removed or inserted. */
 import { digestEntry, type EntryFields } from './canonical.ts'
 import type { ChainIndex } from './chain-index.ts'
 import type { ChainSource } from './chain-source.ts'
 
-/** A mark is an entry's id and the first 8 bytes of its digest. */
+/** A mark consists of an entry's id and the first 8 bytes of its digest. */
 const MARK_BYTES = 16
 const ID_BYTES = 8
 const SHOWN_MAX = 20
 
 interface Sealed {
   readonly sealedAt: string
-  /** By id, what is left of the block's marks while its entries are read. */
+  /** The block's marks by id; each is removed once its entry is read. */
   readonly marks: Map<bigint, string>
   readonly differences: string[]
 }
 
-/** Reads blocks and entries once more: this is only done when something is wrong. */
+/** Reads blocks and entries a second time; only needed if verification failed. */
 export async function describeDifferences(
   source: ChainSource,
   index: ChainIndex,

@@ -1,4 +1,4 @@
-/** Compares a signed statement with books that were read later. */
+/** Compares a signed statement with books read later. */
 import type { KeyObject } from 'node:crypto'
 import { formatAmount } from '../../lib/money.ts'
 import type { ChainSource } from './chain-source.ts'
@@ -7,30 +7,32 @@ import { readTotals } from './totals.ts'
 import { type ChainReport, verifyChain } from './verify-chain.ts'
 
 /**
- * `ok`: everything that the statement covers is there, unchanged. `older`: the books are an earlier
- * state of those of the statement. `differs`: history was changed. `forged`: the statement was not
+ * `ok`: everything that the statement covers is present and unchanged. `older`: the books are an
+ * earlier state than the statement. `differs`: history was changed. `forged`: the statement was not
  * signed with the key.
  */
 export type CheckpointVerdict = 'ok' | 'older' | 'differs' | 'forged'
 
 export interface Judgement {
   readonly verdict: CheckpointVerdict
-  /** What differs, in words; of `older`, what is missing. */
+  /** The differences, for display; for `older`, the missing part. */
   readonly problems: readonly string[]
   readonly blocks: number
   readonly entries: string
-  /** Entries of the books that no block covers yet, and no statement can. */
+  /** Entries that no block, and so no statement, covers yet. */
   readonly unsealed: string
 }
 
-/** Without a key the statement's own is taken, which proves only that it is whole. */
+/**
+ * Without a key the statement's own key is used, which only proves that the statement is intact.
+ */
 export async function judgeCheckpoint(
   signed: SignedStatement,
   source: ChainSource,
   key: KeyObject | undefined,
 ): Promise<Judgement> {
   if (!isSignedBy(signed, key ?? readOwnKey(signed))) {
-    const problems = ['the signature is not that of the key over this statement']
+    const problems = ['the signature does not match this key and statement']
     return { verdict: 'forged', problems, blocks: 0, entries: '0', unsealed: '0' }
   }
   const { statement } = signed
@@ -54,7 +56,7 @@ function judge(
   return { verdict: sums.length > 0 ? 'differs' : 'ok', problems: sums }
 }
 
-/** Hashes of the statement that the chain contradicts, told as the range in which that began. */
+/** Returns the range in which the chain starts to contradict the statement's hashes, if any. */
 function findRewritten(statement: Statement, report: ChainReport): string[] {
   const stated = [...statement.anchors, { block: statement.block, hash: statement.hash }]
   const known = stated.filter(({ block }) => block <= report.blocks)
@@ -76,7 +78,7 @@ function describeOlder(statement: Statement, report: ChainReport): string {
   const when = report.sealedAt === undefined ? '' : `, sealed at ${report.sealedAt}`
   return (
     `the statement is newer than these books: they ${end}${when}, it covers block ` +
-    `${statement.block}. What is there agrees with it; ` +
+    `${statement.block}. The entries that are present agree with it; ` +
     `${BigInt(statement.entries) - report.entries} sealed entries are missing`
   )
 }

@@ -1,4 +1,4 @@
-/** Blocks and entries out of COPY's text, from a database or from the files of a backup. */
+/** Parses blocks and entries from COPY text, from a database or from the files of a backup. */
 import { readCopyLine } from '../../database/backup/copy-text.ts'
 import { DatabaseProblem } from '../../database/problem.ts'
 import type { BlockFields, EntryFields } from './canonical.ts'
@@ -30,7 +30,7 @@ export const BLOCK_COLUMNS = [
 
 type Take = (name: string) => string
 
-/** `columns` are those of the lines, in their order; there may be more than are needed. */
+/** `columns` are the columns of the lines, in order; additional ones are ignored. */
 export async function* readEntries(
   lines: AsyncIterable<string>,
   columns: readonly string[],
@@ -96,7 +96,7 @@ function whole(take: Take, name: string): bigint {
   throw new DatabaseProblem(`${name} is not a number in one row: the backup is damaged`)
 }
 
-/** PostgreSQL writes bytes as `\x…`. */
+/** PostgreSQL writes bytea as `\x…`. */
 function bytes(text: string): Buffer {
   return Buffer.from(text.slice(2), 'hex')
 }

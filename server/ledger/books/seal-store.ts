@@ -1,18 +1,18 @@
-/** The statements of the sealer: what may be sealed, and the sealing itself. */
+/** SQL of the sealer. */
 import type { Sql } from 'postgres'
 
 export interface Observation {
-  /** The last entry id that was given out when this was observed; 0 when there is none. */
+  /** The last entry id allocated at this point; 0 if there is none. */
   readonly bound: bigint
   /** The transactions that may still commit an entry with an id up to `bound`. */
   readonly writers: readonly string[]
-  /** Changes when the database was started again or the table was made anew. */
+  /** Changes if the database restarted or the table was recreated. */
   readonly place: string
 }
 
 /**
- * The bound is read first: whoever was given an id up to it holds the lock that an insert takes, or
- * has ended. Both take two statements, because one may read them in any order.
+ * Reads the bound first: any transaction with an id up to it then holds the lock that an insert
+ * takes, or has ended. Two statements are needed, since one does not fix the order.
  */
 export async function observeWriters(sql: Sql): Promise<Observation> {
   const [sequence] = await sql<{ bound: bigint }[]>`
@@ -28,7 +28,10 @@ export async function observeWriters(sql: Sql): Promise<Observation> {
   return { bound: sequence?.bound ?? 0n, writers: row?.writers ?? [], place: row?.place ?? '' }
 }
 
-/** Writes one block at most. Null: somebody else is sealing. 0: nothing is left up to `bound`. */
+/**
+ * Writes at most one block. Returns its number of entries, 0 if nothing is left up to `bound`, or
+ * null if another process is sealing.
+ */
 export async function sealBlock(sql: Sql, bound: bigint, idsMax: number): Promise<number | null> {
   const [row] = await sql<{ entries: number | null }[]>`
     select ledger_seal(${bound.toString()}::bigint, ${idsMax}) as entries`
@@ -44,7 +47,7 @@ export interface HeadRow {
   readonly sealed_at: Date
 }
 
-/** The newest block; undefined when nothing was sealed yet. */
+/** Returns the newest block, or undefined if there is none. */
 export async function selectHead(sql: Sql): Promise<HeadRow | undefined> {
   const [row] = await sql<HeadRow[]>`
     select number, hash, upto_id, entries_total, totals, sealed_at
@@ -52,7 +55,7 @@ export async function selectHead(sql: Sql): Promise<HeadRow | undefined> {
   return row
 }
 
-/** Hashes of some blocks, in the order of their numbers. */
+/** Returns the hashes of the given blocks, ordered by number. */
 export async function selectHashes(sql: Sql, numbers: readonly bigint[]) {
   return await sql<{ number: bigint; hash: Buffer }[]>`
     select number, hash from ledger_block

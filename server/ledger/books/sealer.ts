@@ -1,7 +1,7 @@
 /**
- * Seals committed entries in blocks, beside the gateway's work. An entry with a lower id may commit
- * after one with a higher id, so a bound is observed first, together with the transactions that
- * are writing; once these have ended, nothing can appear below the bound and it is sealed.
+ * Seals committed entries in blocks in the background. An entry with a lower id may commit after
+ * one with a higher id, so a bound is observed first, with the transactions that are writing; once
+ * these have ended, no entry can appear below the bound, and it is sealed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
@@ -10,18 +10,18 @@ import { OperatorError } from '../../lib/operator-error.ts'
 import { createWaker } from '../../lib/queues/waker.ts'
 import { type Observation, observeWriters, sealBlock } from './seal-store.ts'
 
-/** Ids in a block at most: it keeps 16 bytes for each, and takes some 30 ms to make. */
+/** Maximum ids per block: a block stores 16 bytes for each and takes about 30 ms to seal. */
 const IDS_MAX = 10_000
 const EVERY_MS = 1_000
-/** While a transaction stays open for this long, nothing is sealed, and that is worth a warning. */
+/** Logs a warning if an open transaction has blocked sealing for this long. */
 const LATE_MS = 60_000
 const POLL_MS = 20
 const WAIT_MAX_MS = 30_000
 
 export interface Sealer {
-  /** Takes one turn now: seals what an earlier turn observed. Returns the entries sealed. */
+  /** Seals what an earlier turn observed. Returns the number of entries sealed. */
   turn(): Promise<number>
-  /** Waits for the block under way. */
+  /** Waits for the block in progress. */
   stop(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export interface SealerOptions {
   readonly log: Pick<Log, 'warn'>
 }
 
-/** Any number of processes may seal side by side: each block is written by one of them. */
+/** Starts sealing. Any number of processes may run it: each block is written by one of them. */
 export function startSealer(options: SealerOptions): Sealer {
   const { sql, log, everyMs = EVERY_MS, idsMax = IDS_MAX } = options
   const waker = createWaker()
@@ -55,10 +55,13 @@ export function startSealer(options: SealerOptions): Sealer {
     const now = performance.now()
     if (now - since < LATE_MS || now - warnedAt < LATE_MS) return
     warnedAt = now
-    log.warn({ seconds: Math.round((now - since) / 1_000) }, 'a transaction keeps entries unsealed')
+    log.warn(
+      { seconds: Math.round((now - since) / 1_000) },
+      'an open transaction delays the sealing of entries',
+    )
   }
 
-  /** Rests after each block for as long as it took, so that catching up leaves room for calls. */
+  /** Pauses after each block for as long as it took, to leave capacity for calls. */
   async function sealUpTo(bound: bigint): Promise<number> {
     let sealed = 0
     while (!stopped) {
@@ -73,11 +76,11 @@ export function startSealer(options: SealerOptions): Sealer {
 
   async function run(): Promise<void> {
     while (!stopped) {
-      // Processes that were started together drift apart.
+      // Jitter separates processes that started together.
       await waker.wait(everyMs * (0.75 + Math.random() / 2))
       if (stopped) return
       await turn().catch((error: unknown) => {
-        log.warn({ error }, 'sealing entries failed, will be repeated')
+        log.warn({ error }, 'sealing entries failed, will retry')
       })
     }
   }
@@ -99,8 +102,8 @@ function isBlocked(ready: Observation, seen: Observation): boolean {
 }
 
 /**
- * Seals everything that was committed before the call. Throws OperatorError when a transaction
- * stays open for longer than 30 seconds.
+ * Seals everything committed before the call. Throws OperatorError if a transaction stays open for
+ * longer than 30 seconds.
  */
 export async function sealEverything(sql: Sql): Promise<void> {
   const ready = await observeWriters(sql)
@@ -115,7 +118,9 @@ export async function sealEverything(sql: Sql): Promise<void> {
 
 async function waitFor(start: number): Promise<void> {
   if (performance.now() - start > WAIT_MAX_MS) {
-    throw new OperatorError('a transaction that writes entries does not end: try again later')
+    throw new OperatorError(
+      'a transaction that writes ledger entries is still open: try again later',
+    )
   }
   await sleep(POLL_MS)
 }

@@ -1,4 +1,4 @@
-/** The key pair that signs checkpoints: made when it is first needed, sealed at rest. */
+/** The key pair that signs checkpoints: created when first needed, encrypted at rest. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { type SecretBox, sealedWith } from '../../lib/secrets/secrets.ts'
@@ -17,17 +17,17 @@ export interface SigningKey {
   readonly privateKey: KeyObject
 }
 
-/** Throws SecretError when SECRET_KEY does not hold the key that sealed it. */
+/** Throws SecretError if SECRET_KEY lacks the key that sealed the private key. */
 export async function openSigningKey(sql: Sql, box: SecretBox): Promise<SigningKey> {
   return open(await ensureKey(sql, box), box)
 }
 
-/** The part that may be given to anybody. */
+/** Returns the public key, which may be published. */
 export async function showPublicKey(sql: Sql, box: SecretBox): Promise<KeyObject> {
   return readPublic(await ensureKey(sql, box))
 }
 
-/** After a new SECRET_KEY: seals the private key again, with the newest one. */
+/** Seals the private keys again with the newest key after SECRET_KEY changes. */
 export function rekeySigningKeys(sql: Sql, box: SecretBox) {
   return sql.begin(async (transaction) => {
     const rows = await lockKeys(transaction)

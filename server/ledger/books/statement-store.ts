@@ -1,4 +1,4 @@
-/** The statements of the key that signs checkpoints, and of those that were written. */
+/** SQL of the signing keys and of the checkpoints. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface SigningKeyRow {
@@ -7,7 +7,7 @@ export interface SigningKeyRow {
   readonly private_key: Buffer
 }
 
-/** The newest key; undefined when none was made yet. */
+/** Returns the newest key, or undefined if there is none. */
 export async function selectKey(sql: Sql | TransactionSql): Promise<SigningKeyRow | undefined> {
   const [row] = await sql<SigningKeyRow[]>`
     select id, public_key, private_key from ledger_signing_key
@@ -15,7 +15,7 @@ export async function selectKey(sql: Sql | TransactionSql): Promise<SigningKeyRo
   return row
 }
 
-/** Returns the key that is there already, or the one given. */
+/** Inserts the key unless one exists. Returns the stored key. */
 export async function insertKeyOnce(sql: Sql, key: SigningKeyRow): Promise<SigningKeyRow> {
   return await sql.begin(async (transaction) => {
     await transaction`lock table ledger_signing_key in exclusive mode`
@@ -63,7 +63,7 @@ export async function insertCheckpoint(
       ${row.signature}, ${row.key_id})`
 }
 
-/** The newest checkpoint; undefined when none was written. */
+/** Returns the newest checkpoint, or undefined if there is none. */
 export async function selectLastCheckpoint(sql: Sql): Promise<BooksCheckpointRow | undefined> {
   const [row] = await sql<BooksCheckpointRow[]>`
     select block, created_at, key_id, statement from ledger_checkpoint order by id desc limit 1`

@@ -1,4 +1,4 @@
-/** A signed statement about the books: what it says, and whether it was signed. */
+/** Signed statements about the books: format, signature and parsing. */
 import { createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
 import { OperatorError } from '../../lib/operator-error.ts'
 import { sha256 } from './canonical.ts'
@@ -12,31 +12,31 @@ export interface Anchor {
 
 export interface Statement {
   readonly format: typeof STATEMENT_FORMAT
-  /** The version of Tributary that wrote it. */
+  /** The Tributary version that wrote it. */
   readonly version: string
-  /** By the database's clock. */
+  /** The database's time. */
   readonly created_at: string
-  /** The head of the chain: everything up to it is covered. */
+  /** The head of the chain: all entries up to it are covered. */
   readonly block: number
   readonly hash: string
   readonly last_entry: string
   readonly entries: string
-  /** Decimals by currency and ledger account: what all entries together have moved. */
+  /** Decimal sums of all entries, by currency and ledger account. */
   readonly totals: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Earlier blocks, so that an older state is recognised and a difference can be narrowed down. */
+  /** Hashes of earlier blocks, to recognise an older state and to narrow down a difference. */
   readonly anchors: readonly Anchor[]
   readonly key_id: string
 }
 
 export interface SignedStatement {
   readonly statement: Statement
-  /** Ed25519 over the statement as JSON with sorted names and no blanks; base64. */
+  /** Ed25519 signature over the statement as JSON with sorted names and no whitespace; base64. */
   readonly signature: string
   /** SubjectPublicKeyInfo; base64. */
   readonly public_key: string
 }
 
-/** Keeps these signatures apart from any other use of the key. */
+/** Domain separation from any other use of the key. */
 const PURPOSE = 'tributary checkpoint 1\n'
 
 export function signStatement(
@@ -47,12 +47,12 @@ export function signStatement(
   return { statement, signature, public_key: encodeKey(keys.publicKey).toString('base64') }
 }
 
-/** Whether the holder of this key signed exactly this statement. */
+/** Returns true if the holder of this key signed exactly this statement. */
 export function isSignedBy({ statement, signature }: SignedStatement, key: KeyObject): boolean {
   return verify(null, toSigned(statement), key, Buffer.from(signature, 'base64'))
 }
 
-/** The first 16 hexadecimal digits of the SHA-256 of the key. */
+/** Returns the first 16 hexadecimal digits of the SHA-256 of the key. */
 export function keyIdOf(key: KeyObject): string {
   return sha256(encodeKey(key)).toString('hex').slice(0, 16)
 }
@@ -61,7 +61,7 @@ export function encodeKey(key: KeyObject): Buffer {
   return key.export({ type: 'spki', format: 'der' })
 }
 
-/** Reads a file of ours. Throws OperatorError when it is not one. */
+/** Parses a checkpoint file. Throws OperatorError if it is not one. */
 export function readSignedStatement(text: string): SignedStatement {
   let value: unknown
   try {
@@ -75,7 +75,7 @@ export function readSignedStatement(text: string): SignedStatement {
   throw new OperatorError(`the checkpoint has format ${format}, this version reads 1`)
 }
 
-/** PEM, as `checkpoint public-key` prints it. Throws OperatorError for anything else. */
+/** Parses PEM as printed by `checkpoint public-key`. Throws OperatorError for anything else. */
 export function readPublicKey(text: string): KeyObject {
   try {
     const key = createPublicKey(text)
@@ -86,7 +86,7 @@ export function readPublicKey(text: string): KeyObject {
   throw new OperatorError('the public key is not an Ed25519 key')
 }
 
-/** Throws OperatorError when the statement names no key that can be read. */
+/** Throws OperatorError if the statement contains no readable key. */
 export function readOwnKey({ public_key }: SignedStatement): KeyObject {
   const pem = `-----BEGIN PUBLIC KEY-----\n${public_key}\n-----END PUBLIC KEY-----\n`
   return readPublicKey(pem)
@@ -96,7 +96,7 @@ function toSigned(statement: Statement): Buffer {
   return Buffer.from(PURPOSE + toCanonicalJson(statement))
 }
 
-/** JSON without blanks, the names of each object in the order of their code units. */
+/** Returns JSON without whitespace, with the names of each object sorted by code units. */
 function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`
   if (!isRecord(value)) return JSON.stringify(value)

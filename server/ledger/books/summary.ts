@@ -1,10 +1,10 @@
-/** What people are shown of the sealed books. */
+/** Summaries of the sealed books for display. */
 import type { Sql } from 'postgres'
 import { selectHead } from './seal-store.ts'
 import type { Statement } from './statement.ts'
 import { selectLastCheckpoint } from './statement-store.ts'
 
-/** The newest checkpoint that was written; null when none was. */
+/** Returns the newest checkpoint, or null if there is none. */
 export async function readCheckpointSummary(sql: Sql) {
   const row = await selectLastCheckpoint(sql)
   if (!row) return null
@@ -12,7 +12,7 @@ export async function readCheckpointSummary(sql: Sql) {
   return { at: row.created_at.toISOString(), block, hash, entries, key_id: row.key_id }
 }
 
-/** The newest block; null when nothing was sealed yet. */
+/** Returns the newest block, or null if there is none. */
 export async function readSealedSummary(sql: Sql) {
   const head = await selectHead(sql)
   if (!head) return null

@@ -1,7 +1,7 @@
-/** What entries have moved: nano-units by currency and ledger account. */
+/** Sums of entries: nano-units by currency and ledger account. */
 export interface EntryTotals {
   add(entry: TotalledEntry): void
-  /** As a block keeps it: JSON without blanks, names in the order of their bytes. */
+  /** Returns the form stored in a block: JSON without whitespace, names sorted by bytes. */
   toString(): string
 }
 
@@ -39,7 +39,7 @@ function write<T>(values: ReadonlyMap<string, T>, show: (value: T) => string): s
   return `{${members.join(',')}}`
 }
 
-/** Reads what a block keeps. Throws when it is not that. */
+/** Parses the totals of a block. Throws if they are malformed. */
 export function readTotals(text: string): Record<string, Record<string, bigint>> {
   const currencies: Record<string, Record<string, string>> = JSON.parse(text)
   return Object.fromEntries(

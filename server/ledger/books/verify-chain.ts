@@ -1,8 +1,8 @@
 /**
- * Verifies that entries are what the blocks were sealed over: first the blocks among themselves,
- * then every entry against its block, and only for blocks that differ which entries do. Rows may
- * come in any order; memory grows with the number of blocks (80 bytes each) and with the entries
- * of blocks that are not complete yet (40 bytes each).
+ * Verifies the entries against the blocks: first the links between blocks, then every entry against
+ * its block, and, only for blocks that differ, which entries differ. Rows may come in any order;
+ * memory grows with the number of blocks (80 bytes each) and the entries of incomplete blocks (40
+ * bytes each).
  */
 
 import { digestEntry } from './canonical.ts'
@@ -13,26 +13,26 @@ import { describeDifferences } from './describe-differences.ts'
 import { createTotals } from './totals.ts'
 
 export interface ChainReport {
-  /** In words, at most 20 or so; empty when every sealed entry is as it was when it was sealed. */
+  /** For display, about 20 at most; empty if every sealed entry is unchanged. */
   readonly problems: readonly string[]
-  /** The number of the last block; 0 when there is none. */
+  /** The number of the last block; 0 if there is none. */
   readonly blocks: number
   readonly entries: bigint
   /** Entries that no block covers yet. */
   readonly unsealed: bigint
-  /** When the last block was sealed; undefined when there is none. */
+  /** The time of the last block; undefined if there is none. */
   readonly sealedAt: string | undefined
-  /** The stored hash of a block, which the report's problems say whether to believe. */
+  /** Returns the stored hash of a block; it can only be trusted if there are no problems. */
   hashOf(number: number): Buffer | undefined
   uptoOf(number: number): bigint | undefined
-  /** Totals of the entries, at the block asked for and at the last one. */
+  /** Sums of the entries up to the requested block, and up to the last one. */
   readonly totalsAtBlock: string
   readonly totals: string
 }
 
 const BROKEN_SHOWN = 10
 
-/** `atBlock` is the block up to which totals are wanted besides those of the whole chain. */
+/** `atBlock` is a block up to which totals are also computed, besides those of the whole chain. */
 export async function verifyChain(source: ChainSource, atBlock = 0): Promise<ChainReport> {
   const index = await indexBlocks(source.blocks())
   const upto = index.uptoOf(atBlock) ?? 0n
@@ -52,7 +52,7 @@ export async function verifyChain(source: ChainSource, atBlock = 0): Promise<Cha
     collector.add(entry.id, digestEntry(entry))
   }
   const problems = [...index.problems, ...judgeTotals(index, totals.toString(), collector)]
-  problems.push(...collector.outside.map((id) => `entry ${id} lies in no block: it was inserted`))
+  problems.push(...collector.outside.map((id) => `entry ${id} is in no block: it was inserted`))
   const broken = collector.broken().slice(0, BROKEN_SHOWN)
   problems.push(...(await describeDifferences(source, index, broken)))
   const more = collector.broken().length - broken.length
@@ -70,7 +70,7 @@ export async function verifyChain(source: ChainSource, atBlock = 0): Promise<Cha
   }
 }
 
-/** When single entries differ, the sums do too, and that says nothing new. */
+/** Returns a mismatch of the totals, unless differing entries already explain it. */
 function judgeTotals(index: ChainIndex, found: string, collector: Collector): string[] {
   const isToldAlready =
     index.problems.length > 0 || collector.outside.length > 0 || collector.broken().length > 0

@@ -1,4 +1,4 @@
-/** Writes a signed statement about everything that was committed before it. */
+/** Writes a signed statement about everything committed before it. */
 import type { Sql } from 'postgres'
 import { formatAmount } from '../../lib/money.ts'
 import { OperatorError } from '../../lib/operator-error.ts'
@@ -10,10 +10,10 @@ import { type SignedStatement, STATEMENT_FORMAT, signStatement } from './stateme
 import { insertCheckpoint, readDatabaseTime } from './statement-store.ts'
 import { readTotals } from './totals.ts'
 
-/** Anchors are spread evenly over the chain, so that a difference lies in 1% of it. */
+/** Anchors are spread evenly, so that a difference can be narrowed down to 1% of the chain. */
 const ANCHORS = 100
 
-/** Throws OperatorError when nothing was booked yet. */
+/** Throws OperatorError if the ledger has no entries yet. */
 export async function writeCheckpoint(
   sql: Sql,
   box: SecretBox,
@@ -21,7 +21,7 @@ export async function writeCheckpoint(
 ): Promise<SignedStatement> {
   await sealEverything(sql)
   const head = await selectHead(sql)
-  if (!head) throw new OperatorError('nothing was booked yet: there is nothing to state')
+  if (!head) throw new OperatorError('the ledger has no entries yet: there is nothing to sign')
   const key = await openSigningKey(sql, box)
   const createdAt = await readDatabaseTime(sql)
   const hashes = await selectHashes(sql, chooseAnchors(head.number))
@@ -50,7 +50,7 @@ export async function writeCheckpoint(
   return signed
 }
 
-/** Earlier blocks: the first one, and others at even distances. */
+/** Returns the first block and further ones at even distances. */
 function chooseAnchors(head: bigint): bigint[] {
   const count = BigInt(ANCHORS)
   const places = Array.from({ length: ANCHORS }, (_, place) => (head * BigInt(place)) / count)

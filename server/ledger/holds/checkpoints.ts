@@ -1,6 +1,6 @@
 /**
- * Once a second, what every running call would owe now is written down in one statement. If this
- * process dies, the sweeper charges that instead of guessing.
+ * Stores the current charge of every running call once a second, in one statement. If this process
+ * dies, the sweeper charges that amount.
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
@@ -8,7 +8,7 @@ import type { Nanos } from '../../lib/money.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
 const INTERVAL_MS = 1_000
-/** A short call is over before its first checkpoint: noting it would only cost. */
+/** Shorter calls usually end before a checkpoint would matter. */
 const MIN_AGE_MS = 200
 
 export interface Checkpoint {

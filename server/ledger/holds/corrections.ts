@@ -1,7 +1,7 @@
 /**
- * Settlements of calls that were closed meanwhile for a process taken for dead. The difference to
- * what was charged then is posted once. They come after outages, so each is a statement of its own,
- * repeated until it is in, and no account waits for another one.
+ * Settles calls whose holds were closed as lost. The difference to the earlier charge is posted
+ * once. Corrections follow outages, so each is a separate statement, retried until committed, and
+ * accounts do not wait for each other.
  */
 import type { Sql } from 'postgres'
 import { createSerialQueues } from '../../lib/queues/serial-queues.ts'
@@ -12,7 +12,7 @@ import type { SettleRow, SettleVerdict } from '../store.ts'
 const AT_ONCE = 2
 
 export interface Corrections {
-  /** Resolves when it is committed: corrected, or why there was nothing to put right. */
+  /** Resolves when committed: `corrected`, or the reason why there was nothing to correct. */
   add(row: SettleRow): Promise<SettleVerdict>
   flushed(): Promise<void>
   size(): number
@@ -37,7 +37,10 @@ export function createCorrections(options: {
         resolve(await correctLost(sql, row))
       } catch (error) {
         if (isUnavailable(error)) return { left: items.slice(index), stays: true }
-        log.error({ hold_id: row.hold_id, error }, 'a correction was refused: posting its amount')
+        log.error(
+          { hold_id: row.hold_id, error },
+          'correction refused: posting its amount without details',
+        )
         const bare = { lines: [], attempts: [], error: null, review: true }
         const rest = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
         const posted = await correctLost(sql, rest).catch(() => undefined)

@@ -1,7 +1,7 @@
 /**
- * How holds of this process end, and what it says where an end is not the usual one: a hold that
- * was closed meanwhile is put right, one that may or may not have been taken is given back, and
- * every verdict that should not be is logged with its amount and counted.
+ * Ends the holds of this process and handles unusual outcomes: a hold closed in the meantime is
+ * corrected, a hold of unknown outcome is released, and unexpected verdicts are logged with their
+ * amounts and counted.
  */
 import { formatAmount, type Nanos } from '../../lib/money.ts'
 import type { Continuity } from '../leases/continuity.ts'
@@ -13,10 +13,12 @@ import type { SettleRow, SettleVerdict } from '../store.ts'
 import type { Corrections } from './corrections.ts'
 import type { Hold } from './hold.ts'
 
-/** After this no statement of ours can still be running on the server, and its deadline is over. */
+/**
+ * After this time no statement of this process can still be running, and its deadline has passed.
+ */
 const ABANDONED_AFTER_MS = 10_000
 
-/** What the ledger answered that is not the usual: counted, besides being logged. */
+/** Called with each unexpected verdict of the ledger, to count it. */
 export type LedgerSurprise = (operation: 'hold' | 'settlement', verdict: string) => void
 
 type Named = Pick<HoldRequest, 'requestId' | 'accountId'>
@@ -27,7 +29,7 @@ export interface Endings {
   /** True from the request for a hold until its end is committed. */
   isOwn(holdId: string): boolean
   settle(closing: Hold, settlement: Settlement): Promise<SettleVerdict>
-  /** A hold of unknown outcome may have been committed: it is closed once that is certain. */
+  /** Releases a hold of unknown outcome once its statement can no longer commit. */
   abandon(holdId: string, request: HoldRequest): void
   note(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
 }
@@ -43,7 +45,7 @@ export function createEndings(options: {
   const { moves, settlements, corrections, log } = options
   const owned = new Set<string>()
 
-  /** Closes a hold; one that was closed as lost meanwhile is put right. */
+  /** Closes a hold; corrects one that was closed as lost in the meantime. */
   async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
     const verdict = await closed
     return verdict === 'already' ? await corrections.add(row) : verdict
@@ -53,9 +55,10 @@ export function createEndings(options: {
     options.onSurprise?.(operation, verdict)
     const amount = formatAmount(nanos ?? 0n)
     const fields = { request_id: requestId, account_id: accountId, verdict, amount }
-    if (operation === 'hold') log.warn(fields, 'a hold was late, or is not as it was left')
-    else if (verdict === 'corrected') log.warn(fields, 'a call taken for lost was put right')
-    else log.error(fields, 'a settlement found its hold closed or unknown')
+    if (operation === 'hold') log.warn(fields, 'unexpected outcome of a hold')
+    else if (verdict === 'corrected')
+      log.warn(fields, 'corrected the charge of a call that had been closed as lost')
+    else log.error(fields, 'settlement of a hold that is already closed or unknown')
   }
 
   async function release(holdId: string, request: HoldRequest): Promise<void> {
@@ -66,7 +69,10 @@ export function createEndings(options: {
       const verdict = await end(row, settlements.add(row))
       if (verdict !== 'closed') note('hold', verdict, request, request.amountNanos)
     } catch (error) {
-      log.error({ hold_id: holdId, error }, 'an abandoned hold is left to the search for strays')
+      log.error(
+        { hold_id: holdId, error },
+        'releasing an abandoned hold failed, left to the periodic check',
+      )
     } finally {
       owned.delete(holdId)
     }
@@ -86,7 +92,7 @@ export function createEndings(options: {
       owned.delete(closing.id)
       if (verdict === 'closed') return verdict
       note('settlement', verdict, closing, settlement.chargeNanos)
-      // It was acknowledged once: only an earlier state of the database lacks it.
+      // The hold was acknowledged, so only an earlier state of the database can lack it.
       if (verdict === 'unknown') options.continuity?.lost(closing.id)
       return verdict
     },

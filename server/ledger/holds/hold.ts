@@ -1,6 +1,6 @@
 /**
- * A hold: money frozen for one call. It comes only out of the ledger, and a wire to an upstream
- * opens only with one, so a call that bypasses billing neither compiles nor runs.
+ * A hold: money reserved for one call. Only the ledger creates holds, and a connection to an
+ * upstream requires one, so a call that bypasses billing neither compiles nor runs.
  */
 import type { Nanos } from '../../lib/money.ts'
 
@@ -16,19 +16,19 @@ export interface Hold {
 
 const open = new WeakSet<object>()
 
-/** For the ledger alone: turns a committed row into the token that opens wires. */
+/** Turns a committed row into the token that opens connections. Called only by the ledger. */
 export function admitHold(row: Omit<Hold, typeof genuine>): Hold {
   const hold = Object.freeze({ ...row }) as Hold
   open.add(hold)
   return hold
 }
 
-/** For the ledger alone: a closed hold opens no further wire. */
+/** Prevents a closed hold from opening further connections. Called only by the ledger. */
 export function retireHold(hold: Hold): void {
   open.delete(hold)
 }
 
-/** True for a hold that this process took and has not closed. */
+/** Returns true for a hold that this process took and has not closed. */
 export function isOpenHold(hold: Hold): boolean {
   return open.has(hold)
 }

@@ -1,6 +1,6 @@
 /**
- * Holds in the database that are this process's own and that it knows nothing of: whatever stranded
- * them, nobody will ever settle them, so they are given back.
+ * Releases holds that belong to this process but to none of its calls, which nothing else would
+ * settle.
  */
 import type { Sql } from 'postgres'
 import type { Continuity } from '../leases/continuity.ts'
@@ -20,7 +20,7 @@ export interface Strays {
 export function startStrays(options: {
   readonly sql: Sql
   readonly ownerId: string
-  /** True for holds that a call of this process has, or is about to take or to close. */
+  /** True for holds that a call of this process has, or is about to take or close. */
   readonly isOwn: (holdId: string) => boolean
   readonly release: (row: SettleRow) => Promise<SettleVerdict>
   readonly continuity?: Continuity
@@ -48,7 +48,7 @@ export function startStrays(options: {
     if (isTurn) return
     isTurn = true
     releaseStrays()
-      .catch((error: unknown) => log.warn({ error }, 'the search for strays failed'))
+      .catch((error: unknown) => log.warn({ error }, 'the check for holds without a call failed'))
       .finally(() => {
         isTurn = false
       })

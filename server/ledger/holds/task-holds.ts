@@ -1,6 +1,6 @@
 /**
- * Holds of tasks. They are taken and closed inside the transaction that changes the task, and they
- * belong to no process: whoever holds the task's lease may send for it.
+ * Holds of tasks. They are taken and closed in the transaction that changes the task, and belong to
+ * no process: the holder of the task's lease may send requests under them.
  */
 import type { TransactionSql } from 'postgres'
 import { holdIdOf } from '../../lib/ids.ts'
@@ -16,7 +16,7 @@ export type TaskHoldResult =
   | { readonly holdId: string }
   | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
 
-/** Freezes money for a task, in the transaction that creates the task. */
+/** Places a hold for a task, in the transaction that creates the task. */
 export async function holdForTask(
   transaction: TransactionSql,
   taskId: string,
@@ -29,7 +29,7 @@ export async function holdForTask(
   return verdict === 'held' || verdict === 'already' ? { holdId: id } : { refused: verdict }
 }
 
-/** The token that opens wires for a task: its hold is open as long as the task is. */
+/** Returns the token that opens connections for a task: its hold is open as long as the task is. */
 export function admitTaskHold(row: {
   readonly id: string
   readonly requestId: string
@@ -40,9 +40,9 @@ export function admitTaskHold(row: {
 }
 
 /**
- * Closes a task's hold, in the transaction that ends the task. Throws when it was closed before:
- * the caller's compare-and-set on the task makes that impossible, so the transaction must not
- * commit. An Idempotency-Key whose request never got an answer is free again if nothing is charged.
+ * Closes a task's hold, in the transaction that ends the task. Throws if it was closed before: the
+ * caller's compare-and-set on the task rules that out, so the transaction must not commit. Without
+ * a charge, an Idempotency-Key without an answer becomes free again.
  */
 export async function settleTask(
   transaction: TransactionSql,

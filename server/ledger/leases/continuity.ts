@@ -1,21 +1,21 @@
 /**
- * Notices a database that is not the one this process has worked with: restored to an earlier state
- * under it, or a replica promoted that had not heard of everything. What it then says about money
- * is wrong, so no paid work is taken until an operator has looked and started the process again.
+ * Detects a database that is not in the state this process has seen: restored to an earlier state,
+ * or a replica promoted without the latest writes. Its balances are then wrong, so no paid work is
+ * accepted until an operator has checked it and restarted the process.
  */
 import type { Log } from '../../lib/log.ts'
 import type { Renewal } from './owner-store.ts'
 
 export interface Continuity {
-  /** Why no paid work may be taken, or undefined. Once said it stays. */
+  /** Returns the reason to refuse paid work, or undefined. Once set, it stays. */
   broken(): string | undefined
-  /** Compares a renewal of the lease with those before it. */
+  /** Compares a renewal of the lease with the previous one. */
   see(renewal: Renewal): void
-  /** A hold that the database has acknowledged is not there any more. */
+  /** Reports that the database no longer has a hold that it acknowledged. */
   lost(holdId: string): void
 }
 
-const REASON = 'the database went back to an earlier state: check it, then restart the gateway'
+const REASON = 'the database returned to an earlier state: check it, then restart the gateway'
 
 /** `onBroken` is called once. */
 export function createContinuity(options: {
@@ -30,8 +30,8 @@ export function createContinuity(options: {
     reason = REASON
     options.log.error(
       fields,
-      'the database went back to an earlier state: it lacks what it had acknowledged to this ' +
-        'process. No paid work is taken until it was checked and the gateway restarted',
+      'the database returned to an earlier state: it lacks writes that it acknowledged to this ' +
+        'process. No paid work is accepted until it is checked and the gateway restarted',
     )
     options.onBroken?.()
   }

@@ -1,15 +1,15 @@
 /**
- * The database's clock as this process knows it: learned from each renewal of the lease, carried on
- * by a clock that nobody sets. Deadlines are told in it, so that no two clocks have to agree.
+ * Estimates the database's clock: sampled at each renewal of the lease and extrapolated with a
+ * monotonic clock. Deadlines use this time, so that clocks need not agree.
  */
 export interface DatabaseClock {
-  /** `at` was read by the database between the two times of our own, in milliseconds. */
+  /** `at` is the database's time, read between the two local times, in milliseconds. */
   note(at: Date, askedMs: number, answeredMs: number): void
-  /** The database's time now; undefined before it was ever read. */
+  /** Returns the estimated database time, or undefined before the first sample. */
   now(): Date | undefined
 }
 
-/** A slower answer says too little about when the clock was read. */
+/** A slower response is too imprecise a sample. */
 const ROUND_TRIP_MS_MAX = 1_000
 
 export function createDatabaseClock(nowMs: () => number): DatabaseClock {

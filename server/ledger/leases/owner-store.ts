@@ -1,20 +1,20 @@
-/** The SQL of processes' leases, and of what is closed when one of them is dead. */
+/** SQL of process leases and of closing the calls of dead processes. */
 import type { Sql } from 'postgres'
 
 export interface LeaseTimes {
   readonly leaseSeconds: number
-  /** The longest gap between two renewals that still counts as steady. */
+  /** The longest gap between two renewals that still counts as continuous. */
   readonly patienceSeconds: number
-  /** After so long without a word a process has ended its calls by itself. */
+  /** A process that has been unreachable for this long has ended its calls itself. */
   readonly quietSeconds: number
 }
 
 export interface Renewal {
-  /** The database's clock. */
+  /** The database's time. */
   readonly at: Date
-  /** How often this lease has been renewed. */
+  /** Number of renewals of this lease. */
   readonly renewed: bigint
-  /** The newest entry of the ledger; 0 before the first. */
+  /** The id of the newest ledger entry; 0 before the first. */
   readonly newest_entry: bigint
 }
 
@@ -38,7 +38,7 @@ export async function endLease(sql: Sql, ownerId: string): Promise<void> {
     where id = ${ownerId}`
 }
 
-/** Declares every other process dead: true on an embedded database, which has one owner. */
+/** Ends every other process's lease, on a database that only one process can use. */
 export async function endOtherLeases(sql: Sql, ownerId: string): Promise<void> {
   await sql`
     insert into owner (id, lease_until)
@@ -51,7 +51,7 @@ export async function endOtherLeases(sql: Sql, ownerId: string): Promise<void> {
     where id <> ${ownerId} and ended_at is null`
 }
 
-/** How many processes hold a live lease; at least 1. */
+/** Returns the number of processes with a live lease; at least 1. */
 export async function countLiveOwners(sql: Sql): Promise<number> {
   const [row] = await sql<{ live: number }[]>`
     select greatest(count(*), 1)::int as live from owner where lease_until > clock_timestamp()`
@@ -89,7 +89,7 @@ export function findOwnHolds(sql: Sql, ownerId: string, seconds: number): Promis
       and h.created_at < clock_timestamp() - make_interval(secs => ${seconds})`
 }
 
-/** Drops leases that ended long ago and Idempotency-Keys older than their 24 hours. */
+/** Deletes leases that ended over 24 hours ago and expired Idempotency-Keys. */
 export async function dropExpired(sql: Sql): Promise<void> {
   await sql`
     delete from owner o where o.lease_until < clock_timestamp() - interval '24 hours'

@@ -1,8 +1,8 @@
 /**
- * Every process holds a lease while it lives; whoever notices that one ran out closes the calls
- * that died with it: charged up to the last checkpoint, released where there is none. The statement
- * that closes decides who is dead, see ledger_sweep: never this process itself, and nobody on the
- * word of a process that could not reach the database either.
+ * Holds this process's lease and closes the calls of processes whose lease expired: charged up to
+ * the last checkpoint, released if there is none. The closing statement decides which processes are
+ * dead, see ledger_sweep: never this one, and none if the sweeping process could not reach the
+ * database either.
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
@@ -22,9 +22,9 @@ import {
 export interface SweeperOptions {
   readonly sql: Sql
   readonly ownerId: string
-  /** Where this process can be found, for people who read the table. */
+  /** The address of this process, for operators who read the table. */
   readonly address: string
-  /** True when no other process can be alive on this database. */
+  /** True if no other process can be using this database. */
   readonly sole: boolean
   readonly renewMs: number
   readonly leaseSeconds: number
@@ -33,17 +33,17 @@ export interface SweeperOptions {
   readonly clock?: DatabaseClock
   readonly continuity?: Continuity
   /**
-   * The database has not been reached for so long that nobody knows whether what runs here will
-   * ever be charged. Called at each failed renewal from then on.
+   * Called at each failed renewal once the database has been unreachable for `adriftMs`: running
+   * calls might never be charged.
    */
   readonly onAdrift?: () => void
   readonly log: Pick<Log, 'info' | 'warn'>
 }
 
 export interface Sweeper {
-  /** Live processes on this database at the last renewal; at least 1. */
+  /** Returns the number of live processes at the last renewal; at least 1. */
   liveOwners(): number
-  /** Closes orphaned holds now. Returns how many. */
+  /** Closes abandoned holds now. Returns their number. */
   sweep(): Promise<number>
   stop(): Promise<void>
 }
@@ -53,10 +53,10 @@ const RETRY_MS = 1_000
 /** Once it has ended its calls by itself, a process is given this long to be through with it. */
 const THROUGH_SECONDS = 60
 const BATCH = 500
-/** Expired rows are dropped once in this many sweeps. */
+/** Expired rows are deleted in one of this many sweeps. */
 const DROP_EVERY = 60
 
-/** Registers this process's lease and starts to renew it and to sweep after others. */
+/** Registers this process's lease and starts to renew it and to sweep. */
 export async function startSweeper(options: SweeperOptions): Promise<Sweeper> {
   const sweeper = new LeasedSweeper(options)
   await sweeper.start()
@@ -85,7 +85,7 @@ class LeasedSweeper implements Sweeper {
     const { sql, ownerId, sole, renewMs } = this.options
     await this.renew()
     if (sole) await endOtherLeases(sql, ownerId)
-    // What died just before this start is over a second old by the first turn.
+    // The delay covers processes that died just before this start.
     this.timers = [setInterval(this.turn, renewMs), setTimeout(this.turn, 1_200)]
     for (const timer of this.timers) timer.unref()
   }
@@ -94,7 +94,7 @@ class LeasedSweeper implements Sweeper {
 
   async sweep(): Promise<number> {
     const { sql, ownerId, continuity, log } = this.options
-    // A database that lacks what it acknowledged says nothing about who is alive.
+    // A database that lost acknowledged writes cannot tell which processes are alive.
     if (continuity?.broken() !== undefined) return 0
     let all = 0
     let chargedNanos = 0n
@@ -127,7 +127,7 @@ class LeasedSweeper implements Sweeper {
     this.live = sole ? 1 : await countLiveOwners(sql)
   }
 
-  /** First the sign of our own life, then what others have left behind. */
+  /** Renews the lease, then sweeps. */
   private readonly turn = async (): Promise<void> => {
     if (this.stopped || this.isRenewing) return
     this.isRenewing = true
@@ -139,7 +139,7 @@ class LeasedSweeper implements Sweeper {
     if (!renewed || this.isSweeping || this.stopped) return
     this.isSweeping = true
     await this.sweep().catch((error: unknown) => {
-      this.options.log.warn({ error }, 'sweeping failed, will be repeated')
+      this.options.log.warn({ error }, 'sweeping failed, will retry')
     })
     this.isSweeping = false
   }
@@ -148,7 +148,7 @@ class LeasedSweeper implements Sweeper {
     const { log, adriftMs, onAdrift } = this.options
     const nowMs = performance.now()
     this.failingSinceMs ??= nowMs
-    log.warn({ error }, 'renewing the lease failed, will be repeated')
+    log.warn({ error }, 'renewing the lease failed, will retry')
     if (nowMs - this.failingSinceMs >= adriftMs) onAdrift?.()
     setTimeout(this.turn, RETRY_MS).unref()
     return false

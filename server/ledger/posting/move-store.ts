@@ -1,6 +1,6 @@
 /**
- * The statements that move money for calls: a batch travels as arrays, one for each field, and the
- * database answers only with what did not go as asked.
+ * SQL that moves money for calls: a batch is sent as arrays, one per field, and only deviating
+ * outcomes are returned.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { stringifyStorable } from '../../lib/text/well-formed.ts'
@@ -8,12 +8,12 @@ import type { HoldRow, HoldVerdict, SettleRow, SettleVerdict } from '../store.ts
 
 type Client = Sql | TransactionSql
 
-/** What became of each of a batch, by the id of its hold. */
+/** The outcome of each item of a batch, by hold id. */
 export interface Verdicts<Verdict> {
   get(id: string): Verdict | undefined
 }
 
-/** Pairs of id and verdict. */
+/** Alternating ids and verdicts. */
 interface TakeAnswer {
   readonly not_taken: readonly string[]
 }
@@ -23,8 +23,8 @@ interface CloseAnswer {
 }
 
 /**
- * Takes holds in one statement. Returns the verdict by hold id: `late` for all of them when the
- * database gets to it after `deadline`, by its own clock.
+ * Takes holds in one statement. Returns the verdicts by hold id: `late` for all if the database
+ * reaches the statement after `deadline`, by its own clock.
  */
 export async function takeHolds(
   sql: Client,
@@ -35,7 +35,7 @@ export async function takeHolds(
   return readTaken(answer)
 }
 
-/** Closes holds and writes their consumption records in one statement. */
+/** Closes holds and writes their usage records in one statement. */
 export async function closeHolds(
   sql: Client,
   ended: readonly SettleRow[],
@@ -44,7 +44,7 @@ export async function closeHolds(
   return readClosed(answer)
 }
 
-/** Closes what has ended and then takes what begins, in one statement and under one commit. */
+/** Closes ended holds, then takes new ones, in one statement and one commit. */
 export async function move(
   sql: Client,
   ended: readonly SettleRow[],
@@ -90,7 +90,9 @@ function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow
     ${before.map((row) => row.account_id)}::text[])`
 }
 
-/** Which of these accounts nobody has locked: the others would hold up a whole batch. */
+/**
+ * Returns those accounts that no transaction has locked; a locked one would delay a whole batch.
+ */
 export async function findUnlocked(
   sql: Sql,
   accountIds: readonly string[],
@@ -101,7 +103,7 @@ export async function findUnlocked(
   return new Set(rows.map((row) => row.account_id))
 }
 
-/** Posts the difference to what a lost call was charged, once; see ledger_correct. */
+/** Posts the difference to the charge of a lost call, once; see ledger_correct. */
 export async function correctLost(sql: Sql, row: SettleRow): Promise<SettleVerdict> {
   const [answer] = await sql<{ verdict: SettleVerdict }[]>`
     select ledger_correct(${row.hold_id}, ${row.charge}::bigint, ${row.status}, ${row.basis},
@@ -116,13 +118,13 @@ function describe({ lines, attempts, answer }: SettleRow) {
 }
 
 function readTaken(answer: TakeAnswer | undefined): Verdicts<HoldVerdict> {
-  if (!answer) throw new Error('the ledger gave no answer')
+  if (!answer) throw new Error('the ledger returned no result')
   const refused = readPairs(answer.not_taken)
   return { get: (id) => (refused.get(id) as HoldVerdict | undefined) ?? 'held' }
 }
 
 function readClosed(answer: CloseAnswer | undefined): Verdicts<SettleVerdict> {
-  if (!answer) throw new Error('the ledger gave no answer')
+  if (!answer) throw new Error('the ledger returned no result')
   const refused = readPairs(answer.not_closed)
   return { get: (id) => (refused.get(id) as SettleVerdict | undefined) ?? 'closed' }
 }

@@ -1,8 +1,8 @@
 /**
- * The way of calls' money into the database: what has ended and what begins at the same moment
- * shares one statement, its locks and its commit. A settlement that does not get through here goes
- * on to `settlements`, which repeats it until it is in; a hold is refused instead. An account that
- * somebody has locked leaves the batch for a lane of its own, so that it delays nobody else.
+ * Sends holds and settlements to the database: those of the same moment share one statement, its
+ * locks and its commit. A settlement that fails here passes to `settlements`, which retries it
+ * until it is committed; a hold is refused. An account locked by another transaction moves to a
+ * queue of its own, so that it delays no other.
  */
 import type { Sql } from 'postgres'
 import { isLocked } from '../../database/unavailable.ts'
@@ -17,21 +17,23 @@ const NONE_TAKEN: Promise<Verdicts<HoldVerdict>> = Promise.resolve(new Map())
 
 /** Holds and settlements together. */
 const BATCH_LIMIT = 1_000
-/** A caller is told within this time that the database is away. */
+/** A caller is refused after this time if the database does not respond. */
 const HOLD_TIMEOUT_MS = 2_000
-/** The database refuses a batch of holds that it gets to later than this after it was sent. */
+/** The database refuses a batch of holds that it reaches later than this after sending. */
 const HOLD_DEADLINE_MS = 3_000
-/** Locked accounts that are tried at the same time: the pool is for everybody. */
+/** Locked accounts tried concurrently; bounded because they share the connection pool. */
 const LANES_AT_ONCE = 2
-/** A caller waits for its hold, so a locked account is tried again soon. */
+/** Callers wait for their hold, so a locked account is retried soon. */
 const LANE_PAUSE_MS_MAX = 400
 
 export interface Moves {
-  /** Rejects with `QueueFull`, with `unavailable` after two seconds, or as the database refuses. */
+  /**
+   * Rejects with `QueueFull`, with `unavailable` after two seconds, or with the database's error.
+   */
   take(row: HoldRow): Promise<HoldVerdict>
   /** Resolves when the settlement is committed. */
   close(row: SettleRow): Promise<SettleVerdict>
-  /** Resolves when what was queued before is through, or handed on to be repeated. */
+  /** Resolves when everything queued before is committed or handed over for retries. */
   flushed(): Promise<void>
   size(): number
 }
@@ -55,7 +57,7 @@ interface Options {
   readonly isUnavailable: (error: unknown) => boolean
   /** Takes over a settlement whose statement failed. */
   readonly repeat: (row: SettleRow) => Promise<SettleVerdict>
-  /** The database's clock, as far as it is known. */
+  /** Returns the estimated database time, if known. */
   readonly databaseNow: () => Date | undefined
   readonly holdQueueMax: number
   readonly settleQueueMax: number
@@ -125,7 +127,7 @@ class BatchedMoves implements Moves {
     return true
   }
 
-  /** Sends one statement and answers its items. Returns those that somebody's lock stopped. */
+  /** Sends one statement and resolves its items. Returns those blocked by a lock. */
   private async exchange(items: readonly Item[]): Promise<readonly Item[]> {
     if (items.length === 0) return []
     const ending = items.filter((item) => 'ended' in item)
@@ -158,7 +160,7 @@ class BatchedMoves implements Moves {
     return locked
   }
 
-  /** Locked accounts go on alone; what stood beside them is sent once more without them. */
+  /** Moves locked accounts to queues of their own and sends the others again. */
   private async narrow(items: readonly Item[]): Promise<void> {
     const accounts = [...new Set(items.map(accountOf))]
     const free = await withinTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
@@ -175,8 +177,8 @@ class BatchedMoves implements Moves {
     )
     this.giveUp(overdue, tooLate())
     const locked = await this.exchange(inTime)
-    // A hold is tried again until its caller has waited long enough; a settlement is repeated
-    // elsewhere for as long as it takes.
+    // A hold is retried until its caller has waited long enough; a settlement is retried elsewhere
+    // for as long as it takes.
     const { holds = [], endings = [] } = Object.groupBy(locked, (item) =>
       'begun' in item ? 'holds' : 'endings',
     )
@@ -184,7 +186,7 @@ class BatchedMoves implements Moves {
     return { left: holds, stays: locked.length > 0 || inTime.length === 0 }
   }
 
-  /** Holds are refused; settlements go on to where they are repeated. */
+  /** Refuses holds and hands settlements over for retries. */
   private giveUp(items: readonly Item[], error: unknown): void {
     for (const item of items) {
       if ('begun' in item) item.reject(error)
@@ -217,7 +219,7 @@ function send(
   const moved = move(sql, ended, begun, deadline)
   return {
     closed: moved.then((verdicts) => verdicts.closed),
-    // A settlement that the database refuses must not take the others' holds with it.
+    // A settlement that the database rejects must not fail the holds of others.
     taken: moved.then(
       (verdicts) => verdicts.taken,
       (error: unknown) => {
@@ -228,7 +230,7 @@ function send(
   }
 }
 
-/** The statement goes on in the database; only the caller stops waiting for it. */
+/** Stops waiting after the timeout; the statement itself continues in the database. */
 function withinTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(tooLate()), HOLD_TIMEOUT_MS)

@@ -1,8 +1,7 @@
 /**
- * The way of a settlement into the database: batched, and repeated until it is in. A caller's
- * money never depends on one attempt: while the database is away settlements wait in memory, and
- * if the process dies with them, the sweeper closes their holds from the last checkpoint. An
- * account that somebody has locked waits alone.
+ * Commits settlements: batched, and retried until they succeed. During a database outage they wait
+ * in memory; if the process dies with them, the sweeper closes their holds from the last
+ * checkpoint. An account locked by another transaction waits in a queue of its own.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
@@ -16,7 +15,7 @@ import { closeHolds, findUnlocked } from './move-store.ts'
 const BATCH_LIMIT = 500
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
-/** Locked accounts that are tried at the same time. */
+/** Locked accounts tried concurrently. */
 const LANES_AT_ONCE = 2
 
 export type SettlementLog = Pick<Log, 'warn' | 'error'>
@@ -24,7 +23,7 @@ export type SettlementLog = Pick<Log, 'warn' | 'error'>
 export interface Settlements {
   /** Resolves when the settlement is committed. */
   add(row: SettleRow): Promise<SettleVerdict>
-  /** Resolves when everything that was added before this call is in. */
+  /** Resolves when everything added before this call is committed. */
   flushed(): Promise<void>
   size(): number
 }
@@ -42,8 +41,8 @@ interface Options {
 }
 
 /**
- * `isUnavailable` tells an absent database from a refused statement: the first is waited for,
- * the second is narrowed down to the row at fault, which is then closed without its details.
+ * `isUnavailable` distinguishes an unreachable database from a rejected statement: the former is
+ * retried; the latter is narrowed down to the failing row, which is closed without its details.
  */
 export function createSettlements(options: Options): Settlements {
   return new RepeatedSettlements(options)
@@ -89,7 +88,7 @@ class RepeatedSettlements implements Settlements {
     for (const { row, resolve } of items) resolve(verdicts.get(row.hold_id) ?? 'unknown')
   }
 
-  /** Closes what it can; returns what waits for the database. */
+  /** Closes items one at a time; returns those that wait for the database. */
   private async closeOneByOne(items: readonly Waiting[]): Promise<readonly Waiting[]> {
     for (const [index, item] of items.entries()) {
       try {
@@ -112,7 +111,7 @@ class RepeatedSettlements implements Settlements {
     ])
   }
 
-  /** Locked accounts go on alone; returns the others. */
+  /** Moves locked accounts to queues of their own; returns the others. */
   private async setLockedAside(items: readonly Waiting[]): Promise<readonly Waiting[]> {
     const accounts = [...new Set(items.map(accountOf))]
     const free = await findUnlocked(this.options.sql, accounts).catch(() => undefined)

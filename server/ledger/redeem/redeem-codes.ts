@@ -1,6 +1,6 @@
 /**
- * Codes that are worth money, once. 20 characters of 5 bits cannot be guessed, and a code is
- * stored as its SHA-256 only: whoever reads the table can redeem nothing.
+ * Redeem codes, each valid once. 20 characters of 5 bits cannot be guessed, and only the SHA-256 of
+ * a code is stored, so reading the table does not allow redeeming one.
  */
 import { hash } from 'node:crypto'
 import type { Sql } from 'postgres'
@@ -18,7 +18,7 @@ import {
   voidCode,
 } from './redeem-store.ts'
 
-/** Without letters that look like digits. */
+/** Excludes letters that look like digits. */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const LENGTH = 20
 const GROUP = 5
@@ -26,11 +26,11 @@ const LOT_MAX = 1000
 
 export interface CreatedCode {
   readonly id: string
-  /** Shown this once. */
+  /** Shown only once. */
   readonly code: string
 }
 
-/** Makes a lot of codes. Throws OperatorError for what cannot be. */
+/** Creates a lot of codes. Throws OperatorError for invalid values. */
 export async function createRedeemCodes(
   sql: Sql,
   lot: {
@@ -45,7 +45,7 @@ export async function createRedeemCodes(
 ): Promise<CreatedCode[]> {
   const { count, amountNanos, expiresAt, currency } = lot
   if (count < 1 || count > LOT_MAX) throw new OperatorError(`a lot has 1 to ${LOT_MAX} codes`)
-  if (amountNanos <= 0n) throw new OperatorError('a code is worth more than nothing')
+  if (amountNanos <= 0n) throw new OperatorError('the amount of a code must be positive')
   if (!/^[A-Z]{3}$/.test(currency)) throw new OperatorError('a currency is three capital letters')
   if (expiresAt && expiresAt.getTime() <= Date.now()) {
     throw new OperatorError('the expiry must be in the future')
@@ -62,12 +62,12 @@ export interface Redeemed {
   readonly kind: RedeemCodeRow['kind']
 }
 
-/** No such code was ever made: somebody has mistyped one, or is guessing. */
+/** The code does not exist: it was mistyped or guessed. */
 export class UnknownCode extends OperatorError {}
 
 /**
- * Puts a code's worth into an account: exactly once, whoever else tries it at the same moment.
- * Throws UnknownCode, or OperatorError when it is used, voided, expired or of another currency.
+ * Credits a code's amount to an account, exactly once even under concurrent use. Throws
+ * UnknownCode, or OperatorError if the code is used, voided, expired or in another currency.
  */
 export async function redeemCode(
   sql: Sql,
@@ -76,7 +76,7 @@ export async function redeemCode(
   const { code, accountId, actor } = use
   return await withTransaction(sql, async (transaction) => {
     const row = await lockCode(transaction, hashCode(code))
-    if (!row) throw new UnknownCode('there is no such code: please check each character')
+    if (!row) throw new UnknownCode('unknown code: check each character')
     if (row.state !== 'open') throw new OperatorError(REFUSALS[row.state])
     const balance = await readBalance(transaction, accountId)
     if (balance?.currency !== row.currency) {
@@ -99,12 +99,12 @@ export async function redeemCode(
 }
 
 const REFUSALS: Readonly<Record<Exclude<RedeemCodeRow['state'], 'open'>, string>> = {
-  used: 'this code has been used already',
-  voided: 'this code is not valid any more',
+  used: 'this code has already been used',
+  voided: 'this code is no longer valid',
   expired: 'this code has expired',
 }
 
-/** Newest first. */
+/** Lists codes, newest first. */
 export function listRedeemCodes(
   sql: Sql,
   filter: Parameters<typeof selectCodes>[1],
@@ -112,14 +112,14 @@ export function listRedeemCodes(
   return selectCodes(sql, filter)
 }
 
-/** From now on it is worth nothing. Throws OperatorError when it cannot be taken back. */
+/** Voids a code. Throws OperatorError if it is unknown, used or already voided. */
 export async function voidRedeemCode(sql: Sql, id: string): Promise<void> {
   if (await voidCode(sql, id)) return
-  throw new OperatorError(`${id} is no open code: it is unknown, used or voided`)
+  throw new OperatorError(`${id} cannot be voided: the code is unknown, used or already voided`)
 }
 
 function drawCode(): string {
-  // Each base-62 character is drawn again until it is one of ours: no letter is favoured.
+  // Rejection sampling of base-62 characters, so that all letters are equally likely.
   let text = ''
   while (text.length < LENGTH) {
     text += [...randomText(LENGTH)].filter((letter) => ALPHABET.includes(letter)).join('')
@@ -132,7 +132,7 @@ function display(code: string): string {
   return `…${code.slice(-GROUP)}`
 }
 
-/** As people type it: in any case, with any separators, with O for 0 and I or L for 1. */
+/** Hashes a code as typed: in any case, with any separators, O for 0, and I or L for 1. */
 function hashCode(code: string): Buffer {
   const plain = code.toUpperCase().replace(/O/g, '0').replace(/[IL]/g, '1')
   return hash('sha256', plain.replace(/[^0-9A-Z]/g, ''), 'buffer')

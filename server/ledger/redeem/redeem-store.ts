@@ -1,4 +1,4 @@
-/** Redeem codes as rows; what they are worth is posted by the ledger in the same transaction. */
+/** Redeem codes as rows; their amounts are posted by the ledger in the same transaction. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface RedeemCodeRow {
@@ -15,7 +15,7 @@ export interface RedeemCodeRow {
   readonly account_id: string | null
   readonly used_by: string | null
   readonly used_at: Date | null
-  /** By the database's clock. */
+  /** Determined by the database's clock. */
   readonly state: 'open' | 'used' | 'expired' | 'voided'
 }
 
@@ -25,7 +25,7 @@ export interface NewRedeemCode {
   readonly display: string
 }
 
-/** All of a lot or none. */
+/** Inserts all codes of a lot or none. */
 export async function insertCodes(
   sql: Sql,
   codes: readonly NewRedeemCode[],
@@ -79,7 +79,7 @@ export function selectCodes(
     order by created_at desc, id desc limit ${limit}`
 }
 
-/** Whoever comes second waits here for the first, and finds the code used. */
+/** Locks a code's row: a concurrent redemption waits here and then finds the code used. */
 export async function lockCode(
   sql: TransactionSql,
   hash: Buffer,
@@ -98,7 +98,7 @@ export async function useCode(
     where id = ${use.id}`
 }
 
-/** False when it is used or voided already, or does not exist. */
+/** Returns false if the code is used, already voided or unknown. */
 export async function voidCode(sql: Sql, id: string): Promise<boolean> {
   const voided = await sql`
     update redeem_code set voided_at = now()
