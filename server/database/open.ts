@@ -1,4 +1,4 @@
-/** The one way to the database, for the gateway and for commands alike. */
+/** Opens the database, for the gateway and for commands. */
 import { existsSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
@@ -17,9 +17,11 @@ import { waitForServer } from './wait-for-server.ts'
 export interface OpenOptions {
   readonly databaseUrl?: string | undefined
   readonly dataDir: string
-  /** The gateway owns an embedded database; a command joins it, or starts it while it needs it. */
+  /**
+   * The gateway owns an embedded database; a command joins a running one, or starts it temporarily.
+   */
   readonly owner: boolean
-  /** For commands: waits for a loaded server, or one that is starting, for up to 30 s. */
+  /** For commands: waits up to 30 s for a busy or starting server. */
   readonly patient?: boolean
   readonly onProgress?: (message: string) => void
   readonly onTrouble?: OnTrouble
@@ -27,11 +29,11 @@ export interface OpenOptions {
 
 export interface OpenedDatabase {
   readonly sql: Sql
-  /** A few connections for people's pages: whatever these ask for, paid calls do not wait. */
+  /** A few connections for console pages, so that these never delay paid calls. */
   readonly pagesSql: Sql
   readonly place: DatabasePlace
   readonly kind: 'embedded' | 'external'
-  /** Resolves with the clock difference; rejects when the database does not answer in 2 s. */
+  /** Resolves with the clock difference; rejects if the database does not respond within 2 s. */
   readonly probe: () => Promise<{ readonly skewMs: number }>
   readonly stop: () => Promise<void>
 }
@@ -40,10 +42,10 @@ const PAGE_CONNECTIONS = 4
 const LEAVING_LOOKS = 20
 const LEAVING_LOOK_MS = 25
 
-/** Throws DatabaseProblem, in one line that says what to do. */
+/** Throws DatabaseProblem with a one-line message that says what to do. */
 export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase> {
   if (options.databaseUrl) {
-    // Uploads and media may lie there, and with an embedded database before this one more.
+    // The folder may contain uploads and media, or a former embedded database.
     if (existsSync(options.dataDir)) closeToOthers(options.dataDir)
     return await openExternal({ url: options.databaseUrl }, options)
   }
@@ -51,7 +53,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenedDatabase
   return options.owner ? await own(server, options) : await join(server, options)
 }
 
-/** For the gateway: the only one, watching over the server and stopping it at the end. */
+/**
+ * Opens the embedded database for the gateway: takes ownership, restarts the server if it dies, and
+ * stops it at the end.
+ */
 async function own(server: EmbeddedServer, options: OpenOptions): Promise<OpenedDatabase> {
   const onTrouble = options.onTrouble ?? (() => undefined)
   const ownership = await takeOwnership(server.place, () =>
@@ -59,7 +64,7 @@ async function own(server: EmbeddedServer, options: OpenOptions): Promise<Opened
   )
   if (!ownership) {
     throw new DatabaseProblem(
-      `another gateway already runs on ${options.dataDir}: stop it, or set DATA_DIR to another ` +
+      `another gateway is already running on ${options.dataDir}: stop it, or set DATA_DIR to another ` +
         'folder. Several gateways can share one PostgreSQL through DATABASE_URL',
     )
   }
@@ -72,7 +77,7 @@ async function own(server: EmbeddedServer, options: OpenOptions): Promise<Opened
   return await openPool({ place: server.place, kind: 'embedded', close }, options)
 }
 
-/** For a command: it leaves the server as it found it. */
+/** Opens the embedded database for a command, which leaves the server running if it was. */
 async function join(server: EmbeddedServer, options: OpenOptions): Promise<OpenedDatabase> {
   const close = async () => {
     if (!server.adopted && !(await isInUse(server.place))) await server.stop()
@@ -81,8 +86,8 @@ async function join(server: EmbeddedServer, options: OpenOptions): Promise<Opene
 }
 
 /**
- * A gateway that came meanwhile keeps the server; one that comes this moment starts it again. Our
- * own connections take a moment to leave.
+ * Returns true if other connections use the server, for example a gateway that started meanwhile.
+ * This process's own connections take a moment to close.
  */
 async function isInUse(place: DatabasePlace): Promise<boolean> {
   const sql = connect(place, { connections: 1, name: 'tributary command' })
@@ -111,7 +116,7 @@ interface FoundServer extends Pick<OpenedDatabase, 'place' | 'kind'> {
   readonly close: () => Promise<void>
 }
 
-/** A pool on a server that was found safe. What `close` ends is also ended when it was not. */
+/** Opens a pool once the server is found safe. Otherwise closes it, including `close`. */
 async function openPool(
   { place, kind, close }: FoundServer,
   { patient = false, onProgress = () => undefined }: OpenOptions,

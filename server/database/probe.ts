@@ -1,10 +1,12 @@
-/** Whether the database answers, and how far its clock is from ours. */
+/** Checks that the database responds, and measures its clock difference. */
 import type { Sql } from 'postgres'
 import { readClockSkew } from './store.ts'
 
 const PROBE_MS = 2_000
 
-/** Positive: our clock is ahead. Rejects when there is no answer within two seconds. */
+/**
+ * `skewMs` is positive if the local clock is ahead. Rejects after two seconds without a response.
+ */
 export async function probeDatabase(sql: Sql): Promise<{ readonly skewMs: number }> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error('no answer in time')), PROBE_MS)

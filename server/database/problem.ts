@@ -1,4 +1,4 @@
-/** A fault of the database's surroundings, told in one line that says what to do. */
+/** A problem with the database's environment, with a one-line message that says what to do. */
 export class DatabaseProblem extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause })

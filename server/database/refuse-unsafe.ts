@@ -1,11 +1,11 @@
-/** Servers on which money would not be safe are refused before the first statement. */
+/** Refuses servers on which money would not be safe, before anything is written. */
 import type { Sql } from 'postgres'
 import { DatabaseProblem } from './problem.ts'
 import { readServer } from './store.ts'
 
 const VERSION_MIN = 140_000
 
-/** Throws DatabaseProblem for a server that is too old or that may lose acknowledged commits. */
+/** Throws DatabaseProblem if the server is too old or may lose acknowledged commits. */
 export async function refuseUnsafe(sql: Sql): Promise<void> {
   const server = await readServer(sql)
   if (!server || server.version < VERSION_MIN) {
@@ -16,7 +16,7 @@ export async function refuseUnsafe(sql: Sql): Promise<void> {
   const { fsync, commit, pages } = server
   if (fsync !== 'on' || pages !== 'on' || commit === 'off') {
     throw new DatabaseProblem(
-      `this PostgreSQL can lose committed money (fsync ${fsync}, full_page_writes ${pages}, ` +
+      `this PostgreSQL can lose committed transactions (fsync ${fsync}, full_page_writes ${pages}, ` +
         `synchronous_commit ${commit}): switch them on`,
     )
   }

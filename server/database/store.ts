@@ -1,8 +1,11 @@
-/** The few statements that concern the database itself. */
+/** Statements about the database itself. */
 import type { Sql } from 'postgres'
 import { readErrorCode } from './unavailable.ts'
 
-/** Server version number, for example 180004, and the settings durability rests on. */
+/**
+ * Returns the server version number, for example 180004, and the settings that durability depends
+ * on.
+ */
 export async function readServer(sql: Sql) {
   const [row] = await sql<{ version: number; fsync: string; commit: string; pages: string }[]>`
     select current_setting('server_version_num')::int as version,
@@ -11,7 +14,7 @@ export async function readServer(sql: Sql) {
   return row
 }
 
-/** How far our clock is ahead of the database's, in milliseconds. */
+/** Returns the time in milliseconds by which the local clock is ahead of the database's. */
 export async function readClockSkew(sql: Sql): Promise<number> {
   const start = Date.now()
   const [row] = await sql<{ ms: number }[]>`
@@ -19,7 +22,7 @@ export async function readClockSkew(sql: Sql): Promise<number> {
   return (start + Date.now()) / 2 - Number(row?.ms ?? 0)
 }
 
-/** SQLSTATEs of two that create the same database at once: whoever is slower has nothing to do. */
+/** SQLSTATEs of a database that another process has just created. */
 const TAKEN = ['42P04', '23505']
 
 export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<void> {
@@ -32,10 +35,12 @@ export async function createDatabaseIfAbsent(sql: Sql, name: string): Promise<vo
   }
 }
 
-/** An arbitrary but fixed number: one gateway at a time owns an embedded database. */
+/** Advisory lock of the gateway that owns an embedded database; an arbitrary fixed number. */
 const OWNER_LOCK = 7_214_085_621
 
-/** Claims an embedded database for as long as this connection lives. */
+/**
+ * Claims an embedded database for the lifetime of this connection. Returns false if it is taken.
+ */
 export async function claimOwnership(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ claimed: boolean }[]>`
     select pg_try_advisory_lock(${OWNER_LOCK}::bigint) as claimed`
@@ -46,12 +51,12 @@ export async function ping(sql: Sql): Promise<void> {
   await sql`select 1`
 }
 
-/** The name is quoted by us: a statement of this kind takes no parameters. */
+/** LISTEN takes no parameters, so the name is quoted here. */
 export async function listenOn(sql: Sql, channel: string): Promise<void> {
   await sql.unsafe(`listen "${channel.replaceAll('"', '""')}"`)
 }
 
-/** How many connections others have to this database. */
+/** Returns the number of other client connections to this database. */
 export async function countSessions(sql: Sql): Promise<number> {
   const [row] = await sql<{ others: number }[]>`
     select count(*)::int as others from pg_stat_activity

@@ -1,4 +1,4 @@
-/** Transactions that lost a race against another are repeated; everything else is the caller's. */
+/** Retries transactions that lost a race; all other errors pass to the caller. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { isSerialization } from './unavailable.ts'
@@ -7,7 +7,7 @@ const PAUSE_MS = 10
 
 /**
  * Runs `work` in a transaction, up to `attempts` times while PostgreSQL reports a deadlock or a
- * serialization failure. `work` must therefore be repeatable. Rejects with the last error.
+ * serialization failure. `work` must be repeatable. Rejects with the last error.
  */
 export async function withTransaction<T>(
   sql: Sql,

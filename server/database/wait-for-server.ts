@@ -1,17 +1,17 @@
-/** What commands do when the database is there and does not let anybody in yet. */
+/** Waits for a database that exists but does not accept connections yet. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readErrorCode } from './unavailable.ts'
 
-/** PostgreSQL starts, recovers or stops; all of its connections are taken; it does not answer. */
+/** PostgreSQL is starting, recovering or stopping, has no free connections, or does not respond. */
 const NOT_YET = new Set(['57P03', '53300', 'CONNECT_TIMEOUT'])
 const PATIENCE_MS = 30_000
 const PAUSE_MS = 250
 const TELL_AFTER_MS = 2_000
-const MESSAGE = 'waiting for the database: it is there, but does not answer yet'
+const MESSAGE = 'waiting for the database: it does not accept connections yet'
 
 /**
- * Runs `ask` until the server answers it, for up to 30 s, and says that it waits. Rejects at once
- * with anything that waiting does not mend: a server that is not there, a wrong password.
+ * Runs `ask` until the server responds, for up to 30 s, and reports that it is waiting. Rejects at
+ * once with errors that waiting does not fix, such as an unreachable server or a wrong password.
  */
 export async function waitForServer(
   ask: () => Promise<void>,

@@ -124,7 +124,7 @@ describe('codes', () => {
     await stage.sql`update redeem_code set expires_at = now() where id = ${old?.id ?? ''}`
     const [foreign] = await makeCodes(1, { currency: 'USD' })
     const cases = [
-      [voided?.code, /not valid any more/],
+      [voided?.code, /no longer valid/],
       [old?.code, /has expired/],
       [foreign?.code, /accounts in USD/],
       ['00000-00000-00000-00000', /no such code/],
@@ -137,7 +137,7 @@ describe('codes', () => {
     const states = (await listRedeemCodes(stage.sql, { limit: 3 })).map(({ state }) => state)
     assert.deepEqual(new Set(states), new Set(['open', 'expired', 'voided']))
     await assert.rejects(makeCodes(0), /1 to 1000/)
-    await assert.rejects(makeCodes(1, { amountNanos: 0n }), /more than nothing/)
+    await assert.rejects(makeCodes(1, { amountNanos: 0n }), /amount of a code must be positive/)
   })
 
   test('whoever tries codes that do not exist has to wait, and loses nothing', async () => {

@@ -59,7 +59,7 @@ const cases: [string, object | string, RegExp][] = [
   ['a range upside down', price({ when: { s: { min: 5, below: 5 } } }), /when\.s: /],
   ['an empty list as condition', price({ when: { s: [] } }), /prices\[0\]\.when\.s: /],
   ['a list of lists', price({ when: { s: [[1]] } }), /prices\[0\]\.when\.s\[0\]: must be a string/],
-  ['no price', withModel({ prices: [] }), /prices: a model needs a price, or must say "free"/],
+  ['no price', withModel({ prices: [] }), /prices: a model needs a price or "free"/],
   ['a price on a free model', withModel({ free: true }), /prices: a free model has no prices/],
   ['no route', withModel({ routes: [] }), /models\[0\]\.routes: needs at least one route/],
   [

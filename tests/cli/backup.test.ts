@@ -53,7 +53,7 @@ test('an embedded gateway moves to another folder, with the key to its secrets',
   t.after(() => gateway.stop())
   const beside = await runWith(on('new'), ['restore', '--from', copy, '--force'])
   assert.equal(beside.code, 1)
-  assert.match(beside.err, /another gateway already runs/)
+  assert.match(beside.err, /another gateway is already running/)
 })
 
 test('with DATABASE_URL the backup says that the key is elsewhere', async (t) => {

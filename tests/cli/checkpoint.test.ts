@@ -82,5 +82,5 @@ test('a checkpoint is verified against the database, before and after it went ba
   assert.equal((await run(...credit)).code, 0)
   assert.equal((await run('checkpoint', '--out', path('third.json'))).code, 0)
   const beyond = await verify(path('second.json'))
-  assert.match(beyond.out, /^DIFFERS.*\n.*went back to an earlier state/)
+  assert.match(beyond.out, /^DIFFERS.*\n.*restored to an earlier state/)
 })

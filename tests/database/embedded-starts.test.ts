@@ -24,7 +24,7 @@ test('two gateways that start for the first time together: one wins', async (t) 
   ])
   const winner = both.find((one) => one.ready)
   const loser = both.find((one) => !one.ready)
-  assert.match(loser?.refused ?? '', /another gateway already runs/)
+  assert.match(loser?.refused ?? '', /another gateway is already running/)
   assert.equal(await winner?.close(), 0)
 })
 

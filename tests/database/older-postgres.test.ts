@@ -66,7 +66,7 @@ describe('settings that lose money', { skip: noOlderPostgres }, () => {
       t.after(() => server.stop())
       await assert.rejects(openDatabase({ ...nowhere, databaseUrl: server.url }), {
         name: 'DatabaseProblem',
-        message: /can lose committed money/,
+        message: /can lose committed transactions/,
       })
     })
   }

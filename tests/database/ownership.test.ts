@@ -26,7 +26,10 @@ test('a second gateway is refused and told why, and the first goes on', async (t
   const dataDir = useDataDir(t)
   const first = await runDatabaseProcess(dataDir, 'owner')
   const second = await runDatabaseProcess(dataDir, 'owner')
-  assert.match(second.refused ?? '', /another gateway already runs on .*DATA_DIR.*DATABASE_URL/)
+  assert.match(
+    second.refused ?? '',
+    /another gateway is already running on .*DATA_DIR.*DATABASE_URL/,
+  )
   assert.ok(serverPid(dataDir))
   assert.equal(await first.close(), 0)
 })
@@ -86,7 +89,7 @@ for (const whole of [false, true]) {
       await sleep(50)
     }
     const second = await runDatabaseProcess(dataDir, 'owner')
-    assert.match(second.refused ?? '', /another gateway already runs/)
+    assert.match(second.refused ?? '', /another gateway is already running/)
     assert.equal(await gateway.close(), 0)
     assert.equal(serverPid(dataDir), undefined)
   })

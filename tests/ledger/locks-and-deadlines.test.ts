@@ -190,7 +190,7 @@ describe('locks and deadlines', () => {
     })
     assert.equal(await settle(hold), 'unknown')
     assert.deepEqual(surprises, ['settlement unknown'])
-    assert.match(continuity.broken() ?? '', /went back to an earlier state/)
+    assert.match(continuity.broken() ?? '', /returned to an earlier state/)
     assert.ok(said.some(({ fields }) => fields.amount === '0.00000006'))
   })
 

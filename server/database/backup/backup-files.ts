@@ -1,4 +1,4 @@
-/** The files of a backup: written through to the disk, weighed and hashed on the way. */
+/** Writes the files of a backup durably, counting and hashing their bytes. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -35,9 +35,8 @@ function createMeter(): Meter {
 }
 
 /**
- * Resolves once everything is on the disk. Only the owner may read the file. When it cannot be
- * written, the source is read to its end all the same: a COPY that nobody reads blocks its
- * connection for ever.
+ * Resolves once everything is on disk; only the owner may read the file. If writing fails, the
+ * source is still read to its end, since an unread COPY blocks its connection.
  */
 export async function writeMeasured(
   source: AsyncIterable<Buffer>,
@@ -62,7 +61,7 @@ export async function writeMeasured(
   return meter.measured()
 }
 
-/** A COPY gives a chunk for each row: written one by one they would take all the time. */
+/** Joins the chunks of a COPY, one per row, into larger blocks. */
 async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = []
   let bytes = 0
@@ -80,7 +79,7 @@ async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 export async function measureFile(path: string): Promise<WrittenFile> {
   const meter = createMeter()
   for await (const _ of meter.pass(createReadStream(path))) {
-    // Only the measure counts.
+    // Only the measurement is used.
   }
   return meter.measured()
 }

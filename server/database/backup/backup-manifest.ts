@@ -1,4 +1,4 @@
-/** What a backup says about itself: enough to judge it whole before anything is touched. */
+/** The manifest of a backup: enough to validate all of it before changing anything. */
 import { DatabaseProblem } from '../problem.ts'
 
 export const FORMAT = 1
@@ -18,20 +18,20 @@ export interface BackupTable extends BackupFile {
 
 export interface BackupSequence {
   readonly name: string
-  /** A decimal number: it may be larger than JavaScript's. */
+  /** A decimal string, since it may exceed JavaScript's safe integers. */
   readonly value: string
   readonly called: boolean
 }
 
 export interface Manifest {
   readonly format: typeof FORMAT
-  /** The instant whose state this is, by the database's clock. */
+  /** The time of the snapshot, by the database's clock. */
   readonly created_at: string
   readonly kind: 'embedded' | 'external'
   readonly server_version: string
   /**
-   * The key that opens the secrets in this backup, as a file of it. `elsewhere`: SECRET_KEY was
-   * set from outside, and without it they are lost. `none`: no secret was ever sealed.
+   * The file with the key that opens the secrets in this backup. `elsewhere`: SECRET_KEY came from
+   * the environment, and the secrets cannot be read without it. `none`: no secret was ever sealed.
    */
   readonly secret_key: BackupFile | 'elsewhere' | 'none'
   readonly migrations: readonly { readonly name: string; readonly sha256: string }[]
@@ -39,12 +39,14 @@ export interface Manifest {
   readonly sequences: readonly BackupSequence[]
 }
 
-/** The file of a table within a backup. Names come from a checked manifest or from the catalog. */
+/**
+ * Returns the file of a table within a backup. Names come from a validated manifest or the catalog.
+ */
 export function tableFile(name: string): string {
   return `${name}.copy`
 }
 
-/** Throws DatabaseProblem when this is not a manifest of ours. */
+/** Throws DatabaseProblem if the text is not a valid manifest. */
 export function readManifest(text: string): Manifest {
   let value: unknown
   try {
@@ -107,7 +109,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
-/** Names become file names and identifiers: the migrations use no others. */
+/** Names become file names and identifiers, so only those that the migrations use are accepted. */
 function isName(value: unknown): boolean {
   return typeof value === 'string' && /^[a-z_][a-z0-9_]{0,62}$/.test(value)
 }

@@ -1,4 +1,4 @@
-/** The statements of backup and restore. Nothing here needs more than to own the tables. */
+/** SQL of backup and restore. Requires no more than ownership of the tables. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { BackupSequence } from './backup-manifest.ts'
 import { findMoneyColumns, type MoneySum } from './money-sums.ts'
@@ -6,14 +6,14 @@ import { findMoneyColumns, type MoneySum } from './money-sums.ts'
 export interface TableShape {
   readonly name: string
   readonly columns: readonly string[]
-  /** As PostgreSQL writes them, in the order of the columns. */
+  /** In PostgreSQL's notation, in the order of the columns. */
   readonly types: readonly string[]
 }
 
 const quote = (name: string) => `"${name.replaceAll('"', '""')}"`
 const quoteList = (names: readonly string[]) => names.map(quote).join(', ')
 
-/** One instant for everything that `work` reads, and the same text for the same value anywhere. */
+/** Runs `work` on one snapshot, with output formats that write the same value as the same text. */
 export async function withSnapshot<T>(
   sql: Sql,
   work: (view: TransactionSql) => Promise<T>,
@@ -25,7 +25,7 @@ export async function withSnapshot<T>(
   return outcome.value
 }
 
-/** Settings that change how values are written. */
+/** Fixes the settings that affect how values are written, and lifts the timeouts. */
 export async function fixFormats(transaction: TransactionSql): Promise<void> {
   await transaction.unsafe(`
     set local statement_timeout = 0;
@@ -37,7 +37,7 @@ export async function fixFormats(transaction: TransactionSql): Promise<void> {
     set local extra_float_digits = 1`)
 }
 
-/** Every table of the gateway but the list of migrations. */
+/** Lists every table of the gateway except the list of migrations. */
 export async function listTables(transaction: TransactionSql): Promise<TableShape[]> {
   return await transaction<TableShape[]>`
     select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns,
@@ -49,7 +49,7 @@ export async function listTables(transaction: TransactionSql): Promise<TableShap
     group by c.relname order by c.relname`
 }
 
-/** Nobody may change the shape of these tables until the transaction ends. */
+/** Prevents changes to these tables' columns until the transaction ends. */
 export async function keepShapes(
   transaction: TransactionSql,
   tables: readonly TableShape[],
@@ -64,7 +64,7 @@ export async function readInstant(transaction: TransactionSql) {
   return { at: row?.at ?? new Date(0), version: row?.version ?? '' }
 }
 
-/** All rows in COPY's text format, in no particular order. */
+/** Yields all rows in COPY text format, in no particular order. */
 export async function* copyOut(
   transaction: TransactionSql,
   table: { readonly name: string; readonly columns: readonly string[] },
@@ -72,12 +72,12 @@ export async function* copyOut(
   const select = `select ${quoteList(table.columns)} from ${quote(table.name)}`
   const rows = await transaction.unsafe(`copy (${select}) to stdout`).readable()
   for await (const chunk of rows) yield chunk
-  // The client (postgres 3.4) pauses its socket for a slow reader, and leaves it paused when the
-  // last rows came together: what is asked next would never be answered. This resumes it.
+  // The client (postgres 3.4) pauses its socket for a slow reader and leaves it paused if the last
+  // rows arrived together, so the next query would never be answered. This resumes it.
   rows._read(0)
 }
 
-/** The sums of the money columns, by currency where the table has one; none without rows. */
+/** Returns the sums of the money columns, by currency if the table has one; empty without rows. */
 export async function sumMoney(
   transaction: TransactionSql,
   { name, columns }: Pick<TableShape, 'name' | 'columns'>,
@@ -118,7 +118,7 @@ export async function setSequence(
   await transaction`select setval(${quote(name)}::regclass, ${value}::bigint, ${called})`
 }
 
-/** Gateways that hold a lease on this database now; 0 where there is no such table yet. */
+/** Returns the number of gateways with a live lease on this database; 0 without that table. */
 export async function countLiveGateways(transaction: TransactionSql): Promise<number> {
   const [table] = await transaction`select 1 from pg_class
     where relname = 'owner' and relnamespace = current_schema()::regnamespace`
@@ -128,7 +128,9 @@ export async function countLiveGateways(transaction: TransactionSql): Promise<nu
   return row?.live ?? 0
 }
 
-/** Removes all tables, the list of migrations too, and all functions that are no extension's. */
+/**
+ * Drops all tables, including the list of migrations, and all functions except those of extensions.
+ */
 export async function dropEverything(transaction: TransactionSql): Promise<void> {
   const tables = await transaction<{ name: string }[]>`
     select relname as name from pg_class
@@ -151,9 +153,9 @@ interface ForeignKey {
 }
 
 /**
- * Runs `load` on empty tables whose triggers are off and whose foreign keys are away: rows may
- * come in any order, and nothing that is only restored is announced or refused. Afterwards the
- * keys are checked for all rows at once.
+ * Runs `load` on emptied tables with triggers disabled and foreign keys dropped, so that rows may
+ * come in any order and restored rows trigger nothing. Afterwards the foreign keys are recreated,
+ * which checks all rows.
  */
 export async function withoutGuards(
   transaction: TransactionSql,
@@ -182,7 +184,7 @@ export async function withoutGuards(
   await transaction`analyze`
 }
 
-/** Adds rows given as columns of texts; PostgreSQL reads each text as it reads COPY's. */
+/** Inserts rows given as columns of text; PostgreSQL parses each text as in a COPY. */
 export async function insertRows(
   transaction: TransactionSql,
   { name, columns, types }: TableShape,

@@ -1,7 +1,7 @@
 /**
- * A restorable copy of everything the gateway knows, taken at one instant while gateways run. It
- * is logical (rows, not pages): it moves between machines, between embedded and external, and to
- * other major versions of PostgreSQL.
+ * Backs up everything the gateway stores, from one snapshot while gateways run. The backup is
+ * logical (rows, not pages): it can be restored on another machine, between embedded and external
+ * databases, and on other major versions of PostgreSQL.
  */
 import {
   createReadStream,
@@ -40,17 +40,17 @@ import {
 export interface BackupOptions {
   readonly place: DatabasePlace
   readonly kind: Manifest['kind']
-  /** The folder to make. It may exist when it is empty. */
+  /** The folder to create. It may exist if it is empty. */
   readonly target: string
-  /** Where the key is that seals secrets; undefined when it is given from outside. */
+  /** The path of the key that seals secrets; undefined if the key comes from the environment. */
   readonly secretKeyPath?: string | undefined
   readonly onProgress?: (message: string) => void
 }
 
 /**
- * Writes a backup and returns its manifest. The folder appears under its name only when it is
- * complete. Throws DatabaseProblem when it is taken, when the disk is full, or when the database
- * was never migrated.
+ * Writes a backup and returns its manifest. The folder gets its final name only once complete.
+ * Throws DatabaseProblem if the folder is not empty, the disk is full or the database was never
+ * migrated.
  */
 export async function backup(options: BackupOptions): Promise<Manifest> {
   const target = resolve(options.target)
@@ -141,7 +141,7 @@ function explain(cause: unknown, target: string): unknown {
     return new DatabaseProblem(`the disk of ${target} is full: nothing was kept`, cause)
   }
   if (['EACCES', 'EROFS', 'EPERM', 'EEXIST', 'ENOTDIR'].includes(code)) {
-    return new DatabaseProblem(`${target} cannot be made (${code}): name another folder`, cause)
+    return new DatabaseProblem(`${target} cannot be created (${code}): name another folder`, cause)
   }
   if (code === '42P01') {
     return new DatabaseProblem('there is nothing to back up: the database was never set up', cause)

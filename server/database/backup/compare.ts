@@ -1,6 +1,6 @@
 /**
- * Compares a backup with a database: every row of every table, whatever the order in which the
- * rows lie, their numbers, and the sums of all money.
+ * Compares a backup with a database: the rows of every table, regardless of order, their number,
+ * and the sums of all money columns.
  */
 import { createReadStream } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -18,7 +18,7 @@ import { createRowSetMeter, type RowSet } from './row-set.ts'
 export interface ComparedTable {
   readonly name: string
   readonly backup: RowSet
-  /** Null when the database has no such table, or not all of its columns. */
+  /** Null if the database lacks the table or some of its columns. */
   readonly database: RowSet | null
   readonly same: boolean
 }
@@ -36,7 +36,7 @@ export interface Comparison {
   readonly same: boolean
   readonly tables: readonly ComparedTable[]
   readonly sums: readonly ComparedSum[]
-  /** Tables and migrations that the backup does not know: they were not compared. */
+  /** Tables and migrations that the backup does not have; they were not compared. */
   readonly newerTables: readonly string[]
   readonly newerMigrations: readonly string[]
 }
@@ -47,8 +47,8 @@ export interface TableContent {
 }
 
 /**
- * Reads the rows of a table out of a backup, one after the other, and measures them on the way.
- * Returns the measure once the rows are at their end.
+ * Yields the rows of a table in a backup and measures them. Returns the measurement after the last
+ * row.
  */
 export async function* readRows(
   from: string,
@@ -65,7 +65,7 @@ export async function* readRows(
   return { set: set.read(), sums: sums.read() }
 }
 
-/** Measures the same columns of a table as it is in the database. */
+/** Measures the same columns of a table in the database. */
 export async function measureTable(
   transaction: TransactionSql,
   table: Pick<TableShape, 'name' | 'columns'>,
@@ -75,7 +75,9 @@ export async function measureTable(
   return { set: set.read(), sums: await sumMoney(transaction, table) }
 }
 
-/** Puts what a backup has of a table beside what the database has; null when it has no such. */
+/**
+ * Compares a table of the backup with the database's; `database` is null if the table is absent.
+ */
 export function compareTable(
   name: string,
   backup: TableContent,
@@ -100,7 +102,7 @@ function compareSums(backup: readonly MoneySum[], database: readonly MoneySum[])
   })
 }
 
-/** Puts the comparisons of all tables together. */
+/** Combines the comparisons of all tables. */
 export function summariseComparison(
   parts: readonly ReturnType<typeof compareTable>[],
   newer: Pick<Comparison, 'newerTables' | 'newerMigrations'>,
@@ -111,8 +113,8 @@ export function summariseComparison(
 }
 
 /**
- * Compares at one instant and changes nothing. `manifest` and the files under `from` have been
- * checked. Returns undefined for a database without tables.
+ * Compares with one snapshot and changes nothing. `manifest` and the files under `from` must have
+ * been checked. Returns undefined for a database without tables.
  */
 export function compareWithBackup(
   sql: Sql,
@@ -147,8 +149,8 @@ async function measureRows(from: string, table: BackupTable): Promise<TableConte
 }
 
 /**
- * Checks a backup and compares it with the database at `place`. Returns no comparison when the
- * database is empty. Throws DatabaseProblem when the backup is damaged.
+ * Checks a backup and compares it with the database at `place`. Returns no comparison if the
+ * database is empty. Throws DatabaseProblem if the backup is damaged.
  */
 export async function verifyBackup(
   place: DatabasePlace,

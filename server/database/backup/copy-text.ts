@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's text format of COPY: a line per row, a tab between fields. What a value contains
- * of both is escaped, so that lines can be cut as bytes.
+ * PostgreSQL's text format of COPY: one line per row, tabs between fields. Newlines and tabs in
+ * values are escaped, so that lines can be split as bytes.
  */
 const NEWLINE = 0x0a
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** The fields of one line; null stands for SQL's null. */
+/** Returns the fields of one line; null represents SQL null. */
 export function readCopyLine(line: string): (string | null)[] {
   return line.split('\t').map((field) => {
     if (field === '\\N') return null
@@ -21,7 +21,7 @@ export function readCopyLine(line: string): (string | null)[] {
   })
 }
 
-/** Cuts chunks of bytes into rows; what follows the last newline is not a row. */
+/** Splits chunks of bytes into rows; bytes after the last newline are ignored. */
 export async function* cutRows(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   for await (const chunk of chunks) {

@@ -1,7 +1,4 @@
-/**
- * Sums of the columns that hold money, taken from the rows of a backup: read beside the same sums
- * of PostgreSQL they show that the books came back to the nano-unit.
- */
+/** Sums the money columns of a backup's rows, for comparison with the same sums from PostgreSQL. */
 
 /** Columns of nano-units, by table. */
 const MONEY_COLUMNS: Readonly<Record<string, readonly string[]>> = {
@@ -16,7 +13,7 @@ const MONEY_COLUMNS: Readonly<Record<string, readonly string[]>> = {
 export interface MoneySum {
   readonly table: string
   readonly column: string
-  /** Null where the rows of the table have no currency of their own. */
+  /** Null if the table has no currency column. */
   readonly currency: string | null
   readonly nanos: bigint
 }
@@ -26,7 +23,7 @@ export interface SumMeter {
   read(): MoneySum[]
 }
 
-/** The money columns of `table` among `columns`. */
+/** Returns the money columns of `table` among `columns`. */
 export function findMoneyColumns(table: string, columns: readonly string[]): readonly string[] {
   return (MONEY_COLUMNS[table] ?? []).filter((column) => columns.includes(column))
 }

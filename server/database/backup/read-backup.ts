@@ -1,4 +1,4 @@
-/** Opens a backup: nothing of it is believed before every file has been checked. */
+/** Opens a backup and checks every file before any of it is used. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseProblem } from '../problem.ts'
@@ -13,8 +13,8 @@ import {
 } from './backup-manifest.ts'
 
 /**
- * Reads the manifest and compares every file that it names with it. Throws DatabaseProblem when
- * the folder is no backup or is damaged.
+ * Reads the manifest and checks every file that it lists. Throws DatabaseProblem if the folder is
+ * not a backup or is damaged.
  */
 export async function readBackup(from: string): Promise<Manifest> {
   if (!existsSync(join(from, MANIFEST_FILE))) {
@@ -33,5 +33,5 @@ async function checkFile(
 ): Promise<void> {
   if (!existsSync(path)) throw new DatabaseProblem(`${path} is missing: use another backup`)
   if (isSame(await measureFile(path), stated)) return
-  throw new DatabaseProblem(`${path} is not what was backed up: use another backup`)
+  throw new DatabaseProblem(`${path} does not match its checksum: use another backup`)
 }

@@ -1,6 +1,6 @@
 /**
- * Brings a backup back, all or nothing: every file is checked before the database is touched, and
- * the database changes in one transaction that ends by reading back what it has loaded.
+ * Restores a backup, all or nothing: every file is checked before the database is touched, and the
+ * database changes in one transaction that ends by reading back the loaded rows.
  */
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -41,27 +41,27 @@ export interface RestoreOptions {
   readonly from: string
   /** The folder of this version's migrations. */
   readonly migrations: string
-  /** Replaces what the database contains. Without it only an empty one is filled. */
+  /** Replaces the database's content. Without it only an empty database is accepted. */
   readonly force?: boolean
-  /** Where this gateway keeps its key; undefined when it is given from outside. */
+  /** The path of this gateway's key; undefined if the key comes from the environment. */
   readonly secretKeyPath?: string | undefined
   readonly onProgress?: (message: string) => void
 }
 
 export interface Restored {
   readonly manifest: Manifest
-  /** Migrations of this version that the backup did not have yet. */
+  /** Migrations of this version that the backup did not contain. */
   readonly migrated: readonly string[]
-  /** `missing`: the key that opens the backup's secrets has to be in SECRET_KEY. */
+  /** `missing`: the key that opens the backup's secrets must be set in SECRET_KEY. */
   readonly secretKey: 'restored' | 'missing' | 'none'
-  /** What was read back before the commit, beside what the backup has. */
+  /** The rows read back before the commit, compared with the backup. */
   readonly compared: Comparison
 }
 
 const BATCH_ROWS = 2_000
 const BATCH_BYTES = 2_000_000
 
-/** Throws DatabaseProblem when the backup is damaged or the target is not empty or in use. */
+/** Throws DatabaseProblem if the backup is damaged, or the target is not empty or is in use. */
 export async function restore(options: RestoreOptions): Promise<Restored> {
   const from = resolve(options.from)
   const manifest = await readBackup(from)
@@ -89,7 +89,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
   }
 }
 
-/** The migrations the backup was made with, in their order. */
+/** Returns the migrations that the backup was taken with, in order. */
 function selectMigrations(manifest: Manifest, known: readonly Migration[]): readonly Migration[] {
   const ours = new Map(known.map((migration) => [migration.name, migration]))
   return manifest.migrations.map(({ name, sha256 }) => {
@@ -142,11 +142,11 @@ async function load(
   return summariseComparison(parts, { newerTables: [], newerMigrations: [] })
 }
 
-/** Ends the restore, and with it the transaction, when a table is not what the backup has. */
+/** Aborts the restore, and with it the transaction, if a table differs from the backup. */
 function refuseDifference({ table, sums }: ReturnType<typeof compareTable>): void {
   if (table.same && sums.every(({ same }) => same)) return
   throw new DatabaseProblem(
-    `${table.name} did not come back as it was (${table.backup.rows} rows in the backup, ` +
+    `${table.name} differs from the backup after loading (${table.backup.rows} rows in the backup, ` +
       `${table.database?.rows ?? 0} loaded): nothing was changed`,
   )
 }
@@ -160,7 +160,7 @@ function selectColumns(shape: TableShape, { name, columns }: BackupTable): Table
   return { name, columns, types }
 }
 
-/** Adds the rows of a table to the database and returns their measure. */
+/** Inserts the rows of a table and returns their measurement. */
 async function loadTable(
   transaction: TransactionSql,
   shape: TableShape,
@@ -188,7 +188,7 @@ async function loadTable(
   }
 }
 
-/** A key of its own that is already there may seal something that is still needed. */
+/** Throws unless the key file can be replaced: a different key may still be needed. */
 function refuseOtherKey(manifest: Manifest, from: string, options: RestoreOptions): void {
   const { secretKeyPath, force } = options
   if (typeof manifest.secret_key !== 'object' || force) return
@@ -196,12 +196,12 @@ function refuseOtherKey(manifest: Manifest, from: string, options: RestoreOption
   const ours = readFileSync(secretKeyPath, 'utf8').trim()
   if (ours === readFileSync(join(from, SECRET_KEY_FILE), 'utf8').trim()) return
   throw new DatabaseProblem(
-    `${secretKeyPath} is another key than the backup's: restore into a new DATA_DIR, or replace ` +
+    `${secretKeyPath} holds a different key than the backup: restore into a new DATA_DIR, or replace ` +
       'it with --force',
   )
 }
 
-/** The old key is kept beside the new one. */
+/** Writes the backup's key and keeps the old one beside it. */
 function restoreKey(
   manifest: Manifest,
   from: string,

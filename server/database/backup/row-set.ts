@@ -1,12 +1,12 @@
 /**
- * A digest of rows that does not depend on their order: PostgreSQL keeps none, and rows of mixed
- * widths are stored at other places when they are loaded again.
+ * An order-independent digest of rows: PostgreSQL guarantees no order, and rows of different widths
+ * are stored elsewhere when loaded again.
  */
 import { hash } from 'node:crypto'
 
 const WORDS = 8
 const WORD_BYTES = 4
-/** So many sums of 32-bit words stay exact in a double. */
+/** Sums of this many 32-bit words are exact in a double. */
 const CARRY_ROWS = 2 ** 20
 const MODULUS = 1n << 256n
 
@@ -17,14 +17,14 @@ export interface RowSet {
 }
 
 export interface RowSetMeter {
-  /** Adds one row: its bytes in COPY's text format, without the newline. */
+  /** Adds one row: its bytes in COPY text format, without the newline. */
   add(row: Buffer): void
   read(): RowSet
 }
 
 /**
  * Sums the SHA-256 of each row modulo 2^256. The same rows give the same digest in any order, and
- * a row that comes twice counts twice. Memory does not grow with the rows.
+ * duplicate rows count. Memory use is constant.
  */
 export function createRowSetMeter(): RowSetMeter {
   const words = new Float64Array(WORDS)

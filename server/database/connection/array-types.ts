@@ -1,11 +1,11 @@
 /**
- * How arrays travel. The client would otherwise ask every new connection for the array types, and
- * losing the connection during that question ends the process with an unhandled rejection.
+ * Serialises arrays. The client would otherwise query the array types on every new connection, and
+ * losing a connection during that query ends the process with an unhandled rejection.
  */
 import { storableText, stringifyStorable } from '../../lib/text/well-formed.ts'
 
 interface ElementType {
-  /** Object identifiers of PostgreSQL's catalog (pg_type.dat), fixed since they were given. */
+  /** Object identifiers of PostgreSQL's catalog (pg_type.dat), which never change. */
   readonly element: number
   readonly array: number
   readonly parse: (text: string) => unknown
@@ -31,7 +31,7 @@ const ELEMENTS: Readonly<Record<string, ElementType>> = {
   jsonb: { element: 3802, array: 3807, parse: asJson },
 }
 
-/** The client's description of every array type, by name. */
+/** The client's definition of every array type, by name. */
 export const arrayTypes = Object.fromEntries(
   Object.entries(ELEMENTS).map(([name, { element, array, parse }]) => [
     `${name}_array`,
@@ -44,7 +44,7 @@ export const arrayTypes = Object.fromEntries(
   ]),
 )
 
-/** An array as PostgreSQL's literal. What is not an array is passed on as it is. */
+/** Returns an array as a PostgreSQL literal. Other values are converted to strings. */
 function writeArray(value: unknown, element: number): string {
   if (!Array.isArray(value)) return String(value)
   return `{${value.map((item: unknown) => writeElement(item, element)).join(',')}}`
@@ -58,7 +58,7 @@ function writeElement(item: unknown, element: number): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
 }
 
-/** Ids, amounts and most words need no quotes; NULL without them would be nothing. */
+/** Text that needs no quotes, such as ids and amounts; an unquoted NULL would be null. */
 const BARE = /^(?!null$)[\w.:-]+$/i
 
 function elementText(item: unknown, element: number): string {
@@ -71,7 +71,7 @@ function elementText(item: unknown, element: number): string {
 /** One quoted or bare element of a literal such as `{1,NULL,"two \"words\""}`. */
 const ELEMENT = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gs
 
-/** Reads a one-dimensional literal; the gateway keeps no others. */
+/** Parses a one-dimensional literal; the gateway stores no others. */
 function readArray(text: string, parse: (text: string) => unknown): unknown[] {
   return Array.from(text.slice(1, -1).matchAll(ELEMENT), ([, quoted, bare]) => {
     if (quoted !== undefined) return parse(quoted.replace(/\\(.)/gs, '$1'))

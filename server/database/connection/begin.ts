@@ -1,14 +1,14 @@
 /**
  * Transactions that survive the loss of their connection. The client (postgres 3.4) writes its
- * `rollback` or `commit` into a connection that is gone, which ends the whole process with an
- * uncaught TypeError; here a transaction without a connection fails, and nothing else does.
+ * `rollback` or `commit` to the lost connection, which ends the process with an uncaught TypeError;
+ * here only the transaction fails.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 
 type Work = (transaction: TransactionSql) => unknown
 
-/** Like `sql.begin`: an optional mode, then the work. Rejects when the connection is lost. */
+/** Like `sql.begin`: an optional mode, then the work. Rejects if the connection is lost. */
 export function beginGuarded(sql: Sql, mode: string, work: Work): Promise<unknown> {
   let lost: unknown
   const result = sql.begin(mode, (transaction) => runGuarded(transaction, work, () => lost))
@@ -25,7 +25,7 @@ async function runGuarded(
 ): Promise<unknown> {
   try {
     const result = await work(guard(transaction, lost))
-    // The client has rejected the whole by now: to end here would have it write a commit.
+    // The client has already rejected; returning here would make it write a commit.
     return lost() === undefined ? result : await forever()
   } catch (error) {
     // A lost connection rejects its statement first and the transaction a moment later.
@@ -39,7 +39,7 @@ function forever(): Promise<never> {
   return new Promise<never>(() => undefined)
 }
 
-/** The same transaction, which refuses statements once its connection is gone. */
+/** Returns the transaction with a guard that rejects statements once its connection is lost. */
 function guard(transaction: TransactionSql, lost: () => unknown): TransactionSql {
   const refuse = () => {
     if (lost() !== undefined) throw lost()

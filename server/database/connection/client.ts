@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL client, set up once for the whole gateway: amounts are bigint, and a statement to
- * a server that is gone, or that has stopped answering, fails within about two seconds; a
- * patient client waits for as long as the server takes.
+ * The PostgreSQL client of the whole gateway: amounts are bigint, and a statement to a server that
+ * is gone or does not respond fails within about two seconds; a patient client waits as long as the
+ * server takes.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import { beginGuarded } from './begin.ts'
@@ -14,13 +14,13 @@ import {
 } from './open-client.ts'
 import { watchSilence } from './silence.ts'
 
-/** What statements under way get to finish when another connection of their pool was lost. */
+/** Grace period for running statements after another connection of their pool was lost. */
 const FAREWELL_SECONDS = 1
 
 /**
- * Opens a pool; nothing is connected until the first statement. Its connections are replaced
- * together as soon as one is lost: what waits for a lost server is told so instead of waiting, and
- * the client's own reconnecting, which can leave a connection mute, is never relied on.
+ * Opens a pool; it connects at the first statement. All its connections are replaced once one is
+ * lost: statements that wait for a lost server fail at once, and the client's own reconnecting,
+ * which can leave a connection hanging, is not relied on.
  */
 export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql {
   let ended = false
@@ -71,7 +71,7 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
       return listening
     },
     reserve() {
-      throw new Error('a reserved connection does not survive its loss: use begin')
+      throw new Error('reserve is not supported, since lost connections are replaced: use begin')
     },
   }
   return new Proxy(current, {

@@ -1,4 +1,6 @@
-/** Notifications of the database (LISTEN), over a connection that is renewed until it is ended. */
+/**
+ * Receives notifications of the database (LISTEN), over a connection that is renewed until stopped.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'
 import { listenOn, ping } from '../store.ts'
@@ -12,8 +14,8 @@ const PATIENCE_MS = 2_000
 export interface Listener {
   readonly onMessage: (payload: string) => void
   /**
-   * Called whenever listening starts, also after a loss: messages may have been missed before, so
-   * what depends on them is read again.
+   * Called whenever listening starts, also after a loss: messages may have been missed, so
+   * dependent state must be read again.
    */
   readonly onListening?: (() => void) | undefined
 }
@@ -22,7 +24,7 @@ export interface Listening {
   readonly unlisten: () => Promise<void>
 }
 
-/** Resolves once it listens, or after some seconds in which it could not yet; it goes on trying. */
+/** Resolves once it listens, or after two seconds if it cannot yet; it keeps trying. */
 export async function listenForever(
   open: (events: ConnectionEvents) => Sql,
   channel: string,
@@ -45,7 +47,7 @@ export async function listenForever(
   }
 }
 
-/** Listens until the connection is lost. Never rejects: the caller only tries again. */
+/** Listens until the connection is lost. Never rejects: the caller retries. */
 async function listenOnce(
   open: (events: ConnectionEvents) => Sql,
   channel: string,
@@ -67,7 +69,7 @@ async function listenOnce(
     onFirst()
     await over.promise
   } catch {
-    // Not there yet: tried again in a moment.
+    // Not reachable yet; the caller retries.
   } finally {
     clearInterval(timer)
     signal.removeEventListener('abort', stop)

@@ -1,18 +1,18 @@
-/** The PostgreSQL client's settings: how values and time-outs are, for every connection alike. */
+/** The PostgreSQL client's settings: types and timeouts of every connection. */
 import postgres, { type Options, type Sql } from 'postgres'
 import { storableText } from '../../lib/text/well-formed.ts'
 import { arrayTypes } from './array-types.ts'
 import { readSocketUrl } from './read-socket-url.ts'
 
 const CONNECT_SECONDS = 2
-/** A server under load, or one that recovers, may take this long to let somebody in. */
+/** A server under load or in recovery may take this long to accept a connection. */
 const PATIENT_SECONDS = 30
 const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 10
-/** Keeps firewalls from forgetting an idle connection. */
+/** Keeps firewalls from dropping idle connections. */
 const KEEP_ALIVE_SECONDS = 20
 
-/** Where the database is: a URL, or a socket folder with its credentials. */
+/** The database's address: a URL, or a socket folder with credentials. */
 export type DatabasePlace =
   | { readonly url: string }
   | {
@@ -27,19 +27,19 @@ export interface ClientOptions {
   readonly connections?: number
   /** 0: no limit. */
   readonly statementTimeoutMs?: number
-  /** For commands, which rather wait for a loaded server than fail: up to 30 s to connect. */
+  /** For commands: waits up to 30 s to connect to a busy server. */
   readonly patient?: boolean
   readonly name?: string
   readonly database?: string
 }
 
-/** What the client tells about one set of connections. */
+/** Events of one set of connections. */
 export interface ConnectionEvents {
   readonly onclose?: () => void
   readonly onnotify?: (channel: string, payload: string) => void
 }
 
-/** int8 is bigint: an amount must never pass through a JavaScript number. */
+/** int8 is bigint: an amount must never become a JavaScript number. */
 const bigintType = {
   to: 20,
   from: [20],
@@ -48,8 +48,8 @@ const bigintType = {
 }
 
 /**
- * Text has no U+0000 here, and a statement with one is refused. Callers can put it anywhere, and
- * vendors too: it travels as U+FFFD, so that an id with one is the id of nothing.
+ * PostgreSQL rejects text with U+0000, which callers and vendors may send. It is replaced by
+ * U+FFFD, so that an id with U+0000 matches nothing.
  */
 const textType = {
   to: 25,
@@ -60,7 +60,7 @@ const textType = {
 
 const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
 
-/** The client as it comes. Only for connections that are thrown away at their first trouble. */
+/** Opens the unmodified client. Only for connections that are discarded at the first error. */
 export function openClient(
   given: DatabasePlace,
   options: ClientOptions,
@@ -71,8 +71,8 @@ export function openClient(
     max: options.connections ?? POOL_SIZE,
     connect_timeout: options.patient ? PATIENT_SECONDS : CONNECT_SECONDS,
     keep_alive: KEEP_ALIVE_SECONDS,
-    // A connection ends when the server or we end it. One that ended by itself would take the
-    // session's locks with it.
+    // Only the server or the gateway ends a connection. An expiring connection would lose its
+    // session's locks.
     max_lifetime: null,
     backoff: () => 0,
     fetch_types: false,
@@ -85,7 +85,7 @@ export function openClient(
     ...events,
   } satisfies Options<{ bigint: typeof bigintType }> & ConnectionEvents
   const database = options.database ? { database: options.database } : {}
-  // The type parameter only says how bigint is parsed; the rest of the gateway speaks plain Sql.
+  // The type parameter only declares how bigint is parsed; the rest of the gateway uses plain Sql.
   if ('url' in place) return postgres(place.url, { ...shared, ...database }) as unknown as Sql
   return postgres({
     ...shared,

@@ -1,4 +1,4 @@
-/** Addresses that name a Unix socket's folder, which the client does not read by itself. */
+/** Parses addresses with a Unix socket folder, which the client does not support. */
 
 export interface SocketAddress {
   readonly socketFolder: string
@@ -8,7 +8,10 @@ export interface SocketAddress {
   readonly database: string
 }
 
-/** The folder as the URL's host, encoded, or as libpq's parameter `host`; undefined: no folder. */
+/**
+ * Reads the folder from the URL's encoded host or from libpq's parameter `host`. Returns undefined
+ * if the URL has no folder.
+ */
 export function readSocketUrl(text: string): SocketAddress | undefined {
   const url = new URL(text)
   const folder = decodeURIComponent(url.searchParams.get('host') ?? url.hostname)

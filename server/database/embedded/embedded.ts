@@ -1,6 +1,6 @@
 /**
- * The private PostgreSQL of the embedded default: its data lies under DATA_DIR, it listens on a
- * Unix socket alone, it outlives a crash of the gateway and is adopted by the next start.
+ * The private PostgreSQL server of the embedded default: its data is under DATA_DIR, it listens
+ * only on a Unix socket, survives a crash of the gateway and is adopted at the next start.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,17 +19,17 @@ export type EmbeddedPlace = Extract<DatabasePlace, { socketFolder: string }>
 
 export interface EmbeddedServer {
   readonly place: EmbeddedPlace
-  /** True when the server had been running already. */
+  /** True if the server was already running. */
   readonly adopted: boolean
   pid(): number | undefined
-  /** Starts the server again if it is gone. Resolves true when it had to. */
+  /** Starts the server again if it is gone. Resolves to true if it had to. */
   revive(): Promise<boolean>
   stop(): Promise<void>
 }
 
 export interface EmbeddedOptions {
   readonly dataDir: string
-  /** PostgreSQL settings to override: for the servers of tests only. */
+  /** PostgreSQL settings to override; only for test servers. */
   readonly settings?: Readonly<Record<string, string>>
   readonly onProgress?: (message: string) => void
 }
@@ -40,7 +40,7 @@ const STOP_MS = 10_000
 const CREATE_MS = 60_000
 const DISK_FULL = '53100'
 
-/** Starts or adopts the server under `dataDir`. Throws DatabaseProblem with what to do. */
+/** Starts or adopts the server under `dataDir`. Throws DatabaseProblem with advice. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   const binaries = findBinaries()
   const dataDir = prepareDataDir(options.dataDir)

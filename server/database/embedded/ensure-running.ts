@@ -1,4 +1,4 @@
-/** Gets one server to answer: the one that runs already, or one that is started now. */
+/** Ensures that a server responds: the one already running, or a newly started one. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { connect } from '../connection/client.ts'
 import type { DatabasePlace } from '../connection/open-client.ts'
@@ -33,7 +33,7 @@ export interface Starting {
   readonly progress: (message: string) => void
 }
 
-/** Resolves true when a running server was found, false when one was started. */
+/** Resolves to true if a running server was found, or false if one was started. */
 export async function ensureRunning(starting: Starting): Promise<boolean> {
   const { folder } = starting
   const deadline = performance.now() + LEAVING_MS
@@ -44,14 +44,14 @@ export async function ensureRunning(starting: Starting): Promise<boolean> {
       await start(starting, since)
       return false
     } catch (error) {
-      // Another process started one this moment, or backends of a dead one have yet to leave.
+      // Another process has just started one, or backends of a dead one are still exiting.
       if (!isStillLeaving(folder, since) || performance.now() > deadline) throw error
     }
     await sleep(LEAVING_LOOK_MS)
   }
 }
 
-/** Resolves false when no server runs, or when the one found was just dying. */
+/** Resolves to false if no server runs, or if the one found was exiting. */
 async function adopt(starting: Starting): Promise<boolean> {
   const { folder } = starting
   const running = findRunning(folder.cluster)

@@ -1,16 +1,18 @@
-/** Turns what went wrong around an embedded database into one line that says what to do. */
+/** Converts failures around an embedded database to one-line messages that say what to do. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseProblem } from '../problem.ts'
 import { readErrorCode } from '../unavailable.ts'
 import { readLog, type ServerFolder } from './postmaster.ts'
 
-/** A write-ahead log segment: with less, PostgreSQL cannot even say what is wrong. */
+/**
+ * The size of a write-ahead log segment; with less free space PostgreSQL cannot report its error.
+ */
 const SEGMENT_BYTES = 16 * 1024 * 1024
-/** An empty cluster, with its first segments and something to spare. */
+/** The size of an empty cluster with its first segments, plus a margin. */
 const CLUSTER_BYTES = 96 * 1024 * 1024
 
-/** Why `folder` could not be written to, from the error of the attempt. */
+/** Returns why `folder` cannot be written to, based on the error of the attempt. */
 export function explainWriting(folder: string, cause: unknown): DatabaseProblem {
   const code = readErrorCode(cause)
   if (code === 'ENOSPC' || code === 'EDQUOT') return diskFull(folder, cause)
@@ -24,24 +26,24 @@ export function explainWriting(folder: string, cause: unknown): DatabaseProblem 
   )
 }
 
-/** Before the first start: initdb dies without a word when the disk fills under it. */
+/** Throws before the first start if the disk is too small, since initdb fails without a message. */
 export function refuseSmallDisk(folder: string): void {
   if (freeBytes(folder) < CLUSTER_BYTES) throw diskFull(folder)
 }
 
-/** Why initdb failed, from what it said. */
+/** Returns why initdb failed, based on its output. */
 export function explainInitdb(cluster: string, said: string): DatabaseProblem {
   if (saysFull(said)) return diskFull(cluster)
   if (/could not look up effective user ID/.test(said)) {
     return new DatabaseProblem(
-      'the user we run as has no entry in /etc/passwd, which PostgreSQL needs: add one, run as ' +
+      'the current user has no entry in /etc/passwd, which PostgreSQL needs: add one, run as ' +
         'root, or set DATABASE_URL',
     )
   }
   return new DatabaseProblem(`initdb failed: ${said.split('\n').slice(-3).join(' ')}`)
 }
 
-/** Why the server did not start, from what it logged since the mark. */
+/** Returns why the server did not start, based on its log since the mark. */
 export function explainFailure(folder: ServerFolder, since: number): DatabaseProblem {
   const log = readLog(folder, since)
   if (saysFull(log) || freeBytes(dirname(folder.cluster)) < SEGMENT_BYTES)

@@ -1,4 +1,4 @@
-/** Where an embedded database keeps its data, its socket and its password. */
+/** Folders and files of an embedded database: data, socket and password. */
 import { createHash, randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -21,11 +21,17 @@ import { explainWriting } from './explain.ts'
 import type { ServerFolder } from './postmaster.ts'
 
 const PORT = 5432
-/** A Unix socket's path has at most 104 bytes on macOS and 108 on Linux, one of them a zero. */
+/**
+ * A Unix socket's path has at most 104 bytes on macOS and 108 on Linux, including a terminating
+ * zero.
+ */
 const SOCKET_PATH_BYTES_MAX = 103
 const PASSWORD_BYTES = 24
 
-/** The real path of a folder that can be written to, closed to others; made when not there. */
+/**
+ * Creates the folder if needed, readable by its owner only, and checks that it is writable. Returns
+ * its real path.
+ */
 export function prepareDataDir(dataDir: string): string {
   try {
     makePrivateFolder(dataDir)
@@ -39,8 +45,8 @@ export function prepareDataDir(dataDir: string): string {
 }
 
 /**
- * `dataDir` is a real path. The socket's folder is the one a running server says it uses, or it
- * is made; one that is somebody else's is refused.
+ * `dataDir` is a real path. `usedFolder` is the socket folder of a running server; otherwise one is
+ * chosen. Creates the socket folder; throws if it belongs to another user.
  */
 export function prepareFolders(
   dataDir: string,
@@ -57,7 +63,9 @@ export function prepareFolders(
   }
 }
 
-/** Below the temporary folder, because the path of DATA_DIR may be too long for a socket. */
+/**
+ * Returns a folder below the temporary folder, since DATA_DIR's path may be too long for a socket.
+ */
 function chooseSocketFolder(dataDir: string): string {
   const name = `tributary-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`
   const folder = join(tmpdir(), name)
@@ -65,7 +73,7 @@ function chooseSocketFolder(dataDir: string): string {
   return isShort ? folder : join('/tmp', name)
 }
 
-/** A folder in a public place: it must be ours and nobody else's. */
+/** Creates a private folder in a public place, or throws if it belongs to another user. */
 function makePrivate(path: string, user: RunAs | undefined): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
@@ -75,7 +83,7 @@ function makePrivate(path: string, user: RunAs | undefined): void {
   const owner = user?.uid ?? process.getuid?.() ?? 0
   const found = lstatSync(path)
   if (!found.isDirectory()) throw new DatabaseProblem(`${path} is not a folder: remove it`)
-  // One that root made is given to the user PostgreSQL runs as.
+  // A folder created by root is given to the user that runs PostgreSQL.
   if (user && found.uid === 0) chownSync(path, user.uid, user.gid)
   else if (found.uid !== owner) {
     throw new DatabaseProblem(`${path} belongs to another user: remove it`)
@@ -83,7 +91,10 @@ function makePrivate(path: string, user: RunAs | undefined): void {
   chmodSync(path, 0o700)
 }
 
-/** Made once, whole or not at all: two processes may start for the first time together. */
+/**
+ * Returns the password, creating it atomically once: two processes may start for the first time
+ * together.
+ */
 export function readPassword(dataDir: string): string {
   const file = join(dataDir, 'postgres.password')
   const own = `${file}.${process.pid}`

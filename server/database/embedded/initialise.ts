@@ -1,4 +1,4 @@
-/** Makes the data of an embedded database, once. */
+/** Creates the data of an embedded database, once. */
 import { spawnSync } from 'node:child_process'
 import {
   chownSync,
@@ -26,8 +26,8 @@ export interface Initialisation {
 }
 
 /**
- * Makes the cluster beside its final place and moves it there whole: a crash on the way leaves
- * nothing half made, and of two processes that start together one wins.
+ * Creates the cluster beside its final place and renames it: a crash leaves no partial cluster, and
+ * of two concurrent starts one wins.
  */
 export function initialise(given: Initialisation): void {
   const { cluster } = given.folder
@@ -47,7 +47,7 @@ export function initialise(given: Initialisation): void {
   }
 }
 
-/** Somebody else's cluster has got there first. */
+/** Returns true if another process created the cluster first. */
 function isTaken(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? error.code : ''
   return code === 'ENOTEMPTY' || code === 'EEXIST'
@@ -76,7 +76,7 @@ function runInitdb(given: Initialisation, making: string): void {
   }
 }
 
-/** A process that was killed while it made a cluster has left it beside. */
+/** Removes partial clusters of processes that were killed. */
 function removeAbandoned(cluster: string): void {
   const prefix = `${basename(cluster)}.new-`
   for (const name of readdirSync(dirname(cluster))) {
@@ -85,7 +85,9 @@ function removeAbandoned(cluster: string): void {
   }
 }
 
-/** Without it a power cut soon after could take the cluster's name, and all money in it, away. */
+/**
+ * Makes the rename durable: a power failure could otherwise lose the cluster, and all money in it.
+ */
 function syncFolder(path: string): void {
   const handle = openSync(path, 'r')
   try {

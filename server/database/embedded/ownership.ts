@@ -1,12 +1,13 @@
 /**
- * One gateway at a time owns an embedded database: a lock that lives as long as one connection. A
- * killed gateway frees it at once; a database that restarts takes it away, so it is taken again.
+ * Ensures that one gateway at a time owns an embedded database, by a lock that lives as long as one
+ * connection. A killed gateway releases it at once; if the database restarts, the lock is lost and
+ * taken again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type DatabasePlace, openClient } from '../connection/open-client.ts'
 import { claimOwnership } from '../store.ts'
 
-/** A gateway that is stopping, or a connection that died just now, may hold it a little longer. */
+/** A stopping gateway or a connection that has just died may hold the lock a little longer. */
 const CLAIM_MS = 4_000
 const POLL_INTERVAL_MS = 100
 
@@ -15,14 +16,14 @@ export interface Ownership {
 }
 
 interface Claim {
-  /** Resolves when the connection, and with it the lock, is gone. */
+  /** Resolves when the connection, and with it the lock, is lost. */
   readonly lost: Promise<void>
   readonly release: () => Promise<void>
 }
 
 /**
- * Resolves undefined while somebody else owns the database. `onStolen` is called when the lock was
- * lost with its connection and another gateway was quicker to take it.
+ * Resolves to undefined if another process owns the database. `onStolen` is called if the lock was
+ * lost with its connection and another gateway took it.
  */
 export async function takeOwnership(
   place: DatabasePlace,
@@ -48,7 +49,9 @@ export async function takeOwnership(
   }
 }
 
-/** As often as it takes while the database is away; undefined once somebody else has the lock. */
+/**
+ * Retries while the database is unavailable; returns undefined once another process has the lock.
+ */
 async function reclaim(place: DatabasePlace, signal: AbortSignal): Promise<Claim | undefined> {
   while (!signal.aborted) {
     try {
@@ -60,7 +63,7 @@ async function reclaim(place: DatabasePlace, signal: AbortSignal): Promise<Claim
   return undefined
 }
 
-/** Rejects when the database is away. */
+/** Rejects if the database is unavailable. */
 async function claimWithPatience(place: DatabasePlace): Promise<Claim | undefined> {
   const lost = Promise.withResolvers<void>()
   const options = { connections: 1, name: 'tributary owner' }

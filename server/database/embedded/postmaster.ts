@@ -1,4 +1,4 @@
-/** One PostgreSQL server process: started, found again after our own crash, watched, stopped. */
+/** One PostgreSQL server process: starting, finding after a crash of the gateway, and stopping. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   closeSync,
@@ -29,7 +29,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   unix_socket_permissions: '0700',
   max_connections: '100',
   shared_buffers: '64MB',
-  // Durability is what the gateway promises; nothing here may be traded for speed.
+  // The gateway guarantees durability: never trade these settings for speed.
   fsync: 'on',
   synchronous_commit: 'on',
   full_page_writes: 'on',
@@ -39,11 +39,11 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_senders: '2',
   jit: 'off',
   log_checkpoints: 'off',
-  // After a crash every file is synced before recovery: one call does it where there is one.
+  // After a crash every file is synced before recovery; on Linux one call does it.
   ...(process.platform === 'linux' ? { recovery_init_sync_method: 'syncfs' } : {}),
 }
 
-/** The lines of postmaster.pid that are read: who, where, its socket, and how far it is. */
+/** Lines of postmaster.pid after the pid: data folder, socket folder and status. */
 const CLUSTER_LINE = 1
 const SOCKET_LINE = 4
 const STATUS_LINE = 7
@@ -56,7 +56,9 @@ function readLock(cluster: string): readonly string[] {
   }
 }
 
-/** The pid of the server that runs on this cluster, or undefined; a stale file counts as none. */
+/**
+ * Returns the pid of the server that runs on this cluster, or undefined; a stale file is ignored.
+ */
 export function findRunning(cluster: string): number | undefined {
   const lock = readLock(cluster)
   const pid = Number(lock[0])
@@ -64,22 +66,25 @@ export function findRunning(cluster: string): number | undefined {
   return isPostgres(pid) ? pid : undefined
 }
 
-/** Where the server that runs on this cluster has its socket: TMPDIR may have been another. */
+/**
+ * Returns the socket folder of the server that runs on this cluster: TMPDIR may have been
+ * different.
+ */
 export function findSocketFolder(cluster: string): string | undefined {
   if (findRunning(cluster) === undefined) return undefined
   return readLock(cluster)[SOCKET_LINE]?.trim() || undefined
 }
 
-/** Whether the server on this cluster says that it takes connections. */
+/** Returns true if the server on this cluster reports that it accepts connections. */
 export function saysReady(folder: ServerFolder): boolean {
   return readLock(folder.cluster)[STATUS_LINE]?.trim() === 'ready'
 }
 
 /**
- * Corrects the lock files of a server that is gone when its pid is somebody else's now, as happens
- * in a restarted container: PostgreSQL would take that process for its predecessor and give up.
- * Only the pid is replaced, by one that no process can have: the rest of the file is how it
- * notices that backends of its predecessor still live.
+ * Corrects the lock files of a dead server if its pid now belongs to another process, as happens in
+ * a restarted container: PostgreSQL would mistake that process for its predecessor and give up.
+ * Only the pid is replaced, by one that no process can have: PostgreSQL uses the rest of the file
+ * to detect surviving backends.
  */
 export function correctStaleLock(folder: ServerFolder): void {
   if (process.platform !== 'linux' || findRunning(folder.cluster) !== undefined) return
@@ -98,8 +103,8 @@ export function correctStaleLock(folder: ServerFolder): void {
 }
 
 /**
- * A pid may have been given to somebody else since, or be a zombie that nobody has waited for;
- * only Linux tells cheaply.
+ * Returns true if the process is a running PostgreSQL. The pid may have been reused or be a zombie,
+ * which is only checked on Linux.
  */
 export function isPostgres(pid: number): boolean {
   if (!isAlive(pid)) return false
@@ -119,7 +124,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Starts a server in a session of its own, so that it survives our crash and our Ctrl-C. */
+/** Starts a server in its own session, so that it survives a crash or Ctrl-C of the gateway. */
 export function startServer(
   binaries: Binaries,
   user: RunAs | undefined,
@@ -149,12 +154,12 @@ export function startServer(
   return child
 }
 
-/** Where the log ends now: what is written from here on belongs to the next start. */
+/** Returns the current end of the log: later lines belong to the next start. */
 export function markLog(folder: ServerFolder): number {
   return existsSync(folder.logFile) ? statSync(folder.logFile).size : 0
 }
 
-/** What was logged from `since` on. */
+/** Returns the log from `since` on. */
 export function readLog(folder: ServerFolder, since: number): string {
   if (!existsSync(folder.logFile)) return ''
   const log = readFileSync(folder.logFile)
@@ -162,8 +167,8 @@ export function readLog(folder: ServerFolder, since: number): string {
 }
 
 /**
- * True when a dead server's children still hold its memory: they leave by themselves, writing
- * their own last words into the same log meanwhile.
+ * Returns true if children of a dead server still hold its shared memory: they exit by themselves
+ * and write to the same log meanwhile.
  */
 export function isStillLeaving(folder: ServerFolder, since: number): boolean {
   return /pre-existing shared memory block|lock file .* (already exists|is empty)/i.test(
@@ -171,7 +176,7 @@ export function isStillLeaving(folder: ServerFolder, since: number): boolean {
   )
 }
 
-/** Fast shutdown; immediate when that takes too long. */
+/** Fast shutdown, then immediate shutdown, then SIGKILL, each after `patienceMs`. */
 export async function stopServer(pid: number, patienceMs: number): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
     try {

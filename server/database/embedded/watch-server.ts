@@ -1,4 +1,4 @@
-/** Brings an embedded server that died back to life, for as long as the gateway lives. */
+/** Restarts an embedded server that dies while the gateway runs. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EmbeddedServer } from './embedded.ts'
 
@@ -7,7 +7,7 @@ const BACK_OFF_MS_MAX = 10_000
 
 export type OnTrouble = (error: unknown, message: string) => void
 
-/** Returns what ends the watch; it resolves when no start is under way any more. */
+/** Returns a function that ends the watch; it resolves when no start is in progress. */
 export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () => Promise<void> {
   const stopping = new AbortController()
   const watching = (async () => {
@@ -21,8 +21,8 @@ export function watchServer(server: EmbeddedServer, onTrouble: OnTrouble): () =>
         if (await server.revive()) onTrouble(undefined, 'the embedded PostgreSQL was started again')
         pauseMs = POLL_INTERVAL_MS
       } catch (error) {
-        // A full disk, say: the next start succeeds once there is room again.
-        onTrouble(error, 'the embedded PostgreSQL could not be started again')
+        // Possibly a full disk: a later start succeeds once there is space.
+        onTrouble(error, 'the embedded PostgreSQL could not be restarted')
         pauseMs = Math.min(pauseMs * 2, BACK_OFF_MS_MAX)
       }
     }

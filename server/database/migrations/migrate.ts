@@ -1,4 +1,4 @@
-/** Plain SQL migrations, each applied once, in one transaction with the note that it was. */
+/** Applies plain SQL migrations, each once, recorded in the same transaction. */
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import {
 
 const FILE_NAME = /^\d{4}-[a-z0-9-]+\.sql$/
 
-/** The migrations in a folder, in the order of their numbers. */
+/** Returns the migrations in a folder, ordered by number. */
 export function readMigrations(folder: string): Migration[] {
   return readdirSync(folder)
     .filter((name) => FILE_NAME.test(name))
@@ -25,9 +25,9 @@ export function readMigrations(folder: string): Migration[] {
 }
 
 /**
- * Brings the database up to the code. Two migrators at once are safe: each step takes a lock and
- * looks again. Throws when an applied file has changed or when the database is newer than the
- * code. Returns the names it applied itself.
+ * Applies all missing migrations. Concurrent migrators are safe: each step takes a lock and checks
+ * again. Throws if an applied file has changed or the database is newer than the code. Returns the
+ * names of the migrations it applied.
  */
 export async function migrate(sql: Sql, folder: string): Promise<readonly string[]> {
   const migrations = readMigrations(folder)
@@ -63,7 +63,9 @@ function refuseDifferences(
       )
     }
     if (ours !== sha256) {
-      throw new DatabaseProblem(`${name} was changed after it had been applied: restore its text`)
+      throw new DatabaseProblem(
+        `${name} was changed after it was applied: restore its original text`,
+      )
     }
   }
 }

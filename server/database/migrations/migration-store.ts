@@ -1,4 +1,4 @@
-/** The statements of the migrator. */
+/** SQL of the migrator. */
 import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../transaction.ts'
 
@@ -11,8 +11,8 @@ export interface Migration {
 const MIGRATION_LOCK = 7_214_085_622
 
 /**
- * Runs `step` in a transaction that no other migrator shares and no time-out ends. A migration
- * that meets a running gateway may lose a deadlock to it, and is repeated.
+ * Runs `step` in a transaction under the migration lock, without a statement timeout. Retries if a
+ * migration loses a deadlock to a running gateway.
  */
 export async function withMigrationLock<T>(
   sql: Sql,
@@ -34,7 +34,7 @@ export async function createMigrationTable(transaction: TransactionSql): Promise
       applied_at timestamptz not null default now())`
 }
 
-/** Name to SHA-256 of every migration that was applied. */
+/** Returns the applied migrations: name to SHA-256. */
 export async function readApplied(
   transaction: TransactionSql,
 ): Promise<ReadonlyMap<string, string>> {
@@ -43,7 +43,7 @@ export async function readApplied(
   return new Map(rows.map((row) => [row.name, row.sha256]))
 }
 
-/** The migration and the note that it was applied: both are committed, or neither. */
+/** Applies a migration and records it: both are committed, or neither. */
 export async function applyMigration(
   transaction: TransactionSql,
   migration: Migration,
