@@ -1,4 +1,4 @@
-/** Accounts as operators manage them. */
+/** SQL of accounts for operators. */
 import type { Sql, TransactionSql } from 'postgres'
 import { holdIdOf } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -10,9 +10,9 @@ export interface AccountRow {
   readonly status: 'active' | 'suspended'
   readonly currency: string
   readonly limits: CallLimits
-  /** What it may keep of files and media; null for the gateway's own limit. */
+  /** Byte limit for files and media; null for the gateway's default. */
   readonly stored_bytes_max: number | null
-  /** Whether the gallery keeps the prompts of its images. */
+  /** True if the gallery stores the prompts of images. */
   readonly keeps_prompts: boolean
   readonly created_at: Date
   readonly available: bigint
@@ -47,7 +47,7 @@ export async function postOpeningBalance(
       ${opening.amountNanos.toString()}::bigint, 'opening balance', ${opening.actor}, null)`
 }
 
-/** All accounts, or the one with this id; oldest first. */
+/** Lists all accounts, or the one with this id, oldest first. */
 export function selectAccounts(
   sql: Sql,
   filter: { readonly id?: string; readonly limit: number },
@@ -61,7 +61,7 @@ export function selectAccounts(
     order by a.created_at, a.id limit ${filter.limit}`
 }
 
-/** Returns false when there is no such account. */
+/** Returns false if the account does not exist. */
 export async function updateStatus(
   sql: Sql,
   id: string,
@@ -71,20 +71,20 @@ export async function updateStatus(
   return updated.count > 0
 }
 
-/** Returns false when there is no such account. */
+/** Returns false if the account does not exist. */
 export async function updateLimits(sql: Sql, id: string, limits: CallLimits): Promise<boolean> {
   const updated = await sql`
     update account set limits = ${JSON.stringify(limits)}::text::jsonb where id = ${id}`
   return updated.count > 0
 }
 
-/** An absent member stays as it is. */
+/** Absent members stay unchanged. */
 export interface MediaChange {
   readonly storedBytesMax?: number | null
   readonly keepsPrompts?: boolean
 }
 
-/** Returns false when there is no such account. */
+/** Returns false if the account does not exist. */
 export async function updateMedia(sql: Sql, id: string, change: MediaChange): Promise<boolean> {
   const { storedBytesMax, keepsPrompts = null } = change
   const updated = await sql`
@@ -95,7 +95,7 @@ export async function updateMedia(sql: Sql, id: string, change: MediaChange): Pr
   return updated.count > 0
 }
 
-/** Whose call it was; for operators, who may see all of them. */
+/** Returns the account of a request; only for operators, who may see all accounts. */
 export async function accountOfRequest(sql: Sql, requestId: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     select account_id from hold where id = ${holdIdOf(requestId)}`

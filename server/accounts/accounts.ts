@@ -1,4 +1,4 @@
-/** Who calls: what an API key stands for, as the pipeline sees it. */
+/** The caller that an API key identifies, as the pipeline sees it. */
 import type { Nanos } from '../lib/money.ts'
 
 /** Limits of an account or key; an absent member means no limit. */
@@ -16,11 +16,11 @@ export interface Caller {
   /** Model ids this key may call; null means all. */
   readonly models: readonly string[] | null
   readonly spendLimitNanos: Nanos | null
-  /** A key that every member of the account can make: it calls, and sees no secret. */
+  /** A key that any member of the account can create: it can make calls but reads no secrets. */
   readonly isPlayground?: true
 }
 
-/** What a presented key turned out to be. */
+/** The result of looking up a presented key. */
 export type Identified =
   | { readonly caller: Caller }
   | { readonly refused: 'unknown' | 'disabled' | 'expired' | 'suspended' }

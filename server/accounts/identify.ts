@@ -1,7 +1,7 @@
 /**
- * Who calls: from an API key to its caller, out of a cache. A notification forgets an account at
- * once; and because notifications can be lost, nothing older than four seconds is believed
- * without a new look. So a revoked key is refused everywhere within five seconds, always.
+ * Identifies callers by API key, from a cache. Notifications evict an account's keys at once; since
+ * they can be lost, entries older than four seconds are read again before use. A revoked key is
+ * therefore refused everywhere within five seconds.
  */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../lib/errors.ts'
@@ -20,18 +20,18 @@ export interface AccountsOptions {
 
 export interface Accounts {
   /**
-   * The caller behind a key, or why it is refused. Throws GatewayError `unavailable` when the
-   * database does not answer and what is known is older than five seconds.
+   * Returns the caller of a key, or the reason for its refusal. Rejects with GatewayError
+   * `unavailable` if the database does not respond and the cached entry is older than five seconds.
    */
   identify(key: PresentedKey): Promise<Identified>
   stop(): Promise<void>
 }
 
-/** From this age on a used entry is read again, while callers are still served from it. */
+/** From this age an entry is refreshed in the background while it is still served. */
 const REFRESH_AFTER_MS = 2_000
-/** From this age on callers wait for the new look. */
+/** From this age callers wait for the refresh. */
 const TRUSTED_MS = 4_000
-/** While the database does not answer, an entry serves until it is this old and no longer. */
+/** Entries are served up to this age while the database does not respond. */
 const SERVED_MS = 5_000
 const WARN_EVERY_MS = 5_000
 const NOTIFICATIONS = 'tributary_account'
@@ -42,7 +42,7 @@ export function createAccounts(options: AccountsOptions): Accounts {
   const cache = createKeyCache()
   const lookUps = createLookUps(sql, nowMs)
   const warn = createWarner(log, nowMs)
-  /** Counts notifications: a look-up that one overtook is used but not kept. */
+  /** Counts notifications: a look-up that began before the latest one is used but not cached. */
   let changes = 0
 
   async function read(hash: Buffer, name: string): Promise<CachedKey> {
@@ -77,7 +77,9 @@ export function createAccounts(options: AccountsOptions): Accounts {
   }
   const listening = sql
     .listen(NOTIFICATIONS, forget, forgetAll)
-    .catch((error) => void log.warn({ error }, 'no notifications of account changes: polling only'))
+    .catch(
+      (error) => void log.warn({ error }, 'account notifications are unavailable, polling only'),
+    )
 
   return {
     async identify({ hash, name }) {
@@ -99,12 +101,12 @@ function judge(entry: CachedKey, now: number): Identified {
   return entry.identified
 }
 
-/** Thousands of callers notice the same trouble: it is logged once in a while. */
+/** Limits the log rate, since thousands of callers hit the same problem at once. */
 function createWarner(log: Log, nowMs: () => number): (error: unknown) => void {
   let warnedAtMs = Number.NEGATIVE_INFINITY
   return (error) => {
     if (nowMs() - warnedAtMs < WARN_EVERY_MS) return
     warnedAtMs = nowMs()
-    log.warn({ error }, 'keys cannot be read: the database does not answer')
+    log.warn({ error }, 'API keys cannot be read: the database does not respond')
   }
 }

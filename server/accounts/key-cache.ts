@@ -1,24 +1,24 @@
 /**
- * What keys turned out to be, by their full hash, newest use last. Bounded, and separate for keys
- * that do not exist: a flood of guesses must not push real callers out.
+ * A bounded LRU cache of looked-up keys, by full hash. Keys that do not exist have a cache of their
+ * own, so that a flood of guesses cannot evict real callers.
  */
 import type { Identified } from './accounts.ts'
 
-/** A looked-up key. Times are of the monotonic clock. */
+/** A looked-up key. Times are of the monotonic clock, in milliseconds. */
 export interface CachedKey {
   readonly identified: Identified
   /** Null for a key that does not exist. */
   readonly accountId: string | null
-  /** When the look-up began: what it says was true at this time or later. */
+  /** The start of the look-up: the entry was accurate at this time or later. */
   readonly readAtMs: number
-  /** From then on the key is expired, whatever was read. */
+  /** The key counts as expired from this time on, regardless of the cached result. */
   readonly expiresAtMs: number
 }
 
 export interface KeyCache {
   get(hash: string): CachedKey | undefined
   set(hash: string, entry: CachedKey): void
-  /** Forgets an account's keys, and every key that did not exist: it may exist now. */
+  /** Evicts an account's keys, and all keys that did not exist, since they may exist now. */
   forgetAccount(accountId: string): void
   clear(): void
 }
@@ -75,7 +75,7 @@ export function createKeyCache(): KeyCache {
   }
 }
 
-/** A Map keeps its keys in order: the first is the one used longest ago. */
+/** A Map keeps insertion order, so its first key is the least recently used. */
 function evictOldest(
   map: ReadonlyMap<string, CachedKey>,
   max: number,

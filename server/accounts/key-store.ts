@@ -1,4 +1,4 @@
-/** API keys as operators manage them. A key itself is never stored, only its hash. */
+/** SQL of API keys for operators. Only the hash of a key is stored. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
 
@@ -11,8 +11,8 @@ export interface ApiKeyRow {
   readonly limits: CallLimits
   readonly spend_limit: bigint | null
   /**
-   * What this key, and those it was rotated from and to, have used and hold; null while they have
-   * no spend limit.
+   * The sums charged and held by this key and by the keys it was rotated from and to; null without
+   * a spend limit.
    */
   readonly spent: bigint | null
   readonly held: bigint | null
@@ -20,7 +20,7 @@ export interface ApiKeyRow {
   readonly disabled_at: Date | null
   readonly replaced_by: string | null
   readonly created_at: Date
-  /** By the database's clock. */
+  /** Determined by the database's clock. */
   readonly state: 'active' | 'disabled' | 'expired'
 }
 
@@ -46,7 +46,7 @@ export async function insertKey(
       ${key.spend_limit?.toString() ?? null}, ${key.expires_at})`
 }
 
-/** An account's keys, oldest first, or the one with this id. */
+/** Lists an account's keys, oldest first, or the one with this id. */
 export function selectKeys(
   sql: Sql | TransactionSql,
   filter: { readonly accountId?: string; readonly id?: string },
@@ -66,10 +66,10 @@ export function selectKeys(
 }
 
 /**
- * Keeps other changes of this key, and of those it was rotated from and to, out until the
- * transaction ends. Returns the first of them, under which their spend is counted; the id itself
- * when there is no such key. Not `for update`: the ledger, which already has the balance that we
- * may need next, must still be able to refer to the key.
+ * Locks a key and all keys it was rotated from and to until the transaction ends. Returns the first
+ * of them, whose id counts their spend, or the given id if the key does not exist. Not `for
+ * update`: the ledger, which may hold the balance lock needed next, must still be able to reference
+ * the key.
  */
 export async function lockRotation(sql: TransactionSql, id: string): Promise<string> {
   const [row] = await sql<{ first: string }[]>`
@@ -89,7 +89,7 @@ export async function updateKey(
     where id = ${key.id}`
 }
 
-/** Sets the spend limit of all keys that were rotated from `first`, and of `first` itself. */
+/** Sets the spend limit of `first` and of all keys rotated from it. */
 export async function updateSpendLimit(
   sql: TransactionSql,
   first: string,
@@ -100,7 +100,7 @@ export async function updateSpendLimit(
     where id = ${first} or counter_key_id = ${first}`
 }
 
-/** Returns false when there is no such key. */
+/** Returns false if the key does not exist. */
 export async function updateKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<boolean> {
   const updated = await sql`
     update api_key set disabled_at = ${disabled ? sql`coalesce(disabled_at, now())` : null}
@@ -109,8 +109,8 @@ export async function updateKeyDisabled(sql: Sql, id: string, disabled: boolean)
 }
 
 /**
- * The old key of a rotation: it works on for the overlap, unless it expires before. The database
- * joins the new key to its counter.
+ * Marks the old key of a rotation: it stays valid for the overlap, unless it expires earlier. The
+ * database links the new key to its spend counter.
  */
 export async function retireKey(
   sql: TransactionSql,
@@ -123,9 +123,9 @@ export async function retireKey(
 }
 
 /**
- * Begins to count what a key and its rotations spend: everything they were ever charged, and their
- * open holds, which count from now on. The balance is locked first, as the ledger does, so no hold
- * or settlement of the account falls between.
+ * Starts the spend counter of a key and its rotations with all their past charges and open holds.
+ * Locks the balance first, as the ledger does, so that no hold or settlement of the account is
+ * missed.
  */
 export async function startSpend(
   sql: TransactionSql,

@@ -1,6 +1,6 @@
 /**
- * Reads keys from the database, sparingly: callers of one key share its look-up, and keys that
- * are asked for at the same moment share a query.
+ * Reads keys from the database: concurrent callers of one key share a look-up, and keys requested
+ * at the same moment share a query.
  */
 import type { Sql } from 'postgres'
 import { createBatcher } from '../lib/queues/batcher.ts'
@@ -9,14 +9,14 @@ import type { CachedKey } from './key-cache.ts'
 import { findKeys, type IdentifiedKeyRow } from './store.ts'
 
 export interface LookUps {
-  /** `name` is the hash as text. Rejects when the database does not answer in time. */
+  /** `name` is the hash in base64. Rejects if the database does not respond in time. */
   find(hash: Buffer, name: string): Promise<CachedKey>
-  /** Something changed: who asks from now on must not share a look-up that began before. */
+  /** Prevents later callers from sharing a look-up that began before a change. */
   restart(): void
   flushed(): Promise<void>
 }
 
-/** A caller waits at most this long for a look-up. */
+/** The longest that a caller waits for a look-up. */
 const PATIENCE_MS = 1_500
 const WAITING_MAX = 20_000
 const BATCH_LIMIT = 500
@@ -76,7 +76,7 @@ function identified(row: IdentifiedKeyRow): Identified {
   }
 }
 
-/** Rejects when the work takes too long; the work itself goes on and its outcome is ignored. */
+/** Rejects if the work takes too long; the work continues and its outcome is ignored. */
 function withPatience<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

@@ -1,4 +1,4 @@
-/** What operators do with accounts. Every refusal is an OperatorError. */
+/** Account management for operators. Refusals are OperatorErrors. */
 import type { Sql } from 'postgres'
 import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -26,7 +26,7 @@ export interface NewAccount {
   /** Credited as a top-up in the same transaction; zero or absent for an empty account. */
   readonly openingBalanceNanos?: Nanos
   readonly limits?: CallLimits
-  /** Who does it, for the audit trail. */
+  /** The actor recorded in the audit trail. */
   readonly actor: string
 }
 
@@ -39,7 +39,7 @@ export async function createAccount(sql: Sql, account: NewAccount): Promise<Acco
   if (!/^[A-Z]{3}$/.test(currency)) {
     throw new OperatorError('a currency is three capital letters, for example CNY')
   }
-  if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance is not negative')
+  if (openingBalanceNanos < 0n) throw new OperatorError('an opening balance must not be negative')
   const id = newId('acct')
   await sql.begin(async (transaction) => {
     await insertAccount(transaction, { id, name, currency, limits })
@@ -51,7 +51,7 @@ export async function createAccount(sql: Sql, account: NewAccount): Promise<Acco
   return await showAccount(sql, id)
 }
 
-/** The oldest accounts first, with their balances. */
+/** Lists accounts with their balances, oldest first. */
 export function listAccounts(sql: Sql, limit: number = LIST_MAX): Promise<AccountRow[]> {
   return selectAccounts(sql, { limit })
 }
@@ -61,7 +61,10 @@ export async function showAccount(sql: Sql, id: string): Promise<AccountRow> {
   return row ?? noAccount(id)
 }
 
-/** New calls of a suspended account are refused within five seconds; open tasks finish. */
+/**
+ * Sets an account's status. New calls of a suspended account are refused within five seconds; open
+ * tasks finish.
+ */
 export async function setAccountStatus(
   sql: Sql,
   id: string,
@@ -71,7 +74,7 @@ export async function setAccountStatus(
   return await showAccount(sql, id)
 }
 
-/** Changes the limits that `change` names; null lifts one. */
+/** Changes the limits in `change`; null removes one. */
 export async function setAccountLimits(
   sql: Sql,
   id: string,
@@ -82,7 +85,7 @@ export async function setAccountLimits(
   return await showAccount(sql, id)
 }
 
-/** Changes what an account may keep of files and media; prompts that are kept stay. */
+/** Changes an account's limits for files and media; prompts already stored stay. */
 export async function setAccountMedia(
   sql: Sql,
   id: string,
@@ -92,7 +95,7 @@ export async function setAccountMedia(
   return await showAccount(sql, id)
 }
 
-/** A member that is absent stays as it is; null lifts the limit. */
+/** Absent members stay unchanged; null removes the limit. */
 export type LimitsChange = { readonly [name in keyof CallLimits]: number | null }
 
 export function mergeLimits(limits: CallLimits, change: LimitsChange): CallLimits {

@@ -1,4 +1,4 @@
-/** What operators do with API keys. Every refusal is an OperatorError. */
+/** API key management for operators. Refusals are OperatorErrors. */
 import type { Sql, TransactionSql } from 'postgres'
 import { newId } from '../lib/ids.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -24,14 +24,14 @@ export type { ApiKeyRow } from './key-store.ts'
 export interface NewKey {
   readonly accountId: string
   readonly name?: string
-  /** Model ids it may call; null or absent means all. */
+  /** Model ids that the key may call; null or absent means all. */
   readonly models?: readonly string[] | null
   readonly limits?: CallLimits
   readonly spendLimitNanos?: Nanos | null
   readonly expiresAt?: Date | null
 }
 
-/** A key with its text, which nobody can see again. */
+/** A key with its text, which cannot be shown again. */
 export interface CreatedKey extends ApiKeyRow {
   readonly key: string
 }
@@ -61,7 +61,7 @@ async function insertNew(sql: Sql | TransactionSql, content: KeyContent): Promis
   return { ...(await showKey(sql, id)), key }
 }
 
-/** An account's keys, oldest first. */
+/** Lists an account's keys, oldest first. */
 export async function listKeys(sql: Sql, accountId: string): Promise<ApiKeyRow[]> {
   if (!(await accountExists(sql, accountId))) {
     throw new OperatorError(`there is no account ${accountId}`)
@@ -74,13 +74,13 @@ export async function showKey(sql: Sql | TransactionSql, id: string): Promise<Ap
   return row ?? noKey(id)
 }
 
-/** A disabled key is refused within five seconds. */
+/** Enables or disables a key. A disabled key is refused within five seconds. */
 export async function setKeyDisabled(sql: Sql, id: string, disabled: boolean): Promise<ApiKeyRow> {
   if (!(await updateKeyDisabled(sql, id, disabled))) noKey(id)
   return await showKey(sql, id)
 }
 
-/** Members that are absent stay as they are. */
+/** Absent members stay unchanged. */
 export interface KeyChange {
   readonly name?: string
   readonly models?: readonly string[] | null
@@ -90,9 +90,9 @@ export interface KeyChange {
 }
 
 /**
- * Changes a key. Its spend limit is that of the keys it was rotated from and to as well: they have
+ * Changes a key. The spend limit also applies to the keys it was rotated from and to, which share
  * one counter. A first limit counts what all of them have spent before; gateways may let calls
- * through uncounted until they have noticed it, which takes at most five seconds.
+ * through uncounted for up to five seconds, until they have noticed it.
  */
 export async function changeKey(sql: Sql, id: string, change: KeyChange): Promise<ApiKeyRow> {
   if (change.expiresAt) checkFuture(change.expiresAt)
@@ -118,8 +118,8 @@ export async function changeKey(sql: Sql, id: string, change: KeyChange): Promis
 }
 
 /**
- * A new key in the place of an old one, which goes on for the overlap. Both have the same spend
- * limit and count what they spend together.
+ * Replaces a key by a new one; the old key stays valid for the overlap. Both share a spend limit
+ * and its counter.
  */
 export async function rotateKey(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** The key with which the console calls the public API for whoever tries things out there. */
+/** Short-lived keys with which the console's playground calls the public API. */
 import type { Sql } from 'postgres'
 import { newId } from '../lib/ids.ts'
 import { createApiKey, displayApiKey, hashApiKey } from '../lib/secrets/api-key.ts'
@@ -7,7 +7,7 @@ import { type PlaygroundKey, renewPlaygroundKey } from './playground-store.ts'
 const LIFE_SECONDS = 3600
 const AT_ONCE = 5
 
-/** Undefined when there is no such account. */
+/** Resolves to undefined if the account does not exist. */
 export async function createPlaygroundKey(
   sql: Sql,
   accountId: string,

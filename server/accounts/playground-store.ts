@@ -1,6 +1,6 @@
 /**
- * Keys of the playground: a few rows an account, used again and again, so that trying things out
- * does not fill the table of keys.
+ * SQL of playground keys: a few reused rows per account, so that trying things out does not fill
+ * the table.
  */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../database/transaction.ts'
@@ -11,8 +11,8 @@ export interface PlaygroundKey {
 }
 
 /**
- * Gives the row that ends first, or a new one while there are fewer than `atOnce`, a new key.
- * Undefined when there is no such account.
+ * Stores a new key in the row that expires first, or in a new row while there are fewer than
+ * `atOnce`. Resolves to undefined if the account does not exist.
  */
 export async function renewPlaygroundKey(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Looks API keys up: the only query on the way of every call. */
+/** Looks up API keys: the only query of every call. */
 import type { Sql } from 'postgres'
 import type { CallLimits } from './accounts.ts'
 
@@ -9,7 +9,7 @@ export interface IdentifiedKeyRow {
   readonly models: string[] | null
   readonly spend_limit: bigint | null
   readonly disabled: boolean
-  /** Milliseconds until it expires, by the database's clock; null when it never does. */
+  /** Milliseconds until the key expires, by the database's clock; null if it never does. */
   readonly expires_in_ms: number | null
   readonly account_id: string
   readonly account_limits: CallLimits
@@ -18,7 +18,7 @@ export interface IdentifiedKeyRow {
   readonly purpose: 'calls' | 'playground'
 }
 
-/** The keys with these hashes, in one query; unknown ones are missing from the answer. */
+/** Returns the keys with these hashes, in one query; unknown ones are missing from the result. */
 export function findKeys(sql: Sql, hashes: readonly Buffer[]): Promise<IdentifiedKeyRow[]> {
   const texts = hashes.map((hash) => hash.toString('hex'))
   return sql<IdentifiedKeyRow[]>`

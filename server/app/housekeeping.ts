@@ -49,7 +49,7 @@ export function startHousekeeping({
 
   async function run(): Promise<void> {
     while (!stopped) {
-      // Processes that were started together drift apart.
+      // Jitter separates processes that started together.
       await waker.wait(everyMs * (0.75 + Math.random() / 2))
       for (const chore of chores) if (!stopped) await perform(chore)
     }

@@ -10,7 +10,7 @@ export interface Mistake {
   readonly problem: string
 }
 
-/** What zod found, in the words and the notation of the file. */
+/** Returns the problems that zod found as mistakes of the file. */
 export function describeFileProblems(
   file: string,
   error: ZodError,

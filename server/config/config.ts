@@ -1,6 +1,6 @@
 /**
- * The configuration: read from the environment once, checked, frozen. What a variable means and
- * its default stand in variables.ts; the rest of the gateway sees only this object.
+ * The configuration: read once from the environment, validated and frozen. variables.ts defines
+ * each variable and its default; the rest of the gateway sees only this object.
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -21,8 +21,8 @@ export class ConfigError extends OperatorError {}
 export type Config = ReturnType<typeof assemble>
 
 /**
- * Reads the environment; an empty variable counts as absent. `flags` are command-line options
- * and win. Throws ConfigError with one line per bad variable.
+ * Reads the environment; an empty variable counts as absent. `flags` are command-line options and
+ * take precedence. Throws ConfigError with one line per invalid variable.
  */
 export function loadConfig(
   environment: Environment = process.env,
@@ -45,7 +45,9 @@ export function loadConfig(
   return deepFreeze(assemble(data))
 }
 
-/** One line per variable for the log at start-up: `PORT=8080 (default)`. Secrets are masked. */
+/**
+ * Returns one line per variable for the log at startup: `PORT=8080 (default)`. Secrets are masked.
+ */
 export function describeConfig(environment: Environment = process.env): string[] {
   const given = dropAbsent(environment)
   const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
@@ -56,7 +58,7 @@ export function describeConfig(environment: Environment = process.env): string[]
   })
 }
 
-/** For the reference of the command line: name, default and meaning of each variable. */
+/** Returns the name, default and description of each variable, for the command-line reference. */
 export function listVariables(): { name: string; default: string; description: string }[] {
   const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
   return Object.entries(VARIABLES).map(([name, schema]) => ({
@@ -66,7 +68,7 @@ export function listVariables(): { name: string; default: string; description: s
   }))
 }
 
-/** Every variable, what it is now and what it is for. Secrets are masked. */
+/** Returns the current value and description of each variable. Secrets are masked. */
 export function showConfig(
   environment: Environment = process.env,
 ): { name: string; value: string; description: string }[] {
@@ -81,7 +83,7 @@ export function showConfig(
   })
 }
 
-/** Time-outs and caps of the data path. */
+/** Timeouts and limits of the data path. */
 function pipelineLimits(values: Values) {
   return {
     firstByteTimeoutMs: values.UPSTREAM_FIRST_BYTE_TIMEOUT_MS,
@@ -108,9 +110,11 @@ function assemble(values: Values) {
     trustedProxies: values.TRUSTED_PROXIES,
     operatorSecondFactor: values.OPERATOR_SECOND_FACTOR,
     databaseUrl: values.DATABASE_URL,
-    /** Absolute. */
+    /** An absolute path. */
     dataDir: resolve(values.DATA_DIR),
-    /** The first seals, all open; absent on the embedded default, where a file has it. */
+    /**
+     * The first key seals, all open; absent with the embedded database, which keeps it in a file.
+     */
     secretKeys: values.SECRET_KEY,
     site: values.SITE,
     topUpSecret: values.TOP_UP_SECRET,
@@ -173,14 +177,14 @@ function requireStoreCredentials(values: Values): void {
   throw new ConfigError(missing.map((name) => `${name}: is required with S3_ENDPOINT`).join('\n'))
 }
 
-/** How this machine reaches a gateway that listens there. */
+/** Returns the URL at which this machine reaches a gateway listening on `host`. */
 export function localUrl(host: string, port: number): string {
   const anywhere = host === '0.0.0.0' || host === '::'
   const name = anywhere ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host
   return `http://${name}:${port}`
 }
 
-/** The password of an address is a secret too. */
+/** Masks secrets, and the password within a URL. */
 function show(name: string, value: string): string {
   if (SECRET_VARIABLES.has(name)) return maskSecret(value)
   return value.replace(/(:\/\/[^:/@]*:)[^@]*@/, '$1••••@')

@@ -1,4 +1,4 @@
-/** The SECRET_KEY of the embedded default: made up once and kept beside the database it guards. */
+/** The SECRET_KEY of the embedded default: generated once and kept beside its database. */
 import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OperatorError } from '../lib/operator-error.ts'
@@ -7,7 +7,10 @@ import { createSecretBox, createSecretKey, type SecretBox } from '../lib/secrets
 
 const FILE = 'secret-key'
 
-/** The box for secrets at rest, by SECRET_KEY or by the file in DATA_DIR, made when absent. */
+/**
+ * Returns the box for secrets at rest, from SECRET_KEY or from the file in DATA_DIR, which is
+ * created if absent.
+ */
 export function openSecretBox(config: {
   readonly secretKeys: readonly string[] | undefined
   readonly dataDir: string

@@ -1,33 +1,33 @@
 /**
- * Requests must arrive: whole within a time, or, where a caller uploads something large, at a
- * least rate. Node's own limit knows no difference between the two, so it is kept here; the limit
- * for the head of a request is Node's.
+ * Limits slow uploads: a request must arrive whole within a time limit, or at a minimum rate if the
+ * caller uploads something large. Node's own limit cannot distinguish the two; Node enforces only
+ * the limit for the request head.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface ArrivalLimits {
-  /** For a request to arrive whole, and the span over which a rate is measured. */
+  /** Time limit for a whole request, and the span over which the upload rate is measured. */
   readonly requestTimeoutMs: number
 }
 
 export interface Arrivals {
-  /** Called for every request as soon as its head is there. */
+  /** Called for every request once its head has arrived. */
   begin(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** An upload may be as slow as this, averaged over each span. */
+/** The minimum rate of an upload, averaged over each span. */
 const UPLOAD_BYTES_PER_SECOND = 16 * 1024
 const CHECK_MS_MAX = 2_000
 
 const uploads = new WeakSet<IncomingMessage>()
 
-/** This request may take as long as it likes, as long as enough of it keeps coming. */
+/** Marks a request as an upload: it may take any time while it keeps the minimum rate. */
 export function expectUpload(request: IncomingMessage): void {
   uploads.add(request)
 }
 
-/** The request that a connection has brought last; the span that is measured began `sinceMs`. */
+/** The latest request of a connection; its measured span began at `sinceMs`. */
 interface Connection {
   request: IncomingMessage | undefined
   response: ServerResponse | undefined
@@ -35,7 +35,7 @@ interface Connection {
   bytes: number
 }
 
-/** `late` is told which connection is to be ended, and whether an answer was begun on it. */
+/** `late` receives the connection to end, and whether a response was begun on it. */
 export function watchArrivals(
   server: Server,
   { requestTimeoutMs }: ArrivalLimits,

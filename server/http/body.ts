@@ -1,20 +1,20 @@
-/** Reads request bodies within their limits. Content-Length is trusted only downwards. */
+/** Reads request bodies within their size limits. Content-Length may only lower a limit. */
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
 
-/** JSON under any of the names that clients give it; none at all is taken for JSON as well. */
+/** JSON media types that clients use; a missing type is treated as JSON as well. */
 const JSON_TYPES = /^(application\/([\w.+-]+\+)?json|text\/(plain|json))\s*(;|$)/i
 
-/** Throws 415 for an encoded body: what it would grow to is not known. */
+/** Throws 415 for an encoded body, whose decoded size is unknown. */
 export function expectIdentity(request: IncomingMessage): void {
   const encoding = request.headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    const message = 'send the body as it is, without a content encoding'
+    const message = 'send the body without a content encoding'
     throw new GatewayError('unsupported_media', { message })
   }
 }
 
-/** Throws 415 for an encoded body or one that does not claim to be JSON. */
+/** Throws 415 for an encoded body or one of another media type than JSON. */
 export function expectJson(request: IncomingMessage): void {
   expectIdentity(request)
   const type = request.headers['content-type']
@@ -22,8 +22,8 @@ export function expectJson(request: IncomingMessage): void {
 }
 
 /**
- * Reads the whole body. Throws 413 as soon as it is known to be larger than `limitBytes`, and
- * 400 when the caller breaks off.
+ * Reads the whole body. Rejects with 413 as soon as it is known to exceed `limitBytes`, and with
+ * 400 if the caller disconnects.
  */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? 0)
@@ -58,5 +58,5 @@ function tooLarge(limitBytes: number): GatewayError {
 }
 
 function brokenOff(cause: unknown): GatewayError {
-  return new GatewayError('invalid_request', { message: 'the request body broke off', cause })
+  return new GatewayError('invalid_request', { message: 'the request body was cut off', cause })
 }

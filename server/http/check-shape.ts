@@ -1,4 +1,4 @@
-/** Checks what a caller sent against a schema; the refusal names the field as the caller would. */
+/** Validates input against a schema; errors name the field in the caller's notation. */
 import type { ZodType, z } from 'zod'
 import { invalidField } from '../lib/errors.ts'
 import { locateProblem, sayProblem } from '../lib/text/say-problem.ts'
@@ -6,7 +6,7 @@ import { findUnstorable } from '../lib/text/well-formed.ts'
 
 export type Checked<Value> =
   | { readonly value: Value }
-  /** The first field at fault, for example `messages[0].role`; empty for the whole. */
+  /** The first invalid field, for example `messages[0].role`; empty for the whole value. */
   | { readonly param: string; readonly problem: string }
 
 export function readShape<Schema extends ZodType>(
@@ -20,7 +20,7 @@ export function readShape<Schema extends ZodType>(
   return { param: printPath(path), problem: message }
 }
 
-/** The value as the schema reads it. Throws 400; `whole` names what has no field at fault. */
+/** Returns the parsed value. Throws 400; `whole` names the value if no field is at fault. */
 export function checkShape<Schema extends ZodType>(
   schema: Schema,
   given: unknown,
@@ -31,12 +31,12 @@ export function checkShape<Schema extends ZodType>(
   throw invalidField(checked.param || whole, checked.problem)
 }
 
-/** Of a URL: each name's last value. */
+/** Validates the query of a URL, using each name's last value. */
 export function checkQuery<Schema extends ZodType>(schema: Schema, query: URLSearchParams) {
   return checkShape(schema, Object.fromEntries(query), 'query')
 }
 
-/** Throws 400 with the field whose text the database cannot keep. */
+/** Throws 400 with the field whose text the database cannot store. */
 export function refuseUnstorable(given: unknown, whole: string): void {
   const found = findUnstorable(given)
   if (found) throw invalidField(printPath(found.path) || whole, found.problem)

@@ -3,13 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { newRequestId } from '../lib/ids.ts'
 import type { Envelope } from './envelope.ts'
 
-/** The parts of a call that are timed and told in `Server-Timing`, in milliseconds. */
+/** The timed parts of a call, reported in `Server-Timing` in milliseconds. */
 export type TimedPart = 'auth' | 'hold' | 'upstream' | 'settle'
 
 export interface Timing {
-  /** When it began first, as performance.now(). */
+  /** The start of the first measurement, as performance.now(). */
   readonly startedAt: number
-  /** All of its times together. */
+  /** The sum of all measurements in milliseconds. */
   readonly tookMs: number
 }
 
@@ -21,12 +21,12 @@ export interface Context {
   readonly query: URLSearchParams
   readonly params: Readonly<Record<string, string | undefined>>
   readonly envelope: Envelope
-  /** The route's pattern, a bounded label for logs and metrics. */
+  /** The route's pattern: a bounded label for logs and metrics. */
   readonly route: string
-  /** performance.now() when the head had arrived. */
+  /** performance.now() when the request head had arrived. */
   readonly startedAt: number
   readonly timings: Partial<Record<TimedPart, Timing>>
-  /** What the access log should know, filled in on the way. */
+  /** Facts for the access log, filled in during the call. */
   readonly facts: LogFacts
 }
 
@@ -69,7 +69,7 @@ export function createContext(
   }
 }
 
-/** Runs one part of a call and notes how long it took. */
+/** Runs one part of a call and adds its duration to `timings`. */
 export async function timed<T>(context: Context, part: TimedPart, work: () => Promise<T>) {
   const start = performance.now()
   try {

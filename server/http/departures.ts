@@ -1,19 +1,19 @@
 /**
- * Answers must leave: a caller that takes nothing of what is there for it would otherwise keep its
- * connection, and the file or the vendor's connection behind the answer, for as long as it likes.
+ * Limits slow readers: a caller that does not read its response would otherwise keep its
+ * connection, and the file or upstream connection behind it, open indefinitely.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Departures {
-  /** Called for every request as soon as its head is there. */
+  /** Called for every request once its head has arrived. */
   begin(request: IncomingMessage, response: ServerResponse): void
 }
 
 /**
- * Node tells of a connection on which nothing has moved for `stallMs`, counting what the system has
- * taken of a large write. Whose answer is still being made waits for us, and may wait; one that has
- * bytes in its way is stalled; and without a request under way a connection is merely idle.
+ * Closes sockets idle for `stallMs`, unless a response is still being produced and nothing is
+ * buffered. Node reports a socket as idle if nothing was transferred, counting the progress of
+ * large writes.
  */
 export function watchDepartures(server: Server, stallMs: number): Departures {
   const answers = new WeakMap<Socket, number>()

@@ -1,7 +1,7 @@
 /**
- * The two shapes of an error body. `flat` is the gateway's own; `nested` is the one shape that
- * every vendor SDK reads, used on the routes those SDKs call. `messages` is nested for callers that
- * name an `anthropic-version` and flat for all others.
+ * The shapes of an error body. `flat` is the gateway's own; `nested` is understood by every vendor
+ * SDK and used on the routes they call. `messages` is nested for callers that send
+ * `anthropic-version`, and flat for others.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { ERRORS, type ErrorRow, type GatewayError } from '../lib/errors.ts'
@@ -21,7 +21,7 @@ export function renderError(
   return { type: 'error', error: { type, message: error.message, code, param } }
 }
 
-/** Headers that belong to an error: when to come back, whether it can help, what is allowed. */
+/** Returns the headers of an error: Retry-After, x-should-retry and Allow. */
 export function errorHeaders(error: GatewayError): Record<string, string> {
   const headers: Record<string, string> = {}
   const { retryAfterSeconds, allow } = error.details

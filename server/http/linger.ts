@@ -1,13 +1,13 @@
 /**
- * A refusal is often known before all of its request has come. Closing the connection then would
- * reset it, and the reset can overtake the refusal: so what still comes is taken in for a while.
+ * Delays closing after an early refusal: closing while the request still arrives would reset the
+ * connection, and the reset can overtake the response. The rest of the request is read for a while.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 const LINGER_MS = 2_000
 const LINGER_BYTES = 32 * 1024 * 1024
 
-/** Writes all of a response, and ends it when its request is over or has had its time. */
+/** Writes a response, and ends it once its request has arrived or the limits are reached. */
 export function endAfterRequest(
   request: IncomingMessage,
   response: ServerResponse,

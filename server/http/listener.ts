@@ -1,6 +1,6 @@
 /**
- * From a raw request to a finished answer: route, run, render errors, log. Nothing a caller sends
- * may get past this function as an exception.
+ * Handles requests from start to end: routes, runs, renders errors and logs. No input from a caller
+ * may escape as an exception.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { GatewayError } from '../lib/errors.ts'
@@ -13,7 +13,7 @@ export interface ListenerOptions<Target> {
   readonly match: (method: string, url: string) => Match<Target> | Miss<Target>
   readonly envelopeOf: (target: Target) => Envelope
   readonly run: (target: Target, context: Context) => Promise<void>
-  /** Told once for every request, when its answer is through or its caller is gone. */
+  /** Called once per request, when its response is finished or its caller has disconnected. */
   readonly done: (context: Context, error: GatewayError | undefined) => void
 }
 
@@ -21,7 +21,7 @@ const UNROUTED = { pattern: '(none)', query: new URLSearchParams(), params: {} }
 
 export function createListener<Target>(options: ListenerOptions<Target>) {
   return function listen(request: IncomingMessage, response: ServerResponse): void {
-    // A caller that resets its connection must not become an uncaught error.
+    // A caller that resets its connection must not cause an uncaught error.
     response.on('error', ignore)
     request.on('error', ignore)
     const found = route(request, options)
@@ -51,7 +51,7 @@ function route<Target>(request: IncomingMessage, options: ListenerOptions<Target
   return { ...UNROUTED, path: url, envelope, refused }
 }
 
-/** A body nobody asked for must not keep its connection waiting. */
+/** Reads and discards an unread body, so that the connection can be reused. */
 function discard(request: IncomingMessage): void {
   if (!request.complete && !request.destroyed) request.resume()
 }

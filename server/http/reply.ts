@@ -1,24 +1,24 @@
-/** The one place where answers are written: heads with their request id, JSON, errors. */
+/** The only place that writes responses: headers with the request id, JSON and errors. */
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { errorHeaders, renderError } from './envelope.ts'
 import { endAfterRequest } from './linger.ts'
 
-/** Headers that every answer carries. */
+/** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {
   const timing = Object.entries(context.timings)
     .map(([part, { tookMs }]) => `${part};dur=${tookMs.toFixed(2)}`)
     .join(', ')
   return {
     'x-request-id': context.requestId,
-    // The name under which the SDKs of the messages dialect look for it.
+    // The header in which SDKs of the messages dialect look for the request id.
     ...(context.envelope === 'messages' ? { 'request-id': context.requestId } : {}),
     'x-content-type-options': 'nosniff',
     ...(timing ? { 'server-timing': timing } : {}),
   }
 }
 
-/** Writes a whole answer. Does nothing when the caller is gone or was answered already. */
+/** Writes a whole response. Does nothing if the caller has disconnected or a response was begun. */
 export function sendBytes(
   context: Context,
   status: number,
@@ -51,7 +51,9 @@ export function sendJson(
   )
 }
 
-/** Renders any thrown value; what is not a GatewayError becomes a 500 without its cause. */
+/**
+ * Sends any thrown value as an error; anything but a GatewayError becomes a 500 without its cause.
+ */
 export function sendError(context: Context, thrown: unknown): GatewayError {
   const error =
     thrown instanceof GatewayError ? thrown : new GatewayError('internal', { cause: thrown })
@@ -62,7 +64,7 @@ export function sendError(context: Context, thrown: unknown): GatewayError {
   return error
 }
 
-/** A request without a body is not complete either when it is refused by its head alone. */
+/** A request without a body is also incomplete if it is refused right after its head. */
 function mayStillSend({ request }: Context): boolean {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   return !request.complete && (encoding !== undefined || Number(length) > 0)

@@ -1,4 +1,4 @@
-/** From a request line to a route. Paths are matched by find-my-way; queries never route. */
+/** Routes requests by path with find-my-way; queries do not affect routing. */
 import createRouter from 'find-my-way'
 import { GatewayError } from '../lib/errors.ts'
 
@@ -12,10 +12,10 @@ export interface Match<Target> {
   readonly params: Readonly<Record<string, string | undefined>>
 }
 
-/** A request that no route takes. */
+/** A request without a matching route. */
 export interface Miss<Target> {
   readonly refused: GatewayError
-  /** What it was probably meant for: its caller reads errors in that one's form. */
+  /** The route that was probably intended, whose error format the caller expects. */
   readonly meant: Target | undefined
 }
 
@@ -25,13 +25,13 @@ export interface Routable<Target> {
   readonly target: Target
 }
 
-/** More than a request line can hold: an id that is too long is the business of who looks it up. */
+/** Exceeds any request line, so that overlong ids are refused by their look-up instead. */
 const PATH_LENGTH_MAX = 65_536
 const UNKNOWN_CHARACTER = encodeURIComponent('\uFFFD')
 const EMPTY_QUERY = new URLSearchParams()
 const ALL_METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** An id that does not decode is an unknown id, and answered like one. */
+/** Replaces segments that do not decode, so that such an id is treated as an unknown one. */
 function makeDecodable(path: string): string {
   return path.split('/').map(decodes).join('/')
 }
@@ -46,8 +46,8 @@ function decodes(segment: string): string {
 }
 
 /**
- * Builds the table. The returned function refuses an unknown path with 404 and a known one that
- * is asked with another method with 405. HEAD is answered as GET.
+ * Builds the routing table. The returned function refuses an unknown path with 404, and a known
+ * path with another method with 405. HEAD is routed as GET.
  */
 export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   const router = createRouter({ ignoreTrailingSlash: true, maxParamLength: PATH_LENGTH_MAX })
@@ -96,7 +96,7 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   }
 }
 
-/** The usual slip: a base address without the version, or a client that adds it a second time. */
+/** Corrects a common mistake: a base URL without the version, or a client that adds it twice. */
 function unslip(path: string): string {
   return path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`
 }

@@ -1,7 +1,7 @@
 /**
- * The listener: Node's own HTTP server with every limit set, because its defaults are made for
- * trusted clients. Decided against a framework in docs/decisions: the data path needs raw bodies
- * and raw streams, and each limit must be ours.
+ * Node's HTTP server with every limit set, since its defaults assume trusted clients.
+ * docs/decisions explains the choice against a framework: the data path needs raw bodies and
+ * streams, with its own limits.
  */
 import {
   createServer,
@@ -22,15 +22,15 @@ export interface ServerLimits {
   readonly headerBytesMax: number
   readonly headersMax: number
   readonly connectionsMax: number
-  /** A caller that takes nothing of its answer for so long, at most twice that, is cut off. */
+  /** A caller that reads nothing for this long, or at most twice as long, is disconnected. */
   readonly clientStallMs: number
 }
 
 const CHECK_INTERVAL_MS = 2_000
-/** For the last answer to leave before its connection is cut. */
+/** Time for the last response to leave before the connection is destroyed. */
 const LAST_WORD_MS = 1_000
 
-/** What a request that Node's parser refuses is answered with, by the parser's error code. */
+/** Responses to requests that Node's parser rejects, by its error code. */
 const PARSER_ANSWERS: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'request headers are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
@@ -45,18 +45,19 @@ export function createHttpServer(
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
-      // Watched by ourselves: uploads may take longer.
+      // Enforced by arrivals.ts instead: uploads may take longer.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headerBytesMax,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       noDelay: true,
-      // A request with both Content-Length and Transfer-Encoding is smuggling, not sloppiness.
+      // Requests with both Content-Length and Transfer-Encoding are treated as smuggling and
+      // rejected.
       insecureHTTPParser: false,
       requireHostHeader: false,
     },
     (request, response) => {
-      // Names and values stand in turn in the raw list.
+      // The raw list alternates names and values.
       if (request.rawHeaders.length > limits.headersMax * 2) {
         refuseHeaders(response)
         return
@@ -68,7 +69,7 @@ export function createHttpServer(
   )
   const arrivals = watchArrivals(server, limits, refuseLate)
   const departures = watchDepartures(server, limits.clientStallMs)
-  // 0 lets the byte limit rule: Node would otherwise drop headers beyond the count silently.
+  // 0 leaves the byte limit in force: Node would otherwise silently drop headers beyond the count.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
   server.on('clientError', answerClientError)
@@ -81,7 +82,7 @@ function refuseHeaders(response: ServerResponse): void {
   response.writeHead(431, { ...headers, connection: 'close' }).end(body)
 }
 
-/** A caller that is still sending may be told why; then it is cut off, whatever it does. */
+/** Sends a timeout response unless one was begun, then closes the connection in any case. */
 function refuseLate(socket: Socket, isAnswered: boolean): void {
   if (isAnswered) {
     socket.destroy()
@@ -91,7 +92,7 @@ function refuseLate(socket: Socket, isAnswered: boolean): void {
   setTimeout(() => socket.destroy(), LAST_WORD_MS).unref()
 }
 
-/** Answers what never became a request, in the flat error body, and closes. */
+/** Responds to input that never became a request, with the flat error body, and closes. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()

@@ -1,6 +1,6 @@
 /**
- * The ledger's public face: the only place where a hold comes from and where it ends. Every
- * promise about money that the gateway makes is kept here and in the SQL functions below it.
+ * The ledger's public interface: the only place where holds are placed and settled. All guarantees
+ * about money are enforced here and in the SQL functions it calls.
  */
 
 import type { Sql } from 'postgres'
@@ -29,25 +29,25 @@ import {
 const HOLD_QUEUE_MAX = 20_000
 const SETTLE_QUEUE_MAX = 200_000
 
-/** A hold, or why there is none. */
+/** A hold, or the reason for its refusal. */
 export type HoldResult =
   | { readonly hold: Hold }
   | { readonly refused: Exclude<HoldVerdict, 'held' | 'already' | 'late'> }
 
 export interface Ledger {
-  /** Freezes money, durably. Throws `unavailable` (503) when the database does not answer. */
+  /** Places a hold durably. Rejects with `unavailable` (503) if the database does not respond. */
   hold(request: HoldRequest): Promise<HoldResult>
   /**
-   * Closes a hold once. Resolves when the charge is committed; a database that is away delays
-   * it, never loses it. Resolves to `corrected` when the sweeper had closed it as lost and the
-   * difference has been posted, to `already` when it had been closed before in any other way.
+   * Settles a hold once. Resolves when the charge is committed; a database outage delays it but
+   * never loses it. Resolves to `corrected` if the sweeper had closed the hold as lost and the
+   * difference was posted, or to `already` if it had been closed in any other way.
    */
   settle(hold: Hold, settlement: Settlement): Promise<SettleVerdict>
-  /** From now on, each second's state of this call is noted for the case that we die. */
+  /** Checkpoints the state of this call every second from now on, in case the process dies. */
   watch(hold: Hold, read: () => Checkpoint | undefined): void
   balance(accountId: string): Promise<BalanceRow | undefined>
   findAnswer: (accountId: string, key: string) => ReturnType<typeof findAnswer>
-  /** Resolves when every settlement queued so far is committed: "read your own writes". */
+  /** Resolves when every settlement queued so far is committed ("read your own writes"). */
   flushed(): Promise<void>
   pending(): number
   stop(): Promise<void>
@@ -58,15 +58,15 @@ interface LedgerOptions {
   readonly ownerId: string
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
-  /** Calls that may wait for their hold; beyond it they are told to come back. */
+  /** Calls that may wait for a hold; further ones are rejected with `unavailable`. */
   readonly holdQueueMax?: number
-  /** Settlements kept while the database is away. */
+  /** Settlements kept in memory during a database outage. */
   readonly settleQueueMax?: number
   /** Between two searches for holds that no call of this process has. */
   readonly straysMs?: number
   /** Gives each batch of holds its deadline. */
   readonly clock?: DatabaseClock
-  /** Told of holds that the database acknowledged and does not know any more. */
+  /** Notified of holds that the database acknowledged and no longer has. */
   readonly continuity?: Continuity
   readonly onSurprise?: LedgerSurprise
 }

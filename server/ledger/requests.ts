@@ -20,14 +20,14 @@ export interface HoldRequest {
 }
 
 export interface Settlement {
-  /** null releases the whole hold. */
+  /** Nano-units; null releases the whole hold. */
   readonly chargeNanos: Nanos | null
   readonly status: 'succeeded' | 'failed' | 'cancelled'
   readonly basis: string
   readonly review?: boolean
   readonly lines: unknown
   readonly attempts: unknown
-  /** What the upstream takes for it; null or absent when nobody knows. */
+  /** The upstream cost; null or absent if unknown. */
   readonly cost?: { readonly nanos: Nanos; readonly version: bigint } | null
   readonly error?: string
   readonly answer?: StoredAnswer

@@ -1,15 +1,15 @@
 /**
- * THE error table: every refusal a caller can see, with its status, its `type` and its public
- * text. The cause of an error stays inside: it is logged, never sent.
+ * The error table: every error a caller can receive, with its status, `type` and public message.
+ * The cause of an error is logged but never sent.
  */
 export interface ErrorRow {
   readonly status: number
   readonly type: string
   readonly message: string
   /**
-   * Tells SDKs, which repeat 408, 409, 429 and 5xx by themselves, whether to. False: repeating the
-   * same request cannot help, or might buy it twice. True: nothing was done. Absent: the status
-   * says enough.
+   * Tells SDKs, which retry 408, 409, 429 and 5xx by default, whether to retry. False: retrying the
+   * same request cannot help, or might charge it twice. True: nothing was done. Absent: the status
+   * decides.
    */
   readonly retry?: boolean
 }
@@ -30,7 +30,7 @@ export const ERRORS = {
   signed_out: {
     status: 401,
     type: 'auth_error',
-    message: 'sign in first: there is no session, or it has ended',
+    message: 'sign in first: the session is missing or has expired',
     retry: false,
   },
   insufficient_balance: {
@@ -39,11 +39,15 @@ export const ERRORS = {
     message: 'insufficient balance -- please top up or upgrade the service plan',
     retry: false,
   },
-  forbidden: { status: 403, type: 'permission_error', message: 'this key may not do that' },
+  forbidden: {
+    status: 403,
+    type: 'permission_error',
+    message: 'this key is not permitted to do that',
+  },
   step_up_required: {
     status: 403,
     type: 'step_up_required',
-    message: 'prove that it is you: this needs a fresh sign-in',
+    message: 'confirm your identity: this action needs a recent sign-in',
   },
   second_factor_required: {
     status: 403,
@@ -76,7 +80,7 @@ export const ERRORS = {
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'WebSocket is not offered here: send a POST',
+    message: 'WebSocket is not supported here: send a POST request',
   },
   rate_limited: {
     status: 429,
@@ -89,7 +93,7 @@ export const ERRORS = {
     type: 'invalid_request_error',
     message: 'request headers are too large',
   },
-  // A defect of ours: nobody can say how far the request came.
+  // An internal fault: it is unknown how far the request got.
   internal: { status: 500, type: 'server_error', message: 'internal error', retry: false },
   upstream_failed: { status: 502, type: 'server_error', message: 'upstream provider error' },
   unavailable: {
@@ -103,20 +107,20 @@ export const ERRORS = {
 export type ErrorName = keyof typeof ERRORS
 
 export interface ErrorDetails {
-  /** Replaces the table's text. Must be fit for the caller: no keys, hosts or stack traces. */
+  /** Replaces the table's message. Must be safe to show callers: no keys, hosts or stack traces. */
   readonly message?: string
-  /** The request field at fault, for example `messages[2].content`. */
+  /** The invalid request field, for example `messages[2].content`. */
   readonly param?: string
   /** A machine-readable code, for example `context_length_exceeded`. */
   readonly code?: string
   readonly retryAfterSeconds?: number
-  /** Replaces the table's word on whether the request may be repeated; see ErrorRow. */
+  /** Replaces the table's `retry`; see ErrorRow. */
   readonly retry?: boolean
-  /** The methods that the path takes. */
+  /** The methods that the path supports. */
   readonly allow?: readonly string[]
-  /** Replaces the table's status: only for upstream errors that are passed through. */
+  /** Replaces the table's status; only for upstream errors that are passed through. */
   readonly status?: number
-  /** What really happened: for the log. */
+  /** The underlying error, for the log. */
   readonly cause?: unknown
 }
 
@@ -137,7 +141,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** A 400 that names the field. */
+/** Returns a 400 error that names the field. */
 export function invalidField(param: string, problem: string): GatewayError {
   return new GatewayError('invalid_request', { message: `${param}: ${problem}`, param })
 }

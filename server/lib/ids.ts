@@ -1,4 +1,4 @@
-/** Object ids carry their type, so that a wrong id is seen at once in a log or a query. */
+/** Object ids carry their type as a prefix, so that a wrong id is obvious in a log or a query. */
 import { createHash, randomBytes } from 'node:crypto'
 
 export type IdPrefix =
@@ -23,9 +23,9 @@ export type IdPrefix =
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const LENGTH = 22
-/** Random bytes are drawn in one go for many ids: one call a request would cost more. */
+/** Random bytes are drawn for many ids at once: one call per request would cost more. */
 const POOL_BYTES = 8192
-/** The largest multiple of 62 in a byte: larger values would favour the first characters. */
+/** The largest multiple of 62 up to 256: larger values would favour the first characters. */
 const UNBIASED = 248
 
 let pool = Buffer.alloc(0)
@@ -39,7 +39,7 @@ function nextByte(): number {
   return pool[used++] ?? 0
 }
 
-/** Text of base-62 characters with `length` × 5.95 bits of randomness. */
+/** Returns base-62 text with `length` × 5.95 bits of randomness. */
 export function randomText(length: number): string {
   let text = ''
   while (text.length < length) {
@@ -50,28 +50,28 @@ export function randomText(length: number): string {
 }
 
 /**
- * The id of the hold that a request takes: made from the request's own, so that either finds the
- * other without an index between them.
+ * Returns the id of a request's hold. It is derived from the request id, so that each can be found
+ * from the other without an index.
  */
 export function holdIdOf(requestId: string): string {
   return `hold_${requestId.slice(requestId.indexOf('_') + 1)}`
 }
 
-/** A fresh id such as `task_5Yx…` with 130 bits of randomness. */
+/** Returns a new id such as `task_5Yx…` with 130 bits of randomness. */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomText(LENGTH)}`
 }
 
-/** Enough digits of base 36 for milliseconds until the year 5188. */
+/** Base-36 digits for milliseconds until the year 5188. */
 const TIME_LENGTH = 9
 let lastMs = 0
 let lastTime = ''
 
 /**
- * A request's id, such as `req_0mi8x2k1q7Qw…`: it begins with the time and ends with 77 bits of
- * randomness. What is stored under it, and under its hold's, is written where the last of them
- * was: random ids would touch another page of every index at every call. Digits and small letters
- * sort alike in every collation.
+ * Returns a request id such as `req_0mi8x2k1q7Qw…`: a timestamp followed by 77 bits of randomness.
+ * Rows stored under request and hold ids are therefore appended to their indexes; random ids would
+ * touch another page of every index at every call. Digits and lower-case letters sort alike in
+ * every collation.
  */
 export function newRequestId(): string {
   const now = Date.now()
@@ -82,7 +82,7 @@ export function newRequestId(): string {
   return `req_${lastTime}${randomText(LENGTH - TIME_LENGTH)}`
 }
 
-/** The same id in the form of a UUID (version 8), for vendors that want one of ours. */
+/** Returns the id as a UUID (version 8), for vendors that require one. */
 export function uuidOf(id: string): string {
   const digest = createHash('sha256').update(id).digest('hex')
   const variant = (8 + (Number.parseInt(digest.charAt(16), 16) % 4)).toString(16)

@@ -1,4 +1,4 @@
-/** Small looks into JSON values whose shape nobody promised. */
+/** Access to JSON values of unknown shape. */
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The member of an object, or undefined for anything that has none. */
+/** Returns an object's own member, or undefined for any other value. */
 export function member(value: unknown, name: string): unknown {
   return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
@@ -17,7 +17,7 @@ export function asString(value: unknown): string | undefined {
 
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** The parsed JSON of some bytes, behind a byte order mark or not; undefined for what is none. */
+/** Parses JSON with or without a byte order mark. Returns undefined for invalid JSON. */
 export function tryParseJson(bytes: Buffer): unknown {
   const text = bytes.toString('utf8')
   try {

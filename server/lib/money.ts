@@ -1,6 +1,6 @@
 /**
- * Money is a whole number of nano-units (1e-9 of the account's currency) in a bigint, and a
- * decimal string in JSON. A JavaScript number never holds money.
+ * Money is a whole number of nano-units (1e-9 of the account's currency) in a bigint, and a decimal
+ * string in JSON. A JavaScript number never holds money.
  */
 export type Nanos = bigint
 
@@ -9,8 +9,8 @@ const FRACTION_DIGITS = 9
 const DECIMAL = /^(-?)(\d{1,9})(?:\.(\d{1,9}))?$/
 
 /**
- * Reads a decimal string such as "12.5" or "-0.000000001". Returns undefined when the text is
- * not a plain decimal of at most nine digits on either side of the point.
+ * Parses a decimal string such as "12.5" or "-0.000000001". Returns undefined if the text is not a
+ * plain decimal with at most nine digits on either side of the point.
  */
 export function parseAmount(text: string): Nanos | undefined {
   const match = DECIMAL.exec(text)
@@ -20,17 +20,17 @@ export function parseAmount(text: string): Nanos | undefined {
   return sign ? -nanos : nanos
 }
 
-/** Writes nano-units as the shortest decimal string: 1500000000n becomes "1.5". */
+/** Formats nano-units as the shortest decimal string: 1500000000n becomes "1.5". */
 export function formatAmount(nanos: Nanos): string {
   const magnitude = nanos < 0n ? -nanos : nanos
   const whole = magnitude / NANOS_PER_UNIT
-  // Below one unit, and a multiple of it is taken off: exact as a number, and faster.
+  // Less than one unit, so exact and faster as a number.
   const rest = Number(magnitude - whole * NANOS_PER_UNIT)
   const text = rest === 0 ? whole.toString() : `${whole}.${formatFraction(rest)}`
   return nanos < 0n ? `-${text}` : text
 }
 
-/** Writes 1 to 999,999,999 nano-units as the digits behind the point, without trailing zeros. */
+/** Formats 1 to 999,999,999 nano-units as the digits after the point, without trailing zeros. */
 function formatFraction(rest: number): string {
   let digits = rest
   let width = FRACTION_DIGITS
@@ -41,7 +41,7 @@ function formatFraction(rest: number): string {
   return digits.toString().padStart(width, '0')
 }
 
-/** Division that rounds up: the one rounding of a charge line. Both arguments are positive. */
+/** Divides and rounds up: the only rounding of a charge line. Both arguments are positive. */
 export function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }

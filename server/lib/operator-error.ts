@@ -1,5 +1,5 @@
 /**
- * Something the operator asked for cannot be done. The message is for people, whole sentences
- * without secrets: the command line prints it and nothing else.
+ * A refused operator request. The message is for people, in full sentences without secrets: the
+ * command line prints nothing else.
  */
 export class OperatorError extends Error {}

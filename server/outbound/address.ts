@@ -1,21 +1,21 @@
 /**
- * Which network addresses a caller's URL may lead to. Public unicast alone, unless the operator
- * allows more; the metadata services of clouds never.
+ * Decides which network addresses a caller's URL may reach: public unicast only, unless the
+ * operator allows more; never the metadata services of clouds.
  */
 import ipaddr from 'ipaddr.js'
 
-/** What may be reached beside the public internet. */
+/** The addresses that may be reached besides the public internet. */
 export type Allowance = 'public' | 'loopback' | 'private'
 
 export interface AddressPolicy {
   readonly allowance: Allowance
-  /** Ports of public addresses; what the allowance adds may be reached on every port. */
+  /** Allowed ports of public addresses; other allowed addresses may be reached on every port. */
   readonly ports: ReadonlySet<number>
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6
 
-/** Hand out the credentials of the machine itself, on addresses that look ordinary. */
+/** Addresses of metadata services, which hand out the machine's own credentials. */
 const METADATA: readonly string[] = [
   '168.63.129.16/32',
   '100.100.100.200/32',
@@ -24,7 +24,7 @@ const METADATA: readonly string[] = [
   'fd00:ec2::/32',
   'fd20:ce::/32',
 ]
-/** The only block of IPv6 from which public addresses are given out. */
+/** The only IPv6 block from which public addresses are assigned. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 
 const PRIVATE_RANGES: ReadonlySet<string> = new Set([
@@ -34,7 +34,7 @@ const PRIVATE_RANGES: ReadonlySet<string> = new Set([
   'carrierGradeNat',
 ])
 
-/** Why this address and port may not be reached, or undefined when they may. */
+/** Returns why this address and port must not be reached, or undefined if they may. */
 export function judgeAddress(
   text: string,
   port: number,
@@ -55,7 +55,7 @@ function isExtra(range: string, allowance: Allowance): boolean {
   return allowance === 'loopback' && range === 'loopback'
 }
 
-/** The IPv4 address inside of an IPv6 one that stands for it, as the network would see it. */
+/** Returns the IPv4 address that an IPv6 address maps to on the network, if any. */
 function unwrap(address: Address): Address {
   if (!(address instanceof ipaddr.IPv6)) return address
   if (address.isIPv4MappedAddress()) return address.toIPv4Address()

@@ -1,6 +1,6 @@
 /**
- * A connection to an address that was judged, and to no other: the name is not looked up a second
- * time, and the address of the open socket is judged again before a byte is sent.
+ * Connects only to addresses that were checked: the name is not resolved a second time, and the
+ * address of the open socket is checked again before a byte is sent.
  */
 import type { LookupAddress, LookupOptions } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
@@ -8,7 +8,7 @@ import { buildConnector, Client } from 'undici'
 import { type AddressPolicy, judgeAddress } from './address.ts'
 import type { OutboundTarget } from './target.ts'
 
-/** One client for one exchange, with no connection kept: a later URL is judged afresh. */
+/** Opens a client for one exchange, without keeping connections: a later URL is checked anew. */
 export function openOutboundClient(
   target: OutboundTarget,
   policy: AddressPolicy,
@@ -38,7 +38,7 @@ export function openOutboundClient(
   })
 }
 
-/** Answers every question of the socket with the addresses that were judged. */
+/** Answers the socket's look-ups with the checked addresses. */
 function lookUpAmong(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address): LookupAddress => ({ address, family: isIP(address) }))
   return (host: string, options: LookupOptions, callback) => {

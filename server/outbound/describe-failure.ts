@@ -1,11 +1,11 @@
-/** What went wrong on the way to a caller's URL, in words for the owner of the URL. */
+/** Describes failed requests to a caller's URL for the owner of the URL. */
 
 export interface OutboundFailure {
   readonly outcome: 'refused' | 'unresolved' | 'timeout' | 'failed' | 'stopped'
   readonly message: string
 }
 
-/** Why an exchange was cut short, if it was. */
+/** The reason why an exchange was cut short, if it was. */
 export interface Cut {
   readonly stopped: boolean
   readonly timedOut: boolean
@@ -16,25 +16,25 @@ const TROUBLES: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EPIPE: 'the connection was reset',
-  ETIMEDOUT: 'the connection was not made in time',
+  ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'the host cannot be reached',
   ENETUNREACH: 'the host cannot be reached',
-  UND_ERR_SOCKET: 'the connection was closed before an answer',
-  UND_ERR_HEADERS_OVERFLOW: 'the head of the answer is too large',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection was not made in time',
-  UND_ERR_BODY_TIMEOUT: 'the answer stopped',
+  UND_ERR_SOCKET: 'the connection was closed before a response',
+  UND_ERR_HEADERS_OVERFLOW: 'the response head is too large',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_BODY_TIMEOUT: 'the response stalled',
 }
 
 export function describeFailure(error: unknown, cut: Cut): OutboundFailure {
   if (cut.stopped) return { outcome: 'stopped', message: 'the sender stopped' }
   const code = codeOf(error)
   if (cut.timedOut || code === 'UND_ERR_HEADERS_TIMEOUT') {
-    return { outcome: 'timeout', message: `no answer within ${cut.budgetMs / 1000} seconds` }
+    return { outcome: 'timeout', message: `no response within ${cut.budgetMs / 1000} seconds` }
   }
   return { outcome: 'failed', message: TROUBLES[code] ?? describeCode(code) }
 }
 
-/** OpenSSL's and Node's codes of certificates are words enough. */
+/** Error codes of certificates are self-explanatory. */
 function describeCode(code: string): string {
   if (/CERT|TLS|SSL|VERIFY|SELF_SIGNED/.test(code)) return `TLS failed (${code})`
   return code === '' ? 'the exchange failed' : `the exchange failed (${code})`

@@ -1,6 +1,6 @@
 /**
- * A GET of a URL whose answer is read as a stream: the same judgement as for every other request,
- * a budget for the head, a limit on silence in the body, and a few redirects, each judged afresh.
+ * Downloads a URL as a stream: with the same checks as every other request, a time limit for the
+ * response head, an idle limit for the body, and a few redirects, each checked anew.
  */
 import type { Readable } from 'node:stream'
 import type { AddressPolicy } from './address.ts'
@@ -11,9 +11,9 @@ import { type OutboundTarget, resolveOutboundTarget } from './target.ts'
 
 export interface DownloadRequest {
   readonly url: string
-  /** From the look-up of the name to the head of the answer, for each of the redirects. */
+  /** From the name look-up to the response head, for each redirect. */
   readonly headMs: number
-  /** The longest silence in the body. */
+  /** The longest idle time within the body. */
   readonly idleMs: number
   readonly signal: AbortSignal
 }
@@ -22,10 +22,10 @@ export type Download =
   | {
       readonly outcome: 'answered'
       readonly status: number
-      /** As the origin states it; undefined when it does not. */
+      /** From Content-Length; undefined if absent. */
       readonly length: number | undefined
       readonly body: Readable
-      /** Ends it, read or not. */
+      /** Closes the connection, whether or not the body was read. */
       close(): Promise<void>
     }
   | OutboundFailure
@@ -33,7 +33,7 @@ export type Download =
 const REDIRECTS_MAX = 3
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Never rejects; the body's stream may fail. The caller must close what was answered. */
+/** Never rejects; the body's stream may fail. The caller must close an answered download. */
 export async function downloadGuarded(
   request: DownloadRequest,
   policy: AddressPolicy,
@@ -45,7 +45,7 @@ export async function downloadGuarded(
     if (one.outcome !== 'answered' || !REDIRECTS.has(one.status)) return one
     await one.close()
     const next = one.location === undefined ? null : URL.parse(one.location, url)
-    if (!next) return { outcome: 'failed', message: 'the answer leads nowhere' }
+    if (!next) return { outcome: 'failed', message: 'the redirect has no valid location' }
     if (redirects === REDIRECTS_MAX) return { outcome: 'failed', message: 'too many redirects' }
     url = next.href
   }
@@ -88,7 +88,7 @@ async function ask(
       bodyTimeout: request.idleMs,
       signal,
     })
-    // Somebody who closes it early does not want to hear of that.
+    // A caller that closes early ignores the error.
     body.on('error', () => undefined)
     const { 'content-length': length, location } = headers
     return {

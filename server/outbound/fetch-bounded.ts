@@ -1,11 +1,11 @@
-/** The runtime's `fetch` with an end, for libraries that bring no client of their own. */
+/** The runtime's `fetch` with a time limit, for libraries without a client of their own. */
 
-/** For the head of an answer, and so for the body of the request before it. */
+/** For the request body and the response head together. */
 const ANSWER_MS = 60_000
 
 /**
- * A service that does not answer must not hold up anybody for ever; the body of its answer has the
- * runtime's own limit on silence. Redirects are errors.
+ * Calls `fetch` with a time limit; the response body has the runtime's own idle limit. Rejects on
+ * redirects.
  */
 export const fetchBounded: typeof fetch = async (input, init) => {
   const late = new AbortController()

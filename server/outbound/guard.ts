@@ -1,7 +1,7 @@
 /**
- * The one guard of every URL that a caller gives: it judges the text, then what the host resolves
- * to, then the address that is connected to. A redirect is an answer to a request; a download may
- * be led on, and every further URL is judged like the first.
+ * The guard of every URL from callers: it checks the text, then the addresses that the host
+ * resolves to, then the connected address. Requests do not follow redirects; downloads do, and
+ * check every further URL in the same way.
  */
 import type { AddressPolicy } from './address.ts'
 import { type Download, type DownloadRequest, downloadGuarded } from './download.ts'
@@ -11,23 +11,23 @@ import { type Resolve, resolveByDns } from './resolve.ts'
 import { resolveOutboundTarget } from './target.ts'
 
 export interface GuardOptions {
-  /** Read for every URL: demo mode begins after the start. */
+  /** Read for every URL, since demo mode begins after startup. */
   readonly policy: () => AddressPolicy
   /** Replaces DNS in tests. */
   readonly resolve?: Resolve
 }
 
 export interface Guard {
-  /** Why a URL may not be used, by its text alone; undefined when nothing speaks against it. */
+  /** Returns why a URL must not be used, judging by its text alone, or undefined. */
   readUrl(text: string): string | undefined
   /**
-   * Why a URL may not be used, by what it resolves to as well; undefined when it may. A host that
-   * does not resolve now is let through: it is judged again whenever it is used.
+   * Returns why a URL must not be used, judging by its addresses too, or undefined. A host that
+   * does not resolve now is accepted: it is checked again at every use.
    */
   checkUrl(text: string): Promise<string | undefined>
   /** Sends one request to a caller's URL. Never rejects. */
   request(request: OutboundRequest): Promise<OutboundResult>
-  /** Begins to read what a URL leads to. Never rejects; what was answered must be closed. */
+  /** Starts a download. Never rejects; an answered download must be closed. */
   download(request: DownloadRequest): Promise<Download>
 }
 

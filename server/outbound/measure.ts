@@ -1,9 +1,12 @@
-/** How large a caller's file is and of what type, as far as its server says without sending it. */
+/** Reads the size and type of a caller's file from its server's response to HEAD. */
 import type { Guard } from './guard.ts'
 
 const HEAD_MS = 3_000
 
-/** Undefined when the server does not say: that is no reason to refuse the file. Never rejects. */
+/**
+ * Returns undefined if the server does not answer HEAD, which is no reason to refuse the file.
+ * Never rejects.
+ */
 export async function measureUrl(
   guard: Guard,
   url: string,

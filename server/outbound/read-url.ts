@@ -1,4 +1,4 @@
-/** The part of the guard that needs no network: what the text of a caller's URL gives away. */
+/** Checks the text of a caller's URL, without the network. */
 import ipaddr from 'ipaddr.js'
 import { type AddressPolicy, judgeAddress } from './address.ts'
 
@@ -7,17 +7,20 @@ const URL_LENGTH_MAX = 2_048
 export type ReadUrl =
   | {
       readonly url: URL
-      /** Without brackets and final dot. */
+      /** Without brackets and trailing dot. */
       readonly host: string
       readonly port: number
       readonly isLiteral: boolean
     }
   | { readonly refusal: string }
 
-/** Blanks, controls and characters that nobody sees; a backslash is a slash to some readers. */
+/**
+ * Whitespace, control and invisible characters, and the backslash, which some parsers treat as a
+ * slash.
+ */
 const STRANGE = /[\s\p{Cc}\p{Cf}\p{Co}\p{Cs}\\]/u
 const SHAPE = /^https?:\/\/([^/?#]+)/i
-/** Names that lead home or to the machines next door, whatever a resolver says of them. */
+/** Names of the local machine or network, whatever they resolve to. */
 const LOCAL_NAMES = new RegExp(
   `(?:^|\\.)(?:${[
     'localhost',
@@ -40,13 +43,13 @@ const LOCAL_NAMES = new RegExp(
 const LOOPBACK_NAMES = /(?:^|\.)localhost$/
 const METADATA_NAMES = /^(?:metadata|instance-data)(?:\.|$)/
 
-/** Reads a URL and refuses what can be refused by its text alone. */
+/** Parses a URL and refuses what its text alone rules out. */
 export function readUrl(text: string, policy: AddressPolicy): ReadUrl {
   if (text.length > URL_LENGTH_MAX) return refuse(`is longer than ${URL_LENGTH_MAX} characters`)
-  if (STRANGE.test(text)) return refuse('has characters that do not belong into a URL')
+  if (STRANGE.test(text)) return refuse('has characters that are not allowed in a URL')
   const authority = SHAPE.exec(text)?.[1]
   if (authority === undefined) return refuse('is not an http or https URL')
-  if (authority.includes('@')) return refuse('carries credentials')
+  if (authority.includes('@')) return refuse('contains credentials')
   if (!URL.canParse(text)) return refuse('is not a URL')
   const url = new URL(text)
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1)

@@ -1,4 +1,7 @@
-/** One request to a caller's URL: one budget for all of it, a cap on what is read, no redirects. */
+/**
+ * Sends one request to a caller's URL: with one time limit, a limit on the body read, and no
+ * redirects.
+ */
 import type { Dispatcher } from 'undici'
 import type { AddressPolicy } from './address.ts'
 import { openOutboundClient } from './connect.ts'
@@ -11,13 +14,13 @@ export interface OutboundRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer
-  /** From the look-up of the name to the head of the answer. */
+  /** From the name look-up to the response head, in milliseconds. */
   readonly budgetMs: number
-  /** How long the body of the answer may take after its head, within the budget or beyond it. */
+  /** Time limit for the response body after its head, within the budget or beyond it. */
   readonly bodyMs: number
   /** The connection is closed once this much of the body was read. */
   readonly bodyBytesMax: number
-  /** Ends it early. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal
 }
 
@@ -27,16 +30,16 @@ export type OutboundResult = (
       readonly status: number
       readonly headers: Dispatcher.ResponseData['headers']
       readonly body: Buffer
-      /** True when the body was longer or slower than allowed, or broke off. */
+      /** True if the body was longer or slower than allowed, or was cut off. */
       readonly truncated: boolean
     }
   | OutboundFailure
 ) & {
-  /** To the head of the answer, or to the end. */
+  /** Until the response head, or until the failure. */
   readonly latencyMs: number
 }
 
-/** Sends it. Never rejects: everything that can happen is a result. */
+/** Sends the request. Never rejects: every failure is a result. */
 export async function sendGuarded(
   request: OutboundRequest,
   policy: AddressPolicy,
@@ -82,7 +85,7 @@ function toDispatch(
   return { method, path, headers: { ...headers }, body: body ?? null, signal, blocking: false }
 }
 
-/** Reads up to the cap, and no longer than `bodyMs`; what was read so far is kept either way. */
+/** Reads up to the byte limit and for at most `bodyMs`; returns what was read by then. */
 async function readSome(
   body: Dispatcher.ResponseData['body'],
   { bodyMs, bodyBytesMax }: OutboundRequest,

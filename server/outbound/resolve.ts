@@ -1,10 +1,10 @@
 /**
- * Names to addresses, by DNS alone and without the thread pool that file work and password
- * hashing share: one slow name server must not hold up anything else.
+ * Resolves names by DNS only, without the thread pool that file access and password hashing use: a
+ * slow name server must not delay anything else.
  */
 import { Resolver } from 'node:dns/promises'
 
-/** All addresses of a name; rejects when there is none or nobody answers. */
+/** Returns all addresses of a name; rejects if there is none or no server responds. */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
 const TRY_MS = 2_000

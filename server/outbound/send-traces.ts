@@ -1,12 +1,12 @@
-/** Hands traces to the operator's collector (OTLP over HTTP, JSON). */
+/** Sends traces to the operator's collector (OTLP over HTTP, JSON). */
 import type { Dispatcher } from 'undici'
 import { request } from 'undici'
 
 const TIMEOUT_MS = 5_000
 
 /**
- * `endpoint` is the base address, as OpenTelemetry defines the variable: `/v1/traces` is added.
- * Rejects when the collector cannot be reached or answers anything but 2xx.
+ * `endpoint` is the base address, as OpenTelemetry defines the variable: `/v1/traces` is appended.
+ * Rejects if the collector cannot be reached or does not answer with 2xx.
  */
 export async function sendTraces(
   dispatcher: Dispatcher,

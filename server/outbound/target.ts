@@ -1,4 +1,4 @@
-/** From a caller's URL to the addresses that may be connected to, all of them judged. */
+/** Resolves a caller's URL to the addresses that may be connected to. */
 import { type AddressPolicy, judgeAddress } from './address.ts'
 import { isLoopbackName, readUrl } from './read-url.ts'
 import type { Resolve } from './resolve.ts'
@@ -6,22 +6,22 @@ import type { Resolve } from './resolve.ts'
 export interface OutboundTarget {
   readonly url: URL
   readonly port: number
-  /** Judged; at least one. */
+  /** Checked; at least one. */
   readonly addresses: readonly string[]
 }
 
 export type FoundTarget =
   | { readonly target: OutboundTarget }
-  /** The URL may not be used: to be told to whoever gave it. */
+  /** The URL must not be used; the reason may be shown to its owner. */
   | { readonly refusal: string }
-  /** Nobody knows where it leads now; this may change. */
+  /** The host does not resolve now; this may change. */
   | { readonly unresolved: string }
 
 const LOOPBACK = ['127.0.0.1', '::1']
 
 /**
- * Resolves a URL's host once. One bad address among its answers refuses them all: which of them
- * is connected to would be chance.
+ * Resolves a URL's host once. One forbidden address refuses the URL, since any of them might be
+ * connected to.
  */
 export async function resolveOutboundTarget(
   text: string,
@@ -55,7 +55,7 @@ async function tryResolve(
   }
 }
 
-/** A resolver that does not listen to its signal delays nobody either. */
+/** Also stops waiting for a resolver that ignores its signal. */
 function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((fulfil, reject) => {
     const abort = () => reject(new Error('aborted'))

@@ -1,7 +1,6 @@
 /**
- * Whether a channel could be used: its settings are complete, its address resolves, and something
- * accepts a connection there. Nothing is sent, so nothing is bought; bad credentials show only in
- * a call.
+ * Tests a channel: its settings are complete, its address resolves, and its port accepts a
+ * connection. Nothing is sent or charged, so invalid credentials only show in a call.
  */
 import { lookup } from 'node:dns/promises'
 import { connect as connectTcp, type Socket } from 'node:net'
@@ -17,7 +16,7 @@ export interface TestStep {
   readonly milliseconds: number
 }
 
-/** `settings` are resolved; undefined with the reason in `problem` when they cannot be. */
+/** `settings` are resolved, or undefined with the reason in `problem`. */
 export async function testChannel(channel: {
   readonly settings: unknown
   readonly problem: string | undefined
@@ -45,7 +44,7 @@ export async function testChannel(channel: {
   return { ok: steps.every(({ ok }) => ok), steps }
 }
 
-/** The first setting that is a URL: upstreams call theirs base_url, or name the product. */
+/** Returns the first setting that is a URL: usually `base_url`, or a product's own setting. */
 function findAddress(settings: unknown): URL | undefined {
   if (!isObject(settings)) return undefined
   const texts = [settings.base_url, ...Object.values(settings)]

@@ -59,7 +59,7 @@ export interface Forms {
   ): Promise<{ readonly fields: ReadonlyMap<string, string>; readonly file: ReceivedFile }>
 }
 
-/** Answers that vendors keep: who may ask for them again, and where they are. */
+/** Answers stored at vendors: the account that may continue them, and their channel. */
 export interface StoredAnswers {
   remember(answer: {
     readonly id: string

@@ -1,7 +1,6 @@
 /**
- * Figures about an account's calls: what the background job has counted, and the calls that ended
- * since. One statement sees both as they were at one moment, so no call is missing or counted
- * twice.
+ * Figures of an account's calls: those counted by the background job plus the calls that ended
+ * since. One statement reads both from one snapshot, so no call is missing or counted twice.
  */
 import type { Sql } from 'postgres'
 
@@ -29,7 +28,7 @@ export interface BucketFigures extends UsageFigures {
   readonly at: Date
 }
 
-/** What figures are shown by, and the column that has it. */
+/** The dimension that figures are grouped by. */
 type Part = 'all' | 'model' | 'key' | 'endpoint'
 
 const COLUMNS = { model: 'model', key: 'key_id', endpoint: 'endpoint' } as const
@@ -51,9 +50,9 @@ function during(sql: Sql, { from, to }: FigureFilter) {
 }
 
 /**
- * Calls of the account that ended after the count. `offset 0` keeps the account's condition out
- * of the inner scan: only the index over ends finds the few last calls, whatever the planner
- * believes.
+ * Selects calls of the account that ended after the last count. `offset 0` keeps the account's
+ * condition out of the inner scan, which forces the index on end times; it finds the few latest
+ * calls.
  */
 function uncounted(sql: Sql, filter: FigureFilter) {
   return sql`(
@@ -65,7 +64,7 @@ function uncounted(sql: Sql, filter: FigureFilter) {
     where account_id = ${filter.accountId} ${narrow(sql, filter)}) uncounted`
 }
 
-/** Counted figures by the one part that is asked for; by all of them when they are narrowed. */
+/** Selects counted figures: per dimension, or from all dimensions if a filter applies. */
 function counted(sql: Sql, filter: FigureFilter, part: Part) {
   const { accountId, model, endpoint, keyId } = filter
   if (!model && !endpoint && !keyId) {
@@ -93,7 +92,7 @@ const sums = (sql: Sql) => sql`
   coalesce(sum(calls), 0)::bigint as calls, coalesce(sum(errors), 0)::bigint as errors,
   coalesce(sum(cancelled), 0)::bigint as cancelled, coalesce(sum(charged), 0)::bigint as charged`
 
-/** By hour or by day of the time zone; buckets without a call are left out. */
+/** Returns figures by hour or by day of the time zone; buckets without calls are left out. */
 export function readSeries(
   sql: Sql,
   filter: FigureFilter,
@@ -104,7 +103,7 @@ export function readSeries(
     from ${figures(sql, filter, 'all')} group by 1 order by 1`
 }
 
-/** The largest by charge, then by calls. */
+/** Returns the largest groups by charge, then by calls. */
 export function readTop(
   sql: Sql,
   filter: FigureFilter,
@@ -123,8 +122,8 @@ export interface LatencyRow {
 }
 
 /**
- * How long successful calls took, those of tasks left out; see latency_bucket. Of keys and
- * endpoints it is not counted: what is narrowed by them has the latency of all.
+ * Returns durations of successful calls, except those of tasks; see latency_bucket. Durations are
+ * not counted by key or endpoint: those filters are ignored.
  */
 export function readLatency(sql: Sql, given: FigureFilter, by: SeriesStep): Promise<LatencyRow[]> {
   const { accountId, from, to, model } = given

@@ -1,6 +1,6 @@
-/** Percentiles out of counts by bucket, which can be added up over hours as percentiles cannot. */
+/** Computes percentiles from bucket counts, which, unlike percentiles, can be added over hours. */
 
-/** As in latency_bucket: each bucket is a fifth wider than the one before. */
+/** Must match latency_bucket: each bucket is 20 % wider than the one before. */
 const GROWTH = 1.2
 
 export interface Latency {
@@ -13,7 +13,7 @@ interface Bucket {
   readonly calls: bigint
 }
 
-/** Within a tenth of the true value: the geometric middle of the bucket it lies in. */
+/** Returns the geometric mean of the percentile's bucket, within 10 % of the true value. */
 export function describeLatency(rows: readonly Bucket[]): Latency {
   const sorted = [...rows].sort((a, b) => a.bucket - b.bucket)
   const total = sorted.reduce((sum, { calls }) => sum + Number(calls), 0)

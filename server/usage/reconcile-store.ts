@@ -1,11 +1,13 @@
-/** What the records say of one channel, summed up, and the calls that may explain more. */
+/**
+ * Sums the records of one channel, and finds the calls that may explain a difference to an invoice.
+ */
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 
 export interface ReconcileFilter {
   readonly channel: string
-  /** A name of the time zone database: the days are its days. */
+  /** An IANA time zone, in which days are counted. */
   readonly timeZone: string
-  /** Days: from the first one, before the second one. */
+  /** Days: `from` is included, `to` is not. */
   readonly from: string
   readonly to: string
 }
@@ -18,7 +20,7 @@ export interface DayRow {
   readonly upstream_cost: bigint
 }
 
-/** Midnight at which a day begins in a time zone. */
+/** The start of a day in a time zone. */
 const midnight = (sql: TransactionSql, day: string, zone: string) =>
   sql`((${day}::date)::timestamp at time zone ${zone})`
 
@@ -30,7 +32,7 @@ const ofChannel = (sql: TransactionSql, { channel, timeZone, from, to }: Reconci
 const dayOf = (sql: TransactionSql, zone: string) =>
   sql`to_char(c.created_at at time zone ${zone}, 'YYYY-MM-DD')`
 
-/** Calls and their known upstream costs by day and upstream model. */
+/** Returns calls and their known upstream costs by day and upstream model. */
 export async function sumCosts(sql: TransactionSql, filter: ReconcileFilter): Promise<DayRow[]> {
   return await sql<DayRow[]>`
     select ${dayOf(sql, filter.timeZone)} as day, coalesce(c.attempts -> -1 ->> 'upstream_model',
@@ -47,7 +49,7 @@ export interface UnitRow {
   readonly quantity: string
 }
 
-/** Quantities of every unit that a record's lines name. */
+/** Returns the quantities of all units in the records' lines. */
 export async function sumUnits(sql: TransactionSql, filter: ReconcileFilter): Promise<UnitRow[]> {
   return await sql<UnitRow[]>`
     select ${dayOf(sql, filter.timeZone)} as day, coalesce(c.attempts -> -1 ->> 'upstream_model',
@@ -70,19 +72,20 @@ export type CandidateKind =
 
 export interface CandidateRow {
   readonly kind: CandidateKind
-  /** A request id, or of an uncharged cost its attempt. */
+  /** A request id, or the attempt id of an uncharged cost. */
   readonly id: string
   readonly created_at: Date
-  /** The upstream cost; null when it is not known. */
+  /** The upstream cost; null if unknown. */
   readonly upstream_cost: bigint | null
-  /** How many there are of this kind, of which only some are listed. */
+  /** The number of all candidates of this kind, of which only some are listed. */
   readonly count: bigint
 }
 
 /**
- * Calls of one day and the given upstream models (null: all) that a vendor may count otherwise; the
- * dearest of each kind. Near midnight means within 10 minutes on either side of the day's borders:
- * `after_midnight` belongs to our day, `before_midnight` to the day before or after.
+ * Returns calls of one day and the given upstream models (null: all) that a vendor may count
+ * differently, the most expensive of each kind first. Near midnight means within 10 minutes of
+ * either end of the day: `after_midnight` calls belong to this day, `before_midnight` calls to an
+ * adjacent one.
  */
 export async function findCandidates(
   sql: TransactionSql,
@@ -134,7 +137,7 @@ export async function findCandidates(
     order by kind, place`
 }
 
-/** Calls of a day whose upstream cost is exactly so much. */
+/** Returns up to two calls of a day with exactly this upstream cost. */
 export async function findByCost(
   sql: TransactionSql,
   place: { readonly channel: string; readonly timeZone: string; readonly day: string },

@@ -1,9 +1,9 @@
-/** Counts ended calls into the figures by hour, with the database's `count_ended_calls`. */
+/** Counts ended calls into hourly figures with the database's `count_ended_calls`. */
 import type { Sql } from 'postgres'
 
 /**
- * Counts calls that ended within `stepSeconds` after the last one counted. Returns whether there
- * is more to count at once.
+ * Counts calls that ended within `stepSeconds` after the last one counted. Returns true if more
+ * remain.
  */
 export async function countEndedCalls(sql: Sql, stepSeconds: number): Promise<boolean> {
   const [row] = await sql<{ more: boolean }[]>`

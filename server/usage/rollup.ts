@@ -4,20 +4,18 @@ import type { Log } from '../lib/log.ts'
 import { countEndedCalls } from './rollup-store.ts'
 
 const EVERY_MS = 10_000
-/**
- * Seconds of calls that one transaction counts, divided by four each time that it takes too long.
- */
+/** Seconds of calls per transaction, divided by four whenever one times out. */
 const STEP_SECONDS_MAX = 6 * 3600
 const STEP_SECONDS_MIN = 1
 
 export interface Rollup {
-  /** Counts the calls that have ended so far. Rejects where the database fails. */
+  /** Counts the calls that have ended so far. Rejects if the database fails. */
   count(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
- * Starts the counting. A count that fails is repeated at the next turn: only figures depend on it.
+ * Starts the counting. A failed count is retried at the next turn, since only figures depend on it.
  */
 export function startRollup(options: {
   readonly sql: Sql
@@ -28,7 +26,7 @@ export function startRollup(options: {
   let stopped = false
   let running: Promise<void> = Promise.resolve()
 
-  /** One transaction after the other, until it has caught up. */
+  /** Runs one transaction after another until all calls are counted. */
   async function countAll(): Promise<void> {
     let stepSeconds = STEP_SECONDS_MAX
     let hasMore = true
@@ -53,7 +51,7 @@ export function startRollup(options: {
     count()
       .catch((error: unknown) => {
         running = Promise.resolve()
-        log.warn({ error }, 'counting calls failed, will be repeated')
+        log.warn({ error }, 'counting calls failed, will retry')
       })
       .finally(() => {
         isTurn = false
@@ -71,7 +69,7 @@ export function startRollup(options: {
   }
 }
 
-/** PostgreSQL's query_canceled: the statement took longer than a statement may. */
+/** Returns true for PostgreSQL's query_canceled: the statement timed out. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '57014'
 }

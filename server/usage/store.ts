@@ -1,11 +1,11 @@
-/** Consumption records, as callers may read them. Every query is bound to one account. */
+/** SQL of usage records, as callers may read them. Every query is bound to one account. */
 import type { Sql } from 'postgres'
 import { holdIdOf } from '../lib/ids.ts'
 
 export interface UsageFilter {
   readonly accountId: string
   readonly limit: number
-  /** A request id: only what comes after it in the order newest first. */
+  /** A request id: only older records are returned. */
   readonly after?: string
   readonly from?: Date
   readonly to?: Date
@@ -18,7 +18,7 @@ export interface UsageFilter {
   readonly chargedAtLeast?: bigint
 }
 
-/** A record as lists show it. */
+/** A record as shown in lists. */
 export interface UsageSummary {
   readonly request_id: string
   readonly hold_id: string
@@ -45,7 +45,7 @@ export interface UsageRow extends UsageSummary {
   readonly attempts: unknown
 }
 
-/** Finished calls, newest first, without the lines and attempts that explain each. */
+/** Lists finished calls, newest first, without their lines and attempts. */
 export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)
@@ -58,7 +58,7 @@ const columns = (sql: Sql) => sql`
   request_id, hold_id, created_at, finished_at, endpoint, model, key_id, task_id, status, basis,
   review, currency, held, charged, returned, debt, price_version, error`
 
-/** What the filter says of a row of `call`. */
+/** Returns the filter as conditions on a row of `call`. */
 function matches(sql: Sql, filter: UsageFilter) {
   const { after, from, to, model, endpoint, keyId, status, taskId, requestId } = filter
   const { accountId, chargedAtLeast } = filter
@@ -92,8 +92,8 @@ function listInOrder(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
 }
 
 /**
- * Rows that may lie far apart: the figures by hour say in which hours there are any, and only
- * those are read, the newest first, until there are enough.
+ * Lists rows that may be far apart: hourly figures give the hours that have any, and only those are
+ * read, newest first, until there are enough.
  */
 function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { accountId, from, to, model, endpoint, keyId, chargedAtLeast, after, limit } = filter
@@ -134,13 +134,13 @@ function listByHour(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
     order by h.hour desc, c.created_at desc, c.request_id desc limit ${limit}`
 }
 
-/** The rarer ones have an index of their own, whose condition must be said in so many words. */
+/** The rarer statuses have a partial index, whose condition the query must repeat literally. */
 function narrowStatus(sql: Sql, status: NonNullable<UsageFilter['status']>) {
   if (status === 'succeeded') return sql`and status = 'succeeded'`
   return sql`and status <> 'succeeded' and status = ${status}`
 }
 
-/** One call, finished or still running; a running one has only what its hold knows. */
+/** Returns one call, finished or running; a running one has only the data of its hold. */
 export async function findUsage(
   sql: Sql,
   accountId: string,
@@ -167,7 +167,7 @@ export interface UsageEntry {
   readonly at: Date
 }
 
-/** The ledger entries of one hold, in the order they were posted. */
+/** Returns the ledger entries of one hold, in the order they were posted. */
 export function listEntries(sql: Sql, holdId: string): Promise<UsageEntry[]> {
   return sql<UsageEntry[]>`
     select step, source, destination, amount, at from entry where posting = ${holdId} order by id`

@@ -1,13 +1,16 @@
-/** The statements for answers that vendors keep. */
+/** SQL of answers stored at vendors. */
 import type { Sql } from 'postgres'
 
 export interface StoredAnswerRow {
   readonly channel_id: string
-  /** Input and output of all its turns together; null where nobody stated them. */
+  /** Input and output tokens of all its turns; null if unknown. */
   readonly tokens: number | null
 }
 
-/** An id that another account holds stays that account's; tokens may become known later. */
+/**
+ * Stores an answer's channel and tokens. An id of another account is left unchanged; unknown tokens
+ * may be filled in later.
+ */
 export async function insertStoredAnswer(
   sql: Sql,
   answer: {

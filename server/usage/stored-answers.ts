@@ -1,8 +1,8 @@
-/** Answers that vendors keep: who may ask for them again, and where they are. */
+/** Answers stored at vendors: the account that may continue them, and their channel. */
 import type { Sql } from 'postgres'
 import { deleteStoredAnswer, findStoredAnswer, insertStoredAnswer } from './stored-answers-store.ts'
 
-/** Vendors' ids are short words; anything else names nothing. */
+/** The accepted form of vendors' ids. */
 const ID = /^[A-Za-z0-9_-]{1,200}$/
 
 /** See StoredAnswers in pipeline/services.ts. */

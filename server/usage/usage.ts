@@ -1,4 +1,4 @@
-/** Reading consumption records: what endpoints and the console may ask. */
+/** Reads usage records for endpoints and the console. */
 import type { Sql } from 'postgres'
 import {
   findUsage,

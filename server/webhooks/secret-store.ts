@@ -31,7 +31,7 @@ export async function createSecret(sql: Sql, accountId: string, sealed: Buffer):
     where id = ${accountId} and webhook_secret is null`
 }
 
-/** Returns false when there is no such account. */
+/** Returns false if the account does not exist. */
 export async function replaceSecret(
   sql: Sql,
   accountId: string,

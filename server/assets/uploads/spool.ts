@@ -122,7 +122,7 @@ async function* readChunks(content: Readable): AsyncGenerator<Buffer> {
   try {
     yield* content
   } catch (cause) {
-    throw new GatewayError('invalid_request', { message: 'the request body broke off', cause })
+    throw new GatewayError('invalid_request', { message: 'the request body was cut off', cause })
   }
 }
 

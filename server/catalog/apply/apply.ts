@@ -1,8 +1,8 @@
 /**
- * Makes the catalog what the files say, in one transaction. What a file no longer names is
- * retired if an earlier version of that file brought it; with `replace`, whatever no file names.
- * Applying the same files again changes nothing. A channel or model that another file brought is
- * taken over: the file applied last owns it.
+ * Makes the catalog match the files, in one transaction. An entry that a file no longer names is
+ * retired if an earlier version of that file added it; with `replace`, every entry that no file
+ * names is retired. Applying the same files again changes nothing. A channel or model added by
+ * another file is taken over: the file applied last owns it.
  */
 
 import type { TransactionSql } from 'postgres'
@@ -28,7 +28,7 @@ export interface CatalogDiff {
   readonly revision: bigint
 }
 
-/** Throws CatalogError, with every mistake found, when the files do not fit. */
+/** Throws CatalogError with every mistake found if the files are invalid. */
 export async function applyCatalog(options: ApplyOptions): Promise<CatalogDiff> {
   const mistakes = findMistakes(options.files, options.upstreams, options.environment)
   if (mistakes.length > 0) throw new CatalogError(mistakes)
@@ -47,7 +47,7 @@ export async function applyCatalog(options: ApplyOptions): Promise<CatalogDiff> 
   }
 }
 
-/** Thrown to roll a dry run back, with what it found. */
+/** Thrown to roll back a dry run; carries its result. */
 class DryRun extends Error {
   diff: CatalogDiff | undefined
 }
@@ -89,7 +89,7 @@ interface Retirable {
   readonly status: string
 }
 
-/** Every route of an active model must lead to an active channel. */
+/** Throws CatalogError unless every route of an active model leads to an active channel. */
 async function refuseLostRoutes(
   sql: TransactionSql,
   files: readonly NamedCatalogFile[],

@@ -11,9 +11,9 @@ export interface ApplyOptions {
   readonly upstreams: KnownUpstreams
   readonly secrets: SecretBox
   readonly environment: Environment
-  /** Retire everything that none of the files names. */
+  /** Retires everything that none of the files names. */
   readonly replace?: boolean
-  /** Say what would change and change nothing. */
+  /** Reports the changes without making them. */
   readonly dryRun?: boolean
 }
 
@@ -21,6 +21,6 @@ export interface CatalogChange {
   readonly kind: 'channel' | 'model'
   readonly id: string
   readonly change: 'added' | 'changed' | 'retired'
-  /** What changed, for people: `settings`, `prices`, `routes`, … */
+  /** The changed parts, for display: `settings`, `prices`, `routes`, … */
   readonly what: readonly string[]
 }

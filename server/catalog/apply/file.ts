@@ -1,4 +1,4 @@
-/** Reads a catalog file: every mistake is named with its file and path, all of them at once. */
+/** Reads catalog files and reports every mistake with its file and path. */
 
 import { OperatorError } from '../../lib/operator-error.ts'
 import { sayProblem } from '../../lib/text/say-problem.ts'
@@ -22,13 +22,13 @@ function formatMistake({ file, path, problem }: Mistake): string {
 }
 
 export interface NamedCatalogFile {
-  /** As messages should call it. */
+  /** The file's name in messages. */
   readonly name: string
   readonly source: string
   readonly content: CatalogFile
 }
 
-/** A larger file is not a catalog. */
+/** Longest accepted file, in UTF-16 code units. */
 const TEXT_LENGTH_MAX = 16 * 1024 * 1024
 
 /** Parses the text of one file. Throws CatalogError. */

@@ -1,8 +1,8 @@
-/** From the ledger's vocabulary to the rows that its SQL functions take. */
+/** Converts the ledger's types to the rows of its SQL functions. */
 import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
 
-/** A hold belongs to the process that serves the call, or to a task that outlives processes. */
+/** A hold belongs to the process that serves the call, or to a task, which outlives processes. */
 export function toHoldRow(
   id: string,
   request: HoldRequest,
@@ -27,7 +27,7 @@ export function toHoldRow(
   }
 }
 
-/** Without its account a hold is looked up first. */
+/** Without `accountId` the ledger looks up the hold's account first. */
 export function toSettleRow(holdId: string, settlement: Settlement, accountId?: string): SettleRow {
   return {
     hold_id: holdId,
@@ -46,7 +46,7 @@ export function toSettleRow(holdId: string, settlement: Settlement, accountId?: 
   }
 }
 
-/** Gives a hold back whose call was told to come later. */
+/** Releases the hold of a call that was refused as temporarily unavailable. */
 export function toReleaseRow(holdId: string, accountId: string): SettleRow {
   return {
     hold_id: holdId,

@@ -1,17 +1,17 @@
 /**
- * Natural batching: while one batch is under way the next one collects. A lone item goes at
- * once, a crowd shares one round trip and one commit; no timer delays anybody.
+ * Natural batching: while one batch runs, the next one collects. A single item is sent at once,
+ * many share one round trip and one commit; no timer delays them.
  */
 export interface Batcher<Item, Result> {
-  /** Queues an item; resolves with its own result. Rejects with `QueueFull` over the limit. */
+  /** Queues an item; resolves to its result. Rejects with `QueueFull` over the limit. */
   add(item: Item): Promise<Result>
-  /** Resolves when everything that was queued before this call is through, either way. */
+  /** Resolves when everything queued before this call has finished or failed. */
   flushed(): Promise<void>
-  /** Items waiting or under way. */
+  /** Items waiting or running. */
   size(): number
 }
 
-/** The same for items that carry the way to answer them. */
+/** Batches of items that carry their own callbacks. */
 export interface Batches<Item> {
   /** Throws `QueueFull` over the limit. */
   push(item: Item): void
@@ -21,7 +21,7 @@ export interface Batches<Item> {
 
 export class QueueFull extends Error {}
 
-/** `run` gets at most `batchLimit` items and answers each of them; it never rejects. */
+/** `run` receives at most `batchLimit` items and resolves each of them; it never rejects. */
 export function createBatches<Item>(options: {
   readonly run: (items: readonly Item[]) => Promise<void>
   readonly batchLimit: number
@@ -55,7 +55,8 @@ export function createBatches<Item>(options: {
       idle = new Promise((done) => {
         settleIdle = done
       })
-      // After this turn's sockets were read: what arrived together travels together.
+      // Runs after this turn's sockets were read, so that items that arrived together share a
+      // batch.
       setImmediate(drain)
     },
     flushed: () => idle,
@@ -70,8 +71,8 @@ interface Waiting<Item, Result> {
 }
 
 /**
- * `run` gets at most `batchLimit` items and returns one result for each, in order; when it
- * throws, the whole batch is rejected with that error.
+ * `run` receives at most `batchLimit` items and returns one result per item, in order; if it
+ * throws, all items of the batch are rejected with that error.
  */
 export function createBatcher<Item, Result>(options: {
   readonly run: (items: readonly Item[]) => Promise<readonly Result[]>

@@ -3,18 +3,18 @@
  * is opened by its first item and stays open until a run of it says that the way is free.
  */
 export interface Ran<Item> {
-  /** To be tried again, before anything newer, after a pause that grows. */
+  /** Items to retry before newer ones, after an increasing pause. */
   readonly left: readonly Item[]
-  /** Whether the next item of this key should come here as well. */
+  /** True if the key's next item should be queued here as well. */
   readonly stays: boolean
 }
 
 export interface SerialQueues<Item> {
   has(key: string): boolean
   push(key: string, item: Item): void
-  /** Resolves when no item is waiting or under way. */
+  /** Resolves when no item is waiting or running. */
   flushed(): Promise<void>
-  /** Items waiting or under way. */
+  /** Items waiting or running. */
   size(): number
 }
 
@@ -32,7 +32,7 @@ const PAUSE_MS_MAX = 3_000
 export function createSerialQueues<Item>(options: {
   readonly run: (key: string, items: readonly Item[]) => Promise<Ran<Item>>
   readonly atOnce: number
-  /** The longest pause before what was left is tried again. */
+  /** The longest pause before a retry, in milliseconds. */
   readonly pauseMsMax?: number
 }): SerialQueues<Item> {
   const { pauseMsMax = PAUSE_MS_MAX } = options

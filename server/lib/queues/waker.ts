@@ -1,7 +1,7 @@
-/** A sleep that can be ended from outside; a call that comes too early is not forgotten. */
+/** An interruptible sleep; a wake-up before the wait is not lost. */
 export interface Waker {
   readonly wake: () => void
-  /** Resolves after `ms`, or as soon as somebody has called `wake` since the last wait. */
+  /** Resolves after `ms`, or as soon as `wake` has been called since the last wait. */
   wait(ms: number): Promise<void>
 }
 

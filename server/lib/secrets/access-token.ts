@@ -1,5 +1,5 @@
 /**
- * Access tokens: what scripts send to the admin API. Their form stands in secret-form.ts.
+ * Access tokens, with which scripts call the admin API. Their form is defined in secret-form.ts.
  *
  * For secret scanners: \btra-[0-9A-Za-z]{49}\b
  */

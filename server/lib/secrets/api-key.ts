@@ -1,5 +1,5 @@
 /**
- * API keys: what callers send to the public API. Their form stands in secret-form.ts.
+ * API keys, with which callers use the public API. Their form is defined in secret-form.ts.
  *
  * For secret scanners: \btr-[0-9A-Za-z]{49}\b
  */
@@ -12,7 +12,7 @@ export const isWellFormedApiKey = FORM.isWellFormed
 export const displayApiKey = FORM.display
 export const hashApiKey = hashSecret
 
-/** A key that a caller sent, as it is looked up: the key itself goes no further. */
+/** A presented key in the form used for look-ups; the key itself is not kept. */
 export interface PresentedKey {
   /** SHA-256 of the key. */
   readonly hash: Buffer

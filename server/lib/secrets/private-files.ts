@@ -1,22 +1,22 @@
-/** Folders and files that only their owner may read, whoever made them before. */
+/** Creates folders and files that only their owner can read, and restricts existing ones. */
 import { chmodSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 
-/** Group and others. */
+/** Permissions of group and others. */
 const OTHERS = 0o077
 const STICKY = 0o1000
-/** Folders of the whole system: closing one of them would shut everybody out. */
+/** System folders, which must not be restricted. */
 const SHARED = /^\/(?:etc|home|mnt|opt|srv|tmp|usr(?:\/local)?|var(?:\/(?:lib|local|tmp))?)?$/
 
-/** Makes a folder for its owner alone, or closes one that is open to others. */
+/** Creates a folder for its owner only, or restricts an existing one. */
 export function makePrivateFolder(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 })
   closeToOthers(path)
 }
 
 /**
- * Takes the rights of group and others away from what belongs to us. What is somebody else's, and
- * folders that a system shares, stay as they are.
+ * Removes the permissions of group and others from what this user owns. Other users' files and
+ * system folders stay unchanged.
  */
 export function closeToOthers(path: string): void {
   const { mode, uid } = statSync(path)
@@ -26,6 +26,6 @@ export function closeToOthers(path: string): void {
   try {
     chmodSync(path, mode & 0o700)
   } catch {
-    // Some file systems keep no modes: what they guard, they guard in another way.
+    // Some file systems do not support modes.
   }
 }

@@ -1,18 +1,21 @@
 /**
- * The form of secrets that are handed out: a prefix, 43 random base-62 characters (256 bits), and 6
- * characters of checksum, so that a typing error or junk is refused without asking anybody. They
- * are shown once and stored only as their SHA-256.
+ * The form of issued secrets: a prefix, 43 random base-62 characters (256 bits), and a checksum of
+ * 6 characters, so that typing errors are rejected without a query. They are shown once and stored
+ * only as SHA-256.
  */
 import { hash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { randomText } from '../ids.ts'
 
 export interface SecretForm {
-  /** A fresh one; 43 base-62 characters carry 256.03 bits. */
+  /** Returns a new secret; 43 base-62 characters carry 256.03 bits. */
   create(): string
-  /** Whether the text can be one of ours: no secret is involved, so no constant time is needed. */
+  /**
+   * Returns true if the text has the form. No stored secret is compared, so constant time is not
+   * needed.
+   */
   isWellFormed(text: string): boolean
-  /** The first and last four random characters, for people to tell them apart: `tr-Ab12…x9Yz`. */
+  /** Returns the prefix with the first and last four characters, for people: `tr-Ab12…x9Yz`. */
   display(text: string): string
 }
 
@@ -38,12 +41,12 @@ export function createSecretForm(prefix: string): SecretForm {
   }
 }
 
-/** What is stored and looked up: SHA-256 of the whole text. 256 random bits need no salt. */
+/** Returns the SHA-256 of the whole text, for storage and look-up. 256 random bits need no salt. */
 export function hashSecret(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-/** CRC-32 in base 62, left-padded: 62^6 holds all 2^32 values. */
+/** Returns the CRC-32 in base 62, left-padded: 62^6 covers all 2^32 values. */
 function checksum(text: string): string {
   let rest = crc32(text)
   let digits = ''

@@ -1,7 +1,7 @@
 /**
- * Secrets at rest: AES-256-GCM under keys derived from SECRET_KEY. A sealed secret names the key
- * that sealed it, so that keys can be rotated, and is bound to its place (`context`), so that it
- * cannot be moved to another row. Secrets that need not be kept are signed texts.
+ * Secrets at rest: AES-256-GCM under keys derived from SECRET_KEY. A sealed secret names its key,
+ * which allows rotation, and is bound to its row (`context`), so that it cannot be moved to another
+ * one. Secrets that need not be stored are signed texts.
  */
 import {
   createCipheriv,
@@ -14,21 +14,21 @@ import {
 import { OperatorError } from '../operator-error.ts'
 
 export interface SecretBox {
-  /** The id of the key that seals now: 8 hexadecimal digits. */
+  /** The id of the current key: 8 hexadecimal digits. */
   readonly keyId: string
-  /** Encrypts text for one place, for example `channel:main:3`. */
+  /** Encrypts text for one context, for example `channel:main:3`. */
   seal(text: string, context: string): Buffer
-  /** Throws SecretError when the key is not here, or the bytes were changed or moved. */
+  /** Throws SecretError if the key is missing, or the bytes were changed or moved. */
   open(sealed: Buffer, context: string): string
-  /** 32 bytes that only a holder of the key can make for this text; `context` keeps uses apart. */
+  /** Returns a 32-byte HMAC of this text; `context` separates uses. */
   sign(text: string, context: string): Buffer
-  /** Whether any of the keys made these bytes for this text. */
+  /** Returns true if any of the keys produced this signature. */
   isSigned(signature: Buffer, text: string, context: string): boolean
 }
 
 export class SecretError extends OperatorError {}
 
-/** Shorter than this is a password, not a key: 32 characters of base64 carry 192 bits. */
+/** Shorter values are passwords rather than keys: 32 characters of base64 carry 192 bits. */
 export const SECRET_KEY_LENGTH_MIN = 32
 
 const FORMAT = 1
@@ -37,14 +37,14 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
 
-/** A new SECRET_KEY: 256 random bits as text. */
+/** Returns a new SECRET_KEY: 256 random bits as text. */
 export function createSecretKey(): string {
   return randomBytes(32).toString('base64url')
 }
 
 /**
- * A box that seals with the first key and opens with any of them. Throws when there is none or
- * one is too short.
+ * Returns a box that seals with the first key and opens with any of them. Throws SecretError if
+ * there is none or one is too short.
  */
 export function createSecretBox(secretKeys: readonly string[]): SecretBox {
   const [current, ...older] = secretKeys.map(deriveKey)
@@ -88,7 +88,7 @@ function signWith({ signing }: DerivedKey, text: string, context: string): Buffe
   return createHmac('sha256', signing).update(`${context}\n${text}`).digest()
 }
 
-/** The id of the key that sealed these bytes. Throws SecretError when they are not sealed. */
+/** Returns the id of the key that sealed these bytes. Throws SecretError if they are not sealed. */
 export function sealedWith(sealed: Buffer): string {
   if (sealed.length < HEADER_BYTES || sealed[0] !== FORMAT) {
     throw new SecretError('not a sealed secret')
@@ -96,7 +96,7 @@ export function sealedWith(sealed: Buffer): string {
   return sealed.subarray(1, 1 + KEY_ID_BYTES).toString('hex')
 }
 
-/** For people: the last four characters at most, and of short secrets nothing. */
+/** Masks a secret for display: shows at most its last four characters, and none of a short one. */
 export function maskSecret(secret: string): string {
   return secret.length >= 16 ? `••••${secret.slice(-4)}` : '••••'
 }

@@ -1,21 +1,21 @@
 /**
- * How many tokens a text will be, without a tokenizer: for estimates before a call and for
- * upstreams that state no usage. Four ASCII characters make a token, any other character makes
- * one. Against the tokenizers of current models English prose and JSON come out within about
- * −15 % to +25 %, source code within ±35 %, Chinese and Japanese +0 % to +60 %; long runs of
- * digits or base64 may be underestimated by half. Whoever sets money aside must add a margin.
+ * Estimates token counts without a tokenizer, before a call and for upstreams that report no usage.
+ * Four ASCII characters count as one token, and any other character as one. Compared with the
+ * tokenizers of current models, English prose and JSON are within about −15 % to +25 %, source code
+ * within ±35 %, Chinese and Japanese within +0 % to +60 %; long runs of digits or base64 may be
+ * underestimated by half. Holds must add a margin.
  */
 const ASCII_PER_TOKEN = 4
 const LAST_ASCII = 0x7f
 const FIRST_LOW_SURROGATE = 0xdc00
 const LAST_LOW_SURROGATE = 0xdfff
 
-/** What an image is counted as, whatever its size: the order of a 1000 × 1000 picture. */
+/** Tokens counted for an image of any size: about those of a 1000 × 1000 picture. */
 export const IMAGE_TOKENS = 1_500
 
-/** Tokens of a text, rounded up. Linear, without allocation. */
+/** Returns the tokens of a text, rounded up. Linear, without allocation. */
 export function estimateTokens(text: string): number {
-  // Most texts are ASCII alone: their byte length says so without a look at each character.
+  // Most texts are pure ASCII, which their byte length shows without reading each character.
   const bytes = Buffer.byteLength(text)
   if (bytes === text.length) return Math.ceil(bytes / ASCII_PER_TOKEN)
   let ascii = 0
@@ -28,7 +28,7 @@ export function estimateTokens(text: string): number {
   return Math.ceil(ascii / ASCII_PER_TOKEN) + other
 }
 
-/** Tokens of a text of which only the UTF-8 length is known. */
+/** Returns the tokens of a text of which only the UTF-8 length is known. */
 export function estimateTokensOfBytes(bytes: number): number {
   return Math.ceil(bytes / ASCII_PER_TOKEN)
 }

@@ -1,6 +1,6 @@
 /**
- * A vendor's error may tell of its inside: addresses of its machines, paths of its files, keys.
- * Callers are told what is wrong with their request and nothing of that.
+ * Removes internal details from vendors' error texts: host addresses, file paths and keys. Callers
+ * only see what is wrong with their request.
  */
 import { isIPv6 } from 'node:net'
 import { isObject } from '../json.ts'
@@ -27,10 +27,10 @@ import {
   URL_TEXT,
 } from './inside-patterns.ts'
 
-/** Whether the caller wrote this themselves. */
+/** Returns true if the caller sent these words. */
 export type Known = (words: string) => boolean
 
-/** What is wrong with a request is said in less; patterns take their time over more. */
+/** Longer texts are cut, since the patterns take longer on them. */
 const LENGTH_MAX = 1_000
 const DEPTH_MAX = 50
 const ADDRESS = '[address]'
@@ -41,8 +41,8 @@ const HAS_HOST_SHAPE = /[/:]|^[a-z0-9-]+$/i
 const CLOSING = /[.,:;!?]+$/
 
 /**
- * Replaces addresses, paths and secrets in a vendor's text. What the caller wrote themselves, as
- * `known` says, and links to documentation stay.
+ * Replaces addresses, paths and secrets in a vendor's text. Text from the caller, as decided by
+ * `known`, and links to documentation stay.
  */
 export function hideInside(text: string, known: Known = () => false): string {
   const short = shorten(text)
@@ -79,7 +79,10 @@ export function hideInside(text: string, known: Known = () => false): string {
   return hidden === visible ? short : hidden
 }
 
-/** The same in every text of a JSON value. Returns the value itself when nothing is hidden. */
+/**
+ * Applies hideInside to every string of a JSON value. Returns the value itself if nothing is
+ * hidden.
+ */
 export function hideInStrings(value: unknown, known?: Known, depth = 0): unknown {
   if (typeof value === 'string') return hideInside(value, known)
   if (typeof value !== 'object' || value === null) return value
@@ -94,7 +97,7 @@ export function hideInStrings(value: unknown, known?: Known, depth = 0): unknown
   return shown.every(([name, one]) => one === value[name]) ? value : Object.fromEntries(shown)
 }
 
-/** A word that is cut in two could not be told for what it is. */
+/** Cuts between words, since a partial word might not match its pattern. */
 function shorten(text: string): string {
   if (text.length <= LENGTH_MAX) return text
   const start = text.slice(0, LENGTH_MAX)
@@ -102,7 +105,7 @@ function shorten(text: string): string {
   return `${end > LENGTH_MAX / 2 ? start.slice(0, end) : start}…`
 }
 
-/** Names of fields follow `key:` and `token:` as well. */
+/** Field names may also follow `key:` and `token:`. */
 function isSecret(name: string, value: string): boolean {
   if (/\*{3}/.test(value)) return true
   if (ALWAYS_SECRET.test(name)) return /[\d*_\-/+=.]/.test(value)
@@ -115,7 +118,7 @@ function hideName(known: Known) {
     const isField =
       !HAS_HOST_SHAPE.test(bare) && (FIELD_ROOT.test(bare) || /[.\]]/.test(whole[at - 1] ?? ''))
     if (isField || isPage(bare) || known(bare)) return found
-    // A part of an address that stays.
+    // Part of a link that stays.
     const start = whole.lastIndexOf(' ', at) + 1
     const link = /https?:\/\/\S*/i.exec(whole.slice(start, at + found.length))?.[0]
     if (link && (isPage(link) || known(link.replace(CLOSING, '')))) return found
@@ -128,7 +131,7 @@ function holdsIPv6(found: string): boolean {
   return /[0-9a-f]/i.test(bare) && (isIPv6(bare) || isIPv6(bare.replace(/:\d+$/, '')))
 }
 
-/** Pages for readers have `https`, no port and no inside name. */
+/** Returns true for public pages: `https`, without a port or an internal name. */
 function isPage(found: string): boolean {
   const link = /^https:\/\//i.test(found) ? found : `https://${found}`
   if (!URL.canParse(link)) return false

@@ -1,12 +1,12 @@
-/** How addresses, paths of files and keys are written, for whoever takes them out of texts. */
+/** Patterns of addresses, file paths and keys, for removing them from texts. */
 
-/** Patterns one after the other. */
+/** Concatenates patterns. */
 const join = (flags: string, ...parts: readonly RegExp[]) =>
   new RegExp(parts.map(({ source }) => source).join(''), flags)
 
 const group = (...parts: readonly RegExp[]) => new RegExp(`(${join('', ...parts).source})`)
 
-/** Any of the patterns. */
+/** Matches any of the patterns. */
 const either = (flags: string, ...parts: readonly RegExp[]) =>
   new RegExp(`(?:${parts.map(({ source }) => source).join('|')})`, flags)
 
@@ -15,7 +15,7 @@ const REST_OF_PATH = /(?:\/[^\s"'<>`|\\)\]}，。；、）】」]*)?/
 const NO_NAME_BEFORE = /(?<![\w-])/
 const NO_NAME_AFTER = /(?![\w-])/
 
-/** Characters that are seen by nobody and cut a word in two for a pattern. */
+/** Invisible characters, which could split a word for a pattern. */
 export const INVISIBLE = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]/g
 
 export const URL_TEXT = /\b[a-z][a-z0-9+.-]{1,20}:(?:\\?\/){2}[^\s"'<>`|\\)\]}，。；、）】」]+/gi
@@ -35,7 +35,7 @@ export const IPV4 = join(
   PORT,
   /(?:\/\d{1,2})?(?!\w|[.．。｡]\d)/,
 )
-/** Times of day match as well: `isIPv6` tells them apart. */
+/** Also matches times of day, which `isIPv6` excludes. */
 export const IPV6 = join(
   'gi',
   /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}/,
@@ -49,7 +49,7 @@ const INSIDE_ENDING = either(
   /internal|intranet|intra|local|localdomain|lan|corp|home|svc|consul|arpa|private|invalid|vpc/,
   /cluster|node|pod|prod|staging|test/,
 )
-/** Names that only an inside network knows. */
+/** Host names of internal networks. */
 export const INSIDE_NAME = join(
   'gi',
   NO_NAME_BEFORE,
@@ -60,7 +60,7 @@ export const INSIDE_NAME = join(
   NO_NAME_AFTER,
 )
 export const INSIDE_HOST = join('i', /\./, INSIDE_ENDING, /(?:\.|$)/)
-/** Names of hosts under the usual top-level domains. */
+/** Host names under common top-level domains. */
 export const PUBLIC_NAME = join(
   'gi',
   NO_NAME_BEFORE,
@@ -80,10 +80,10 @@ export const HOST_AND_PORT = join(
   /:[1-9]\d{2,4}(?![\w.-])/,
 )
 export const LOCALHOST = /\blocalhost\b/gi
-/** Numbers that follow these are no ports. */
+/** Numbers after these words are not ports. */
 export const COUNTED =
   /(?:code|count|error|id|length|limit|line|size|status|tokens?|width|height):\d+$/i
-/** Names that clouds and schedulers give to machines. */
+/** Machine names assigned by clouds and schedulers. */
 export const MACHINE_NAME = join(
   'gi',
   NO_NAME_BEFORE,
@@ -100,7 +100,7 @@ export const FILE_PATH = either(
   /\\\\[\w.-]+\\[^\s"'<>`|)\]},;]+/,
 )
 
-/** First the name and what leads to the value, then the value. */
+/** First group: the name and separators; second group: the value. */
 export const NAMED_SECRET = join(
   'gi',
   group(
@@ -110,7 +110,7 @@ export const NAMED_SECRET = join(
   ),
   /([^\s"',;)}\]]{6,})/,
 )
-/** Names of these are followed by nothing but the secret itself. */
+/** Names that are always followed by the secret itself. */
 export const ALWAYS_SECRET =
   /(?:api|access|secret|private|signing)[-_ ]?key|secret|passw|credential|author/i
 export const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi
@@ -126,15 +126,15 @@ export const KEY_TEXT = either(
   /\beyJ[\w-]{8,}\.[\w-]*(?:\.[\w-]*)?/,
   /\b(?=[a-zA-Z0-9+_]*\d)[A-Za-z0-9+_]{40,}={0,2}|\b0x[0-9a-fA-F]{8,16}\b/,
 )
-/** What a vendor's support asks for. */
+/** Request ids, which vendors' support asks for. */
 export const REQUEST_ID = /(?:request|trace|log)[-_ ]?id\W{0,4}$/i
 
-/** Pages that are written for readers, by their name or path. */
+/** Public documentation pages, by host name or path. */
 export const PAGE_HOST =
   /^(?:docs?|help|support|developers?|platform|learn|community|status|www)\./i
 export const PAGE_PATH = /^\/(?:docs?|help|guides?|pricing|policies|terms|learn)\b/i
 
-/** `messages.0.content.info` is a field of the request, whatever its last name. */
+/** `messages.0.content.info` is a field of the request, regardless of its last name. */
 export const FIELD_ROOT = either(
   'i',
   /^(?:body|config|content|data|extra_body|function|generation_config|image|input|messages)\./,

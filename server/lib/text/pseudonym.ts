@@ -1,7 +1,7 @@
-/** A stand-in for a caller's user id: the same each time, and nobody can read the id from it. */
+/** Pseudonyms for callers' user ids: stable, and not reversible. */
 import { createHash } from 'node:crypto'
 
-/** At most 43 characters of `A-Za-z0-9_-`, fewer when `length` is smaller. */
+/** Returns `length` characters of `A-Za-z0-9_-`, at most 43. */
 export function pseudonym(text: string, length: number): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, length)
 }

@@ -1,14 +1,14 @@
 /**
- * What is wrong with a value, in words for whoever wrote it: the sentences of a schema library
- * speak of schemas ("expected array to have >=1 items"). Given to every parse as its error map; a
- * schema's own words come first.
+ * Describes invalid values for the person who wrote them, instead of a schema library's own phrases
+ * ("expected array to have >=1 items"). Passed to every parse as its error map; messages set in a
+ * schema take precedence.
  */
 
-/** What zod knows of a problem, as far as it is told here. */
+/** The parts of a zod issue used here. */
 export interface Problem {
   readonly code?: string | undefined
   readonly input?: unknown
-  /** The kind of value that was due. */
+  /** The expected kind of value. */
   readonly expected?: string
   /** The kind of value that is too small or too big. */
   readonly origin?: string
@@ -19,7 +19,7 @@ export interface Problem {
   readonly format?: string
   readonly values?: readonly unknown[]
   readonly keys?: readonly string[]
-  /** Of a union: what each alternative found. */
+  /** For a union: the issues of each alternative. */
   readonly errors?: readonly (readonly FieldProblem[])[]
 }
 
@@ -42,7 +42,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   url: 'an address such as https://example.com',
 }
 
-/** A zod error map. Undefined leaves the sentence to the library. */
+/** A zod error map. Returns undefined to keep the library's message. */
 export function sayProblem(problem: Problem): string | undefined {
   const { code, input, expected = '', format = '', keys = [] } = problem
   switch (code) {
@@ -93,7 +93,7 @@ function sayBound(
   return `must have ${exact ? 'exactly' : `at ${side}`} ${count}`
 }
 
-/** All kinds that it may be of. */
+/** Lists all accepted kinds. */
 function sayUnion({ input, errors = [] }: Problem): string | undefined {
   if (input === undefined) return 'required'
   const [first, ...others] = errors.flatMap(([found]) => found?.message ?? [])
@@ -102,8 +102,8 @@ function sayUnion({ input, errors = [] }: Problem): string | undefined {
 }
 
 /**
- * The same problem where it lies: in the alternative of a union that is of the right kind, when
- * there is just one, instead of at the union as a whole.
+ * Locates a problem inside a union: in the only alternative of the right kind, if there is exactly
+ * one, instead of at the union itself.
  */
 export function locateProblem({
   path,

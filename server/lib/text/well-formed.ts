@@ -1,10 +1,10 @@
 /**
- * JSON text that every parser reads: a lone surrogate, half of an emoji that a client cut in two,
- * cannot be written as UTF-8 and becomes U+FFFD.
+ * Returns JSON text that every parser accepts: lone surrogates, which UTF-8 cannot encode, become
+ * U+FFFD.
  */
 export function stringifyWellFormed(value: unknown): string {
   const text = JSON.stringify(value)
-  // JSON.stringify escapes lone surrogates and no others: nearly always there is none.
+  // JSON.stringify escapes only lone surrogates, and most texts have none.
   return text.includes('\\ud') ? JSON.stringify(value, replaceLoneSurrogates) : text
 }
 
@@ -12,12 +12,12 @@ function replaceLoneSurrogates(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value
 }
 
-/** U+0000 and lone surrogates as JSON.stringify writes them; any other escape is passed over. */
+/** U+0000 and lone surrogates as JSON.stringify escapes them; other escapes are skipped. */
 const UNSTORABLE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/gs
 
 /**
- * JSON text that the database takes as jsonb. It knows neither U+0000 nor half of a surrogate pair,
- * but a caller can write both and a vendor can send them back: they become U+FFFD.
+ * Returns JSON text that PostgreSQL accepts as jsonb: U+0000 and lone surrogates, which callers and
+ * vendors may send, become U+FFFD.
  */
 export function stringifyStorable(value: unknown): string {
   const text = JSON.stringify(value)
@@ -25,12 +25,12 @@ export function stringifyStorable(value: unknown): string {
   return text.replace(UNSTORABLE, (found) => (found.length === 6 ? '\ufffd' : found))
 }
 
-/** The same for text that is no JSON; lone surrogates become U+FFFD when they are encoded. */
+/** Returns plain text that PostgreSQL accepts; lone surrogates become U+FFFD when encoded. */
 export function storableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
 }
 
-/** What `findUnstorable` found, and where. */
+/** The path and description of text that cannot be stored. */
 export interface Unstorable {
   readonly path: readonly (string | number)[]
   readonly problem: string
@@ -43,8 +43,8 @@ interface Visit {
 }
 
 /**
- * The first text in a JSON document that the database cannot keep: one with U+0000 or half of a
- * surrogate pair, as a value or as a name. Undefined when there is none. Any depth will do.
+ * Returns the first text in a JSON document that the database cannot store, with U+0000 or a lone
+ * surrogate, as a value or as a name; undefined if there is none. Works at any depth.
  */
 export function findUnstorable(document: unknown): Unstorable | undefined {
   const waiting: Visit[] = [{ value: document, step: '', from: undefined }]
