@@ -72,6 +72,9 @@ describe('what may stand where', () => {
   test('no vendor in the middle', () => {
     expectNone(checkWords(sources), 'Vendors are named in upstreams/<vendor> and the catalog:')
   })
+  test('doc comments are statements', () => {
+    expectNone(checkOpenings(sources), 'Say what it is or does, subject first (CONTRIBUTING.md):')
+  })
   test('types, tests and comments', () => {
     expectNone(checkHabits(sources), 'Habits of this code base (CONTRIBUTING.md):')
   })

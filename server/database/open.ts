@@ -64,8 +64,8 @@ async function own(server: EmbeddedServer, options: OpenOptions): Promise<Opened
   )
   if (!ownership) {
     throw new DatabaseProblem(
-      `another gateway is already running on ${options.dataDir}: stop it, or set DATA_DIR to another ` +
-        'folder. Several gateways can share one PostgreSQL through DATABASE_URL',
+      `another gateway is already running on ${options.dataDir}: stop it, or set DATA_DIR to ` +
+        'another folder. Several gateways can share one PostgreSQL through DATABASE_URL',
     )
   }
   const unwatch = watchServer(server, onTrouble)

@@ -16,8 +16,8 @@ export async function refuseUnsafe(sql: Sql): Promise<void> {
   const { fsync, commit, pages } = server
   if (fsync !== 'on' || pages !== 'on' || commit === 'off') {
     throw new DatabaseProblem(
-      `this PostgreSQL can lose committed transactions (fsync ${fsync}, full_page_writes ${pages}, ` +
-        `synchronous_commit ${commit}): switch them on`,
+      `this PostgreSQL can lose committed transactions (fsync ${fsync}, full_page_writes ` +
+        `${pages}, synchronous_commit ${commit}): switch them on`,
     )
   }
 }

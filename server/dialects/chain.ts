@@ -1,4 +1,4 @@
-/** Two relays in a row: what the first says to its caller is what the second hears. */
+/** Chains two relays: the output of the first is the input of the second. */
 import type { Relay } from './relay.ts'
 
 /** The report is the second's: it has seen what the caller gets. */

@@ -9,7 +9,7 @@ export interface FrameFilter {
   push(chunk: Buffer): Buffer | undefined
   /** The body ended: what was held back is judged as it is. */
   end(): Buffer | undefined
-  /** True while the caller has a part of an event: what is said next must close it first. */
+  /** True while the caller has received part of an event, which further output must close first. */
   isInsideEvent(): boolean
 }
 
@@ -75,7 +75,9 @@ export function createFrameFilter(options: FrameFilterOptions): FrameFilter {
   }
 }
 
-/** The LF of a CRLF that was cut in two comes as a frame of its own. */
+/**
+ * Returns true for the LF of a CRLF that was split between chunks, which arrives as its own frame.
+ */
 export function isLineEnd(frame: Buffer): boolean {
   return frame.length === 1 && (frame[0] === LF || frame[0] === CR)
 }

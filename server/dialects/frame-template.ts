@@ -13,7 +13,7 @@ export interface FrameTemplate {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** `keys` are the JSON keys under which the varying text may stand. */
+/** `keys` are the JSON keys whose text varies. */
 export function createFrameTemplate(keys: readonly string[]): FrameTemplate {
   const spellings = keys.flatMap((key) => [Buffer.from(`"${key}":"`), Buffer.from(`"${key}": "`)])
   let head: Buffer | undefined
@@ -49,7 +49,7 @@ function measure(frame: Buffer, head: Buffer, tail: Buffer): number {
   return length
 }
 
-/** Text with escapes is as long as what they stand for; anything but one string is no match. */
+/** Text with escapes counts in its decoded length; anything but one string is no match. */
 function measureEscaped(frame: Buffer, start: number, end: number): number {
   const text = decode(frame, start, end)
   return text === undefined ? -1 : Buffer.byteLength(text)

@@ -23,14 +23,14 @@ function hideInErrors(document: unknown, known?: Known): unknown {
   }
 }
 
-/** The same for the body of an answer: the bytes as they came when nothing is hidden. */
+/** Hides details in the body of an answer; returns the same bytes if nothing is hidden. */
 export function hideInBody(body: Buffer, known?: Known): Buffer {
   const document = tryParseJson(body)
   const shown = hideInErrors(document, known)
   return shown === document ? body : Buffer.from(JSON.stringify(shown))
 }
 
-/** The same for one event of a stream. */
+/** Hides details in one event of a stream. */
 export function hideInFrame(frame: Buffer): Buffer {
   const event = readSseFrame(frame)
   if (!event) return frame

@@ -1,4 +1,4 @@
-/** A request that a dialect cannot read or an upstream cannot be asked: the caller's to mend. */
+/** A request that the dialect or the upstream does not support; the caller must correct it. */
 export class InvalidRequest extends Error {
   /** The field at fault, for example `messages[2].content`. */
   readonly param: string

@@ -1,6 +1,6 @@
 /**
- * What the caller is told when a JSON body is refused before it is read: one sentence per
- * reason, with the field and the byte where they are known.
+ * Messages for JSON bodies refused before parsing: one sentence per reason, with the field and the
+ * byte offset if known.
  */
 
 export type JsonRefusalReason =
@@ -15,9 +15,9 @@ export type JsonRefusalReason =
 export interface JsonRefusal {
   readonly ok: false
   readonly reason: JsonRefusalReason
-  /** The top-level field that holds the trouble, decoded, where there is one. */
+  /** The decoded top-level field with the problem, if there is one. */
   readonly field?: string
-  /** Byte offset of the trouble, where one place can be named. */
+  /** Byte offset of the problem, if it has a single place. */
   readonly offset?: number
   /** Public text: goes to the caller. */
   readonly message: string

@@ -1,8 +1,8 @@
 /**
- * Looks at a JSON request body before JSON.parse does: one pass over the bytes, no recursion. It
- * refuses what is costly (depth, number of values) or ambiguous (one key twice, numbers that
- * turn into Infinity), and notes where each top-level member stands so that `splice.ts` can
- * edit the body without re-encoding it. Finer syntax is left to JSON.parse.
+ * Scans a JSON request body before JSON.parse: one pass over the bytes, without recursion. Rejects
+ * what is costly (depth, number of values) or ambiguous (duplicate keys, numbers that become
+ * Infinity), and records the position of each top-level member, so that `splice.ts` can edit the
+ * body without re-encoding it. Detailed syntax is left to JSON.parse.
  */
 import { isUtf8 } from 'node:buffer'
 import type { JsonObject } from '../lib/json.ts'
@@ -44,7 +44,7 @@ const COLON = 0x3a
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** What a byte outside of strings asks of the scanner. */
+/** Classes of bytes outside of strings. */
 const OPEN = 1
 const CLOSE = 2
 const STRING = 3
@@ -65,7 +65,7 @@ for (const character of '+-.0123456789eE') NUMBER_BYTES[character.charCodeAt(0)]
 
 /** Walking a short string is cheaper than a call of the native search. */
 const WALK_BYTES = 32
-/** Without an exponent only a number of more digits than this can exceed the largest double. */
+/** Without an exponent, only a number with more digits than this can exceed the largest double. */
 const SAFE_NUMBER_BYTES = 308
 
 interface Cursor {
@@ -149,10 +149,10 @@ export function findDouble(members: readonly JsonMember[]): JsonMember | undefin
 }
 
 /**
- * Scans and parses a request body that must be one JSON object. Numbers keep JavaScript's
- * precision; the original spelling is in the bytes. `__proto__` and `constructor` are ordinary own
- * members of the value: it is safe to read known names and to serialise it, but never copy it with
- * Object.assign and never look up a name that a caller chose without Object.hasOwn.
+ * Scans and parses a request body that must be one JSON object. Numbers have JavaScript's
+ * precision; their original spelling is in the bytes. `__proto__` and `constructor` are ordinary
+ * own members of the value: reading known names and serialising are safe, but it must not be copied
+ * with Object.assign, and names chosen by a caller need Object.hasOwn.
  */
 export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequest {
   const scan = scanJson(bytes, limits)
@@ -171,10 +171,10 @@ export function parseRequestJson(bytes: Buffer, limits?: JsonLimits): ParsedRequ
 const CONVERSATIONS: ReadonlySet<string> = new Set(['messages', 'input'])
 
 /**
- * The first top-level member in which an object names a key twice. Readers disagree on which of the
- * two counts, so that a vendor could be asked for what was not priced. JSON.parse keeps one of
- * them: there are fewer members than the bytes have. Conversations are left alone: arguments of
- * tools are JSON that models wrote, and their bytes are counted whatever they say.
+ * Returns the first top-level member in which an object has a duplicate key. Parsers disagree on
+ * which duplicate counts, so a vendor could serve what was not priced. JSON.parse keeps only one,
+ * which leaves fewer members than the bytes have. Conversations are exempt: tool arguments are JSON
+ * written by models, and their bytes are counted in any case.
  */
 function findInnerDouble(value: JsonObject, fields: JsonFields): JsonMember | undefined {
   for (const member of fields.values()) {
@@ -184,7 +184,7 @@ function findInnerDouble(value: JsonObject, fields: JsonFields): JsonMember | un
   return undefined
 }
 
-/** As deep as the body, whose depth is limited. */
+/** Recursion is limited by the depth of the body. */
 function countMembers(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
@@ -334,7 +334,7 @@ function skipString(bytes: Buffer, open: number): number {
   }
 }
 
-/** True if an odd number of backslashes stands before `offset`; `floor` is a clean boundary. */
+/** Returns true if an odd number of backslashes precedes `offset`; `floor` is a clean boundary. */
 function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
   let slash = offset - 1
   while (slash >= floor && bytes[slash] === BACKSLASH) slash--

@@ -30,7 +30,7 @@ const FIRST_CAPACITY = 4096
 const KEPT_CAPACITY = 64 * 1024
 const NOTHING = Buffer.alloc(0)
 
-/** What a byte outside of strings means. */
+/** Classes of bytes outside of strings. */
 const OTHER = 0
 const SPACE = 1
 const OPEN_OBJECT = 2
@@ -57,7 +57,7 @@ interface State {
   previous: number
   /** The outermost brace has just closed. */
   complete: boolean
-  /** Where the object opened in this chunk; 0 when it opened in an earlier one. */
+  /** Start of the object in this chunk; 0 if it began in an earlier one. */
   start: number
   /** The next line feed of the chunk, or -1: found once, so that no byte is searched twice. */
   nextLf: number
@@ -131,7 +131,7 @@ function readStructure(chunk: Buffer, from: number, state: State): number {
 function open(state: State, previous: number, position: number): void {
   const isInner = state.level > 0 && (previous === INTRODUCER || previous === OPEN_LIST)
   if (!isInner) {
-    // A brace where no value may stand: the object before it never closed.
+    // A brace where no value is allowed: the previous object never closed.
     if (state.level > 0) giveUp(state)
     state.start = position
   }
@@ -163,7 +163,7 @@ function skipString(chunk: Buffer, from: number, state: State): number {
   }
 }
 
-/** True if an odd number of backslashes stands before `offset`; `floor` is a clean boundary. */
+/** Returns true if an odd number of backslashes precedes `offset`; `floor` is a clean boundary. */
 function isEscaped(bytes: Buffer, offset: number, floor: number): boolean {
   let slash = offset - 1
   while (slash >= floor && bytes[slash] === BACKSLASH) slash--

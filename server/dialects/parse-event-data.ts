@@ -2,7 +2,7 @@
 import { isObject, type JsonObject } from '../lib/json.ts'
 import type { SseEvent } from './sse.ts'
 
-/** Undefined for data that is no JSON object. */
+/** Returns undefined for data that is not a JSON object. */
 export function parseEventData({ data }: SseEvent): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(data)

@@ -1,7 +1,7 @@
 /**
- * A relay stands between an upstream's bytes and the caller's. A tap returns the chunk it was
- * given and only watches; a filter drops a frame; a translator returns other bytes. One relay
- * serves one response, holds all of its state, and knows neither sockets nor money.
+ * A relay processes an upstream's bytes on their way to the caller. A tap returns each chunk
+ * unchanged and only reads it; a filter drops frames; a translator returns other bytes. A relay
+ * serves one response, holds all of its state, and has no access to sockets or money.
  */
 import type { Quantities } from '../lib/units.ts'
 
@@ -15,7 +15,7 @@ export interface Relay {
    * says in that case, for example an error event; never a successful ending.
    */
   fail(failure: RelayFailure): Buffer | undefined
-  /** What is known now. May be asked at any time: checkpoints ask while the stream runs. */
+  /** Returns the current state at any time: checkpoints read it while the stream runs. */
   report(): RelayReport
 }
 
@@ -30,7 +30,7 @@ export interface RelayFailure {
 export interface ModelPass {
   /** The vendor's id of that model, as the answer states it. */
   readonly model: string
-  /** What it did, for the record's line: `advisor`, `fallback`, `image_generation`. */
+  /** The role of the pass in the record's line: `advisor`, `fallback`, `image_generation`. */
   readonly role: string
   readonly usage: Quantities
 }
@@ -51,15 +51,16 @@ export interface RelayReport {
   /** Usage of passes by other models, billed at those models' prices beside `usage`. */
   readonly passes?: readonly ModelPass[]
   /**
-   * What the answer says of how it was served, in the words that conditions of prices use: a
-   * size, or `service_tier: 'fast'`. A value without a neutral word stays the vendor's own.
+   * Facts of how the answer was served, in the terms of price conditions: a size, or `service_tier:
+   * 'fast'`. A value without a neutral term stays the vendor's own.
    */
   readonly facts?: Readonly<Record<string, string | number | boolean>>
-  /** What the vendor says that this request cost. Absent until it says so. */
+  /** The cost of this request as stated by the vendor, if it states one. */
   readonly statedCost?: StatedCost
   /**
-   * Names of usage fields that carry a quantity which no unit stands for, for example
-   * `usage.iterations[0].type`. Not empty: the charge falls back to the hold, for review.
+   * Names of usage fields with a quantity that no unit represents, for example
+   * `usage.iterations[0].type`. If not empty, the charge is at least the hold and is flagged for
+   * review.
    */
   readonly unknownUsage?: readonly string[]
   /** UTF-8 bytes of generated content seen so far; the basis of an estimate without usage. */
@@ -70,7 +71,7 @@ export interface RelayReport {
   readonly sequence?: number
   /** True once the protocol's own ending was seen: `[DONE]`, `message_stop`, code 20000000. */
   readonly finished: boolean
-  /** The id under which the vendor keeps the answer, where the dialect has one. */
+  /** The id under which the vendor stores the answer, if the dialect has one. */
   readonly answerId?: string
   /** An error that the upstream reported inside a body whose status was 200. */
   readonly error?: RelayFailure & { readonly code?: string }

@@ -3,7 +3,7 @@ import type { RelayReport } from './relay.ts'
 
 export type ReportedError = NonNullable<RelayReport['error']>
 
-/** What a caller is told when the upstream says nothing usable, or breaks off. */
+/** The error for callers if the upstream states none that is usable, or the response is cut off. */
 export const UPSTREAM_ERROR: ReportedError = {
   type: 'server_error',
   message: 'upstream provider error',

@@ -7,7 +7,7 @@ import { foldKey, type JsonFields, type JsonMember, scanMembers } from './json-s
 
 /** A top-level field is named by one kind of edit only. */
 export interface JsonEdits {
-  /** Top-level field → its new value as JSON text. Replaced where it stands, or added last. */
+  /** Top-level fields and their new values as JSON text, replaced in place or appended. */
   readonly set?: Readonly<Record<string, string>>
   /** Top-level fields to leave out. Absent ones are no error. */
   readonly remove?: readonly string[]
@@ -29,9 +29,9 @@ interface Cut {
 const OPEN_OBJECT = 0x7b
 
 /**
- * Returns a new body with all edits made in one copy, or the very same Buffer when there is
- * nothing to change. `bytes` must have been accepted by `parseRequestJson`, which made `fields`.
- * The values are trusted to be JSON.
+ * Returns a new body with all edits made in one copy, or the same Buffer if nothing changes.
+ * `bytes` must have been accepted by `parseRequestJson`, which created `fields`. The values must be
+ * valid JSON.
  */
 export function spliceJson(bytes: Buffer, fields: JsonFields, edits: JsonEdits): Buffer {
   const members = [...fields.values()]
@@ -64,7 +64,7 @@ function cutMembers(
   const kept = remove.length === 0 ? members : members.filter(({ key }) => !remove.includes(key))
   if (kept.length < members.length) cuts.push(...cutRemoved(members, kept))
   for (const { key, valueStart, valueEnd } of kept) {
-    // Some readers match names whatever their letter case: another spelling says the same.
+    // Some parsers match names in any letter case, so other spellings are replaced too.
     const name = Object.hasOwn(set, key) ? key : foldKey(key)
     if (!Object.hasOwn(set, name)) continue
     const text = set[name] ?? 'null'

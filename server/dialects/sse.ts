@@ -5,7 +5,7 @@
  * hold at most one event of limited size.
  */
 
-/** One event. `data` is what its `data:` lines say, joined by line feeds. */
+/** One event. `data` is the content of its `data:` lines, joined by line feeds. */
 export interface SseEvent {
   /** The `event:` field, or `message` when there is none. */
   readonly event: string
@@ -65,9 +65,9 @@ function take(carry: Carry): Buffer {
 }
 
 /**
- * Where lines and events end. Lines end in LF, CR or CRLF, mixed at will; an empty line ends an
- * event. A CR ends its line at once: waiting for a possible LF would delay the event, so an LF
- * that comes in the next chunk opens the next frame, where it means nothing.
+ * Tracks the ends of lines and events. Lines end in LF, CR or CRLF in any mixture; an empty line
+ * ends an event. A CR ends its line at once, since waiting for a possible LF would delay the event;
+ * an LF in the next chunk then opens the next frame, where it is ignored.
  */
 interface LineState {
   atLineStart: boolean

@@ -5,7 +5,7 @@
 import { tryParseJson } from '../lib/json.ts'
 import type { Relay, RelayFailure, RelayReport } from './relay.ts'
 
-/** What a whole document says. `unreadable` is for bytes that are not JSON. */
+/** The reading of a whole document. `unreadable` is for bytes that are not JSON. */
 export type BodyReading = Omit<RelayReport, 'finished'>
 
 /**

@@ -1,11 +1,13 @@
-/** A relay for answers that are one JSON document of another dialect: collected, then told anew. */
+/**
+ * A relay for answers that are one JSON document of another dialect: collected, then translated.
+ */
 import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
 import type { Relay, RelayReport } from './relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from './reported-error.ts'
 import type { BodyReading } from './tap.ts'
 
 export interface BodyTranslation {
-  /** What the upstream's document says; gets undefined for bytes that are no JSON. */
+  /** Reads the upstream's document; gets undefined for bytes that are not JSON. */
   read(document: unknown): BodyReading
   /** The answer in the caller's dialect. */
   translate(document: JsonObject, reading: BodyReading): JsonObject
@@ -13,7 +15,7 @@ export interface BodyTranslation {
   toError(error: ReportedError): unknown
 }
 
-/** Nothing leaves before the end; a document that breaks off is never delivered. */
+/** Outputs nothing before the end; a document that is cut off is never delivered. */
 export function createBodyTranslator({ read, translate, toError }: BodyTranslation): Relay {
   const chunks: Buffer[] = []
   let report: RelayReport = { outputBytes: 0, finished: false }

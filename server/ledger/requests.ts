@@ -1,4 +1,4 @@
-/** What the ledger is asked: to hold an amount, and to settle it. */
+/** Requests to the ledger: to place a hold, and to settle it. */
 import type { Nanos } from '../lib/money.ts'
 import type { StoredAnswer } from './store.ts'
 

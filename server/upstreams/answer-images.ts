@@ -8,7 +8,7 @@ import { UpstreamFailure } from './failure.ts'
 import type { CallRequest, UpstreamAnswer } from './upstream.ts'
 import type { WireResponse } from './wire.ts'
 
-/** The answer's content type decides: a model that cannot stream answers with a document. */
+/** Uses the answer's content type: a model that cannot stream answers with a document. */
 export function answerImages(
   response: WireResponse,
   { value, stream: wanted }: CallRequest,

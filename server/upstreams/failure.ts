@@ -59,7 +59,7 @@ export function readRetryAfter(value: string | undefined): number | undefined {
 
 const ERROR_BYTES_MAX = 256 * 1024
 
-/** Reads an error body, at most 256 KiB of it; a body that breaks off is read as far as it came. */
+/** Reads an error body up to 256 KiB; returns the part received if it is cut off. */
 export async function readErrorBody(response: { readonly body: Readable }): Promise<Buffer> {
   return readAtMost(response.body, ERROR_BYTES_MAX)
 }

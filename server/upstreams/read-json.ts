@@ -3,12 +3,12 @@ import { asString, isObject, type JsonObject, tryParseJson } from '../lib/json.t
 import { UpstreamFailure } from './failure.ts'
 import type { WireResponse } from './wire.ts'
 
-/** True for a JSON content type: where a stream is expected, such an answer holds an error. */
+/** Returns true for a JSON content type: in place of a stream, such an answer holds an error. */
 export function isDocument({ headers }: WireResponse): boolean {
   return /^application\/json\b/i.test(asString(headers['content-type']) ?? '')
 }
 
-/** True when the answer comes as events: its own type tells, else what the request wanted. */
+/** Returns true for an answer with events, by its content type or else by the request. */
 export function isStream(response: WireResponse, wanted: boolean): boolean {
   const type = asString(response.headers['content-type']) ?? ''
   return /^text\/event-stream\b/i.test(type) || (wanted && !isDocument(response))

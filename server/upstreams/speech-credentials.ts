@@ -20,7 +20,7 @@ interface Credentials {
   readonly access_key?: string | undefined
 }
 
-/** True for exactly one style of credentials: the vendor refuses both together. */
+/** Returns true for exactly one style of credentials: the vendor rejects both together. */
 export function haveOneStyle({
   api_key: key,
   app_id: id,

@@ -1,14 +1,14 @@
 /**
- * The contract for work that lasts: a driver prepares an order, submits it, and looks at it. It
- * keeps nothing and decides nothing: when to look, what to repeat, what a state costs and who is
- * told are the task engine's business. Every method but `prepare` may send on the wire, and throws
- * an `UpstreamFailure` that says what is known about the outcome.
+ * The contract for asynchronous work: a driver prepares an order, submits it and polls it. It keeps
+ * no state and makes no decisions: when to poll, what to retry, how to charge and notify belong to
+ * the task engine. Every method but `prepare` may send on the wire, and rejects with an
+ * `UpstreamFailure` that states what is known about the outcome.
  */
 import type { JsonObject } from '../lib/json.ts'
 import type { Quantities } from '../lib/units.ts'
 import type { Wire } from './wire.ts'
 
-/** What the gateway sells as tasks. */
+/** The kinds of tasks that the gateway offers. */
 export type TaskKind = 'video' | 'minutes' | 'erase' | 'image' | 'response'
 
 /** Facts that conditions of prices compare, for example `{ resolution: '720p', audio: true }`. */
@@ -17,7 +17,7 @@ export type TaskFacts = Readonly<Record<string, string | number | boolean>>
 export interface TaskOrder<Settings> {
   readonly settings: Settings
   readonly upstreamModel: string
-  /** The caller's request, checked for shape, with the endpoint's defaults filled in. */
+  /** The caller's request, validated, with the endpoint's defaults filled in. */
   readonly parameters: JsonObject
   /** Which of `parameters` the caller really sent: defaults need not reach every vendor. */
   readonly sentFields: ReadonlySet<string>
@@ -25,22 +25,22 @@ export interface TaskOrder<Settings> {
   readonly details: JsonObject
 }
 
-/** The order as this upstream will take it, before any money is held. */
+/** The order as this upstream will accept it, before a hold is placed. */
 export interface PreparedTask {
-  /** The most it can come to, in every unit that a price may name. */
+  /** Upper bounds, in every unit that a price may name. */
   readonly quantities: Quantities
   readonly facts: TaskFacts
 }
 
-/** One submission, as the vendor may be told of it. */
+/** One submission, as shown to the vendor. */
 export interface TaskAttempt {
-  /** Ours, and of no other submission; also as a UUID by `uuidOf`. */
+  /** The gateway's id, unique per submission; also as a UUID by `uuidOf`. */
   readonly id: string
   /** Where the vendor may report on this submission: a secret address of ours, and of no other. */
   readonly vendorCallbackUrl?: string | undefined
 }
 
-/** A vendor that reports on its tasks by itself, at an address that the submission carried. */
+/** Callbacks of a vendor that notifies a URL given in the submission. */
 export interface TaskCallbacks<Settings> {
   /** Whether this channel wants such reports. */
   isEnabled(settings: Settings): boolean
@@ -52,7 +52,7 @@ export interface TaskCallbacks<Settings> {
 export interface VendorCallback {
   /** The vendor's id of the task. */
   readonly upstreamId?: string | undefined
-  /** A question whether the address is ours, and its answer; then it reports on nothing. */
+  /** The reply to a challenge that verifies the URL; such a callback concerns no task. */
   readonly reply?: JsonObject | undefined
 }
 
@@ -67,9 +67,8 @@ export interface TaskReference<Settings> {
 }
 
 /**
- * What the upstream says of a task. `gone`: it knows no such task. `result` is in the neutral form
- * of the kind; `facts` are those that are now known for certain; `usage` is absent when the
- * upstream stated none.
+ * The state of a task as polled. `gone`: the upstream does not know the task. `result` is in the
+ * neutral form of the kind; `facts` are now certain; `usage` is absent if the upstream stated none.
  */
 export type TaskPoll =
   | { readonly state: 'queued' | 'processing' | 'gone' }
@@ -77,17 +76,19 @@ export type TaskPoll =
       readonly state: 'succeeded'
       readonly result: JsonObject
       readonly usage?: Quantities
-      /** What the parameters and the result come to, for the case without usage. */
+      /** Quantities measured from the parameters and the result, for use without usage. */
       readonly measured?: Quantities
       readonly facts?: TaskFacts
-      /** Fields that no price can stand for: the charge is the hold at least, for review. */
+      /**
+       * Usage fields that no price represents: the charge is at least the hold, flagged for review.
+       */
       readonly unknownUsage?: readonly string[]
     }
   | {
       readonly state: 'failed'
       readonly code: string
       readonly message: string
-      /** cancelled: nothing is billed because the caller took it back. */
+      /** True if the caller cancelled the task, so that nothing is billed. */
       readonly cancelled?: boolean
     }
 
@@ -97,7 +98,7 @@ export interface LostSubmission<Settings> {
   readonly attempt: TaskAttempt
 }
 
-/** One entry of the upstream's own list, for tasks whose submission had no answer. */
+/** One entry of the upstream's list, for tasks whose submission was not answered. */
 export interface ListedTask {
   readonly upstreamId: string
   readonly createdAt: Date
@@ -105,28 +106,28 @@ export interface ListedTask {
 
 export interface TaskDriver<Settings = unknown> {
   /**
-   * Judges an order and says what it can come to at most. Pure. Throws an UpstreamFailure of kind
-   * `rejected` whose message and param are fit for the caller.
+   * Validates an order and returns its upper bounds. Pure. Throws an UpstreamFailure of kind
+   * `rejected` whose message and param may be shown to the caller.
    */
   prepare(order: TaskOrder<Settings>): PreparedTask
-  /** Sends it once. `unknown` is the answer for everything that may have been accepted. */
+  /** Submits the order once. Rejects with `unknown` whenever it may have been accepted. */
   submit(wire: Wire, order: TaskOrder<Settings>, attempt: TaskAttempt): Promise<SubmittedTask>
   poll(wire: Wire, reference: TaskReference<Settings>): Promise<TaskPoll>
   /** Takes back a task that waits. False when the upstream refuses because it already runs. */
   cancel?(wire: Wire, reference: TaskReference<Settings>): Promise<boolean>
   /**
-   * Set where the vendor takes the same submission twice as one, because it carries the attempt's
-   * id: one whose answer was lost is then simply sent again.
+   * True if the vendor treats repeated submissions with the same attempt id as one: a submission
+   * without an answer is then simply sent again.
    */
   readonly repeats?: boolean
   /** Set where the vendor takes an attempt's `vendorCallbackUrl`. */
   readonly callbacks?: TaskCallbacks<Settings>
   /**
-   * Asks for the task of an attempt whose answer was lost, by the id that it carried. Undefined
-   * when the vendor knows of none.
+   * Finds the task of an attempt without an answer by the id that it carried. Returns undefined if
+   * the vendor has none.
    */
   recover?(wire: Wire, lost: LostSubmission<Settings>): Promise<SubmittedTask | undefined>
-  /** Tasks of one model created since then, newest first, as far as the upstream tells. */
+  /** Lists tasks of one model created since then, newest first, as far as the upstream does. */
   list?(
     wire: Wire,
     query: { readonly settings: Settings; readonly upstreamModel: string; readonly since: Date },

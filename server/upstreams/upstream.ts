@@ -1,15 +1,15 @@
 /**
- * The contract between the gateway and a vendor's protocol. An upstream is code for one protocol;
- * a channel is one configured account at it; both are named in the catalog, and the pipeline
- * knows no vendor by name.
+ * The contract between the gateway and a vendor's protocol. An upstream is code for one protocol; a
+ * channel is one configured account at it; both are named in the catalog, and the pipeline knows no
+ * vendor by name.
  *
- * An adapter has no network of its own. It is handed a `Wire`, which opens only with a hold, and
- * may send on it; what it returns is a description of the answer (bytes plus a relay that watches
- * or translates them), never a finished response. Money, retries, time-outs, back-pressure and
- * the client's connection are the pipeline's business.
+ * An adapter has no network access of its own. It receives a `Wire`, which opens only with a hold,
+ * and sends on it; it returns a description of the answer (bytes plus a relay that reads or
+ * translates them), never a finished response. Money, retries, timeouts, back-pressure and the
+ * client's connection belong to the pipeline.
  *
- * To refuse, an adapter throws an `UpstreamFailure` that says what is known about the outcome:
- * that decides whether another route may be tried and whether the hold can be released.
+ * To refuse, an adapter throws an `UpstreamFailure` that states what is known about the outcome:
+ * this decides whether another route may be tried and whether the hold can be released.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
@@ -22,7 +22,7 @@ import type { UpstreamFailure } from './failure.ts'
 import type { TaskDrivers } from './task-driver.ts'
 import type { Wire, WireResponse } from './wire.ts'
 
-/** What a caller can ask for synchronously. One operation has one request and answer dialect. */
+/** The synchronous operations. Each has one request and answer dialect. */
 export type Operation =
   | 'chat'
   | 'embedding'
@@ -35,41 +35,41 @@ export type Operation =
   | 'synthesis'
   | 'transcription'
 
-/** The file of a request that came as a form: on disk, and read as often as attempts need it. */
+/** The uploaded file of a form request: on disk, and readable once per attempt. */
 export interface RequestFile {
-  /** Of the part that counts: the samples of a recording, without what stands around them. */
+  /** Bytes of the relevant part: the samples of a recording, without headers and trailers. */
   readonly bytes: number
-  /** Of a recording whose length was measured as it arrived; rounded up. */
+  /** Length of a recording that was measured on arrival, rounded up. */
   readonly seconds?: number
-  /** Reads up to the buffer's length from `position` on; returns how much there was. */
+  /** Reads up to the buffer's length from `position`; returns the number of bytes read. */
   read(buffer: Uint8Array, position: number): Promise<number>
   /**
-   * For vendors that fetch: makes it readable for everybody who knows the address that this
-   * resolves with, until the call is over. Its last part is `filename`.
+   * Publishes the file for vendors that fetch it, until the call ends. Resolves to its URL, which
+   * ends with `filename` and needs no credentials.
    */
   publish(filename: string): Promise<string>
 }
 
-/** A caller's request after the gateway's own checks: JSON, not too deep, not too large. */
+/** A caller's request after the gateway's own checks: JSON within the limits of depth and size. */
 export interface CallRequest {
-  /** The body exactly as it arrived; empty when it was a form. */
+  /** The body exactly as it arrived; empty for a form. */
   readonly body: Buffer
-  /** Byte offsets of the body's top-level members, for edits that leave the rest alone. */
+  /** Byte offsets of the body's top-level members, for edits that leave the rest unchanged. */
   readonly fields: JsonFields
-  /** The parsed body, already valid by the endpoint's schema. Not to be changed. */
+  /** The parsed body, validated by the endpoint's schema. Must not be changed. */
   readonly value: Readonly<Record<string, unknown>>
-  /** Of a request that came as a form; `value` has its fields. */
+  /** The file of a form request; `value` has its fields. */
   readonly file?: RequestFile | undefined
-  /** The caller's headers. An adapter copies only those it names. */
+  /** The caller's headers. An adapter forwards only those it names. */
   readonly headers: IncomingHttpHeaders
   readonly requestId: string
-  /** Unix seconds: adapters have no clock of their own. */
+  /** Unix seconds: adapters have no clock. */
   readonly createdAtSeconds: number
-  /** The model id the caller named: answers say this one, not the vendor's. */
+  /** The model id in the request, which answers repeat in place of the vendor's. */
   readonly model: string
-  /** Whether the caller wants a stream. */
+  /** True if the caller requested a stream. */
   readonly stream: boolean
-  /** Returns the estimated input tokens, for dialects that must state them early. */
+  /** Returns the estimated input tokens, for dialects that state them at the start. */
   readonly estimateInputTokens: () => number
 }
 
@@ -79,29 +79,29 @@ export interface UpstreamCall<Settings> {
   readonly request: CallRequest
 }
 
-/** How the upstream answers, once its head is there and it is not a refusal. */
+/** The upstream's answer, once its head has arrived and it is not a refusal. */
 export interface UpstreamAnswer {
   readonly status: number
-  /** For the caller; only what the adapter chose. */
+  /** Headers for the caller, chosen by the adapter. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Readable
   readonly relay: Relay
-  /** A stream goes out as it comes; anything else is read whole and written once. */
+  /** A stream is relayed as it arrives; anything else is read whole and written once. */
   readonly stream: boolean
-  /** True when the vendor bills nothing more once its connection is closed. */
+  /** True if the vendor bills nothing more once its connection is closed. */
   readonly stopsOnCancel?: boolean
-  /** True where the dialect has no words for an error: what broke off is cut, never ended. */
+  /** True if the dialect has no error form: an interrupted answer is cut off, never completed. */
   readonly cutsWhenBroken?: boolean
   /**
-   * The caller has left. For work that goes on only as long as it is fed: the adapter asks the
-   * vendor for an early end, and the answer is read on to it, because it tells the usage.
+   * Called if the caller disconnects during streaming input: the adapter asks the vendor to end
+   * early, and the answer is read to its end for the usage.
    */
   readonly leave?: () => void
-  /** What keeps a silent stream's caller waiting, in its dialect: sent between events only. */
+  /** Sent between events to keep a silent stream's caller waiting, in its dialect. */
   readonly heartbeat?: Buffer
   /**
-   * Asked while nothing has gone to the caller yet: an error inside a body whose status was 200
-   * may still be a failure that another route can mend. Undefined means: deliver it as it is.
+   * Checked before anything was sent to the caller: an error inside a body with status 200 may be a
+   * failure that another route can avoid. Undefined delivers the answer as it is.
    */
   readonly refusal?: (report: RelayReport) => UpstreamFailure | undefined
 }
@@ -111,21 +111,21 @@ export type CallAdapter<Settings> = (
   call: UpstreamCall<Settings>,
 ) => Promise<UpstreamAnswer>
 
-/** A request about an answer that the vendor keeps or makes. Nothing new is generated by it. */
+/** A request about an answer that the vendor stores or generates. Generates nothing new. */
 export interface StoredRequest {
   readonly action: StoredAction
   readonly id: string
-  /** The caller's query, without the question mark. */
+  /** The caller's query string, without the question mark. */
   readonly query: string
-  /** Whether the answer is wanted as a stream of its events; only of `get`. */
+  /** True if the answer is requested as a stream of its events; only for `get`. */
   readonly stream?: boolean
 }
 
-/** What only an upstream's protocol knows of responses in the background. Pure. */
+/** Background responses, as far as they depend on the upstream's protocol. Pure. */
 export interface Background<Settings> {
-  /** Whether a channel makes any. */
+  /** Returns true if the channel supports them. */
   offeredBy(settings: Settings): boolean
-  /** What the object of a response says; `value` is the request that it answers. */
+  /** Reads a response object; `value` is the request that it answers. */
   read(document: unknown, value: CallRequest['value']): BodyReading
   /**
    * Watches a stream of one, which has no ending of its own when it breaks off. Output counts from
@@ -134,12 +134,12 @@ export interface Background<Settings> {
   watch(value: CallRequest['value'], countAfter: number): Relay
 }
 
-/** `items`: what the answer was given to. `cancel`: ends one that is made in the background. */
+/** `items`: the input of the answer. `cancel`: ends one that runs in the background. */
 export type StoredAction = 'get' | 'delete' | 'items' | 'cancel'
 
 /**
- * What a model is sure to refuse of a request, said before anything is held. Pure. Throws
- * InvalidRequest with the field at fault.
+ * Validates a request against a model's known limits before a hold is placed. Pure. Throws
+ * InvalidRequest with the invalid field.
  */
 export type Judge = (value: CallRequest['value'], upstreamModel: string) => void
 
@@ -149,23 +149,23 @@ export interface Upstream<Settings = unknown> {
   /** The shape of a channel's settings; its errors are shown to the operator with their path. */
   readonly settings: ZodType<Settings>
   /**
-   * What a channel's settings say about the price of every call through it, in the words of price
-   * conditions: `region`, and the `service_tier` that serves a request which names none.
+   * Facts of the channel's settings for the price of every call through it, in the terms of price
+   * conditions: `region`, and the `service_tier` of requests that name none.
    */
   readonly priceFacts?: (settings: Settings) => Readonly<Record<string, string>>
   /**
-   * Whether requests of an operation are written anew in another dialect: then the vendor sees
-   * only what the translator knows, and none of the tools that vendors run themselves.
+   * Returns true if requests of an operation are translated to another dialect: the vendor then
+   * only receives what the translator knows, and no vendor-run tools.
    */
   readonly translates?: (operation: Operation, settings: Settings) => boolean
   /** Top-level settings that are encrypted at rest and never shown. */
   readonly secrets: readonly string[]
   readonly calls: Readonly<Partial<Record<Operation, CallAdapter<Settings>>>>
-  /** Asked before a task is made of a call, whose refusal would otherwise be heard of late. */
+  /** Called before a call becomes a task, so that a refusal comes early. */
   readonly judges?: Readonly<Partial<Record<Operation, Judge>>>
-  /** Responses that it makes in the background, to be asked for by `stored`. */
+  /** Background responses, which are read by `stored`. */
   readonly background?: Background<Settings>
-  /** Gets, lists, cancels or deletes an answer that the vendor keeps. */
+  /** Gets, lists, cancels or deletes an answer that the vendor stores. */
   readonly stored?: (
     wire: Wire,
     settings: Settings,
@@ -176,8 +176,8 @@ export interface Upstream<Settings = unknown> {
 }
 
 /**
- * Checks a definition against its own settings type and hides that type: the pipeline hands an
- * adapter only settings that the same schema has parsed.
+ * Checks a definition against its own settings type and hides that type: the pipeline passes an
+ * adapter only settings parsed by the same schema.
  */
 export function defineUpstream<Settings>(upstream: Upstream<Settings>): Upstream {
   return upstream as unknown as Upstream

@@ -3,12 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { UpstreamFailure } from './failure.ts'
 
-/** One HTTP request of an adapter. The body is sent as it is; a stream needs a Content-Length. */
+/** One HTTP request of an adapter. The body is sent unchanged; a stream needs a Content-Length. */
 export interface WireRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Absolute; built from the channel's own settings, never from what a caller sent. */
+  /** Absolute; built from the channel's settings, never from the caller's input. */
   readonly url: string
-  /** Complete: the wire adds nothing but Content-Length and Host. */
+  /** Complete: the wire adds only Content-Length and Host. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Buffer | Readable
 }
@@ -22,54 +22,53 @@ export interface WireResponse {
 
 export interface Wire {
   /**
-   * Sends one request. Resolves when the answer's head is there, whatever its status. Throws an
-   * UpstreamFailure of kind `not_sent` when nothing reached the vendor, `unknown` when it may
-   * have, and `channel_fault` for a redirect, which is not followed.
+   * Sends one request. Resolves with the response head, whatever its status. Rejects with an
+   * UpstreamFailure of kind `not_sent` if nothing reached the vendor, `unknown` if it may have, and
+   * `channel_fault` for a redirect, which is not followed.
    */
   send(request: WireRequest): Promise<WireResponse>
   /**
-   * Opens a WebSocket. Throws an UpstreamFailure of kind `not_sent` when it does not come about:
-   * until it is open, nothing of the caller's work has been sent.
+   * Opens a WebSocket. Rejects with an UpstreamFailure of kind `not_sent` if that fails: until it
+   * is open, none of the caller's data has been sent.
    */
   openSocket(request: SocketRequest): Promise<SocketOpening>
   /**
-   * Lets time pass between two questions about work that goes on at the vendor. Resolves with the
-   * milliseconds since the wire was opened. Throws an UpstreamFailure of kind `unknown` when the
-   * gateway stops.
+   * Waits between two polls of work at the vendor. Resolves with the milliseconds since the wire
+   * was opened. Rejects with an UpstreamFailure of kind `unknown` if the gateway stops.
    */
   wait(forMs: number): Promise<number>
 }
 
 export interface SocketRequest {
-  /** Absolute, `ws:` or `wss:`; built from the channel's own settings. */
+  /** Absolute, `ws:` or `wss:`; built from the channel's settings. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Each binary message, whole and in order; what throws ends the connection. */
+  /** Receives each binary message, whole and in order; an exception ends the connection. */
   readonly onMessage: (message: Buffer) => void
   /**
-   * Called once, after the last message, unless the adapter closed it itself: without a failure
-   * when the vendor ended it in order, else with what happened (reset, silence, broken frame).
+   * Called once, after the last message, unless the adapter closed the connection itself: without a
+   * failure after a regular close, else with the failure (reset, timeout, broken frame).
    */
   readonly onClose: (failure: UpstreamFailure | undefined) => void
 }
 
-/** A vendor that does not switch protocols says why in an ordinary answer. */
+/** A vendor that does not switch protocols sends a regular response with the reason. */
 export type SocketOpening =
   | { readonly socket: WireSocket }
   | { readonly socket: undefined; readonly refusal: WireResponse }
 
 export interface WireSocket {
-  /** Sends one binary message; resolves when it was handed to the system, rejects once closed. */
+  /** Sends one binary message; resolves once it was passed to the system, rejects once closed. */
   send(message: Uint8Array): Promise<void>
   /**
-   * Sends what `next` returns, one message each `everyMs`, until it returns undefined. The times
-   * are those of a clock, not of the sum of waits, so that a pace is kept; what is late follows
-   * at once. Rejects once the socket is closed.
+   * Sends the messages that `next` returns, one every `everyMs`, until it returns undefined. The
+   * schedule is absolute, so that the pace is kept: late messages follow at once. Rejects once the
+   * socket is closed.
    */
   sendPaced(everyMs: number, next: () => Promise<Uint8Array | undefined>): Promise<void>
-  /** No further messages until `resume`: for an answer whose reader is slow. */
+  /** Stops further messages until `resume`, for an answer whose reader is slow. */
   pause(): void
   resume(): void
-  /** Ends the connection at once and in order; nothing is reported any more. */
+  /** Closes the connection regularly and at once, without further events. */
   close(): void
 }

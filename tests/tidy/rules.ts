@@ -288,3 +288,19 @@ export const SHARED_NAMES: readonly {
     reason: 'an operation: its endpoint, its adapters and its page of the playground',
   },
 ]
+
+/** Folders whose doc comments must not open with an indirect question. */
+export const STATED_FOLDERS: readonly string[] = [
+  'server/accounts',
+  'server/catalog',
+  'server/config',
+  'server/database',
+  'server/dialects',
+  'server/http',
+  'server/ledger',
+  'server/lib',
+  'server/outbound',
+  'server/tracing',
+  'server/upstreams',
+  'server/usage',
+]

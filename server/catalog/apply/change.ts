@@ -1,4 +1,4 @@
-/** What the parts of an apply share: its options, and what they report as changed. */
+/** The options of an apply and the changes that it reports. */
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../../lib/secrets/secrets.ts'
 import type { KnownUpstreams } from '../channel-settings.ts'

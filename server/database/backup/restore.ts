@@ -146,8 +146,8 @@ async function load(
 function refuseDifference({ table, sums }: ReturnType<typeof compareTable>): void {
   if (table.same && sums.every(({ same }) => same)) return
   throw new DatabaseProblem(
-    `${table.name} differs from the backup after loading (${table.backup.rows} rows in the backup, ` +
-      `${table.database?.rows ?? 0} loaded): nothing was changed`,
+    `${table.name} differs from the backup after loading (${table.backup.rows} rows in the ` +
+      `backup, ${table.database?.rows ?? 0} loaded): nothing was changed`,
   )
 }
 
@@ -196,8 +196,8 @@ function refuseOtherKey(manifest: Manifest, from: string, options: RestoreOption
   const ours = readFileSync(secretKeyPath, 'utf8').trim()
   if (ours === readFileSync(join(from, SECRET_KEY_FILE), 'utf8').trim()) return
   throw new DatabaseProblem(
-    `${secretKeyPath} holds a different key than the backup: restore into a new DATA_DIR, or replace ` +
-      'it with --force',
+    `${secretKeyPath} holds a different key than the backup: restore into a new DATA_DIR, or ` +
+      'replace it with --force',
   )
 }
 

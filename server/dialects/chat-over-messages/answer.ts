@@ -1,4 +1,4 @@
-/** What a chat answer says besides its content: usage, why it ended, who asked. */
+/** Values of a chat answer besides its content: usage, finish reason and request data. */
 import type { JsonObject } from '../../lib/json.ts'
 import type { Quantities } from '../../lib/units.ts'
 import { toChatTier } from '../usage/service-tier.ts'
@@ -11,7 +11,7 @@ export interface ChatAnswerOptions {
   readonly model: string
   /** Seconds since 1970. */
   readonly created: number
-  /** Whether a stream ends with the chunk that holds nothing but usage. */
+  /** True if a stream ends with the chunk that contains only usage. */
   readonly includeUsage: boolean
   /** Stands in for the input tokens that the upstream did not state. */
   readonly inputTokensEstimate: number
@@ -24,7 +24,7 @@ const REASONS = new Map([
   ['refusal', 'content_filter'],
 ])
 
-/** `end_turn`, `stop_sequence`, `pause_turn` and whatever comes new are a plain `stop`. */
+/** `end_turn`, `stop_sequence`, `pause_turn` and unknown reasons become a plain `stop`. */
 export function toFinishReason(stopReason: unknown): string {
   return (typeof stopReason === 'string' ? REASONS.get(stopReason) : undefined) ?? 'stop'
 }
@@ -53,7 +53,7 @@ export function toChatUsage(
   }
 }
 
-/** The tier that served, in the chat format's word; nothing where the vendor did not say. */
+/** Returns the serving tier in the chat format's terms; empty if the vendor stated none. */
 export function tellTier({ facts }: UsageReading): JsonObject {
   const tier = facts?.service_tier
   return typeof tier === 'string' ? { service_tier: toChatTier(tier) } : {}

@@ -17,8 +17,8 @@ export interface TranslateChatRequestOptions {
 }
 
 /**
- * The body for the upstream. Throws `InvalidRequest` for what the upstream cannot be asked, such
- * as several answers at once.
+ * Returns the body for the upstream. Throws `InvalidRequest` for unsupported requests, such as
+ * several answers at once.
  */
 export function translateChatRequest(
   request: JsonObject,

@@ -27,7 +27,7 @@ export function createChatStream(options: ChatAnswerOptions): Relay {
 /** A call whose block is open. */
 interface OpenCall {
   readonly index: number
-  /** What the block began with; clients only read what comes as arguments. */
+  /** The initial input of the block; clients only read argument deltas. */
   readonly input: unknown
   hasArguments: boolean
 }

@@ -6,7 +6,7 @@ import type { MessagesQuirks } from '../messages/quirks.ts'
 /** The format's temperatures end at 1, the chat format's at 2. */
 const TEMPERATURE_MAX = 1
 
-/** Built from what is known: a native vendor refuses fields of the other format. */
+/** Copies known fields only, since a native vendor rejects those of the other format. */
 export function translateChatParameters(request: JsonObject, quirks: MessagesQuirks): JsonObject {
   const { n, temperature, top_p: topP, user } = request
   if (n !== undefined && n !== null && n !== 1) {
@@ -82,7 +82,7 @@ function translateFormat(format: unknown, quirks: MessagesQuirks): JsonObject {
   return { output_config: { format: { type: 'json_schema', schema } } }
 }
 
-/** What the model is told in words where the upstream has no field for it; empty for nothing. */
+/** Returns instructions for the answer format if the upstream has no field for it, else ''. */
 export function describeAnswerFormat(format: unknown, quirks: MessagesQuirks): string {
   const schema = member(member(format, 'json_schema'), 'schema')
   if (member(format, 'type') === 'json_object')

@@ -23,7 +23,7 @@ export class Turns {
   /** Calls without a result: the caller's id to the id that was sent. */
   private readonly open = new Map<string, string>()
   private readonly sentIds = new Set<string>()
-  /** What came between calls and their results, and has to come after them. */
+  /** Content between calls and their results, which must follow them. */
   private waiting: MessagesBlock[] = []
 
   addUser(blocks: readonly MessagesBlock[]): void {
@@ -32,7 +32,7 @@ export class Turns {
     this.add('user', blocks)
   }
 
-  /** A system message in the middle is told by the user, marked as what it is. */
+  /** A system message between others becomes a marked user message. */
   addSystem(text: string): void {
     if (text === '') return
     const note = textBlock(`<system>\n${text}\n</system>`)

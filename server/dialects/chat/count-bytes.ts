@@ -1,4 +1,4 @@
-/** How much a model generated, in UTF-8 bytes: the basis of an estimate when usage is missing. */
+/** Counts the generated output in UTF-8 bytes: the basis of an estimate without usage. */
 import { isObject, member } from '../../lib/json.ts'
 import { readContentText, readReasoning } from './read-message.ts'
 import { readArguments } from './tool-calls.ts'

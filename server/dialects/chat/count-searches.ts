@@ -5,8 +5,8 @@ import { isObject, member } from '../../lib/json.ts'
 const SEARCH_CALL = '$web_search'
 
 /**
- * Whether a message, or a delta of one, shows a search that is billed by the call. Citations
- * count only for a request that asked for a search: elsewhere they cost nothing of their own.
+ * Returns true if a message or delta shows a search that is billed per call. Citations count only
+ * if the request enabled a search: otherwise they have no fee.
  */
 export function showsSearch(message: unknown, asksForSearch: boolean): boolean {
   if (!isObject(message)) return false

@@ -10,14 +10,14 @@ import { createChatUnfolder } from './unfold-body.ts'
 const OPENING_BRACE = 0x7b
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf])
 
-/** For a relay that reads chat streams: a JSON document is unfolded into one. */
+/** Wraps a relay that reads chat streams: a JSON document is converted to a stream. */
 export function expectStream(relay: Relay): Relay {
   return decideOnFirstByte(relay, (isJson) => {
     return isJson ? chainRelays(createChatUnfolder(), relay) : relay
   })
 }
 
-/** For a relay that reads a whole completion: a stream is collected into one. */
+/** Wraps a relay that reads a whole completion: a stream is collected into one document. */
 export function expectWhole(relay: Relay): Relay {
   return decideOnFirstByte(relay, (isJson) => {
     return isJson ? relay : chainRelays(createChatCollector(), relay)

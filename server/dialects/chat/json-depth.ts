@@ -1,7 +1,7 @@
-/** Tells, while the text of a JSON object arrives in pieces, whether the object is complete. */
+/** Detects the end of a JSON object whose text arrives in pieces. */
 export interface JsonDepth {
   readonly feed: (text: string) => void
-  /** True from the closing brace on; false for text that never opened an object. */
+  /** True from the closing brace; false for text that never opened an object. */
   readonly isComplete: () => boolean
 }
 

@@ -1,4 +1,4 @@
-/** What one event of a chat stream is: a chunk, the end, or an error in any of its forms. */
+/** One event of a chat stream: a chunk, the end, or an error in any of its forms. */
 import type { JsonObject } from '../../lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'

@@ -1,4 +1,4 @@
-/** What a whole chat completion says about its cost: the bytes themselves pass untouched. */
+/** Reads the usage of a whole chat completion, whose bytes pass unchanged. */
 import { isObject, member } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'

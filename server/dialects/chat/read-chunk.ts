@@ -4,12 +4,12 @@ import { readContentText, readReasoning } from './read-message.ts'
 import type { ToolCallPiece, ToolCallTracker } from './tool-calls.ts'
 
 export interface ChatDelta {
-  /** In this order: a model thinks, then speaks, then calls. Empty when there is none. */
+  /** In the order of generation: reasoning, text, tool calls. Empty if absent. */
   readonly reasoning: string
   readonly text: string
   readonly refusal: string
   readonly tools: readonly ToolCallPiece[]
-  /** Why the model stopped, once it has. */
+  /** The finish reason, once stated. */
   readonly reason: string | undefined
   /** The stop string that was hit, from upstreams that say so (vLLM). */
   readonly stopSequence: string | undefined

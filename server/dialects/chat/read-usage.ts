@@ -1,5 +1,5 @@
 /**
- * What OpenAI-shaped answers say they cost: chat completions and chunks, responses, embeddings,
+ * Reads the usage of OpenAI-shaped answers: chat completions and chunks, responses, embeddings,
  * images, transcriptions. docs/guides/usage.md lists the fields by vendor.
  */
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
@@ -18,13 +18,13 @@ import {
 } from './split-tokens.ts'
 
 export interface ChatUsageOptions {
-  /** How long what this request writes to a cache lives, where the request says so. */
+  /** The requested lifetime of cache writes, if the request states one. */
   readonly writeLifetime?: WriteLifetime | undefined
-  /** Whether the request asked for a search that is billed by the call. */
+  /** True if the request enabled a search that is billed per call. */
   readonly asksForSearch?: boolean
   /** The model of hosted image generation, where the answer does not name it. */
   readonly imageModel?: string | undefined
-  /** Where a router may serve the request with another model: its vendor's names of them. */
+  /** Models with which a router may serve the request, by its vendor's names. */
   readonly served?: { readonly called: string; readonly standIns: readonly string[] } | undefined
 }
 
@@ -36,9 +36,9 @@ export interface ChatUsageReader {
   readonly count: (calls: Quantities) => void
   /** Looks at a message, or at the delta of one, for a search. */
   readonly readMessage: (message: unknown) => void
-  /** What is known now; the same object until something new was read. */
+  /** Returns the current reading; the same object until something new was read. */
   readonly reading: () => UsageReading
-  /** The usage object as it stands, for what callers are told; undefined before there is one. */
+  /** Returns the usage object for the caller, or undefined before there is one. */
   readonly raw: () => JsonObject | undefined
 }
 

@@ -1,7 +1,7 @@
 /**
- * Chat completions streamed to a caller of the same dialect. Events that are in order pass as the
- * bytes they came as; only an event that would break an SDK is written anew. On the way the
- * relay learns usage, counts what was generated, and sees to it that the stream has an ending.
+ * Relays a chat stream to a caller of the same dialect. Valid events pass as the original bytes;
+ * only an event that would break an SDK is rewritten. The relay also reads usage, counts the
+ * output, and ensures that the stream has an end.
  */
 import { randomText } from '../../lib/ids.ts'
 import { isObject, type JsonObject, member } from '../../lib/json.ts'
@@ -22,21 +22,21 @@ import { createRepairState, type RepairState, repairChunk } from './repair-chunk
 import { readArguments } from './tool-calls.ts'
 
 export interface ChatRelayOptions {
-  /** Whether the caller asked for the chunk that holds nothing but usage. */
+  /** True if the caller requested the chunk that contains only usage. */
   readonly includeUsage: boolean
-  /** Whether the caller asked with `functions` and so expects `function_call`. */
+  /** True if the caller used `functions` and therefore expects `function_call`. */
   readonly legacyFunctions?: boolean
   /** Stands in for a missing chunk id; random when absent. */
   readonly id?: string
-  /** What the request says of how its usage is read. */
+  /** Options for reading usage, from the request. */
   readonly usage?: ChatUsageOptions
 }
 
 const DONE = 'data: [DONE]\n\n'
 
 /**
- * `finished` is true after `[DONE]`, or at the end of a body that gave a finish reason. A body
- * that ends without either gets an error event: no ending is made up.
+ * `finished` is true after `[DONE]`, or at the end of a body with a finish reason. A body that ends
+ * without either gets an error event: no regular end is invented.
  */
 export function createChatRelay(options: ChatRelayOptions): Relay {
   return expectStream(new ChatStream(options))
@@ -62,7 +62,7 @@ class ChatStream implements Relay {
     this.repairs = createRepairState({ id: id ?? `chatcmpl-${randomText(22)}`, legacyFunctions })
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      // What was not read is not known to be output.
+      // Content that was not read cannot be counted as output.
       onOverflow: () => {},
     })
   }
@@ -107,7 +107,7 @@ class ChatStream implements Relay {
     return this.onError(read.error, isReadableError(read.document) ? frame : undefined)
   }
 
-  /** What comes behind an ending is for nobody, except that it may state what the answer cost. */
+  /** Drops events after the end, but reads their usage. */
   private onLate(frame: Buffer): Buffer | undefined {
     if (isLineEnd(frame)) return frame
     const event = readSseFrame(frame)
@@ -186,7 +186,7 @@ function readOnlyText(delta: JsonObject): string {
   return calls.length > 1 || isOpening ? '' : readArguments(member(called, 'arguments'))
 }
 
-/** Whether the SDKs read the error as the upstream put it. */
+/** Returns true if SDKs can read the error in the upstream's form. */
 function isReadableError(document: JsonObject | undefined): boolean {
   return typeof member(document?.error, 'message') === 'string' && !document?.choices
 }

@@ -1,7 +1,7 @@
 /**
- * Makes a chunk what the official SDKs insist on: id, index, role, one name and id per tool call,
- * text as a string. A chunk that is in order comes back as the same object, so that its bytes can
- * pass untouched.
+ * Repairs a chunk to what the official SDKs require: id, index, role, one name and id per tool
+ * call, text as a string. A valid chunk is returned as the same object, so that its bytes can pass
+ * unchanged.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { readContentText } from './read-message.ts'
@@ -12,7 +12,7 @@ import {
   type ToolCallTracker,
 } from './tool-calls.ts'
 
-/** What the earlier chunks of a stream have settled. */
+/** Values fixed by earlier chunks of a stream. */
 export interface RepairState {
   /** Stands in for an id that the upstream does not send. */
   id: string
@@ -28,7 +28,7 @@ interface ChoiceState {
   readonly stream: RepairState
   hasRole: boolean
   readonly tools: ToolCallTracker
-  /** Arguments of calls whose name is not known yet, by position. */
+  /** Arguments of calls whose name has not arrived yet, by position. */
   readonly unnamed: Map<number, string>
 }
 

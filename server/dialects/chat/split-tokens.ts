@@ -4,7 +4,7 @@ import type { Quantities } from '../../lib/units.ts'
 import { addCounts, readCount, readFirstCount } from '../usage/read-count.ts'
 import { type Tally, tally } from '../usage/usage-reading.ts'
 
-/** How long what a request writes to a cache lives, where the request says so. */
+/** The lifetime of a request's cache writes, if it states one. */
 export type WriteLifetime = '5m' | '1h'
 
 /** The input of an answer as stated, before it is split. */
@@ -117,8 +117,8 @@ function readWriteSplit(usage: JsonObject, details: readonly unknown[]): WriteSp
 }
 
 /**
- * Text is what the other kinds leave. Vendors rarely say which kind was cached or written: text
- * is taken first, then images, then audio, so that the parts add up to the total.
+ * Text is the remainder after the other kinds. Vendors rarely state which kind was cached or
+ * written: text is counted first, then images, then audio, so that the parts add up to the total.
  */
 function splitInput(
   usage: JsonObject,
@@ -160,7 +160,9 @@ function splitInput(
   return quantities
 }
 
-/** By the lifetime that the answer tells, else the one that was asked, else the unit without. */
+/**
+ * Uses the lifetime stated in the answer, else the requested one, else the unit without a lifetime.
+ */
 function tallyWrites(
   quantities: Tally,
   usage: JsonObject,
@@ -178,7 +180,7 @@ function tallyWrites(
   tally(quantities, unit, room.left)
 }
 
-/** DashScope names the kind of cache only where the request marked what to cache. */
+/** DashScope states the kind of cache only if the request marked content for caching. */
 export function readCacheType(usage: JsonObject): string | undefined {
   for (const details of detailsOf(usage, 'input')) {
     const type = member(details, 'cache_type')
@@ -188,8 +190,8 @@ export function readCacheType(usage: JsonObject): string | undefined {
 }
 
 /**
- * Reasoning belongs to the output. Where `total_tokens` is more than both sides, it was told
- * beside the output: the difference counts, up to the reasoning that the details state.
+ * Counts reasoning as output. If `total_tokens` exceeds the sum of both sides, reasoning was
+ * reported separately: the difference counts, up to the reasoning stated in the details.
  */
 function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefined): void {
   const named = readCount(usage.completion_tokens) ?? readCount(usage.output_tokens)
@@ -205,7 +207,7 @@ function addOutput(quantities: Tally, usage: JsonObject, input: Input | undefine
 
 function readOutside(usage: JsonObject, input: Input | undefined, output: number): number {
   const total = readCount(usage.total_tokens)
-  // Perplexity's deep research tells reasoning beside the output, and counts it in no total.
+  // Perplexity's deep research reports reasoning apart from the output, and in no total.
   if (readCount(usage.citation_tokens) !== undefined) return readFirstCount(usage.reasoning_tokens)
   if (total === undefined || !input) return 0
   const beside = Math.max(0, total - input.total - output)

@@ -1,7 +1,7 @@
 /**
- * Which call a streamed `tool_calls` entry belongs to. By the book that is its `index`; in the
- * wild the index is missing, always 0, or starts at 1, ids are empty, repeated or absent, and
- * names come late. Every reader of chat streams asks this tracker instead of the index.
+ * Assigns streamed `tool_calls` entries to calls. The protocol uses `index`; in practice the index
+ * may be missing, always 0, or start at 1, ids may be empty, repeated or absent, and names may
+ * arrive late. Every reader of chat streams uses this tracker instead of the index.
  */
 import { asString, isObject } from '../../lib/json.ts'
 import { createJsonDepth, type JsonDepth } from './json-depth.ts'
@@ -13,7 +13,7 @@ export interface ToolCall {
   readonly index: number | undefined
   /** The upstream's id; empty when it sent none, or one that an earlier call has. */
   id: string
-  /** What the upstream calls it, whether that is unique or not. */
+  /** The upstream's id, which need not be unique. */
   upstreamId: string
   /** Empty until the upstream names the function. */
   name: string
@@ -125,7 +125,7 @@ export function readArguments(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : ''
 }
 
-/** An id may come after the call's first piece, unless that piece was a call of its own. */
+/** An id may arrive after the call's first piece, unless that piece was a separate call. */
 function canAdopt(call: ToolCall, entry: Entry): boolean {
   return call.upstreamId === '' && (call.name === '' || entry.name === '')
 }

@@ -1,6 +1,6 @@
 /**
- * A chat stream told in another dialect: how it is read, and when it is over. What is written is
- * the dialect's. An ending that the upstream did not give is never made up.
+ * Translates a chat stream to another dialect: this part reads it and detects its end, and the
+ * dialect writes the output. An end that the upstream did not send is never invented.
  */
 import type { JsonObject } from '../../lib/json.ts'
 import { parseEventData } from '../parse-event-data.ts'
@@ -14,9 +14,9 @@ import { type ChatDelta, readChatChunk, readFirstMessage } from './read-chunk.ts
 import { type ChatUsageOptions, type ChatUsageReader, createChatUsageReader } from './read-usage.ts'
 import { createToolCallTracker } from './tool-calls.ts'
 
-/** What was said by the end of a stream. */
+/** The state at the end of a stream. */
 export interface ChatEnding {
-  /** Why the model stopped; absent when only `[DONE]` came. */
+  /** The finish reason; absent if only `[DONE]` arrived. */
   readonly reason: string | undefined
   readonly stopSequence: string | undefined
   readonly hasTools: boolean
@@ -27,15 +27,15 @@ export interface ChatEnding {
 export interface ChatStreamWriter {
   /** UTF-8 bytes of what the model wrote. */
   readonly outputBytes: number
-  /** What one chunk adds; `document` is the chunk itself. */
+  /** Adds the delta of one chunk; `document` is the chunk itself. */
   add(delta: ChatDelta, document: JsonObject): void
-  /** True when more is held back than may be. */
+  /** True if more output is held back than allowed. */
   isOverfull(): boolean
   /** The upstream's own ending: `[DONE]`, or the end of a body that gave a reason before. */
   finish(ending: ChatEnding): void
   /** Whatever is open stays open: the error is the end. */
   fail(error: ReportedError): void
-  /** What was written since it was last taken. */
+  /** Returns the output written since the last call. */
   take(): string
 }
 
@@ -57,7 +57,7 @@ class ChatStreamTranslator implements Relay {
   private outputEvents = 0
   private finished = false
   private error: ReportedError | undefined
-  /** True once nothing more goes to the caller. */
+  /** True once no more output goes to the caller. */
   private isOver = false
 
   constructor(writer: ChatStreamWriter, options: ChatUsageOptions) {
@@ -112,7 +112,7 @@ class ChatStreamTranslator implements Relay {
     }
   }
 
-  /** An error, or what comes behind an ending, may still state what the answer cost. */
+  /** An error, or an event after the end, may still contain usage. */
   private readUsageOf(event: SseEvent): void {
     const document = parseEventData(event)
     if (document) this.usage.read(document)
@@ -138,7 +138,7 @@ class ChatStreamTranslator implements Relay {
     this.isOver = true
   }
 
-  /** The upstream said so itself, or what it said is more than can be told. */
+  /** Handles an upstream's error, or output beyond the limit of the translation. */
   private onError(error: ReportedError): void {
     if (!this.isOver) this.error = error
     this.breakOff(error)

@@ -16,7 +16,7 @@ function unfoldChoice(choice: unknown, position: number): unknown {
   return { index: position, ...rest, delta: isObject(message) ? numberCalls(message) : {} }
 }
 
-/** In a whole message calls are told apart by their place, in a stream by their index. */
+/** Tool calls have a position in a whole message, and an index in a stream. */
 function numberCalls(message: JsonObject): JsonObject {
   const { tool_calls: calls } = message
   if (!Array.isArray(calls)) return message

@@ -15,7 +15,7 @@ export function createImagesBody(): Relay {
   }
 }
 
-/** Some vendors send `created_at` where their documentation says `created`. */
+/** Renames `created_at`, which some vendors send in place of the documented `created`. */
 function nameTime(body: Buffer): Buffer {
   if (body.includes('"created"') || !body.includes('"created_at"')) return body
   const document = tryParseJson(body)

@@ -51,8 +51,8 @@ export function readImageUsage(document: unknown, seen: number): UsageReading {
 }
 
 /**
- * What the vendor chose where the request left it open. Images of several sizes are of none that a
- * price names.
+ * Reads the vendor's choices for options that the request left open. Images of several sizes match
+ * no size in a price.
  */
 function readAnswerFacts(document: unknown): Readonly<Record<string, string>> {
   if (!isObject(document)) return {}

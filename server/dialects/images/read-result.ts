@@ -8,7 +8,7 @@ import { isImage } from './read-answer.ts'
 export interface ResultOptions {
   /** Stores an image and resolves with its link. */
   readonly keep: (image: Buffer) => Promise<string>
-  /** True where tokens are billed: only then is token usage shown. */
+  /** True if tokens are billed; only then is token usage shown. */
   readonly showUsage: boolean
 }
 

@@ -17,8 +17,8 @@ const EVENT_LIMIT_BYTES = 24 * 1024 * 1024
 const OWN_MEMBERS = 1
 
 /**
- * `images` is how many were asked for: where each has an ending of its own, the stream is over
- * with the last. `finished` is true after that ending, or after `[DONE]` once there is an image.
+ * `images` is the requested number: if each has its own end event, the stream ends with the last.
+ * `finished` is true after that event, or after `[DONE]` once there is an image.
  */
 export function createImagesTap(images: number): Relay {
   return new ImagesTap(images)
@@ -147,7 +147,7 @@ function usageOf(data: unknown): { readonly usage: JsonObject } | undefined {
   return isObject(usage) ? { usage } : undefined
 }
 
-/** The image itself need not be kept to know what it cost. */
+/** The image data is not needed to determine the cost. */
 function withoutContent(data: object): object {
   return { ...data, b64_json: undefined }
 }

@@ -26,7 +26,7 @@ export interface Samples {
 
 export interface WavReader {
   /**
-   * Takes the next bytes. Throws InvalidRequest as soon as the file is known to be of another kind.
+   * Reads the next bytes. Throws InvalidRequest as soon as the file is known to be of another kind.
    */
   push(chunk: Uint8Array): void
   /** Ends the file. Throws InvalidRequest where it is cut off or has no samples. */

@@ -1,4 +1,4 @@
-/** What a message answer says besides its content: usage, why it stopped, who asked. */
+/** Values of a message answer besides its content: usage, stop reason and request data. */
 
 import type { JsonObject } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
@@ -17,8 +17,9 @@ export interface MessageAnswerOptions {
 }
 
 /**
- * The usage of an answer in the format's own fields; estimates where the upstream stated no
- * count. Its counts never overlap: what a cache held or took is not in `input_tokens`.
+ * Returns the usage of an answer in the format's own fields, with estimates if the upstream stated
+ * no counts. The counts never overlap: tokens read from or written to a cache are not in
+ * `input_tokens`.
  */
 export function buildMessageUsage(
   { usage, facts }: UsageReading,
@@ -68,7 +69,7 @@ const REASONS = new Map([
   ['function_call', 'tool_use'],
 ])
 
-/** Clients act on `tool_use`: an answer that calls a tool says so, whatever the upstream said. */
+/** Sets `tool_use` for every answer that calls a tool, since clients rely on it. */
 export function toStopFields({
   reason,
   stopSequence,

@@ -21,7 +21,7 @@ interface ToolBlock {
   waiting: string
 }
 
-/** What may wait, in characters: an upstream that interleaves more than this is not translated. */
+/** Characters that may wait; an upstream that interleaves more is not translated. */
 const WAITING_LIMIT = 4 * 1024 * 1024
 
 export class BlockWriter {
@@ -47,7 +47,7 @@ export class BlockWriter {
     else this.enqueue({ kind, waiting: '' }, text)
   }
 
-  /** Text for a call whose arguments were complete and whose block is closed is dropped. */
+  /** Drops arguments for a call whose block is closed. */
   addTool({ call, arguments: text }: ToolCallPiece): void {
     const known = this.tools.get(call)
     if (known) {

@@ -33,7 +33,7 @@ export interface ChatMessage {
   partial?: true
 }
 
-/** Text alone goes as one string: not every vendor reads a list of parts. */
+/** Returns plain text as one string, since not every vendor accepts a list of parts. */
 export function joinParts(parts: readonly ChatPart[]): string | readonly ChatPart[] {
   return parts.every(isTextPart) ? parts.map(({ text }) => text).join('\n') : parts
 }

@@ -1,8 +1,7 @@
 /**
- * Builds a chat conversation turn by turn. The chat format wants every tool call answered by a
- * `tool` message, and nothing between the call and its answers; the messages format lets texts,
- * images and system notes stand in between. So while calls are open, answers go out at once and
- * everything else waits.
+ * Builds a chat conversation turn by turn. The chat format requires a `tool` message for every tool
+ * call, directly after the call; the messages format allows texts, images and system notes in
+ * between. While calls are open, results are added at once and everything else waits.
  */
 import type { ChatQuirks } from '../chat/quirks.ts'
 import { type ChatMessage, type ChatPart, isTextPart, joinParts, textPart } from './chat-request.ts'
@@ -84,7 +83,7 @@ export class ChatConversation {
     }
     const note = [textPart(`<system>\n${text}\n</system>`)]
     const last = this.messages.at(-1)
-    // Always into what stands before: the next turn then sends the same beginning again.
+    // Appends to the previous message, so that the next turn has the same prefix.
     if (last?.role === 'user') this.append(last, note)
     else this.putUser(note)
   }

@@ -2,7 +2,7 @@
 export interface PrefillCutter {
   /** Text of the answer in; what is new of it out. */
   readonly push: (text: string) => string
-  /** What was held back because it might have become a repetition. */
+  /** Returns text that was held back as a possible repetition. */
   readonly end: () => string
 }
 

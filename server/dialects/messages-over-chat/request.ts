@@ -1,7 +1,7 @@
 /**
- * A request of the messages format for an upstream that speaks chat completions. The chat
- * request is built from what is known, never copied: private fields of the caller (`safeguards`,
- * `metadata`, billing lines) and fields a strict vendor refuses cannot slip through.
+ * Translates a request of the messages format for an upstream with chat completions. The chat
+ * request is built from known fields, never copied: private fields of the caller (`safeguards`,
+ * `metadata`, billing lines) and fields that a strict vendor rejects cannot pass.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
@@ -23,7 +23,7 @@ export interface MessageRequestOptions {
 export interface TranslatedMessageRequest {
   /** The body for the upstream, valid UTF-8 whatever the caller sent. */
   readonly body: Buffer
-  /** What the translation of the answer has to know of the request. */
+  /** The data of the request needed to translate the answer. */
   readonly context: MessageAnswerContext
 }
 
@@ -31,11 +31,11 @@ export interface MessageAnswerContext {
   readonly toolNames: ToolNames
   /** The beginning of the answer that an upstream may repeat and the caller has already. */
   readonly prefill: string
-  /** Whether the caller asked to see the model think; else reasoning is left out. */
+  /** True if the caller requested visible thinking; otherwise reasoning is left out. */
   readonly showsThinking: boolean
 }
 
-/** Throws `InvalidRequest` for what the upstream cannot be asked. */
+/** Throws `InvalidRequest` for requests that the upstream does not support. */
 export function translateMessageRequest(
   request: JsonObject,
   options: MessageRequestOptions,
@@ -90,7 +90,7 @@ function markPrefill(messages: readonly ChatMessage[], { prefill }: ChatQuirks):
   return last.content
 }
 
-/** An upstream that only knows "some JSON" is told the schema in words. */
+/** Adds the schema to the prompt for an upstream that only supports unspecified JSON. */
 function addAnswerSchema(messages: ChatMessage[], request: JsonObject, quirks: ChatQuirks): void {
   const schema = readMessageSchema(request)
   if (!schema || quirks.responseFormat === 'json_schema') return

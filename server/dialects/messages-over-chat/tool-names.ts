@@ -1,7 +1,7 @@
 /**
- * Chat upstreams take function names of 64 characters from a small alphabet; the messages format
- * takes longer ones, and MCP servers use them. A name that does not fit gets an alias on the way
- * out and its own name back on the way in.
+ * Maps tool names: chat upstreams accept function names of 64 characters from a small alphabet, but
+ * MCP servers use longer ones of the messages format. A name that does not fit gets an alias in the
+ * request, and its own name again in the answer.
  */
 import { pseudonym } from '../../lib/text/pseudonym.ts'
 
@@ -15,7 +15,7 @@ const FITTING = /^[A-Za-z0-9_-]{1,64}$/
 const STEM_LENGTH = 55
 const MARK_LENGTH = 8
 
-/** The alias depends on the name alone, so that a prompt stays the same over all turns. */
+/** The alias depends only on the name, so that the prompt stays the same over all turns. */
 export function createToolNames(): ToolNames {
   const aliases = new Map<string, string>()
   return {

@@ -98,7 +98,7 @@ function addToolResult(
   conversation.addToolResult(callId, translateBlocks(block.content, `${param}.content`, quirks))
 }
 
-/** What the blocks of one assistant message come to. */
+/** The combined blocks of one assistant message. */
 interface AssistantTurn {
   text: string
   reasoning: string
@@ -130,7 +130,7 @@ function readTexts(parts: readonly ChatPart[]): string {
   return parts.map((part) => (isTextPart(part) ? part.text : '')).join('')
 }
 
-/** Undefined for a turn of which nothing can be told to the model. */
+/** Returns undefined for a turn without content for the model. */
 function buildAssistant(turn: AssistantTurn, quirks: ChatQuirks): ChatMessage | undefined {
   const { text, reasoning, calls } = turn
   if (text === '' && calls.length === 0) return undefined

@@ -26,7 +26,7 @@ function readMaxTokens(value: unknown, { maxTokensLimit }: ChatQuirks): number {
   return maxTokensLimit === undefined ? value : Math.min(value, maxTokensLimit)
 }
 
-/** More than the upstream takes is refused: leaving some out would change where it stops. */
+/** Throws for more strings than the upstream accepts: dropping some would change where it stops. */
 function translateStop(value: unknown, { stopLimit }: ChatQuirks): JsonObject {
   if (value === undefined || value === null) return {}
   if (!Array.isArray(value) || !value.every((stop) => typeof stop === 'string')) {
@@ -65,7 +65,7 @@ function readEffort({ thinking, output_config: config }: JsonObject): string | u
   return budget <= MEDIUM_BUDGET_TOKENS ? 'medium' : 'high'
 }
 
-/** The highest effort the model knows that is not above the wanted one, else its lowest. */
+/** Returns the highest supported effort not above the requested one, else the lowest. */
 function fitEffort(wanted: string, known: readonly string[]): string | undefined {
   const rank = EFFORTS.indexOf(wanted)
   if (rank === -1) return undefined

@@ -11,8 +11,8 @@ export interface MessageChatTools {
 }
 
 /**
- * Only tools with a schema of their own are passed on. What a vendor's server would run itself
- * (`web_search_…`, `code_execution_…`) has none and is left out: the model then answers in text.
+ * Translates tools with a schema. Tools run by a vendor's server (`web_search_…`,
+ * `code_execution_…`) have none and are dropped: the model then answers in text.
  */
 export function translateMessageTools(
   request: JsonObject,

@@ -3,7 +3,7 @@
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { estimateTokens, IMAGE_TOKENS } from '../../lib/text/estimate-tokens.ts'
 
-/** What the format itself adds to a message and to a tool. */
+/** Tokens that the format itself adds per message and tool. */
 const TOKENS_PER_ITEM = 4
 
 /** Input tokens of a request: its texts, calls and tools; an image or a document counts flat. */
@@ -33,7 +33,7 @@ function countValue(value: unknown): number {
 /** The model reads these as JSON, keys and all. */
 const IS_JSON = new Set(['input', 'input_schema'])
 
-/** Of the envelope, not of the text that the model reads. */
+/** Fields of the envelope, which the model does not read. */
 const IGNORED = new Set(['type', 'cache_control', 'signature', 'id', 'tool_use_id'])
 
 function isBase64(source: unknown): boolean {

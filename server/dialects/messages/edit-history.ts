@@ -18,7 +18,7 @@ export function editHistory({ messages }: JsonObject): JsonEdits {
   return { set: { messages: stringifyWellFormed(kept) } }
 }
 
-/** Returns the same object where nothing changes, undefined where nothing is left. */
+/** Returns the same object if nothing changes, or undefined if nothing is left. */
 function editMessage(message: unknown): unknown {
   if (!isObject(message) || !Array.isArray(message.content)) return message
   const { content } = message

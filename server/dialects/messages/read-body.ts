@@ -1,4 +1,4 @@
-/** What a whole message says about its cost: the bytes themselves pass untouched. */
+/** Reads the usage of a whole message, whose bytes pass unchanged. */
 import { asString, isObject, type JsonObject } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'

@@ -7,7 +7,7 @@ const DELTA_FIELDS = new Map([
   ['input_json_delta', 'partial_json'],
 ])
 
-/** What the model wrote in a `content_block_delta`; empty for signatures and citations. */
+/** Returns the model's text in a `content_block_delta`; empty for signatures and citations. */
 export function readDeltaText(event: JsonObject): string {
   const field = DELTA_FIELDS.get(asString(member(event.delta, 'type')) ?? '')
   return field === undefined ? '' : (asString(member(event.delta, field)) ?? '')

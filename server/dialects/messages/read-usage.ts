@@ -15,8 +15,8 @@ import { readIterations } from './read-iterations.ts'
 
 export interface MessagesUsageOptions {
   /**
-   * How long what the request writes to a cache lives; asked only where an answer tells no
-   * lifetime. Five minutes, the format's own default, when absent.
+   * Returns the lifetime of the request's cache writes; called only if the answer states none.
+   * Defaults to five minutes, as in the format.
    */
   readonly writeLifetime?: (() => WriteLifetime) | undefined
   /** True where the request's tools make its container free of charge. */
@@ -33,7 +33,7 @@ export interface MessagesUsageReader {
   readonly delta: (event: JsonObject) => void
   /** A whole message. */
   readonly whole: (message: JsonObject) => void
-  /** What is known now; the same object until something new was read. */
+  /** Returns the current reading; the same object until something new was read. */
   readonly reading: () => UsageReading
   /** Reasoning tokens, which are a part of the output. */
   readonly reasoning: () => number | undefined

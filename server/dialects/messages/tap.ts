@@ -40,7 +40,7 @@ class MessagesTap implements Relay {
     this.usage = createMessagesUsageReader(options)
     this.filter = createFrameFilter({
       onFrame: (frame) => this.onFrame(frame),
-      // What was not read is not known to be output.
+      // Content that was not read cannot be counted as output.
       onOverflow: () => {},
     })
   }

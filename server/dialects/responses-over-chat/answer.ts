@@ -1,4 +1,4 @@
-/** What a response says besides its output: who asked, what it cost, why it ended. */
+/** Values of a response besides its output: request data, usage and the reason for its end. */
 
 import { type JsonObject, member } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
@@ -21,7 +21,7 @@ export interface ResponseAnswerOptions {
 
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed'
 
-/** What changes in a response between its first event and its last. */
+/** The parts of a response that change between its first event and its last. */
 export interface ResponseProgress {
   readonly status: ResponseStatus
   readonly output: readonly JsonObject[]
@@ -29,7 +29,7 @@ export interface ResponseProgress {
   /** The tier that served, in this dialect's word. */
   readonly tier?: string | undefined
   readonly error?: JsonObject
-  /** Why the response is incomplete. */
+  /** The reason why the response is incomplete. */
   readonly reason?: string
 }
 
@@ -50,7 +50,7 @@ export function buildResponse(options: ResponseAnswerOptions, state: ResponsePro
   }
 }
 
-/** Undefined where the upstream did not say which tier served. */
+/** Returns undefined if the upstream did not state the serving tier. */
 export function readTier({ facts }: UsageReading): string | undefined {
   const tier = facts?.service_tier
   return typeof tier === 'string' ? toChatTier(tier) : undefined
@@ -63,7 +63,7 @@ const INCOMPLETE: ReadonlyMap<string, string> = new Map([
   ['content_filter', 'content_filter'],
 ])
 
-/** Undefined for an answer that is complete. */
+/** Returns undefined for a complete answer. */
 export function readIncompleteReason(finishReason: string | undefined): string | undefined {
   return INCOMPLETE.get(finishReason ?? '')
 }

@@ -29,7 +29,7 @@ export function createResponsesBody(options: ResponseAnswerOptions): Relay {
   return expectWhole(translator)
 }
 
-/** The same output as of a stream of one chunk, without its events. */
+/** Returns the same output as a stream of one chunk, without its events. */
 function translateCompletion(
   document: JsonObject,
   options: ResponseAnswerOptions,

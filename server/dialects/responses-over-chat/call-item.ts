@@ -13,7 +13,7 @@ import {
 } from './output-item.ts'
 import type { CallerTool, ToolKind } from './tool-map.ts'
 
-/** How the ids of the three kinds begin. */
+/** Id prefixes of the three kinds of calls. */
 export const CALL_ID_PREFIXES: Readonly<Record<ToolKind, string>> = {
   function: 'fc',
   custom: 'ctc',
@@ -73,7 +73,7 @@ class FunctionCall implements CallItem {
   }
 }
 
-/** The free text stands inside the arguments, so it is told once they are whole. */
+/** The free text is inside the JSON arguments, so it is sent once they are complete. */
 class CustomCall implements CallItem {
   private readonly place: ItemPlace
   private readonly head: JsonObject
@@ -108,7 +108,7 @@ function readFreeText(text: string): string {
   return asString(parsed) ?? asString(member(parsed, 'input')) ?? text
 }
 
-/** Told when it is whole: the dialect has no events for its arguments. */
+/** Sent once complete: the dialect has no events for its arguments. */
 class SearchCall implements CallItem {
   private readonly place: ItemPlace
   private readonly head: JsonObject

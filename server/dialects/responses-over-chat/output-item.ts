@@ -12,11 +12,11 @@ export type ItemStatus = 'in_progress' | 'completed' | 'incomplete'
 export interface OutputItem {
   /** The item as it would be told now. */
   build(status: ItemStatus): JsonObject
-  /** Says all that is left to say of the item; once. */
+  /** Emits the remaining events of the item, once. */
   close(status: ItemStatus): void
 }
 
-/** What names an item in all its events. */
+/** The values that identify an item in all its events. */
 export interface ItemPlace {
   readonly id: string
   readonly index: number
@@ -101,7 +101,7 @@ function buildPart({ kind, text }: Part): JsonObject {
   return { type: kind, text, annotations: [], logprobs: [] }
 }
 
-/** What the model thought, told as a summary: that is what clients show and send back. */
+/** The model's reasoning, sent as a summary, which clients show and send back. */
 export class ReasoningItem implements OutputItem {
   private readonly place: ItemPlace
   private text = ''

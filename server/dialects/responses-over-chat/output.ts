@@ -47,7 +47,7 @@ export class Output {
     this.options = options
   }
 
-  /** In this order: a model thinks, then speaks, then calls. */
+  /** Adds in the order of generation: reasoning, text, tool calls. */
   add({ reasoning, text, refusal, tools }: ChatDelta): void {
     if (reasoning !== '') this.addReasoning(reasoning)
     if (text !== '') this.addText('output_text', text)

@@ -1,7 +1,7 @@
 /**
- * A request of the Responses dialect for an upstream that speaks chat completions. The chat
- * request is built from what is known, never copied: `client_metadata`, `prompt_cache_key` and
- * whatever comes next cannot slip through to a third party.
+ * Translates a request of the Responses dialect for an upstream with chat completions. The chat
+ * request is built from known fields, never copied: `client_metadata`, `prompt_cache_key` and
+ * future fields cannot pass to a third party.
  */
 import { isObject, type JsonObject } from '../../lib/json.ts'
 import { stringifyWellFormed } from '../../lib/text/well-formed.ts'
@@ -22,7 +22,7 @@ export interface ResponseRequestOptions {
 export interface TranslatedResponseRequest {
   /** The body for the upstream, valid UTF-8 whatever the caller sent. */
   readonly body: Buffer
-  /** What the translation of the answer has to know of the request. */
+  /** The data of the request needed to translate the answer. */
   readonly context: ResponseAnswerContext
 }
 
@@ -32,7 +32,7 @@ export interface ResponseAnswerContext {
   readonly echo: JsonObject
 }
 
-/** Throws `InvalidRequest` for what an upstream without memory cannot be asked. */
+/** Throws `InvalidRequest` for requests that depend on stored conversations. */
 export function translateResponseRequest(
   request: JsonObject,
   { upstreamModel, stream, quirks }: ResponseRequestOptions,
@@ -62,7 +62,7 @@ export function translateResponseRequest(
   return { body: Buffer.from(stringifyWellFormed(body)), context }
 }
 
-/** What refers to something that only the vendor of a stored conversation has. */
+/** Fields that refer to conversations stored at the vendor. */
 const MEMORIES = ['previous_response_id', 'conversation', 'prompt'] as const
 
 function refuseMemory(request: JsonObject): void {
@@ -90,7 +90,7 @@ function readEcho(request: JsonObject): JsonObject {
     temperature: request.temperature ?? null,
     text: isObject(text) && text.format ? text : { format: { type: 'text' } },
     tool_choice: request.tool_choice ?? 'auto',
-    // Clients know what they sent: tens of kilobytes would go out three times.
+    // Clients know their tools: repeating them would send tens of kilobytes three times.
     tools: [],
     top_p: request.top_p ?? null,
     truncation: 'disabled',

@@ -1,7 +1,7 @@
 /**
- * Chat knows one kind of tool, a function with a name of 64 characters. The Responses dialect
- * also has free-text tools, tools in namespaces and the client's own tool search; each becomes a
- * function, and this map, made for one request, says what a call of that function means.
+ * Maps tools to functions. Chat has only functions with names of 64 characters; the Responses
+ * dialect also has free-text tools, tools in namespaces and the client's own tool search. Each
+ * becomes a function, and this map of one request translates calls back.
  */
 import { createToolNames } from '../messages-over-chat/tool-names.ts'
 
@@ -17,7 +17,7 @@ export interface CallerTool {
 export interface ToolMap {
   /** The function's name for a tool, the same at every call. The first call registers it. */
   readonly toChat: (tool: CallerTool) => string
-  /** What the model called. A name that was never offered is a function of that name. */
+  /** Returns the called tool. A name that was not offered becomes a function of that name. */
   readonly fromChat: (name: string) => CallerTool
   /** The function's name for a tool of any kind that goes by this name, if there is one. */
   readonly find: (name: string, namespace?: string) => string | undefined

@@ -124,7 +124,10 @@ class InputReader {
     }
   }
 
-  /** In place once the conversation has begun: moved to the front it would break prompt caches. */
+  /**
+   * Kept in place once the conversation has begun: moving it to the front would break prompt
+   * caches.
+   */
   private addSystem(text: string): void {
     if (this.isLeading) {
       this.addLeading(text)
@@ -160,7 +163,7 @@ class InputReader {
     this.conversation.addToolResult(readCallId(item, param), [found])
   }
 
-  /** The model's turn is over: what it said, thought and called becomes one message. */
+  /** Ends the assistant's turn: its text, reasoning and calls become one message. */
   private endTurn(): void {
     const { texts, reasoning, calls, quirks } = this
     const text = texts.filter((piece) => piece !== '').join('\n')
@@ -176,7 +179,7 @@ class InputReader {
   }
 }
 
-/** What can be read of an earlier thought; `encrypted_content` is for its own vendor only. */
+/** Reads the text of earlier reasoning; `encrypted_content` is only for its own vendor. */
 function readReasoning({ content, summary }: JsonObject): string {
   for (const parts of [content, summary]) {
     if (!Array.isArray(parts)) continue
@@ -186,7 +189,7 @@ function readReasoning({ content, summary }: JsonObject): string {
   return ''
 }
 
-/** Chat wants the text of an object, whatever the caller kept. */
+/** Returns an object's JSON text, as the chat format requires. */
 function readArguments(value: unknown): string {
   if (isObject(value)) return stringifyWellFormed(value)
   return asString(value) || '{}'

@@ -32,7 +32,7 @@ function translateEffort(request: JsonObject, { reasoningEfforts: known }: ChatQ
   if (rank === -1) return {}
   if (rank === 0) return known.includes('none') ? { reasoning_effort: 'none' } : {}
   const active = known.filter((effort) => effort !== 'none')
-  // The highest that the model knows and that is not above the wanted one, else its lowest.
+  // Chooses the highest supported effort not above the requested one, else the lowest.
   const fitting = active.findLast((effort) => EFFORTS.indexOf(effort) <= rank) ?? active[0]
   return fitting === undefined ? {} : { reasoning_effort: fitting }
 }

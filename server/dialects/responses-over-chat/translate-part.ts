@@ -1,7 +1,7 @@
 /**
- * Content of the Responses dialect as parts of a chat message. What the model cannot take is
- * replaced by a sentence that says so: a part that vanishes in silence makes the model guess, and
- * a refusal would lock a session whose history holds the part.
+ * Translates content of the Responses dialect to parts of a chat message. Unsupported content is
+ * replaced by a sentence that says so: silently dropping it would make the model guess, and
+ * refusing would block a session whose history contains it.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import type { ChatQuirks } from '../chat/quirks.ts'

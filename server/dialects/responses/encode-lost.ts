@@ -1,4 +1,4 @@
-/** A response object in our own words, for one of which the vendor's is not known. */
+/** A gateway-built response object, for use if the vendor's own is not known. */
 import type { JsonObject } from '../../lib/json.ts'
 
 export interface UnknownResponse {
@@ -9,7 +9,7 @@ export interface UnknownResponse {
   readonly createdAt: Date
 }
 
-/** With the members that SDKs read without looking. */
+/** Includes the members that SDKs read unconditionally. */
 export function encodeUnknownResponse(response: UnknownResponse): JsonObject {
   const { id, model, state, message, createdAt } = response
   return {

@@ -1,4 +1,4 @@
-/** What a response object says about its cost and its failure, whole or inside a last event. */
+/** Reads the usage and error of a response object, whole or in a final event. */
 import { asString, isObject, member } from '../../lib/json.ts'
 import type { ChatUsageOptions } from '../chat/read-usage.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'

@@ -1,11 +1,11 @@
-/** How far a response is, by the `status` of its object. */
+/** The state of a response, from the `status` of its object. */
 import { member } from '../../lib/json.ts'
 
 export type ResponseEnd = 'completed' | 'incomplete' | 'failed' | 'cancelled'
 
 const ENDS: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed', 'cancelled'])
 
-/** Undefined for a document that says none of the statuses: it is no response. */
+/** Returns undefined for a document without a known status: it is not a response. */
 export function readResponseStatus(
   document: unknown,
 ): 'queued' | 'in_progress' | ResponseEnd | undefined {

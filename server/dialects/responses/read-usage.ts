@@ -1,4 +1,4 @@
-/** What a response says it cost: its usage, the tools that the vendor ran, and images made. */
+/** Reads the usage of a response: tokens, tools run by the vendor, and images. */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { type ChatUsageOptions, createChatUsageReader } from '../chat/read-usage.ts'
 import { splitTokens } from '../chat/split-tokens.ts'
@@ -54,7 +54,7 @@ export function createResponseUsageReader(options: ChatUsageOptions = {}): Respo
   }
 }
 
-/** Undefined where the tools name none, or more than one: then nobody knows which was at work. */
+/** Returns undefined if the tools name no model or several: the model used is then unknown. */
 function readImageModel(tools: unknown): string | undefined {
   const list: readonly unknown[] = Array.isArray(tools) ? tools : []
   const makers = list.filter((one) => member(one, 'type') === 'image_generation')

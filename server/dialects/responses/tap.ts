@@ -46,7 +46,7 @@ export function createResponsesTap(
 
 class ResponsesTap implements Relay {
   private readonly filter: FrameFilter
-  /** What names the response: an appended ending must be of the same one. */
+  /** The response object, which an appended end event must match. */
   private response: JsonObject | undefined
   /** The last event, for its sequence number. */
   private lastFrame: Buffer | undefined
@@ -229,7 +229,7 @@ class ResponsesTap implements Relay {
 
 const BLANK_LINE = Buffer.from('\n\n')
 
-/** True for an event whose JSON was cut. */
+/** Returns true for an event with incomplete JSON. */
 function isBroken(frame: Buffer): boolean {
   const event = readSseFrame(frame)
   return event !== undefined && event.data.trim() !== '[DONE]' && !readEventData(frame)

@@ -1,4 +1,4 @@
-/** What an order of speech will come to, in every unit that its model may be priced by. */
+/** Estimates a speech request in every unit that its model may be priced by. */
 
 import { asString } from '../../lib/json.ts'
 import { estimateTokens } from '../../lib/text/estimate-tokens.ts'

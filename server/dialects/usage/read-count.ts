@@ -1,4 +1,4 @@
-/** Counts as vendors state them: the one rule of what is a statement and what is not. */
+/** Reads counts as vendors state them: the only rule of which values are valid. */
 import { isObject } from '../../lib/json.ts'
 
 /**

@@ -1,4 +1,4 @@
-/** Service tiers in the words of price conditions, for what is asked and for what was served. */
+/** Maps service tiers to the terms of price conditions, as requested and as served. */
 
 const NEUTRAL: ReadonlyMap<string, string> = new Map([
   ['default', 'standard'],
@@ -26,14 +26,14 @@ export function toNeutralTier(tier: string): string {
   return NEUTRAL.get(named) ?? named
 }
 
-/** Whether prices can name a tier: false for the vendor's own text. */
+/** Returns true if prices can name a tier; false for the vendor's own names. */
 export function isNeutralTier(tier: string): boolean {
   return NEUTRAL.get(tier) === tier
 }
 
 /**
- * What an answer says of the tier that served it: a string, or null. Undefined when it says
- * nothing that counts: `auto` is an echo of the request, which the last event replaces.
+ * Reads the serving tier of an answer: a string, or null. Returns undefined for any other value and
+ * for `auto`, which echoes the request until the last event.
  */
 export function readServedTier(value: unknown): string | undefined {
   if (value === null) return 'standard'

@@ -1,4 +1,4 @@
-/** What an answer says that it cost, where the vendor says so. */
+/** Reads the cost of an answer, if the vendor states one. */
 import { isObject, member } from '../../lib/json.ts'
 import { divideUp } from '../../lib/money.ts'
 import type { StatedCost } from '../relay.ts'
@@ -22,7 +22,10 @@ export function readStatedCost(usage: unknown): StatedCost | undefined {
   return toCost(readRouterCost(usage, cost))
 }
 
-/** With the operator's own key at the vendor, `cost` is a fee beside that vendor's bill. */
+/**
+ * With the operator's own key at the vendor, `cost` is only the router's fee on top of that
+ * vendor's bill.
+ */
 function readRouterCost(usage: unknown, cost: unknown): bigint | undefined {
   const fee = toNanos(cost)
   if (member(usage, 'is_byok') !== true) return fee

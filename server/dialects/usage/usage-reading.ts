@@ -1,4 +1,4 @@
-/** What the usage of an answer says, in the terms of a relay's report. */
+/** Usage of an answer in the terms of a relay's report. */
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import type { RelayReport } from '../relay.ts'
 
@@ -13,7 +13,7 @@ export const NOTHING_STATED: UsageReading = {}
 /** Quantities while they are being gathered. */
 export type Tally = { -readonly [Name in keyof Quantities]: Quantities[Name] }
 
-/** Adds to a unit; nothing for zero, so that what was not used has no line. */
+/** Adds to a unit; skips zero, so that unused units have no line. */
 export function tally(quantities: Tally, unit: Unit, count: number): void {
   if (count > 0) quantities[unit] = (quantities[unit] ?? 0) + count
 }

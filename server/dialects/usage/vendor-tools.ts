@@ -43,7 +43,7 @@ const NAMED_TOOLS: Names = {
   knowledge_search: 'file_search_call',
   document_library: 'file_search_call',
   mcp: null,
-  /** A usage of its own, which is a pass of another model. */
+  /** Billed separately, as a pass of another model. */
   image_gen: null,
 }
 
@@ -86,7 +86,7 @@ function readToolCount(value: unknown): number {
   return readCount(value.num_requests ?? value.count ?? value.requests) ?? 0
 }
 
-/** xAI's total stands in where it does not say which tools they were. */
+/** Uses xAI's total if the answer does not list the tools. */
 function readServerSideTools(usage: unknown, details: Quantities): Quantities {
   if (isObject(member(usage, 'server_side_tool_usage_details'))) return details
   const sources = member(usage, 'num_sources_used')

@@ -1,4 +1,4 @@
-/** Where a chain of sealed blocks is read from. */
+/** The source of a chain of sealed blocks. */
 import type { BlockFields, EntryFields } from './canonical.ts'
 
 /** Each call reads from the start. */

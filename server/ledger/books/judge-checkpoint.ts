@@ -68,8 +68,8 @@ function findRewritten(statement: Statement, report: ChainReport): string[] {
   return [
     `history was rewritten after the statement of ${statement.created_at}: block ${first.block} ` +
       `has another hash, so entries between ${from + 1n} and ${upto ?? 'the end'} were changed, ` +
-      'removed or inserted and sealed again, or the books were restored to an earlier state and continued ' +
-      'from there',
+      'removed or inserted and sealed again, or the books were restored to an earlier state ' +
+      'and continued from there',
   ]
 }
 

@@ -1,11 +1,11 @@
 /**
- * How long an Ogg Opus recording is, by its packets, counted while it passes: players play them
- * all, whatever position the pages state, and a file may hold several recordings in a row.
+ * Measures an Ogg Opus recording by its packets while it passes: players play them all, regardless
+ * of the positions stated in pages, and a file may contain several recordings in a row.
  */
 
 export interface OpusCounter {
   push(chunk: Uint8Array): void
-  /** Undefined where there is no Opus. */
+  /** Returns undefined without Opus data. */
   seconds(): number | undefined
   /** Bytes that are no page of a recording in Opus. */
   looseBytes(): number
@@ -63,7 +63,7 @@ export function createOpusCounter(): OpusCounter {
   }
 }
 
-/** Undefined until all of it is there. */
+/** Returns undefined until the page is complete. */
 function readPage(bytes: Buffer): Page | undefined {
   const segments = bytes[SEGMENTS_AT]
   if (segments === undefined || bytes.length < HEADER_BYTES + segments) return undefined

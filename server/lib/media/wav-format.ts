@@ -51,7 +51,7 @@ export function readWavFormat(chunk: Buffer): WavFormat {
   return { tag, isPcm: tag === PCM, channels, rate, bits, bytesPerSecond }
 }
 
-/** For example `44.1 kHz, stereo, 24-bit PCM`. */
+/** Describes a format, for example `44.1 kHz, stereo, 24-bit PCM`. */
 export function describeWavFormat({ tag, channels, rate, bits }: WavFormat): string {
   const count = channels === 1 ? 'mono' : channels === 2 ? 'stereo' : `${channels} channels`
   const codec = CODECS.get(tag) ?? `codec 0x${tag.toString(16)}`

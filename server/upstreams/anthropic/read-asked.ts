@@ -16,7 +16,7 @@ export function readMessagesUsageOptions(
   }
 }
 
-/** True where any block wants a lifetime of one hour, the dearer one. */
+/** Returns true if any block requests a lifetime of one hour, the more expensive one. */
 function asksForHour(value: Readonly<Record<string, unknown>>): boolean {
   const { system, tools, messages } = value
   return isForHour(value) || [system, tools, messages].some((list) => toList(list).some(holdsHour))

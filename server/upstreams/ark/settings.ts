@@ -5,7 +5,7 @@ export const arkSettings = z.strictObject({
   /** Including the version path. */
   base_url: z.url({ protocol: /^https?$/ }).default('https://ark.cn-beijing.volces.com/api/v3'),
   api_key: z.string().min(1),
-  /** Whether the vendor may report on tasks at an address of ours, beside being asked. */
+  /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
   callbacks: z.boolean().default(true),
 })
 

@@ -229,7 +229,7 @@ function measure(task: JsonObject, family: Family): Quantities | undefined {
 
 const TIERS: ReadonlySet<string> = new Set(['default', 'flex'])
 
-/** A tier that no price can name is for a person. */
+/** Flags a tier that no price can name for review. */
 function findUnknown({ service_tier: tier }: JsonObject): Pick<SucceededTask, 'unknownUsage'> {
   const isKnown = typeof tier !== 'string' || tier === '' || TIERS.has(tier.toLowerCase())
   return isKnown ? {} : { unknownUsage: ['service_tier'] }

@@ -9,8 +9,8 @@ const CHUNKS_AHEAD = 3
 
 export interface Feed {
   /**
-   * Returns the next message, valid until the following call; undefined after the last sample and
-   * after `stop`.
+   * Returns the next message, valid until the following call, or undefined after the last sample
+   * and after `stop`.
    */
   readonly next: () => Promise<Uint8Array | undefined>
   readonly sentBytes: () => number

@@ -10,7 +10,7 @@ import type { Wire } from '../wire.ts'
 const FIRST_WAIT_MS = 250
 const WAIT_MS_MAX = 3_000
 const WAIT_GROWTH = 1.5
-/** Looks in a row that fail before the task is given up. */
+/** Consecutive failed polls before the task is given up. */
 const TROUBLES_MAX = 6
 
 const SILENT = '20000003'

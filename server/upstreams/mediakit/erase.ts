@@ -107,7 +107,7 @@ export const mediakitErase: TaskDriver<MediakitSettings> = {
   submit,
   poll,
   repeats: true,
-  // What a report holds is not documented: without an id it only says that there is news.
+  // The content of callbacks is not documented: without an id one only signals news.
   callbacks: {
     isEnabled: (settings) => settings.callbacks,
     read: (report) => ({ upstreamId: asString(report.task_id) }),

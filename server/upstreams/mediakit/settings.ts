@@ -5,7 +5,7 @@ export const mediakitSettings = z.strictObject({
   /** Without a version path: the protocol names it. */
   base_url: z.url({ protocol: /^https?$/ }).default('https://mediakit.cn-beijing.volces.com'),
   api_key: z.string().min(1),
-  /** Whether the vendor may report on tasks at an address of ours, beside being asked. */
+  /** True to let the vendor notify a callback URL of the gateway, in addition to polling. */
   callbacks: z.boolean().default(true),
 })
 

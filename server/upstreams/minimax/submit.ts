@@ -1,7 +1,7 @@
 /**
- * One submission in either protocol, with the address for reports. The vendor tries an address
- * before it takes the task, and refuses the whole when nobody answers there; reports are a comfort,
- * so the task is then submitted without them.
+ * Submits in either protocol, with the callback URL. The vendor verifies the URL before it accepts
+ * the task, and rejects the submission if there is no response. Callbacks are optional, so the task
+ * is then submitted without them.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { UpstreamFailure } from '../failure.ts'

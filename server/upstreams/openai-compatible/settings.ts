@@ -44,7 +44,7 @@ export const openaiCompatibleSettings = z.strictObject({
   project: z.string().optional(),
   /** Further headers for every request. */
   headers: z.record(z.string(), z.string()).default({}),
-  /** True when the vendor bills nothing more once its connection is closed. */
+  /** True if the vendor bills nothing more once its connection is closed. */
   stops_on_cancel: z.boolean().default(false),
   ...priceSettings,
   /**
