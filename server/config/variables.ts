@@ -1,4 +1,4 @@
-/** Every environment variable that the gateway reads, with its default and what it is for. */
+/** Every environment variable of the gateway, with its default and description. */
 import { z } from 'zod'
 import { SECRET_KEY_LENGTH_MIN } from '../lib/secrets/secrets.ts'
 
@@ -32,7 +32,7 @@ const bytes = z
       .max(1024 ** 3, 'must be at most 1GB'),
   )
 
-/** Like `bytes`, for disks. */
+/** Sizes on disk, in decimal GB or TB. */
 const storedBytes = z
   .string()
   .regex(/^\d{1,9}(GB|TB)$/i, 'must be a number of GB or TB, for example 20GB')

@@ -1,4 +1,4 @@
-/** How long a recording is, and what kind of file it is, found out while it passes. */
+/** Measures the length of a recording and detects its file type while it passes. */
 import { createMp3Counter, type Mp3Counter } from '../../lib/media/count-mp3.ts'
 import { createOpusCounter, type OpusCounter } from '../../lib/media/count-opus.ts'
 import { findWavFormat, WavFault } from '../../lib/media/read-wav.ts'
@@ -15,7 +15,7 @@ export interface AudioMeasurement {
 const HEAD_BYTES = 4096
 /** Enough for `nameRecording`. */
 export const RECORDING_HEAD_BYTES = SNIFFED_BYTES
-/** What writers of tags leave behind the sound. */
+/** The most that tag writers append after the audio. */
 const TAG_BYTES_MAX = 4096
 /** The lowest rate that people record speech at: what cannot be measured is held at this. */
 export const SLOWEST_BYTES_PER_SECOND = 1000
@@ -60,7 +60,7 @@ export function createAudioMeter() {
   }
 }
 
-/** What is in no frame may be sound of another kind, but for what people write at the end. */
+/** Bytes in no frame may be audio of another kind, except for tags at the end. */
 function countSeconds({ seconds, looseBytes }: Mp3Counter | OpusCounter): number | undefined {
   const counted = seconds()
   const loose = looseBytes()

@@ -1,14 +1,14 @@
 /**
- * Measures an MP3 by its frames while it passes: exact at any bit rate, also a changing one,
- * whatever its header states.
+ * Measures an MP3 by its frames while it passes: exact at any bit rate, constant or variable,
+ * regardless of its header.
  */
 import { FRAME_HEADER_BYTES, readMp3Frame, readTagBytes, TAG_HEAD_BYTES } from './mp3-frame.ts'
 
 export interface Mp3Counter {
   push(chunk: Uint8Array): void
-  /** Undefined where most of it is in no frame: then the frames are found by chance. */
+  /** Returns undefined if most bytes are in no frame: the frames were then found by chance. */
   seconds(): number | undefined
-  /** Bytes of sound that are in no frame of the kind that the first one is. */
+  /** Bytes of audio outside of frames of the first frame's kind. */
   looseBytes(): number
 }
 
@@ -26,7 +26,7 @@ export function createMp3Counter(): Mp3Counter {
   let soundBytes = 0
   let framedBytes = 0
 
-  /** A window of four bytes that moves on until it begins a frame. */
+  /** Shifts a window of four bytes until it begins a frame. */
   function take(byte: number): void {
     header = ((header << 8) | byte) >>> 0
     gathered += 1

@@ -7,7 +7,7 @@ export interface OpusCounter {
   push(chunk: Uint8Array): void
   /** Returns undefined without Opus data. */
   seconds(): number | undefined
-  /** Bytes that are no page of a recording in Opus. */
+  /** Bytes outside of the pages of an Opus recording. */
   looseBytes(): number
 }
 

@@ -1,20 +1,20 @@
-/** Reads the header of one MPEG audio frame, and the tags that stand before the first. */
+/** Parses the header of an MPEG audio frame, and the tags before the first frame. */
 
 export interface Mp3Frame {
   /** Of the whole frame. */
   readonly bytes: number
   readonly kilobits: number
-  /** Samples in a second. */
+  /** Samples per second. */
   readonly rate: number
   readonly samples: number
-  /** From its beginning to where the count of all frames may stand. */
+  /** Offset within the frame at which the count of all frames may be. */
   readonly countAt: number
 }
 
 export const FRAME_HEADER_BYTES = 4
 const SYNC = 0x7ff
 const LAYER_3 = 1
-/** Kilobits a second by version; indexes 0 and 15 are no rate. */
+/** Kilobits per second by version; indexes 0 and 15 are not rates. */
 const KILOBITS_1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 0]
 const KILOBITS_2 = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160, 0]
 const RATES = [44_100, 48_000, 32_000]
@@ -22,7 +22,7 @@ const RATES = [44_100, 48_000, 32_000]
 const DIVISORS = [4, undefined, 2, 1]
 const MONO = 3
 
-/** Reads a header of 32 bits; undefined for what begins no frame of the third layer. */
+/** Parses a 32-bit header; returns undefined if it does not begin a layer III frame. */
 export function readMp3Frame(header: number): Mp3Frame | undefined {
   const divisor = DIVISORS[(header >>> 19) & 3]
   const base = RATES[(header >>> 10) & 3]
@@ -42,7 +42,7 @@ export function readMp3Frame(header: number): Mp3Frame | undefined {
 export const TAG_HEAD_BYTES = 10
 const HAS_FOOTER = 0x10
 
-/** Returns the bytes of an ID3v2 tag with its head and footer; undefined where none begins. */
+/** Returns the length of an ID3v2 tag with its header and footer, or undefined without one. */
 export function readTagBytes(head: Uint8Array): number | undefined {
   const [first, second, third] = head
   const isTag = first === 0x49 && second === 0x44 && third === 0x33

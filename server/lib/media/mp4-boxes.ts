@@ -26,7 +26,7 @@ export function* findBox(type: string, from: number, to: number): Reader<Box | u
 function readBox(head: Buffer, at: number, to: number): Box | undefined {
   if (head.length < SHORT_HEADER_BYTES) return undefined
   const stated = head.readUInt32BE(0)
-  // 0: to the end of the file. 1: a longer number follows.
+  // 0: the box extends to the end of the file. 1: a 64-bit size follows.
   if (stated === 0) return { start: at + SHORT_HEADER_BYTES, end: to }
   const isLong = stated === 1
   if (isLong && head.length < HEADER_BYTES) return undefined

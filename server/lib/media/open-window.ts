@@ -1,22 +1,24 @@
-/** Reads here and there in a file that nobody trusts, a bounded number of bytes of it in all. */
+/** Random access to an untrusted file, limited to a total number of bytes. */
 
-/** Of stored content: resolves to no more than was asked for. */
+/** Reads stored content; resolves to at most the requested range. */
 export type ReadRange = (start: number, end: number) => Promise<Buffer>
 
 export interface Window {
-  /** Of the whole file. */
+  /** Size of the whole file. */
   readonly bytes: number
-  /** `count` bytes from `start` on; fewer at the end of the file. Throws WindowExhausted. */
+  /**
+   * Reads `count` bytes from `start`; fewer at the end of the file. Rejects with WindowExhausted.
+   */
   at(start: number, count: number): Promise<Buffer>
 }
 
-/** The file wants to be looked at for longer than anybody's good file needs. */
+/** More of the file was requested than any valid file needs. */
 export class WindowExhausted extends Error {}
 
 const PIECE_BYTES = 16 * 1024
 const PIECES_MAX = 128
 
-/** Pieces are read whole and the last is kept: headers lie together. */
+/** Reads whole pieces and caches the last one, since headers are adjacent. */
 export function openWindow(bytes: number, read: ReadRange): Window {
   let pieceStart = 0
   let piece: Buffer = Buffer.alloc(0)

@@ -1,6 +1,6 @@
 /**
- * How long a recording is, by the header of its container. A file that lies is only believed
- * within reason; one that does not say, or is no recording, has no length here.
+ * Reads the length of a recording from the header of its container. Implausible lengths are
+ * rejected; a file that states none, or is not a recording, has no length here.
  */
 
 import type { Window } from './open-window.ts'
@@ -13,9 +13,9 @@ import { readWavSeconds } from './read-wav.ts'
 import { readWindow } from './reader.ts'
 import { SNIFFED_BYTES, sniffType } from './sniff-type.ts'
 
-/** Uncompressed video at most: a shorter length than that says is a lie. */
+/** The rate of uncompressed video: a stated length that implies a higher one is false. */
 const BYTES_PER_SECOND_MAX = 64 * 1024 * 1024
-/** A silent film of two frames an hour: a longer one is a lie. */
+/** The longest plausible length. */
 const SECONDS_MAX = 1_000_000
 
 const readMp4 = (window: Window) => readWindow(window, readMp4Seconds(window.bytes))
@@ -32,7 +32,9 @@ const READERS: Readonly<Record<string, (window: Window) => Promise<number | unde
   'audio/mpeg': readMp3,
 }
 
-/** Seconds; undefined when nothing is certain. Rejects when the file cannot be read. */
+/**
+ * Resolves to seconds, or to undefined if no length is certain. Rejects if the file cannot be read.
+ */
 export async function readLength(window: Window): Promise<number | undefined> {
   const reader = READERS[sniffType(await window.at(0, SNIFFED_BYTES))]
   const seconds = await reader?.(window)

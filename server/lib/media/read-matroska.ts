@@ -1,4 +1,4 @@
-/** The length of a WebM or Matroska file, where its information states one. */
+/** Reads the length of a WebM or Matroska file, if its information states one. */
 import type { Window } from './open-window.ts'
 
 const ELEMENTS_MAX = 200
@@ -13,7 +13,7 @@ const NANOSECONDS = 1e9
 
 interface Element {
   readonly id: number
-  /** Of its content; an element of unknown size ends with what holds it. */
+  /** Range of the content; an element of unknown size ends with its parent. */
   readonly start: number
   readonly end: number
 }
@@ -30,7 +30,7 @@ export async function readMatroska(window: Window): Promise<number | undefined> 
   return ticks === undefined ? undefined : (ticks * (stated ?? SCALE_DEFAULT)) / NANOSECONDS
 }
 
-/** The first of them; after the first cluster there are only pictures and sound. */
+/** Returns the first such element; after the first cluster there is only media data. */
 async function findElement(
   window: Window,
   id: number,
@@ -57,12 +57,12 @@ function readElement(head: Buffer, at: number, to: number): Element | undefined 
   return { id, start, end: size === undefined ? to : Math.min(start + size, to) }
 }
 
-/** As many as there are zeros before the first one, and one: more than 8 for none. */
+/** Returns the length in bytes: one more than the leading zero bits, or more than 8 if invalid. */
 function countBytes(first = 0): number {
   return Math.clz32(first) - 24 + 1
 }
 
-/** Without the bit that marks its length; undefined when all the others are ones. */
+/** Returns the size without its length marker, or undefined if all other bits are ones. */
 function readSize(bytes: Buffer): number | undefined {
   const whole = BigInt(`0x${bytes.toString('hex')}`)
   const mark = 1n << BigInt(7 * bytes.length)

@@ -1,6 +1,6 @@
 /**
- * The length of an MP3 file: as its first frame counts the others, or by the rate of its frames
- * where they are all alike. Of any other nothing is certain.
+ * Reads the length of an MP3 file from the frame count in its first frame, or from the frame rate
+ * if all frames are alike. Other files have no certain length.
  */
 import {
   FRAME_HEADER_BYTES,
@@ -14,7 +14,7 @@ import type { Window } from './open-window.ts'
 const TAGS_MAX = 4
 const FRAME_BYTES_MAX = 2_900
 const SEARCH_BYTES = 7_168
-/** Where frames are compared, as shares of what there is. */
+/** Positions at which frames are compared, as fractions of the file. */
 const SAMPLES = [0.2, 0.4, 0.6, 0.8] as const
 const FRAMES_IN_A_ROW = 3
 const COUNTED_AT = 8
@@ -36,7 +36,7 @@ export async function readMp3(window: Window): Promise<number | undefined> {
   return (window.bytes - at) / (frame.kilobits * 125)
 }
 
-/** There may be several tags, each of which says how long it is. */
+/** Skips tags, of which there may be several. */
 async function skipTags(window: Window): Promise<number> {
   let at = 0
   for (let tags = 0; tags < TAGS_MAX; tags += 1) {
@@ -47,7 +47,7 @@ async function skipTags(window: Window): Promise<number> {
   return at
 }
 
-/** The first place from there on where so many frames follow each other. */
+/** Returns the first position with enough consecutive frames. */
 async function findFrames(
   window: Window,
   from: number,
@@ -60,7 +60,7 @@ async function findFrames(
   return undefined
 }
 
-/** At the end of the file there may be fewer. */
+/** Accepts fewer frames at the end of the file. */
 function followsRow(piece: Buffer, from: number): boolean {
   let at = from
   for (let frames = 0; frames < FRAMES_IN_A_ROW; frames += 1) {
@@ -76,7 +76,7 @@ function readFrame(piece: Buffer, at: number): Mp3Frame | undefined {
   return isWhole ? readMp3Frame(piece.readUInt32BE(at)) : undefined
 }
 
-/** Encoders of varying rates, and many others, begin with a frame that counts all. */
+/** Reads the count of all frames, which many encoders put into the first frame. */
 function readCount(piece: Buffer, { countAt }: Mp3Frame): number | undefined {
   const name = piece.toString('latin1', countAt, countAt + 4)
   const isCounted = ((piece[countAt + 7] ?? 0) & 1) === 1

@@ -1,4 +1,4 @@
-/** Reads length, width and height of an MP4, M4A or MOV file from its index, wherever that is. */
+/** Reads length, width and height of an MP4, M4A or MOV file from its index, wherever it is. */
 import { type Box, findBox } from './mp4-boxes.ts'
 import { type Reader, readHead } from './reader.ts'
 import { sniffType } from './sniff-type.ts'
@@ -12,21 +12,21 @@ export interface VideoFacts {
 const MOVIE_HEADER_BYTES = 32
 const TRACK_HEADER_BYTES = 96
 const TRACKS_MAX = 200
-/** Times of 64 bits take so much more room, before the sizes of a track. */
+/** Additional bytes of 64-bit times, before the sizes of a track. */
 const LONGER_TIMES_BYTES = 12
 const UNKNOWN_LENGTH_32 = 0xffffffff
 const UNKNOWN_LENGTH_64 = 0xffffffffffffffffn
 const MP4_TYPES: ReadonlySet<string> = new Set(['video/mp4', 'video/quicktime', 'audio/mp4'])
 
-/** Returns seconds for a file of `bytes`; undefined where its index states none. */
+/** Returns seconds for a file of `bytes`, or undefined if its index states no length. */
 export function* readMp4Seconds(bytes: number): Reader<number | undefined> {
   const movie = yield* findBox('moov', 0, bytes)
   return movie && (yield* readMovieSeconds(movie))
 }
 
 /**
- * Returns what a file's first bytes tell. Vendors write the index first, so that a player can begin
- * at once; of a file that has it last, nothing is known.
+ * Reads a file's first bytes. Vendors write the index first, so that playback can start at once;
+ * for a file with the index at the end nothing is known.
  */
 export function readVideoFacts(head: Buffer): VideoFacts {
   if (!MP4_TYPES.has(sniffType(head))) return {}
@@ -51,12 +51,12 @@ function* readMovieSeconds(movie: Box): Reader<number | undefined> {
     : divide(content.readUInt32BE(16), UNKNOWN_LENGTH_32, content.readUInt32BE(12))
 }
 
-/** A file that comes in fragments states no length, or none. */
+/** Returns undefined for a fragmented file, which states no length. */
 function divide(length: number | bigint, unknown: number | bigint, scale: number) {
   return length === unknown || scale === 0 ? undefined : Number(length) / scale
 }
 
-/** A sound track has no size. */
+/** Returns the size of the first track that has one; audio tracks have none. */
 function* findTrackSize(movie: Box): Reader<VideoFacts | undefined> {
   let at = movie.start
   for (let tracks = 0; tracks < TRACKS_MAX; tracks += 1) {
@@ -74,7 +74,7 @@ function* readTrackSize({ start, end }: Box): Reader<VideoFacts | undefined> {
   const content = yield { at: start, count: Math.min(TRACK_HEADER_BYTES, end - start) }
   const at = 76 + (content[0] === 1 ? LONGER_TIMES_BYTES : 0)
   if (content.length < at + 8) return undefined
-  // Fixed-point numbers of which the first half counts whole pixels.
+  // Fixed-point numbers, whose upper half counts whole pixels.
   const width = content.readUInt16BE(at)
   const height = content.readUInt16BE(at + 4)
   return width > 0 && height > 0 ? { width, height } : undefined

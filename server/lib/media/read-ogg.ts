@@ -1,4 +1,4 @@
-/** The length of an Ogg file with Opus or Vorbis in it: where its last page says that it ends. */
+/** Reads the length of an Ogg file with Opus or Vorbis from the position of its last page. */
 import type { Window } from './open-window.ts'
 
 const HEAD_BYTES = 256
@@ -10,7 +10,7 @@ const OPUS_RATE = 48_000
 interface Stream {
   readonly rate: number
   readonly serial: number
-  /** Samples that a decoder throws away at the start. */
+  /** Samples that a decoder discards at the start. */
   readonly skip: number
 }
 
@@ -34,7 +34,7 @@ function readStream(head: Buffer): Stream | undefined {
   return rate > 0 ? { rate, serial, skip: 0 } : undefined
 }
 
-/** Pages are at most 64 KiB long, so that one begins within the last of so many pieces. */
+/** Pages have at most 64 KiB, so one begins within the last few pieces. */
 async function findLastPosition(window: Window, serial: number): Promise<number | undefined> {
   for (let tails = 1; tails <= TAILS_MAX; tails += 1) {
     const start = Math.max(0, window.bytes - tails * (TAIL_BYTES - PAGE_BYTES))
@@ -45,7 +45,7 @@ async function findLastPosition(window: Window, serial: number): Promise<number 
   return undefined
 }
 
-/** A page on which no packet ends says −1; what only looks like a page is of no stream. */
+/** Skips pages on which no packet ends (position −1) and matches of other streams. */
 function lastPositionIn(piece: Buffer, serial: number): number | undefined {
   let at = piece.lastIndexOf('OggS')
   while (at >= 0) {

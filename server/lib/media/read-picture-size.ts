@@ -1,4 +1,4 @@
-/** Width and height of a picture from its first bytes, as far as those tell. */
+/** Reads width and height of a picture from its first bytes. */
 import { sniffType } from './sniff-type.ts'
 
 export interface PictureSize {
@@ -6,7 +6,7 @@ export interface PictureSize {
   readonly height: number
 }
 
-/** The segments of a JPEG that begin a frame, which has the size. */
+/** JPEG segments that begin a frame, which states the size. */
 const FRAMES: ReadonlySet<number> = new Set([
   0xc0, 0xc1, 0xc2, 0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf,
 ])

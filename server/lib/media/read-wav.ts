@@ -1,4 +1,4 @@
-/** Reads the chunks of a WAV file: its format, where its samples are, and how long they last. */
+/** Reads the chunks of a WAV file: its format, and the position and length of its samples. */
 import type { Reader } from './reader.ts'
 import { sniffType } from './sniff-type.ts'
 import { FORMAT_BYTES_MAX, FORMAT_BYTES_MIN, readWavFormat, type WavFormat } from './wav-format.ts'
@@ -8,9 +8,9 @@ const CHUNK_HEAD_BYTES = 8
 /** Sizes left by a writer that could not seek back: 0, just under 2^31, 2^32 - 1. */
 const UNKNOWN_SIZE_LEAST = 0x7fff_f000
 
-/** The file is no WAV file, or a damaged one. */
+/** The file is not a WAV file, or is damaged. */
 export class WavFault extends Error {
-  /** The first bytes of a file that is no WAV file; undefined for a damaged WAV file. */
+  /** The first bytes of a file that is not a WAV file; undefined for a damaged WAV file. */
   readonly head: Buffer | undefined
 
   constructor(found: string, head?: Buffer) {
@@ -28,7 +28,7 @@ export interface FoundFormat {
 export interface FoundSamples {
   /** The offset of the first sample. */
   readonly start: number
-  /** Bytes of samples as the header states them; undefined where its writer did not know. */
+  /** Bytes of samples as stated in the header; undefined if the writer did not know. */
   readonly declared: number | undefined
 }
 
@@ -51,7 +51,7 @@ export function* findWavFormat(): Reader<FoundFormat> {
   }
 }
 
-/** Reads on from behind the format chunk to the samples. Throws WavFault. */
+/** Reads from the end of the format chunk to the samples. Throws WavFault. */
 export function* findWavSamples(from: number): Reader<FoundSamples> {
   for (let at = from; ; ) {
     const { id, start, size, next } = yield* readChunk(at)
@@ -63,7 +63,7 @@ export function* findWavSamples(from: number): Reader<FoundSamples> {
   }
 }
 
-/** Returns seconds for a file of `bytes`; undefined where nothing is certain. */
+/** Returns seconds for a file of `bytes`, or undefined if no length is certain. */
 export function* readWavSeconds(bytes: number): Reader<number | undefined> {
   try {
     const { format, next } = yield* findWavFormat()

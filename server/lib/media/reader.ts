@@ -1,6 +1,6 @@
 /**
- * Readers of headers name the bytes that they need and are handed them, so that one reader serves
- * a stored file, the beginning of a file, and a file that is still arriving.
+ * Readers of headers yield the ranges that they need, so that one reader serves a stored file, the
+ * beginning of a file, and a file that is still arriving.
  */
 import type { Window } from './open-window.ts'
 
@@ -10,7 +10,7 @@ export interface Range {
   readonly count: number
 }
 
-/** Ranges come in ascending order. Where the file ends within one, fewer bytes are handed over. */
+/** Ranges ascend. If the file ends within one, fewer bytes are passed. */
 export type Reader<Found> = Generator<Range, Found, Buffer>
 
 /** Runs a reader over a stored file. Rejects with WindowExhausted and what the reader throws. */
@@ -20,7 +20,7 @@ export async function readWindow<Found>(window: Window, reader: Reader<Found>): 
   return step.value
 }
 
-/** Runs a reader over a file's first bytes as if there were no others. */
+/** Runs a reader over a file's first bytes as if they were the whole file. */
 export function readHead<Found>(head: Buffer, reader: Reader<Found>): Found {
   let step = reader.next()
   while (!step.done) {
@@ -37,13 +37,13 @@ export interface StreamReader<Found> {
   end(): Found
 }
 
-/** Runs a reader over a file that arrives in pieces; keeps no more than one range of it. */
+/** Runs a reader over a file that arrives in chunks; keeps at most one range in memory. */
 export function createStreamReader<Found>(reader: Reader<Found>): StreamReader<Found> {
   let step = reader.next()
   let position = 0
   let kept: Buffer = Buffer.alloc(0)
 
-  /** Returns what is left of the chunk behind the range that the reader waits for. */
+  /** Returns the rest of the chunk after the range that the reader waits for. */
   function take(chunk: Uint8Array, { at, count }: Range): Uint8Array {
     const skipped = Math.min(Math.max(at - position, 0), chunk.length)
     const part = chunk.subarray(skipped, skipped + count - kept.length)

@@ -1,10 +1,10 @@
-/** What a file is, by its first bytes: the type that a caller claims is not believed. */
+/** Detects a file's type by its first bytes: the type claimed by a caller is not trusted. */
 
 interface Signature {
   readonly type: string
   readonly at: number
   readonly bytes: string
-  /** A second mark, for containers that hold several types. */
+  /** A second signature, for containers of several types. */
   readonly and?: { readonly at: number; readonly bytes: string }
 }
 
@@ -27,9 +27,9 @@ const SIGNATURES: readonly Signature[] = [
   { type: 'application/pdf', at: 0, bytes: '%PDF-' },
 ]
 
-/** Anything not recognised is bytes: nothing that a browser would run. */
+/** Unrecognised content, which browsers do not execute. */
 const UNKNOWN = 'application/octet-stream'
-/** So many first bytes are enough. */
+/** First bytes needed for detection. */
 export const SNIFFED_BYTES = 12
 
 /** Returns a media type for a file's first bytes. */
@@ -41,9 +41,9 @@ export function sniffType(head: Buffer): string {
   return found?.type ?? sniffFrame(head) ?? UNKNOWN
 }
 
-/** MPEG audio has no mark but the eleven ones that begin each frame. */
+/** MPEG audio has no signature except the eleven bits that begin each frame. */
 function sniffFrame([first = 0, second = 0]: Buffer): string | undefined {
-  // The mark of a text in UTF-16 looks like a first layer with checksums, which nobody writes.
+  // A UTF-16 byte order mark looks like layer I with checksums, which is not in use.
   if (first !== 0xff || (second & 0xe0) !== 0xe0 || second === 0xfe) return undefined
   const isLayered = (second & 0b110) !== 0
   if (isLayered) return (second & 0b11000) === 0b01000 ? undefined : 'audio/mpeg'

@@ -1,27 +1,27 @@
 /** Reads the format chunk of a WAV file. */
 
 export interface WavFormat {
-  /** The codec's tag, in the extensible form the inner one. */
+  /** The codec's tag; in the extensible form the inner one. */
   readonly tag: number
   readonly isPcm: boolean
   readonly channels: number
-  /** Samples in a second. */
+  /** Samples per second. */
   readonly rate: number
-  /** Bits of a sample, in the extensible form the valid ones. */
+  /** Bits per sample; in the extensible form the valid ones. */
   readonly bits: number
   /**
-   * The slower of the two rates that the header states, since players believe one or the other.
-   * Undefined for compressed sound, which keeps to no rate, and where one of the two is 0.
+   * The slower of the two rates in the header, since players use either. Undefined for compressed
+   * audio, which has no fixed rate, and if one of the two is 0.
    */
   readonly bytesPerSecond: number | undefined
 }
 
 const PCM = 1
-/** Numbers, whole or with a point, and the two laws: so many bits in each sample. */
+/** Codecs with a fixed number of bits per sample: integer, float, A-law and µ-law. */
 const PLAIN: ReadonlySet<number> = new Set([PCM, 3, 6, 7])
 const EXTENSIBLE = 0xfffe
 export const FORMAT_BYTES_MIN = 16
-/** Bytes of the extensible form; what a longer one adds is not needed. */
+/** Bytes of the extensible form; further ones are not needed. */
 export const FORMAT_BYTES_MAX = 40
 
 const CODECS: ReadonlyMap<number, string> = new Map([
@@ -35,7 +35,7 @@ const CODECS: ReadonlyMap<number, string> = new Map([
   [0x55, 'MP3'],
 ])
 
-/** Reads at least 16 bytes. */
+/** `chunk` must have at least 16 bytes. */
 export function readWavFormat(chunk: Buffer): WavFormat {
   const outer = chunk.readUInt16LE(0)
   const isExtensible = outer === EXTENSIBLE && chunk.length >= FORMAT_BYTES_MAX
