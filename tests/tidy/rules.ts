@@ -58,7 +58,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
  * `door` stands for all other files there.
  */
 export const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  'server/lib': ['door', 'queues', 'secrets', 'text'],
+  'server/lib': ['door', 'queues', 'secrets', 'text', 'media'],
   'server/database': ['door', 'connection', 'migrations', 'backup', 'embedded', 'open.ts'],
   'server/dialects':
     `door usage chat messages chat-over-messages messages-over-chat responses responses-over-chat
@@ -68,7 +68,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/catalog': ['door', 'price', 'load', 'apply', 'compare-costs.ts'],
   'server/sign-in': `door audit-log rates parts.ts factors sessions passwords passkeys tokens people
     sign-in.ts`.split(/\s+/),
-  'server/assets': 'door media storage library copies uploads measure-own.ts assets.ts'.split(' '),
+  'server/assets': 'door storage library copies uploads measure-own.ts assets.ts'.split(' '),
   'server/pipeline':
     `door load price metering.ts services.ts refusal.ts request hold answer send settle.ts
     ask-stored.ts meter.ts`.split(/\s+/),
