@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** Files in one process: more save no time, and fewer are lost with a process that crashes. */
 const SHARED_FILES_MAX = 8
 const UNIT_FILES_MAX = 35
-/** Begin first, each in its own process: the end of the run would otherwise wait for one of them. */
+/** Begin first, each in its own process: otherwise the end of the run waits for one of them. */
 const LONGEST = [
   'tests/ledger/random-workload.test.ts',
   'tests/admin/matrix-tokens.test.ts',

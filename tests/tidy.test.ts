@@ -19,6 +19,7 @@ import { checkClients, checkImports, checkPackages } from './tidy/check-imports.
 import { checkManifest, countProductionPackages } from './tidy/check-manifest.ts'
 import { checkMigrations } from './tidy/check-migrations.ts'
 import { checkUniqueNames } from './tidy/check-names.ts'
+import { checkOpenings } from './tidy/check-prose.ts'
 import {
   checkFolders,
   checkOrdersKnown,

@@ -1,5 +1,5 @@
 /**
- * The drill of docs/guides/backup-and-restore.md#how-we-know: a busy database of three gateways, of
+ * The drill of docs/guides/backup-and-restore.md#proof: a busy database of three gateways, of
  * which one is killed in each round, is backed up again and again, and each backup is restored
  * elsewhere and checked.
  */

@@ -41,7 +41,7 @@ class Reader implements LargeObjectReader {
   private expects: 'key' | 'colon' | 'value' | 'end' = 'key'
   private isInString = false
   private isEscaped = false
-  /** Where what is taken begins in this chunk; -1 while nothing is. */
+  /** Offset of the part of this chunk that is kept; -1 while nothing is. */
   private from = -1
   private pieces: Buffer[] = []
   private takenBytes = 0
@@ -104,7 +104,7 @@ class Reader implements LargeObjectReader {
     return undefined
   }
 
-  /** Whether these bytes stand in an object whose members are read, and in no value of it. */
+  /** True between the members of an object that is read. */
   private isDirect(): boolean {
     return this.depth === this.open.length
   }

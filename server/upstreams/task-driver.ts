@@ -19,7 +19,7 @@ export interface TaskOrder<Settings> {
   readonly upstreamModel: string
   /** The caller's request, validated, with the endpoint's defaults filled in. */
   readonly parameters: JsonObject
-  /** Which of `parameters` the caller really sent: defaults need not reach every vendor. */
+  /** The names in `parameters` that the caller sent: defaults need not reach every vendor. */
   readonly sentFields: ReadonlySet<string>
   /** The model's `details` of the catalog, where an operator can correct a driver's data. */
   readonly details: JsonObject
@@ -36,15 +36,15 @@ export interface PreparedTask {
 export interface TaskAttempt {
   /** The gateway's id, unique per submission; also as a UUID by `uuidOf`. */
   readonly id: string
-  /** Where the vendor may report on this submission: a secret address of ours, and of no other. */
+  /** The secret URL for vendor callbacks about this submission; it belongs to no other. */
   readonly vendorCallbackUrl?: string | undefined
 }
 
 /** Callbacks of a vendor that notifies a URL given in the submission. */
 export interface TaskCallbacks<Settings> {
-  /** Whether this channel wants such reports. */
+  /** True when the channel’s settings ask for vendor callbacks. */
   isEnabled(settings: Settings): boolean
-  /** What a report says of the task. Pure, of whatever anybody may have sent. Never throws. */
+  /** Reads a callback’s body, which anybody may have sent. Pure; never throws. */
   read(body: JsonObject): VendorCallback
 }
 

@@ -99,7 +99,7 @@ class ImagesTap implements Relay {
     return frame
   }
 
-  /** What is small in it is read as it passes; what is large is its image. */
+  /** Reads the small members of a large event as it passes; its large one is the image. */
   private onOverflow(piece: Buffer, isLast: boolean): void {
     this.large ??= createLargeObjectReader(OWN_MEMBERS)
     const data = this.large.push(piece)

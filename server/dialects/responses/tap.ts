@@ -116,7 +116,7 @@ class ResponsesTap implements Relay {
     return ERRORS.has(readEventType(frame)) ? hideInFrame(frame) : frame
   }
 
-  /** What comes behind the last event may state what the answer cost: the last statement counts. */
+  /** Reads usage that follows the last event: the last statement counts. */
   private readLate(data: JsonObject | undefined): void {
     const said = data?.response ?? data
     if (isObject(said)) this.usage.read(said)

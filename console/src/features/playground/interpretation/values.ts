@@ -1,5 +1,5 @@
 /** The fields of the form, and what depends on them alone. */
-import type { OrderFile } from '../frame/call/order.ts'
+import type { OrderFile } from '../frame/order.ts'
 
 export interface InterpretationValues {
   readonly file: OrderFile | undefined
