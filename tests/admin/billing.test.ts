@@ -93,7 +93,7 @@ describe('codes', () => {
     const answers = await Promise.all(tries)
     assert.equal(answers.filter(({ status }) => status === 200).length, 1)
     const refused = answers.filter(({ status }) => status !== 200)
-    assert.ok(refused.every(({ status, text }) => status === 400 && /used already/.test(text)))
+    assert.ok(refused.every(({ status, text }) => status === 400 && /already been used/.test(text)))
     const gained = (await stage.balance(home.accountId)).available - before.available
     assert.equal(gained + (await stage.balance(rival.accountId)).available, nanos('5'))
   })
@@ -119,7 +119,7 @@ describe('codes', () => {
   test('voided, expired, foreign money and unknown are refused', async () => {
     const [voided] = await makeCodes(1)
     await voidRedeemCode(stage.sql, voided?.id ?? '')
-    await assert.rejects(voidRedeemCode(stage.sql, voided?.id ?? ''), /no open code/)
+    await assert.rejects(voidRedeemCode(stage.sql, voided?.id ?? ''), /cannot be voided/)
     const [old] = await makeCodes(1)
     await stage.sql`update redeem_code set expires_at = now() where id = ${old?.id ?? ''}`
     const [foreign] = await makeCodes(1, { currency: 'USD' })
@@ -127,7 +127,7 @@ describe('codes', () => {
       [voided?.code, /no longer valid/],
       [old?.code, /has expired/],
       [foreign?.code, /accounts in USD/],
-      ['00000-00000-00000-00000', /no such code/],
+      ['00000-00000-00000-00000', /unknown code/],
     ] as const
     for (const [code, expected] of cases) {
       const answer = await stage.ask(REDEEM, { as: 'home-owner', params: at(), body: { code } })

@@ -65,7 +65,7 @@ const cases: [string, object | string, RegExp][] = [
   [
     'a route twice',
     withModel({ routes: [{ channel: 'm' }, { channel: 'm' }] }),
-    /routes\[1\]: the/,
+    /routes\[1\]: another route/,
   ],
   ['a weight of zero', withModel({ routes: [{ channel: 'm', weight: 0 }] }), /routes\[0\]\.weight/],
   ['a limit of zero', withModel({ limits: { max_output_tokens: 0 } }), /max_output_tokens: /],

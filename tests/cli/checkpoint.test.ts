@@ -11,7 +11,7 @@ async function prepare(t: TestContext) {
   const { run, json, folder, file } = line
   const path = (name: string) => join(folder, name)
   const nothing = await run('checkpoint')
-  assert.match(nothing.err, /nothing was booked yet/)
+  assert.match(nothing.err, /no entries yet/)
   assert.equal(nothing.code, 1)
   const { id } = await json('account', 'create', '--name', 'Ann', '--balance', '5')
   const credit = ['credit', '--account', id, '--amount', '2', '--reason', 'test']
