@@ -5,7 +5,7 @@ import { openCommandLine } from './support.ts'
 
 test('users: create, list, disable, enable, reset, invite; all of it is in the audit log', async (t) => {
   const { run, json, sql } = await openCommandLine(t)
-  assert.match((await run('user', 'list')).out, /^Nobody can sign in yet/)
+  assert.match((await run('user', 'list')).out, /^There are no users yet/)
   const account = await json('account', 'create', '--name', 'Acme')
   const who = ['--email', 'kim@example.com', '--name', 'Kim']
   const created = await json('user', 'create', ...who, '--operator', '--account', account.id)

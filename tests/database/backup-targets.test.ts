@@ -31,7 +31,7 @@ test('a backup into a folder that cannot be made says so', async (t) => {
   for (const target of [file, join(file, 'copy')]) {
     await assert.rejects(backup({ place, kind: 'embedded', target }), {
       name: 'DatabaseProblem',
-      message: /cannot be made \((ENOTDIR|EEXIST)\): name another folder/,
+      message: /cannot be created \((ENOTDIR|EEXIST)\): name another folder/,
     })
   }
 })
