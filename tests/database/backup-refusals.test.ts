@@ -27,8 +27,16 @@ async function makeBackup(t: TestContext) {
 }
 
 const DAMAGES: readonly (readonly [name: string, harm: (from: string) => void, says: RegExp])[] = [
-  ['a changed byte', (from) => changeByte(join(from, 'entry.copy')), /entry\.copy does not match its checksum/],
-  ['a file cut short', (from) => cutShort(join(from, 'balance.copy')), /balance\.copy does not match/],
+  [
+    'a changed byte',
+    (from) => changeByte(join(from, 'entry.copy')),
+    /entry\.copy does not match its checksum/,
+  ],
+  [
+    'a file cut short',
+    (from) => cutShort(join(from, 'balance.copy')),
+    /balance\.copy does not match/,
+  ],
   ['a missing file', (from) => rmSync(join(from, 'account.copy')), /account\.copy is missing/],
   ['no manifest', (from) => rmSync(join(from, 'manifest.json')), /is not a backup/],
   ['a manifest cut short', (from) => cutShort(join(from, 'manifest.json')), /is damaged/],
