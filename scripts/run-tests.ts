@@ -12,9 +12,11 @@ import { type Share, shareProcesses } from './tests/share-processes.ts'
 import { findTests, sortTests } from './tests/sort-tests.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Files in one process: more save no time, and fewer are lost with a process that crashes. */
-const SHARED_FILES_MAX = 8
+/** Files with a gateway in one process: one, because some of them disturb each other. */
+const SHARED_FILES_MAX = 1
 const UNIT_FILES_MAX = 35
+/** A process that takes longer hangs: it is ended, and has failed. */
+const FILE_MS_MAX = 300_000
 /** Begin first, each in its own process: otherwise the end of the run waits for one of them. */
 const LONGEST = [
   'tests/ledger/random-workload.test.ts',
@@ -94,6 +96,7 @@ async function runShares(shares: readonly Share[], concurrency: number): Promise
     files: shares.map(({ path }) => path),
     concurrency: chosen.concurrency ?? concurrency,
     execArgv: NODE_FLAGS,
+    timeout: FILE_MS_MAX,
     signal: stopping.signal,
     testNamePatterns: chosen.names.map((name) => new RegExp(name)),
   })
