@@ -34,7 +34,7 @@ describe('prices', { skip: noBrowser }, () => {
     await drawer.getByLabel('Effective from').fill('2199-01-01T00:00')
     await drawer.getByLabel('Amount').first().fill('0.01')
     await drawer.getByRole('button', { name: 'Plan a price change' }).click()
-    await proveUntil(page, 'Sold below cost: input tokens')
+    await proveUntil(page, 'Sold below upstream cost: input tokens')
     await expectAccessible(page)
     await drawer.getByRole('button', { name: 'Withdraw' }).click()
     const ask = page.getByRole('dialog', { name: /^Withdraw/ })
@@ -56,7 +56,7 @@ describe('prices', { skip: noBrowser }, () => {
     await drawer.getByText('Upstream costs of').waitFor()
     await drawer.getByLabel('Amount').first().fill('0.05')
     await drawer.getByRole('button', { name: 'Save' }).click()
-    await proveUntil(page, 'Sold below cost: input tokens')
+    await proveUntil(page, 'Sold below upstream cost: input tokens')
     const [row] = await stage.sql`select routes from model where id = 'sim-chat'`
     assert.equal(row?.routes[0].costs.length, 3)
     await page.context().close()
