@@ -55,7 +55,7 @@ describe('recordings in the playground', { skip: noBrowser }, () => {
   test('what is no sound is told before anything is sent', async () => {
     const { page } = await stage.signedIn('/playground?kind=interpretation')
     await give(page, 'notes.wav', Buffer.from('these are words, not sound'))
-    await page.getByText(/^The browser cannot read this file as sound/).waitFor()
+    await page.getByText(/^The browser cannot decode this file as audio/).waitFor()
     assert.ok(await page.getByRole('button', { name: 'Send' }).isDisabled())
     await page.context().close()
   })
