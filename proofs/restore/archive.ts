@@ -1,6 +1,6 @@
 /**
- * Recovery to a point in time (docs/guides/backup-and-restore.md), with PostgreSQL's server and `cp`
- * alone: a base backup and an archive of the write-ahead log.
+ * Recovery to a point in time (docs/guides/backup-and-restore.md), with PostgreSQL's server and
+ * `cp` alone: a base backup and an archive of the write-ahead log.
  */
 import { spawnSync } from 'node:child_process'
 import {
