@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { MUTATIONS } from '../proofs/prices/mutations/mutation-list.ts'
 import { checkCitations, checkForeign, readPassages } from './tidy/check-citations.ts'
 import {
   checkForbiddenText,
@@ -118,10 +119,7 @@ describe('sizes', () => {
   })
 })
 
-/** Until the wiring stands nothing can be called dead. */
-const notWired = !paths.includes('server/main.ts') && 'server/main.ts is not there yet'
-
-describe('nothing dead', { skip: notWired }, () => {
+describe('nothing dead', () => {
   test('files', () => {
     const manifest = readText('package.json')
     expectNone(findDeadFiles(sources, manifest), 'Reached from no entry point:')
@@ -129,6 +127,14 @@ describe('nothing dead', { skip: notWired }, () => {
   test('exports', () => {
     expectNone(findDeadExports(sources), 'Remove it, or do not export it:')
   })
+})
+
+test('each mutation of the price proof still has a place in the code', () => {
+  const lost = MUTATIONS.filter(({ file, find }) => readText(file).split(find).length !== 2)
+  expectNone(
+    lost.map(({ file, rule }) => `${file} does not have once what breaks "${rule}"`),
+    'Follow the code in proofs/prices/mutations/mutation-list.ts:',
+  )
 })
 
 describe('documentation', () => {
@@ -147,7 +153,7 @@ describe('documentation', () => {
   test('decisions are dated and have a status', () => {
     expectNone(checkDecisions(pages), 'docs/decisions/<date>-<subject>.md:')
   })
-  test('every endpoint is tested by name', { skip: notWired }, () => {
+  test('every endpoint is tested by name', () => {
     expectNone(checkEndpointTests(sources, paths), 'An endpoint without its test file:')
   })
 })

@@ -104,7 +104,7 @@ describe('a database restored under a gateway', () => {
     )
     assert.equal(ready.status, 503)
     assert.match(ready.text, /check it, then restart the gateway/)
-    assert.match(gateway.log(), /went back to an earlier state.*No paid work is taken/)
+    assert.match(gateway.log(), /returned to an earlier state.*No paid work is accepted/)
     for (const stream of [false, true]) {
       const refused = await ask('more', stream)
       assert.deepEqual([refused.status, refused.headers.has('retry-after')], [503, true])

@@ -43,15 +43,17 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Stated usage below the ceiling is charged as stated',
     mistake: 'charges the hold above ten holds',
     file: CHARGE,
-    find: '  // What nobody can price is worth at least what the caller agreed to.\n',
-    replace: '  if (priced.totalNanos > holdNanos * 10n) return chargeHold(input, basis)\n',
+    find: '  const review = isClamped || isUnknown || isUnpriced\n',
+    replace:
+      '  if (priced.totalNanos > holdNanos * 10n) return chargeHold(input, basis)\n' +
+      '  const review = isClamped || isUnknown || isUnpriced\n',
   },
   {
     rule: 'Usage beyond the ceiling is cut down and reviewed',
     mistake: 'believes every figure',
     file: CHARGE,
-    find: 'const main = clampToCeiling(onlyStated({ ...usage, ...cost }), held.ceiling)',
-    replace: 'const main = { quantities: onlyStated({ ...usage, ...cost }), isClamped: false }',
+    find: 'const main = clampToCeiling(stated, held.ceiling)',
+    replace: 'const main = { quantities: stated, isClamped: false }',
   },
   {
     rule: 'An estimate never takes more than the hold',
@@ -87,8 +89,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'A price that names no tier is the price of the standard one only',
     mistake: 'sells every tier at the base price',
     file: 'server/catalog/price/strict-facts.ts',
-    find: "if (name === 'model') return true",
-    replace: "if (name !== 'model') return false\n    if (name === 'model') return true",
+    find: "if (name === 'model' || named.has(name) || !isChannels) toName",
+    replace: "if (name === 'model') toName",
   },
   {
     rule: 'A call is billed as it was served',
@@ -108,15 +110,15 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Passes of other models are billed',
     mistake: 'forgets them',
     file: CHARGE,
-    find: 'const { usage = {}, passes = [], statedCost } = report',
-    replace: 'const { usage = {}, statedCost } = report\n  const passes: readonly ModelPass[] = []',
+    find: 'if (passes.length === 0) return { ...main, passes: NO_PASSES }',
+    replace: 'if (passes.length >= 0) return { ...main, passes: NO_PASSES }',
   },
   {
     rule: 'A cost that the vendor states is the charge where it is sold so',
     mistake: 'bills tokens',
     file: CHARGE,
-    find: 'const cost = isKnown ?',
-    replace: 'const cost = isKnown && model.prices.length === 0 ?',
+    find: 'const cost = soldCost(model, report.statedCost)',
+    replace: 'const cost = soldCost({ ...model, prices: [] }, report.statedCost)',
   },
   {
     rule: 'Each line is rounded up once',
