@@ -44,8 +44,9 @@ export function startSender(options: SenderOptions): Sender {
       const claimed = await claimDueDeliveries(sql, { limits, free, delaysMs, now: now() })
       for (const one of claimed) start(deliverOne(one, context), { delivery_id: one.id })
     },
-    async readNextMs() {
-      const dueMs = await readNextDeliveryMs(sql, now())
+    async readNextMs(running) {
+      // With no free slot, what is due stays due: the end of a delivery wakes.
+      const dueMs = running < limits.slots ? await readNextDeliveryMs(sql, now()) : null
       return dueMs === null ? null : dueMs / (clock?.pace ?? 1)
     },
   })

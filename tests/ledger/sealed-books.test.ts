@@ -154,7 +154,7 @@ describe('sealed books', () => {
       sql: [
         "insert into entry overriding system value select 0, 'x', step, account_id, currency, source, destination, amount, at from entry where id = 4",
       ],
-      tells: /entry 0 lies in no block/,
+      tells: /entry 0 is in no block/,
     },
     {
       name: 'a removed block',

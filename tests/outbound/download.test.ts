@@ -72,7 +72,7 @@ test('silence, a stop and a broken body are failures of the stream; the head has
     await download.close()
   }
   const late = await guard.download(get(`${url}/never`, { headMs: 100 }))
-  assert.deepEqual(late, { outcome: 'timeout', message: 'no answer within 0.1 seconds' })
+  assert.deepEqual(late, { outcome: 'timeout', message: 'no response within 0.1 seconds' })
   const stopping = new AbortController()
   const { signal } = stopping
   const cut = answered(await guard.download(get(`${url}/silent`, { signal, idleMs: 60_000 })))

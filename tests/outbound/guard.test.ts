@@ -102,7 +102,7 @@ test('no head in time, refused, reset: each says so', async (t) => {
   const slow = await guard.request(post(`http://127.0.0.1:${silent}/`, { budgetMs: 100 }))
   assert.deepEqual(
     [slow.outcome, 'message' in slow && slow.message],
-    ['timeout', 'no answer within 0.1 seconds'],
+    ['timeout', 'no response within 0.1 seconds'],
   )
   const reset = await guard.request(post(`http://127.0.0.1:${resetting}/`))
   assert.equal('message' in reset && reset.message, 'the connection was reset')

@@ -219,12 +219,12 @@ export function findRoutes(
 }
 
 /** Snapshots never change, so that the routes of a model are joined to their channels once. */
-const targets = new WeakMap<CatalogSnapshot, Map<Model, readonly UsableRoute[]>>()
+const targets = new WeakMap<CatalogSnapshot, WeakMap<Model, readonly UsableRoute[]>>()
 
 function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRoute[] {
   let known = targets.get(snapshot)
   if (!known) {
-    known = new Map()
+    known = new WeakMap()
     targets.set(snapshot, known)
   }
   let routes = known.get(model)
