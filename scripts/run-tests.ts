@@ -12,8 +12,9 @@ import { type Share, shareProcesses } from './tests/share-processes.ts'
 import { findTests, sortTests } from './tests/sort-tests.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** Files with a gateway in one process: one, because some of them disturb each other. */
-const SHARED_FILES_MAX = 1
+/** Files of these folders start gateways and nothing besides: a few of them share a process. */
+const SHARING = /^tests\/(?:endpoints|upstreams|admin)\//
+const SHARED_FILES_MAX = 6
 const UNIT_FILES_MAX = 35
 /** A process that takes longer hangs: it is ended, and has failed. */
 const FILE_MS_MAX = 300_000
@@ -54,9 +55,11 @@ async function runAll(): Promise<number> {
     if (chosen.isUnit) return await runShares(unit, CONCURRENCY.usual)
     const longest = sorted.inProcess.filter((file) => LONGEST.includes(file))
     const others = sorted.inProcess.filter((file) => !LONGEST.includes(file))
-    const gateways = shareProcesses(scratch, 'gateway', others, SHARED_FILES_MAX)
+    const sharing = others.filter((file) => SHARING.test(file))
+    const gateways = shareProcesses(scratch, 'gateway', sharing, SHARED_FILES_MAX)
+    const waiting = [...sorted.processes, ...others.filter((file) => !SHARING.test(file))]
     // The one kind waits for leases and processes, the other keeps the cores busy meanwhile.
-    const mixed = interleave(sorted.processes.map(alone), [...gateways, ...unit])
+    const mixed = interleave(waiting.map(alone), [...gateways, ...unit])
     const code = await runShares([...longest.map(alone), ...mixed], CONCURRENCY.usual)
     return Math.max(code, await runShares(sorted.browser.map(alone), CONCURRENCY.browser))
   } finally {

@@ -21,7 +21,7 @@ describe('access tokens', { skip: noBrowser }, () => {
 
   test('one is made after a proof, shown once, works, and is revoked', async () => {
     const { page, complaints } = await stage.signedIn('/settings')
-    await page.getByText('Make one to read usage').waitFor()
+    await page.getByText('Create one to read usage').waitFor()
     await stage.sql`update console_session set stepped_up_until = null`
     await page.getByRole('button', { name: 'Create a token' }).click()
     const dialog = page.getByRole('dialog', { name: 'Create a token' })
