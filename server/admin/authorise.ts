@@ -1,13 +1,13 @@
-/** Who may do what: the one place that compares a session with a route's role. */
+/** Authorisation: the only place that compares a session with a route's role. */
 import { GatewayError } from '../lib/errors.ts'
 import type { Session, TokenUse } from '../sign-in/sessions/session.ts'
 import type { RouteDeclaration } from './route.ts'
 
 /**
  * Throws 401 without a session, 404 for an account that the user does not belong to (as for one
- * that does not exist), 403 for one whose role is too small, `second_factor_required` for an
- * operator who has none, and `step_up_required` when the session has to prove itself again first.
- * An access token cannot prove anything again: what it may, `authoriseToken` has said.
+ * that does not exist), 403 for an insufficient role, `second_factor_required` for an operator
+ * without a second factor, and `step_up_required` if the session must be proved again first. Access
+ * tokens cannot step up: `authoriseToken` decides what they may do.
  */
 export function authorise(
   { role, stepUp }: Pick<RouteDeclaration, 'role' | 'stepUp'>,
@@ -28,8 +28,9 @@ export function authorise(
 }
 
 /**
- * Throws 403 where the route is not for this access token, whoever its person is: for people
- * alone, not for tokens that only read, or only for those that may do what is sensitive.
+ * Throws 403 if the route does not accept this access token, whoever its person is: because it is
+ * for people only, changes something and the token is read-only, or is sensitive and the token is
+ * not for sensitive routes.
  */
 export function authoriseToken(
   { signInOnly, stepUp }: Pick<RouteDeclaration, 'signInOnly' | 'stepUp'>,

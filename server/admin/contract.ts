@@ -1,4 +1,4 @@
-/** The admin API's table of contents: one contract an area. */
+/** The admin API's table of contents: one contract per area. */
 
 import { balanceContract } from './account/balance/contract.ts'
 import { billingContract } from './account/billing/contract.ts'
@@ -56,12 +56,12 @@ export const ADMIN_CONTRACT = {
 export type AdminApi = typeof ADMIN_CONTRACT
 export type AdminKey = keyof AdminApi
 
-/** What the console sends to a route: `undefined` members may be left out. */
+/** The input of a route as the console sends it; `undefined` members may be omitted. */
 export interface AdminRequest<Key extends AdminKey> {
   readonly params: Params<Key>
   readonly query: QueryOf<AdminApi[Key]>
   readonly body: BodyOf<AdminApi[Key]>
 }
 
-/** What it gets. */
+/** The answer of a route as the console receives it. */
 export type AdminAnswer<Key extends AdminKey> = AnswerOf<AdminApi[Key]>

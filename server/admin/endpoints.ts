@@ -1,7 +1,7 @@
 /**
- * Makes endpoints of the admin contract: CSRF check, session, role, step-up, input, handler,
- * audit log, answer. A request that may change something leaves a row in the audit log,
- * whatever came of it.
+ * Turns the admin contract into endpoints: CSRF check, session, role, step-up, input, handler,
+ * audit log, answer. Every request that may change something is recorded in the audit log, whatever
+ * its outcome.
  */
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
 import type { Context } from '../http/context.ts'
@@ -18,10 +18,10 @@ import type { Contract, RouteDeclaration } from './route.ts'
 import type { AdminServices } from './services.ts'
 
 const BASE = '/admin/v1'
-/** What a browser may keep of an answer that depends on who is signed in. */
+/** Answers depend on who is signed in, so browsers must not keep them. */
 const PRIVATE = { 'cache-control': 'no-store' }
 
-/** The endpoints of the admin API, ready for the router and the reference. */
+/** Returns the endpoints of the admin API for the router and the reference. */
 export function createAdminEndpoints(services: AdminServices): PlainEndpoint[] {
   const contract: Contract = ADMIN_CONTRACT
   const handlers = ADMIN_HANDLERS as unknown as Readonly<Record<string, AnyHandler>>
@@ -46,7 +46,7 @@ function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoin
   return {
     tag,
     summary,
-    description: [description, access, tellTokens(declared)].filter((part) => part).join(' '),
+    description: [description, access, describeTokenAccess(declared)].filter((part) => part).join(' '),
     credential: role === 'public' ? 'none' : signInOnly ? 'session' : 'session or token',
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),
@@ -55,7 +55,7 @@ function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoin
   }
 }
 
-function tellTokens({ role, signInOnly, stepUp }: RouteDeclaration): string {
+function describeTokenAccess({ role, signInOnly, stepUp }: RouteDeclaration): string {
   if (role === 'public') return ''
   if (signInOnly) return 'Not with an access token.'
   return stepUp ? 'An access token must be one for sensitive acts.' : ''
@@ -102,7 +102,7 @@ async function serveRoute(serving: Serving): Promise<void> {
     if (isAudited) await writeRow(serving, session, { ...details, outcome: 'done' })
     reply(context, declared, answer)
   } catch (error) {
-    // Refusals are worth a row as well: who tried what.
+    // Refusals are recorded as well: they show attempts.
     const outcome = error instanceof GatewayError ? error.row : 'failed'
     if (isAudited && session) {
       await writeRow(serving, session, { ...details, outcome }).catch(() => undefined)
@@ -126,7 +126,7 @@ async function answerRoute(
   return handler({ context, session, params, note, ...input }, services)
 }
 
-/** Sign-in routes write richer rows of their own: a public route's request has no actor yet. */
+/** Public routes have no actor here; signing in writes its own, richer rows. */
 async function writeRow(
   { context, key, declared, services }: Serving,
   session: Session | undefined,

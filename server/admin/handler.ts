@@ -1,4 +1,4 @@
-/** What stands behind a route of the contract. */
+/** The type of the handler behind a route of the contract. */
 import type { Context } from '../http/context.ts'
 import type { Session } from '../sign-in/sessions/session.ts'
 import type { AnswerOf, Contract, Params, ReadBody, ReadQuery } from './route.ts'
@@ -6,12 +6,12 @@ import type { AdminServices } from './services.ts'
 
 export interface AdminInput<Key extends string, Declared> {
   readonly context: Context
-  /** Always there, but on public routes. */
+  /** Undefined only on public routes. */
   readonly session: Declared extends { role: 'public' } ? Session | undefined : Session
   readonly params: Params<Key>
   readonly query: ReadQuery<Declared>
   readonly body: ReadBody<Declared>
-  /** Adds facts to this request's row in the audit log: never a secret. */
+  /** Adds facts to the request's row in the audit log: never a secret. */
   note(details: Readonly<Record<string, unknown>>): void
 }
 
@@ -20,12 +20,12 @@ export type Handler<Key extends string, Declared> = (
   services: AdminServices,
 ) => Promise<AnswerOf<Declared>>
 
-/** One handler for each route of a contract: a missing one does not compile. */
+/** One handler for each route of a contract; a missing one does not compile. */
 export type HandlersOf<Area extends Contract> = {
   readonly [Key in keyof Area & string]: Handler<Key, Area[Key]>
 }
 
-/** A handler as the router calls it, when its types have done their work. */
+/** A handler as the router calls it, without its specific types. */
 export type AnyHandler = (
   input: {
     readonly context: Context

@@ -1,8 +1,8 @@
-/** What operators' functions throw, as an answer of the admin API. */
+/** Converts errors of operator functions to answers of the admin API. */
 import { GatewayError } from '../lib/errors.ts'
 import { OperatorError } from '../lib/operator-error.ts'
 
-/** An OperatorError says in whole sentences what cannot be done: that is a 400, word for word. */
+/** An OperatorError becomes a 400 with its message, which is written for operators. */
 export async function withOperatorErrors<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

@@ -1,4 +1,4 @@
-/** One page of a list: read one row more than asked for, and say where the next page begins. */
+/** Pages of a list: reads one row more than requested to find out whether another page follows. */
 
 export function toPage<Row, Shown>(
   rows: readonly Row[],

@@ -1,4 +1,4 @@
-/** Reads what a request of the admin API brings, against its declaration. */
+/** Reads the parameters, query and body of an admin request according to its declaration. */
 
 import { expectJson, readBody } from '../http/body.ts'
 import { checkQuery, checkShape, refuseUnstorable } from '../http/check-shape.ts'
@@ -8,10 +8,10 @@ import type { RouteDeclaration } from './route.ts'
 
 /** Prices, catalogs and settings are small; media go through the public API. */
 const BODY_BYTES_MAX = 1 << 20
-/** Of somebody unknown: a password or a passkey's answer. */
+/** For callers without a session: a password or a passkey's response. */
 const PUBLIC_BODY_BYTES_MAX = 1 << 16
 
-/** Throws 400 with the field at fault, 413 or 415. */
+/** Throws 400 with the invalid field, 413 or 415. */
 export async function readInput(context: Context, declared: RouteDeclaration) {
   refuseUnstorable(Object.fromEntries(context.query), 'query')
   return {

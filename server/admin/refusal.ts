@@ -1,12 +1,12 @@
-/** The 404 of the admin API: foreign, unknown and malformed ids read alike. */
+/** The 404 of the admin API, identical for foreign, unknown and malformed ids. */
 import { GatewayError } from '../lib/errors.ts'
 
-export function noSuch(what: string): GatewayError {
-  return new GatewayError('not_found', { message: `no such ${what}` })
+export function noSuch(noun: string): GatewayError {
+  return new GatewayError('not_found', { message: `no such ${noun}` })
 }
 
-/** The row, or a 404. */
-export function found<T>(row: T | undefined, what: string): T {
-  if (row === undefined) throw noSuch(what)
+/** Returns the row. Throws 404 if it is undefined. */
+export function found<T>(row: T | undefined, noun: string): T {
+  if (row === undefined) throw noSuch(noun)
   return row
 }

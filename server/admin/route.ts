@@ -1,14 +1,14 @@
 /**
- * The form of the admin contract: each route is named by its method and path, and says who may
- * call it, what it reads and what it answers. The server checks requests against it, the console
- * takes its types from it, and the reference, the OpenAPI document and the role matrix of the
- * tests are generated from it. Paths stand under `/admin/v1`.
+ * The form of the admin contract. A route is named by its method and path and declares its role,
+ * input and answer. The server checks requests against it, the console takes its types from it, and
+ * the reference, the OpenAPI document and the role matrix of the tests are generated from it. Paths
+ * are relative to `/admin/v1`.
  */
 import type { ZodObject, ZodType, z } from 'zod'
 
 /**
- * Who may call a route. `user`: anybody signed in. `member` and `owner`: of the account named by
- * `:account_id` in the path; operators count as owners of every account.
+ * The role that may call a route. `user`: anybody signed in. `member` and `owner`: of the account
+ * named by `:account_id` in the path; operators count as owners of every account.
  */
 export type CallerRole = 'public' | 'user' | 'member' | 'owner' | 'operator'
 
@@ -20,20 +20,20 @@ export interface RouteDeclaration {
   readonly tag: string
   readonly summary: string
   readonly description?: string
-  /** It proves itself by a signature, not by a cookie: programs that are no browser call it. */
+  /** Authenticated by a signature instead of a cookie, for callers that are not browsers. */
   readonly isSigned?: true
-  /** It has a body but changes nothing: no row of the audit log tells of it. */
+  /** Has a body but changes nothing, so it is not recorded in the audit log. */
   readonly isRead?: true
-  /** For people alone: no access token may do it, whatever it may otherwise. */
+  /** For people only: no access token may call it. */
   readonly signInOnly?: true
   /**
-   * The session must have proved itself again within the last minutes; an access token must be
-   * one for what is sensitive.
+   * Requires a session that was proved again within the last minutes, or an access token for
+   * sensitive routes.
    */
   readonly stepUp?: true
   readonly query?: ZodObject
   readonly body?: ZodType
-  /** Absent: 204, or the handler writes the answer itself when `answerType` is there. */
+  /** If absent, the answer is 204, or the handler writes it itself if `answerType` is set. */
   readonly answer?: ZodType
   readonly answerType?: 'text/csv' | 'text/event-stream' | 'application/json'
   /** Error statuses beyond those that follow from the declaration. */
@@ -51,7 +51,7 @@ export type ParamNames<Key extends string> = Key extends `${string}:${infer Name
 
 export type Params<Key extends string> = Readonly<Record<ParamNames<Key>, string>>
 
-/** What a caller sends. */
+/** The query as a caller sends it. */
 export type QueryOf<Declared> = Declared extends { query: infer Query extends ZodType }
   ? z.input<Query>
   : undefined
@@ -59,7 +59,7 @@ export type BodyOf<Declared> = Declared extends { body: infer Body extends ZodTy
   ? z.input<Body>
   : undefined
 
-/** What a handler reads: checked, with defaults filled in. */
+/** The query as a handler reads it: validated, with defaults filled in. */
 export type ReadQuery<Declared> = Declared extends { query: infer Query extends ZodType }
   ? z.output<Query>
   : undefined
@@ -67,7 +67,7 @@ export type ReadBody<Declared> = Declared extends { body: infer Body extends Zod
   ? z.output<Body>
   : undefined
 
-/** What a handler returns and a caller gets, in JSON. */
+/** The JSON that a handler returns and a caller receives. */
 export type AnswerOf<Declared> = Declared extends { answer: infer Answer extends ZodType }
   ? z.input<Answer>
   : undefined

@@ -1,4 +1,4 @@
-/** What the handlers of the admin API can reach. */
+/** The services available to handlers of the admin API. */
 import type { Sql } from 'postgres'
 import type { Catalog } from '../catalog/load/snapshot.ts'
 import type { PlainServices } from '../endpoints/endpoint.ts'
@@ -11,15 +11,15 @@ export interface AdminServices extends PlainServices {
   readonly catalog: Catalog
   readonly secrets: SecretBox
   readonly signIn: SignIn
-  /** Tells pages that are open what has changed. */
+  /** Sends changes to open pages. */
   readonly live: Live
   readonly system: {
-    /** This process among the gateways. */
+    /** This process's id among the gateways. */
     readonly ownerId: string
     readonly site: string
-    /** Signs payments; without it none are taken. */
+    /** Verifies payments; without it the gateway accepts none. */
     readonly topUpSecret: string | undefined
-    /** Every variable with its value, secrets masked. */
+    /** Returns every variable with its value, secrets masked. */
     readonly describeConfiguration: () => { name: string; value: string; description: string }[]
   }
 }

@@ -1,19 +1,19 @@
-/** The built console as it lies on the disk: read once, and again when it was built anew. */
+/** The built console on disk: read once, and again after a new build. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { extname, join } from 'node:path'
 
 export interface ConsoleFile {
   readonly type: string
-  /** By content encoding: what the build has compressed. */
+  /** Bodies by content encoding, as compressed by the build. */
   readonly bodies: Readonly<Partial<Record<Encoding, Buffer>>> & { readonly identity: Buffer }
 }
 
 export type Encoding = 'identity' | 'gzip' | 'br'
 
 export interface ConsoleBuild {
-  /** The one page, with CSP_NONCE where a nonce belongs. */
+  /** The page, with the placeholder CSP_NONCE. */
   readonly page: string
-  /** By path below /console/. */
+  /** Files by path below /console/. */
   readonly files: ReadonlyMap<string, ConsoleFile>
 }
 
@@ -27,7 +27,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 const PAGE = 'index.html'
 
-/** Answers undefined where there is no build. */
+/** Resolves to undefined if there is no build. */
 export function openConsoleFiles(folder: string): () => Promise<ConsoleBuild | undefined> {
   let known: { readonly builtAtMs: number; readonly build: Promise<ConsoleBuild> } | undefined
   return async function read() {
@@ -37,7 +37,7 @@ export function openConsoleFiles(folder: string): () => Promise<ConsoleBuild | u
       known = { builtAtMs: found.mtimeMs, build: readBuild(folder) }
     }
     return known.build.catch(() => {
-      // A build that is being written: the next request reads it whole.
+      // A build may be in progress: the next request reads again.
       known = undefined
       return undefined
     })

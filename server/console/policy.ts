@@ -1,8 +1,8 @@
-/** What a page of the console may load and do: nothing that is not named here. */
+/** The Content-Security-Policy of the console's page: everything not listed is forbidden. */
 
 /**
- * The header. `nonce` is for the styles that dialogs add while they are open; scripts have none:
- * only files of this origin run. `mediaOrigins` are where pictures and films may lie.
+ * Returns the header. `nonce` covers the styles that dialogs add while they are open; scripts need
+ * none, since only files of this origin run. `mediaOrigins` are the origins of pictures and videos.
  */
 export function contentSecurityPolicy(nonce: string, mediaOrigins: readonly string[]): string {
   const media = ["'self'", 'data:', 'blob:', ...mediaOrigins].join(' ')

@@ -1,4 +1,6 @@
-/** GET /console/…: the built console. Any path that is no file is the one page's own business. */
+/**
+ * GET /console/…: the built console. Any path that is not a file gets the page, which routes it.
+ */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { PlainEndpoint } from '../endpoints/endpoint.ts'
@@ -15,12 +17,12 @@ const NOT_BUILT = `<!doctype html><meta charset="utf-8"><title>Tributary</title>
 this page again. The API works without it.</p>`
 
 interface ConsoleOptions {
-  /** Where pictures and films of tasks lie. */
+  /** The origin of tasks' pictures and videos. */
   readonly publicUrl: string
   readonly folder?: string
 }
 
-/** The endpoints of the console: they belong to no reference. */
+/** Returns the endpoints of the console, which are not part of the reference. */
 export function createConsoleEndpoints(options: ConsoleOptions): PlainEndpoint[] {
   const read = openConsoleFiles(options.folder ?? FOLDER)
   const origins = [new URL(options.publicUrl).origin]
@@ -47,7 +49,7 @@ function declare(path: string, handle: (context: Context) => Promise<void>): Pla
   return { kind: 'plain', method: 'GET', paths: [path], envelope: 'flat', documentation, handle }
 }
 
-/** People come to the address itself; programs there have mistaken their path. */
+/** Browsers are redirected to the console; programs get 404, since their path is wrong. */
 function redirectHome(context: Context): void {
   if (!context.request.headers.accept?.includes('text/html')) {
     throw new GatewayError('not_found', { message: 'no such path' })
@@ -74,7 +76,7 @@ function sendHtml(context: Context, status: number, html: string, policy: string
   sendBytes(context, status, headers, Buffer.from(html))
 }
 
-/** A file below assets/ has its content's hash in its name: it never changes. */
+/** File names below assets/ contain a hash of the content, so the files never change. */
 function sendFile(context: Context, name: string, { type, bodies }: ConsoleFile): void {
   const encoding = chooseEncoding(context.request.headers['accept-encoding'] ?? '', bodies)
   const headers = {

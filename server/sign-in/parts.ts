@@ -1,4 +1,4 @@
-/** What the parts of signing in share. */
+/** The services that the parts of sign-in share. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sql } from 'postgres'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
@@ -14,13 +14,13 @@ export interface SignInParts {
   readonly passwords: Passwords
   readonly throttle: Throttle
   readonly addresses: Addresses
-  /** Unix milliseconds: what authenticator apps count in. */
+  /** Returns Unix milliseconds, which authenticator apps count in. */
   readonly nowMs: () => number
-  /** Whether operators have to prove a second factor before anything that asks for a step-up. */
+  /** True if operators must set up a second factor before anything that requires a step-up. */
   readonly operatorsNeedFactor: () => boolean
 }
 
-/** The request that is answered: cookies are read from the one and set on the other. */
+/** One HTTP exchange: cookies are read from its request and set on its response. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse

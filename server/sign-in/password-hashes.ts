@@ -1,6 +1,7 @@
 /**
- * Passwords at rest: argon2id in its own notation, so that costs can rise and old hashes are seen.
- * The derivation is slow and large on purpose; a queue keeps a flood from taking the machine.
+ * Hashes passwords with argon2id in its standard notation, so that costs can be raised and old
+ * hashes recognised. The derivation is slow and uses much memory on purpose; a queue keeps a flood
+ * of sign-ins from exhausting the machine.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -15,9 +16,12 @@ interface Cost {
 export type Derive = (password: string, salt: Buffer, cost: Cost) => Promise<Buffer>
 
 export interface Passwords {
-  /** Throws 429 when too many wait already. */
+  /** Throws 429 if the queue is full. */
   hash(password: string): Promise<string>
-  /** Takes the same time when there is no hash. `isStale`: hash it again, the costs have risen. */
+  /**
+   * Takes the same time without a hash. `isStale` means that the costs have been raised since, so
+   * the password should be hashed again.
+   */
   verify(
     password: string,
     hash: string | null,
@@ -44,27 +48,27 @@ const derive: Derive = (password, salt, { memoryKb, passes, lanes }) =>
     tagLength: HASH_BYTES,
   })
 
-/** `using` stands in for the derivation in tests. */
+/** `using` replaces the derivation in tests. */
 export function createPasswords(using: Derive = derive): Passwords {
   const inTurn = createTurns()
-  const run: Derive = (...given) => inTurn(() => using(...given))
+  const run: Derive = (...args) => inTurn(() => using(...args))
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
       return notate(COST, salt, await run(password, salt, COST))
     },
     async verify(password, hash) {
-      const known = hash === null ? undefined : read(hash)
-      const { cost, salt, bytes } = known ?? NOBODY
+      const parsed = hash === null ? undefined : read(hash)
+      const { cost, salt, bytes } = parsed ?? NOBODY
       const found = await run(password, salt, cost)
       const isRight = found.length === bytes.length && timingSafeEqual(found, bytes)
       const isStale = notate(cost, salt, bytes) !== notate(COST, salt, bytes)
-      return { isRight: known !== undefined && isRight, isStale }
+      return { isRight: parsed !== undefined && isRight, isStale }
     },
   }
 }
 
-/** What is compared with when there is nobody of that name: nothing hashes to it. */
+/** The hash compared with for unknown names; no password has it. */
 const NOBODY = { cost: COST, salt: randomBytes(SALT_BYTES), bytes: randomBytes(HASH_BYTES) }
 
 function notate({ memoryKb, passes, lanes }: Cost, salt: Buffer, bytes: Buffer): string {
@@ -82,7 +86,7 @@ function read(hash: string) {
   }
 }
 
-/** At most two derivations run at once; who comes when the queue is full is sent away. */
+/** Runs at most two derivations at once, and throws 429 while the queue is full. */
 function createTurns() {
   const waiting: (() => void)[] = []
   let running = 0

@@ -1,4 +1,4 @@
-/** People and their memberships as rows. */
+/** SQL of people and their memberships. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export type PersonLanguage = 'en' | 'zh'
@@ -24,8 +24,8 @@ const columns = (sql: Sql | TransactionSql) => sql`
   (select count(*)::int from passkey k where k.person_id = p.id) as passkeys`
 
 /**
- * Compared as `email.toLowerCase()`, by us: what the database makes of capitals depends on its
- * locale, and rates are kept for exactly the name that is compared.
+ * Compares `email.toLowerCase()`, since the database's lower-casing depends on its locale, and
+ * rates are counted for exactly the same text.
  */
 export async function findByEmail(
   sql: Sql | TransactionSql,
@@ -44,7 +44,7 @@ export async function findPerson(
   return row
 }
 
-/** Newest first, below the id of the last one seen. */
+/** Lists people, newest first, before the last id of the previous page. */
 export function selectPeople(
   sql: Sql,
   filter: { readonly limit: number; readonly beforeId?: string },
@@ -66,7 +66,7 @@ export async function anyoneExists(sql: Sql | TransactionSql): Promise<boolean> 
   return found.length > 0
 }
 
-/** Returns false when somebody has this e-mail address already. */
+/** Returns false if the e-mail address is taken. */
 export async function insertPerson(
   sql: Sql | TransactionSql,
   person: Pick<PersonRow, 'id' | 'email' | 'name' | 'language' | 'is_operator' | 'password_hash'>,
@@ -96,7 +96,7 @@ export async function updatePassword(
   await sql`update person set password_hash = ${passwordHash} where id = ${id}`
 }
 
-/** Replaces one hash by another of the same password, unless it was changed meanwhile. */
+/** Replaces a hash by another of the same password, unless it was changed meanwhile. */
 export async function rehash(sql: Sql, id: string, old: string, fresh: string): Promise<void> {
   await sql`
     update person set password_hash = ${fresh} where id = ${id} and password_hash = ${old}`
@@ -116,14 +116,14 @@ export async function updatePersonDisabled(
     where id = ${id}`
 }
 
-/** Gives a role, or changes it. */
+/** Adds a membership or changes its role. */
 export async function putMembership(
   sql: Sql | TransactionSql,
-  one: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
+  membership: { readonly personId: string; readonly accountId: string; readonly role: MemberRole },
 ): Promise<void> {
   await sql`
     insert into membership (person_id, account_id, role)
-    values (${one.personId}, ${one.accountId}, ${one.role})
+    values (${membership.personId}, ${membership.accountId}, ${membership.role})
     on conflict (person_id, account_id) do update set role = excluded.role,
       role_since = case when membership.role = excluded.role then membership.role_since
         else now() end`
@@ -149,7 +149,7 @@ export function selectMembers(sql: Sql | TransactionSql, accountId: string): Pro
     where m.account_id = ${accountId} order by m.created_at, p.id`
 }
 
-/** Keeps other changes of this account's members out until the transaction ends. */
+/** Locks the memberships of an account until the transaction ends. */
 export async function lockMembers(sql: TransactionSql, accountId: string): Promise<void> {
   await sql`select 1 from membership where account_id = ${accountId} order by person_id for update`
 }

@@ -1,27 +1,31 @@
 /**
- * Where the console stands, as browsers see it. Links, cookies and passkeys are made from the
+ * The address of the console as browsers see it. Links, cookies and passkeys are built from the
  * configured address, never from a request's Host header.
  */
 import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../lib/errors.ts'
 
 export interface PlaceOptions {
-  /** The configured address, or the one that is listened on; known after the start. */
+  /** Returns the configured address, or the one listened on, which is known after the start. */
   readonly baseUrl: () => string
-  /** Whether the operator has set it: then no other origin is ever right. */
+  /** True if the operator set the address: then only its origin is accepted. */
   readonly isFixed: boolean
 }
 
 export interface ConsolePlace {
-  /** Whether cookies can be `__Host-` and Secure. */
+  /** Returns true if cookies can be `__Host-` and Secure. */
   isSecure(): boolean
-  /** The relying party of passkeys; undefined where browsers know no passkeys: a bare address. */
+  /**
+   * Returns the relying party of passkeys; undefined for IP addresses, where browsers have none.
+   */
   passkeyDomain(): string | undefined
-  /** Whether a page of this origin is the console. */
+  /** Returns true if a page of this origin is the console. */
   isOwnOrigin(origin: string, request: IncomingMessage): boolean
-  /** Whether a passkey may have been used on a page of this origin. */
+  /** Returns true if a passkey may have been used on a page of this origin. */
   isPasskeyOrigin(origin: string): boolean
-  /** A link to a page of the console; the token stands in the fragment, which is never sent. */
+  /**
+   * Returns a link to a page of the console, with the token in the fragment, which is never sent.
+   */
   link(page: string, token: string): string
 }
 
@@ -31,7 +35,7 @@ const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[.*\])$/
 export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
   const base = () => new URL(baseUrl())
 
-  /** Browsers have passkeys for names only: `localhost` stands for this machine's addresses. */
+  /** Browsers have passkeys for names only: `localhost` represents this machine's addresses. */
   function passkeyDomain(): string | undefined {
     const { hostname } = base()
     if (LOOPBACK.has(hostname)) return 'localhost'
@@ -49,7 +53,8 @@ export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
     passkeyDomain,
     isOwnOrigin(origin, request) {
       if (origin === base().origin) return true
-      // Unset, the gateway cannot know its names; a foreign page still cannot match its Host.
+      // Without PUBLIC_URL the gateway does not know its names, but a foreign page cannot match its
+      // Host.
       return !isFixed && URL.canParse(origin) && new URL(origin).host === request.headers.host
     },
     isPasskeyOrigin: (origin) => origin === passkeyOrigin(),
@@ -58,9 +63,9 @@ export function createPlace({ baseUrl, isFixed }: PlaceOptions): ConsolePlace {
 }
 
 /**
- * Throws 403 for an unsafe request that a page of another origin may have made. The header of our
- * own cannot be sent across origins without a preflight, which nothing here answers; the browser's
- * own words about where the request comes from must agree.
+ * Throws 403 for an unsafe request that a page of another origin may have sent. The custom header
+ * cannot be sent across origins without a preflight, which is never answered; the browser's own
+ * statement of the origin must agree.
  */
 export function requireCsrf(request: IncomingMessage, place: ConsolePlace): void {
   const { origin, 'sec-fetch-site': site, 'x-tributary-console': own } = request.headers

@@ -1,4 +1,4 @@
-/** What people are told whose sign-in is refused: never which part of it was wrong. */
+/** Refusals of sign-in, which never say which part was wrong. */
 import { GatewayError } from '../lib/errors.ts'
 
 export function wrongPassword(): GatewayError {
@@ -16,12 +16,12 @@ export function wrongPasskey(cause?: unknown): GatewayError {
   })
 }
 
-/** The sign-in under way has run out, or was finished. */
+/** The sign-in in progress has expired or was completed. */
 export function noStep(): GatewayError {
   return new GatewayError('unauthenticated', { message: 'this took too long: sign in again' })
 }
 
-/** Used, run out and never made look alike. */
+/** Used, expired and invented links get the same answer. */
 export function noLink(): GatewayError {
   return new GatewayError('not_found', {
     message: 'this link is not valid any more: it works once, and only for a while',

@@ -1,6 +1,6 @@
 /**
- * Signing in, put together: what the admin API, the command line and the start of the gateway use.
- * The steps of each way in stand in files of their own.
+ * Assembles sign-in for the admin API, the command line and the start of the gateway. The steps of
+ * each method are in their own files.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
@@ -18,14 +18,14 @@ import { identifyToken, readBearer } from './tokens/access-tokens.ts'
 export interface SignInOptions {
   readonly sql: Sql
   readonly secrets: SecretBox
-  /** The address of the console: PUBLIC_URL, or where the gateway listens; without a final `/`. */
+  /** The console's address without a trailing `/`: PUBLIC_URL, or the address listened on. */
   readonly baseUrl: () => string
-  /** Whether PUBLIC_URL was set: then requests of any other origin are refused. */
+  /** True if PUBLIC_URL was set: then requests of any other origin are refused. */
   readonly isBaseUrlFixed: boolean
-  /** Addresses or networks whose X-Forwarded-For is believed. */
+  /** Addresses or networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[]
   readonly operatorsNeedFactor: () => boolean
-  /** Stand-ins of tests. */
+  /** Replacements in tests. */
   readonly derive?: Derive
   readonly nowMs?: () => number
 }
@@ -48,7 +48,10 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 }
 
-/** With a bearer token no cookie is read: what it may not do, a browser's session does not lend. */
+/**
+ * With a bearer token no cookie is read, so that a browser session cannot extend the token's
+ * rights.
+ */
 async function identify(
   parts: SignInParts,
   request: IncomingMessage,

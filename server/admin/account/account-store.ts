@@ -1,4 +1,4 @@
-/** The few facts of an account that many pages of the console need. */
+/** SQL of an account's settings and key names, which many pages of the console need. */
 import type { Sql } from 'postgres'
 
 export async function selectAccountCurrency(
@@ -16,7 +16,7 @@ export interface KeyName {
   readonly display: string
 }
 
-/** How people know these keys; of this account only. */
+/** Returns the display names of these keys, as far as they belong to the account. */
 export async function readKeyNames(
   sql: Sql,
   accountId: string,
@@ -48,7 +48,7 @@ export async function readAccountSettings(
   return row
 }
 
-/** Absent members stay as they are. */
+/** Absent members stay unchanged. */
 export async function updateAccountSettings(
   sql: Sql,
   accountId: string,

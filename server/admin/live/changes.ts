@@ -1,4 +1,4 @@
-/** What to tell the viewers of an account, from how it was and how it is. */
+/** Compares two states of an account and returns the events for its viewers. */
 import { formatAmount } from '../../lib/money.ts'
 import type { LiveRow } from './live-store.ts'
 
@@ -7,7 +7,7 @@ export interface LiveEvent {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Nothing for an account that is seen for the first time: its pages were just loaded. */
+/** Returns no events for an account that is seen for the first time: its pages were just loaded. */
 export function findChanges(before: LiveRow | undefined, now: LiveRow): LiveEvent[] {
   if (!before) return []
   const money = (row: LiveRow) => [row.available, row.held, row.debt].map(formatAmount)
@@ -34,7 +34,7 @@ export function findChanges(before: LiveRow | undefined, now: LiveRow): LiveEven
   return events.filter((event) => event !== false)
 }
 
-/** What has only got too old to be looked at is no news. */
+/** A time that becomes null has only left the observed window, which is not an event. */
 function isNews(before: string | null, now: string | null): boolean {
   return now !== null && now !== before
 }

@@ -1,4 +1,4 @@
-/** What the accounts that somebody looks at are like now, in one statement for all of them. */
+/** SQL of the current state of all viewed accounts, in one statement. */
 import type { Sql } from 'postgres'
 
 export interface LiveRow {
@@ -6,12 +6,12 @@ export interface LiveRow {
   readonly available: bigint
   readonly held: bigint
   readonly debt: bigint
-  /** Calls that ended in the last seconds, and when the last one did. */
+  /** Calls that ended in the last seconds, and the time of the latest. */
   readonly calls: number
   readonly last_end: string | null
-  /** When the last task ended in the last seconds: one may begin and end between two looks. */
+  /** When the last task ended in the last seconds: a task may begin and end between two polls. */
   readonly last_task_end: string | null
-  /** Open tasks, and a number that changes with each of their steps. */
+  /** The number of open tasks, and a version that changes with each of their steps. */
   readonly open_tasks: number
   readonly tasks_mark: bigint
   readonly pending_deliveries: number
@@ -21,8 +21,8 @@ export interface LiveRow {
 }
 
 /**
- * Only what is under way or has just ended is read: the last seconds of calls and deliveries by the
- * indexes over their ends, open tasks and pending deliveries by indexes that hold nothing else.
+ * Reads only running or just ended items: the last seconds of calls and deliveries by the indexes
+ * over their ends, open tasks and pending deliveries by partial indexes.
  */
 export function readLive(
   sql: Sql,

@@ -1,6 +1,6 @@
 /**
- * Server-sent events for everybody who looks at an account. While anybody does, one look every
- * two seconds serves all of them; without viewers nothing is asked.
+ * Server-sent events for viewers of an account. One poll every two seconds serves all viewers;
+ * without viewers the database is not queried.
  */
 import type { Sql } from 'postgres'
 import type { Log } from '../../lib/log.ts'
@@ -10,11 +10,11 @@ import { createStreams, type Viewer } from './streams.ts'
 
 const READ_INTERVAL_MS = 2_000
 const HEARTBEAT_MS = 15_000
-/** A call that ends is seen by more than one look, however late one comes. */
+/** Long enough for a call that ends to be seen by more than one poll, even if one is late. */
 const ENDED_SECONDS = 20
 
 export interface Live {
-  /** Begins to answer with events. Throws 429 beyond the limits. */
+  /** Begins a response of events. Throws 429 beyond the limits. */
   connect(viewer: Viewer): void
   /** Ends every stream. */
   stop(): void
@@ -22,34 +22,34 @@ export interface Live {
 
 export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log, 'warn'> }): Live {
   const { sql, log } = options
-  const known = new Map<string, LiveRow>()
+  const lastRows = new Map<string, LiveRow>()
   let timers: NodeJS.Timeout[] = []
   let isReading = false
   const streams = createStreams(() => {
     for (const timer of timers) clearInterval(timer)
     timers = []
-    known.clear()
+    lastRows.clear()
   })
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const accountIds = streams.accountIds()
     if (accountIds.length === 0) return
     for (const row of await readLive(sql, accountIds, ENDED_SECONDS)) {
-      const events = findChanges(known.get(row.account_id), row)
-      known.set(row.account_id, row)
+      const events = findChanges(lastRows.get(row.account_id), row)
+      lastRows.set(row.account_id, row)
       const lines = events.map(
         ({ name, data }) => `event: ${name}\ndata: ${JSON.stringify(data)}\n`,
       )
       if (lines.length > 0) streams.send(row.account_id, `${lines.join('\n')}\n`)
     }
-    for (const id of known.keys()) if (!accountIds.includes(id)) known.delete(id)
+    for (const id of lastRows.keys()) if (!accountIds.includes(id)) lastRows.delete(id)
   }
 
   function readOnce(): void {
     if (isReading) return
     isReading = true
-    look()
-      .catch((error: unknown) => log.warn({ error }, 'looking for news failed, will be repeated'))
+    poll()
+      .catch((error: unknown) => log.warn({ error }, 'reading live changes failed, will be repeated'))
       .finally(() => {
         isReading = false
       })

@@ -1,4 +1,4 @@
-/** The open streams of events: who listens, how many may, and until when. */
+/** The open event streams: their viewers, limits and lifetimes. */
 
 import type { Context } from '../../http/context.ts'
 import { commonHeaders } from '../../http/reply.ts'
@@ -6,28 +6,31 @@ import { GatewayError } from '../../lib/errors.ts'
 
 const STREAMS_A_SESSION = 6
 const STREAMS_MAX = 2_000
-/** A browser that does not read is left behind. */
+/** A browser that has this much unread is disconnected. */
 const UNREAD_BYTES_MAX = 64 * 1024
 
 export interface Viewer {
   readonly context: Context
   readonly accountId: string
   readonly sessionId: string
-  /** Whether the session still lives and may still see the account. */
+  /** Resolves to true while the session is valid and may see the account. */
   readonly mayStay: () => Promise<boolean>
 }
 
 export interface Streams {
-  /** Begins to answer with events. Throws 429 beyond the limits. */
+  /** Begins a response of events. Throws 429 beyond the limits. */
   open(viewer: Viewer): void
   send(accountId: string, text: string): void
-  /** Shows every stream that it lives, and ends those that may not go on. */
+  /**
+   * Sends a sign of life on every stream, and ends those whose session may no longer see the
+   * account.
+   */
   beat(): void
   accountIds(): readonly string[]
   end(): void
 }
 
-/** `onEmpty` is called when the last viewer has left. */
+/** `onEmpty` is called when the last viewer has disconnected. */
 export function createStreams(onEmpty: () => void): Streams {
   const viewers = new Set<Viewer>()
 
@@ -75,7 +78,9 @@ function write({ context: { response } }: Viewer, text: string): void {
   else response.write(text)
 }
 
-/** A database that cannot say whether the session lives ends the stream: it will be reopened. */
+/**
+ * If the database cannot tell whether the session is valid, the stream ends: it will be reopened.
+ */
 async function beatOne(viewer: Viewer): Promise<void> {
   if (await viewer.mayStay().catch(() => false)) write(viewer, ': still here\n\n')
   else viewer.context.response.end()

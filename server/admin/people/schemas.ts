@@ -1,11 +1,11 @@
-/** What routes about people share. */
+/** Schemas that routes about people share. */
 import { z } from 'zod'
 import { text } from '../common-schemas.ts'
 
 export const email = z.email().max(254)
 export const language = z.enum(['en', 'zh'])
 export const personName = text(200).min(1)
-/** Never trimmed; what is longer than any password here is not worth comparing. */
+/** Never trimmed. The limit exceeds every accepted password. */
 export const password = z.string().min(1).max(1000)
 export const newPassword = password.describe('12 to 128 characters; common passwords are refused.')
 

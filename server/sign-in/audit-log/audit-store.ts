@@ -1,4 +1,4 @@
-/** The audit log as rows: they are only ever added. */
+/** SQL of the audit log, which only grows. */
 import type { Sql, TransactionSql } from 'postgres'
 import { stringifyStorable } from '../../lib/text/well-formed.ts'
 

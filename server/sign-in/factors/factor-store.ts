@@ -1,11 +1,11 @@
-/** Second factors as rows: authenticator secrets, recovery codes. */
+/** SQL of second factors: authenticator secrets and recovery codes. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export async function putPendingTotp(sql: Sql, personId: string, sealed: Buffer): Promise<void> {
   await sql`update person set totp_pending = ${sealed} where id = ${personId}`
 }
 
-/** The confirmed secret takes the place of an older one; its first code is used up. */
+/** Stores a confirmed secret in place of an older one, and the step of its first code as used. */
 export async function storeConfirmedTotp(
   sql: TransactionSql,
   personId: string,
@@ -21,7 +21,7 @@ export async function deleteTotp(sql: TransactionSql, personId: string): Promise
     update person set totp_secret = null, totp_pending = null where id = ${personId}`
 }
 
-/** Returns false when this code, or a later one, was used already. */
+/** Returns false if this code or a later one was already used. */
 export async function spendTotpStep(sql: Sql, personId: string, step: number): Promise<boolean> {
   const updated = await sql`
     update person set totp_last_step = ${step}
@@ -29,7 +29,7 @@ export async function spendTotpStep(sql: Sql, personId: string, step: number): P
   return updated.count > 0
 }
 
-/** New ones; those before are worth nothing any more. */
+/** Replaces all recovery codes. */
 export async function replaceRecoveryCodes(
   sql: TransactionSql,
   personId: string,
@@ -41,7 +41,7 @@ export async function replaceRecoveryCodes(
   }
 }
 
-/** Returns false when there is no such code, or it was used. */
+/** Returns false if the code does not exist or was already used. */
 export async function spendRecoveryCode(
   sql: Sql,
   personId: string,
@@ -64,7 +64,7 @@ export interface SealedTotp {
   readonly totp_pending: Buffer | null
 }
 
-/** Everything sealed, locked, for a new SECRET_KEY. */
+/** Locks and returns everything sealed, for resealing with a new SECRET_KEY. */
 export function lockSealedTotp(sql: TransactionSql): Promise<SealedTotp[]> {
   return sql<SealedTotp[]>`
     select id, totp_secret, totp_pending from person

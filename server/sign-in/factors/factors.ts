@@ -1,4 +1,4 @@
-/** Codes as second factors: of an authenticator app, or of the list for the day it is lost. */
+/** Codes as second factors: of an authenticator app, or from the list of recovery codes. */
 import { hash } from 'node:crypto'
 import type { Sql, TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
@@ -24,7 +24,7 @@ import { createTotpSecret, matchTotp, totpUri } from './totp.ts'
 export type Factor = 'totp' | 'passkey' | 'recovery_code'
 
 /** Exactly one of the two. */
-export interface GivenCode {
+export interface SubmittedCode {
   readonly code?: string | undefined
   readonly recovery_code?: string | undefined
 }
@@ -33,7 +33,7 @@ const RECOVERY_CODES = 10
 /** Lower-case base 62 folded to 36 letters and digits: 16 of them carry over 80 bits. */
 const RECOVERY_LENGTH = 16
 
-/** How this person can prove a second factor; none when they have set up none. */
+/** Returns the kinds of second factor that a person has set up. */
 export async function listFactors({ sql }: SignInParts, person: PersonRow): Promise<Factor[]> {
   const own: Factor[] = [
     ...(person.totp_secret ? (['totp'] as const) : []),
@@ -43,18 +43,18 @@ export async function listFactors({ sql }: SignInParts, person: PersonRow): Prom
   return (await countRecoveryCodes(sql, person.id)) > 0 ? [...own, 'recovery_code'] : own
 }
 
-/** Throws 401 when the code is wrong or was used, 429 after too many. */
+/** Throws 401 for a wrong or used code, 429 after too many. */
 export async function proveCode(
   parts: SignInParts,
   person: PersonRow,
-  given: GivenCode,
+  submitted: SubmittedCode,
 ): Promise<'totp' | 'recovery_code'> {
   await parts.throttle.take('factor', person.id)
-  const proof = given.recovery_code === undefined ? 'totp' : 'recovery_code'
+  const proof = submitted.recovery_code === undefined ? 'totp' : 'recovery_code'
   const isRight =
-    given.recovery_code === undefined
-      ? await isRightTotp(parts, person, given.code ?? '')
-      : await spendRecoveryCode(parts.sql, person.id, hashRecoveryCode(given.recovery_code))
+    submitted.recovery_code === undefined
+      ? await isRightTotp(parts, person, submitted.code ?? '')
+      : await spendRecoveryCode(parts.sql, person.id, hashRecoveryCode(submitted.recovery_code))
   if (!isRight) throw wrongCode()
   await parts.throttle.giveBack('factor', person.id)
   return proof
@@ -67,7 +67,7 @@ async function isRightTotp(parts: SignInParts, person: PersonRow, code: string):
   return step !== undefined && (await spendTotpStep(parts.sql, person.id, step))
 }
 
-/** A secret that counts only after its first code. */
+/** Returns a new secret, which takes effect with its first code. */
 export async function beginTotp(
   { sql, secrets }: SignInParts,
   person: { readonly id: string; readonly email: string },
@@ -77,7 +77,10 @@ export async function beginTotp(
   return { secret, uri: totpUri(secret, person.email) }
 }
 
-/** Returns new recovery codes. Throws 400 for a wrong code, 409 when nothing was begun. */
+/**
+ * Confirms a secret with its first code and returns new recovery codes. Throws 400 for a wrong
+ * code, 409 if no secret was created.
+ */
 export async function finishTotp(
   parts: SignInParts,
   personId: string,
@@ -101,7 +104,7 @@ export async function finishTotp(
   })
 }
 
-/** Recovery codes go with the last factor that they stand in for. */
+/** Deletes the recovery codes together with the last factor. */
 export async function removeTotp({ sql }: SignInParts, personId: string): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await deleteTotp(transaction, personId)
@@ -119,7 +122,7 @@ export async function dropUnneededCodes(
   }
 }
 
-/** Throws 409 without a factor: there would be nothing to recover. */
+/** Throws 409 without a factor, since recovery codes stand in for one. */
 export async function renewRecoveryCodes(
   { sql }: SignInParts,
   personId: string,
@@ -142,13 +145,13 @@ export async function putRecoveryCodes(
   return codes
 }
 
-/** `k3f9-…`: four groups that a person can read aloud. */
+/** Formats a code in four groups that a person can read aloud: `k3f9-…`. */
 function createRecoveryCode(): string {
   const text = randomText(RECOVERY_LENGTH).toLowerCase()
   return text.match(/.{4}/g)?.join('-') ?? text
 }
 
-/** What was typed from paper: signs, spaces and capitals do not matter. */
+/** Normalises a typed code: punctuation, spaces and capitals do not matter. */
 function hashRecoveryCode(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replace(/[^0-9a-z]/g, ''), 'buffer')
 }
@@ -157,7 +160,7 @@ function totpPlace(personId: string): string {
   return `totp:${personId}`
 }
 
-/** Seals all authenticator secrets with the newest key, all or none. */
+/** Reseals all authenticator secrets with the newest key, all or none. */
 export function rekeyTotp(
   sql: Sql,
   box: SecretBox,

@@ -7,25 +7,25 @@ const DIGITS = 6
 const SECRET_BYTES = 20
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** A fresh secret in base 32 (RFC 4648, no padding), as authenticator apps take it. */
+/** Returns a new secret in base 32 (RFC 4648, no padding), as authenticator apps expect it. */
 export function createTotpSecret(): string {
   const bits = [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(2).padStart(8, '0'))
   const groups = bits.join('').match(/.{5}/g) ?? []
   return groups.map((group) => BASE32.charAt(Number.parseInt(group, 2))).join('')
 }
 
-/** The `otpauth:` address that is shown as a QR code. */
+/** Returns the `otpauth:` URL for the QR code. */
 export function totpUri(secret: string, email: string): string {
   const label = encodeURIComponent(`Tributary:${email}`)
   return `otpauth://totp/${label}?secret=${secret}&issuer=Tributary`
 }
 
-/** The step that a time, in Unix milliseconds, belongs to. */
+/** Returns the step of a time in Unix milliseconds. */
 export function stepOf(timeMs: number): number {
   return Math.floor(timeMs / 1000 / STEP_SECONDS)
 }
 
-/** The code of one step, of 6 digits unless the RFC's own vectors ask for more. */
+/** Returns the code of one step: 6 digits, except in the RFC's test vectors. */
 export function totpCode(secret: string, step: number, digits: number = DIGITS): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -36,15 +36,15 @@ export function totpCode(secret: string, step: number, digits: number = DIGITS):
 }
 
 /**
- * The step that the code is right for: the current one, the one before or the one after, so that
- * clocks may differ by half a minute. Undefined when it is wrong.
+ * Returns the step for which the code is valid: the current one, the previous or the next, which
+ * allows clocks to differ by half a minute. Undefined for a wrong code.
  */
 export function matchTotp(secret: string, code: string, timeMs: number): number | undefined {
   if (!/^\d{6}$/.test(code)) return undefined
   const now = stepOf(timeMs)
-  const given = Buffer.from(code)
+  const submitted = Buffer.from(code)
   return [now, now - 1, now + 1].find((step) =>
-    timingSafeEqual(Buffer.from(totpCode(secret, step)), given),
+    timingSafeEqual(Buffer.from(totpCode(secret, step)), submitted),
   )
 }
 

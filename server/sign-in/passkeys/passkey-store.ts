@@ -1,4 +1,4 @@
-/** Passkeys as rows. */
+/** SQL of passkeys. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface PasskeyRow {
@@ -25,21 +25,21 @@ export async function findPasskey(sql: Sql, credentialId: Buffer): Promise<Passk
   return row
 }
 
-/** Returns false when this credential is registered already, for whomever. */
+/** Returns false if this credential is already registered, for any person. */
 export async function insertPasskey(
   sql: Sql | TransactionSql,
-  one: Omit<PasskeyRow, 'created_at' | 'used_at'>,
+  passkey: Omit<PasskeyRow, 'created_at' | 'used_at'>,
 ): Promise<boolean> {
   const inserted = await sql`
     insert into passkey (id, person_id, name, credential_id, public_key, sign_count, transports,
       backed_up)
-    values (${one.id}, ${one.person_id}, ${one.name}, ${one.credential_id}, ${one.public_key},
-      ${one.sign_count.toString()}, ${one.transports}, ${one.backed_up})
+    values (${passkey.id}, ${passkey.person_id}, ${passkey.name}, ${passkey.credential_id}, ${passkey.public_key},
+      ${passkey.sign_count.toString()}, ${passkey.transports}, ${passkey.backed_up})
     on conflict do nothing`
   return inserted.count > 0
 }
 
-/** Returns false when another use, or a copy of the authenticator, has counted further. */
+/** Returns false if another use, or a copy of the authenticator, has a higher count. */
 export async function notePasskeyUse(
   sql: Sql,
   id: string,

@@ -1,4 +1,4 @@
-/** Passkeys: to sign in without a password, as a second factor, and to prove a session again. */
+/** Passkeys: for signing in without a password, as a second factor, and for stepping up. */
 import { randomBytes } from 'node:crypto'
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -35,7 +35,7 @@ const CHALLENGE_BYTES = 32
 const TIMEOUT_MS = 300_000
 const PASSKEYS_MAX = 20
 
-/** Throws 409 where browsers would refuse. */
+/** Throws 409 if browsers would refuse passkeys on this host. */
 function domainOf({ place }: SignInParts): string {
   const domain = place.passkeyDomain()
   if (domain) return domain
@@ -48,45 +48,45 @@ function expect(parts: SignInParts, challenge: Buffer) {
   return { challenge, domain: domainOf(parts), isOrigin: parts.place.isPasskeyOrigin }
 }
 
-/** Begins a sign-in, or goes on with one whose password was right. */
+/** Begins a sign-in, or continues one after the password. */
 export async function beginPasskeySignIn(parts: SignInParts, exchange: Exchange) {
   await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
   const challenge = randomBytes(CHALLENGE_BYTES)
   const step = await readStep(parts, exchange)
   if (step) await putStepChallenge(parts.sql, step.tokenHash, challenge)
   else await beginStep(parts, exchange, { personId: null, challenge })
-  const known = step?.person_id ? await selectPasskeys(parts.sql, step.person_id) : []
-  return requestOptions(parts, challenge, known)
+  const passkeys = step?.person_id ? await selectPasskeys(parts.sql, step.person_id) : []
+  return requestOptions(parts, challenge, passkeys)
 }
 
-/** Signs in. Throws the same 401 whatever was wrong with the answer. */
+/** Signs in. Throws the same 401 for every invalid response. */
 export async function finishPasskeySignIn(
   parts: SignInParts,
   credential: SignedCredential,
   exchange: Exchange,
 ): Promise<SignInOutcome> {
   await parts.throttle.take('anonymous', parts.addresses.lineOf(exchange.request))
-  const begun = await readStep(parts, exchange)
-  const step = begun && (await takeStepChallenge(parts.sql, begun.tokenHash))
-  if (!begun || !step?.challenge) throw noStep()
+  const current = await readStep(parts, exchange)
+  const step = current && (await takeStepChallenge(parts.sql, current.tokenHash))
+  if (!current || !step?.challenge) throw noStep()
   const personId = await provePasskey(parts, credential, {
     challenge: step.challenge,
     personId: step.person_id ?? undefined,
   })
-  if (!(await endStep(parts, exchange, begun.tokenHash))) throw noStep()
+  if (!(await endStep(parts, exchange, current.tokenHash))) throw noStep()
   await openSession(parts, personId, exchange, 'passkey')
   return SIGNED_IN
 }
 
 export async function beginPasskeyStepUp(parts: SignInParts, session: Session) {
   const challenge = randomBytes(CHALLENGE_BYTES)
-  const known = await selectPasskeys(parts.sql, session.user.id)
-  if (known.length === 0) throw new GatewayError('conflict', { message: 'you have no passkey' })
+  const passkeys = await selectPasskeys(parts.sql, session.user.id)
+  if (passkeys.length === 0) throw new GatewayError('conflict', { message: 'you have no passkey' })
   await putChallenge(parts.sql, session.sessionId, challenge)
-  return requestOptions(parts, challenge, known)
+  return requestOptions(parts, challenge, passkeys)
 }
 
-/** Throws the same 401 whatever was wrong with the answer. */
+/** Throws the same 401 for every invalid response. */
 export async function finishPasskeyStepUp(
   parts: SignInParts,
   session: Session,
@@ -98,18 +98,18 @@ export async function finishPasskeyStepUp(
   return await markSteppedUp(parts, session)
 }
 
-/** Returns whose passkey it is. A count that does not grow is a copied authenticator. */
+/** Returns the owner of the passkey. A count that does not grow means a copied authenticator. */
 async function provePasskey(
   parts: SignInParts,
   credential: SignedCredential,
-  asked: { readonly challenge: Buffer; readonly personId: string | undefined },
+  expectation: { readonly challenge: Buffer; readonly personId: string | undefined },
 ): Promise<string> {
   const { sql } = parts
   const passkey = await findPasskey(sql, Buffer.from(credential.id, 'base64url'))
-  if (!passkey || !isOf(passkey, credential, asked.personId)) throw wrongPasskey()
+  if (!passkey || !isOf(passkey, credential, expectation.personId)) throw wrongPasskey()
   const person = await findPerson(sql, passkey.person_id)
   if (!person || person.disabled_at) throw wrongPasskey()
-  const expected = expect(parts, asked.challenge)
+  const expected = expect(parts, expectation.challenge)
   const signed = refuseWith401(() => readSignedCredential(credential, expected, passkey.public_key))
   if (!(await notePasskeyUse(sql, passkey.id, signed))) {
     const copied = { actor: undefined, action: 'passkey copied', target: passkey.id }
@@ -129,12 +129,12 @@ function isOf(
   return Buffer.from(response.userHandle, 'base64url').toString() === passkey.person_id
 }
 
-/** What a browser needs to make a passkey: `PublicKeyCredentialCreationOptionsJSON`. */
+/** Returns `PublicKeyCredentialCreationOptionsJSON`, with which a browser creates a passkey. */
 export async function beginPasskey(parts: SignInParts, session: Session) {
   const { id, email, name } = session.user
   const domain = domainOf(parts)
-  const known = await selectPasskeys(parts.sql, id)
-  if (known.length >= PASSKEYS_MAX) {
+  const passkeys = await selectPasskeys(parts.sql, id)
+  if (passkeys.length >= PASSKEYS_MAX) {
     throw new GatewayError('conflict', { message: `${PASSKEYS_MAX} passkeys are enough` })
   }
   const challenge = randomBytes(CHALLENGE_BYTES)
@@ -145,7 +145,7 @@ export async function beginPasskey(parts: SignInParts, session: Session) {
     challenge: challenge.toString('base64url'),
     pubKeyCredParams: ALGORITHMS.map((alg) => ({ type: 'public-key' as const, alg })),
     timeout: TIMEOUT_MS,
-    excludeCredentials: known.map(describeCredential),
+    excludeCredentials: passkeys.map(describeCredential),
     authenticatorSelection: {
       residentKey: 'preferred' as const,
       userVerification: 'required' as const,
@@ -155,25 +155,25 @@ export async function beginPasskey(parts: SignInParts, session: Session) {
 }
 
 /**
- * Adds a passkey and ends the person's other sessions. Recovery codes come with a first factor.
- * Throws 400 for an answer that does not fit, 409 for a passkey that is registered already.
+ * Adds a passkey and ends the person's other sessions. Creates recovery codes with the first
+ * factor. Throws 400 for an invalid response, 409 for a passkey that is already registered.
  */
 export async function addPasskey(
   parts: SignInParts,
   session: Session,
-  given: { readonly name: string; readonly credential: CreatedCredential },
+  passkey: { readonly name: string; readonly credential: CreatedCredential },
   exchange: Exchange,
 ): Promise<{ id: string; recovery_codes: string[] | null }> {
   const challenge = await takeChallenge(parts.sql, session.sessionId)
   if (!challenge) throw new GatewayError('conflict', { message: 'begin to add a passkey first' })
-  const created = refuseWith400(() => readCreated(given.credential, expect(parts, challenge)))
+  const created = refuseWith400(() => readCreated(passkey.credential, expect(parts, challenge)))
   const id = newId('pky')
   const codes = await withTransaction(parts.sql, async (transaction) => {
     const before = await findPerson(transaction, session.user.id)
     const isNew = await insertPasskey(transaction, {
       id,
       person_id: session.user.id,
-      name: given.name,
+      name: passkey.name,
       credential_id: created.credentialId,
       public_key: created.publicKey,
       sign_count: BigInt(created.signCount),
@@ -189,7 +189,7 @@ export async function addPasskey(
   return { id, recovery_codes: codes }
 }
 
-/** Ends the person's other sessions. Throws 404. */
+/** Deletes a passkey and ends the person's other sessions. Throws 404. */
 export async function removePasskey(
   parts: SignInParts,
   session: Session,
@@ -205,15 +205,15 @@ export async function removePasskey(
   await renewSession(parts, session, exchange)
 }
 
-function requestOptions(parts: SignInParts, challenge: Buffer, known: readonly PasskeyRow[]) {
+function requestOptions(parts: SignInParts, challenge: Buffer, passkeys: readonly PasskeyRow[]) {
   return {
     challenge: challenge.toString('base64url'),
     rpId: domainOf(parts),
     timeout: TIMEOUT_MS,
     userVerification: 'required' as const,
-    allowCredentials: known.map((one) => ({
-      ...describeCredential(one),
-      transports: one.transports,
+    allowCredentials: passkeys.map((passkey) => ({
+      ...describeCredential(passkey),
+      transports: passkey.transports,
     })),
   }
 }

@@ -1,13 +1,13 @@
 /**
- * Passkeys as the standard checks them (W3C Web Authentication, sections 7.1 and 7.2), without
- * attestation: which maker's device holds the key is nobody's business here. Browsers hand over the
+ * Verifies passkeys as the standard requires (W3C Web Authentication, sections 7.1 and 7.2),
+ * without attestation, since the authenticator's manufacturer does not matter. Browsers supply the
  * public key in a form that Node reads (section 5.2.1.1), so no CBOR has to be parsed: without
- * attestation, nothing signs the key, and either form is worth exactly as much as the session that
+ * attestation nothing signs the key, so either form is exactly as trustworthy as the session that
  * sends it.
  */
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
 
-/** What is expected of an answer. */
+/** The expected values of a response. */
 export interface Expected {
   readonly challenge: Buffer
   /** The relying party: the console's domain. */
@@ -46,10 +46,10 @@ export interface NewPasskey {
   readonly transports: readonly string[]
 }
 
-/** Why an answer is refused: for the log. */
+/** The reason for refusing a response, for the log. */
 export class PasskeyRefusal extends Error {}
 
-/** COSE algorithms that are asked for, best first: Ed25519, ES256, RS256. */
+/** COSE algorithms offered, best first: Ed25519, ES256, RS256. */
 export const ALGORITHMS = [-8, -7, -257] as const
 
 const PRESENT = 0x01
@@ -87,7 +87,7 @@ export function readCreated(credential: CreatedCredential, expected: Expected): 
   }
 }
 
-/** Throws PasskeyRefusal. Whether the count has grown is for the caller to see. */
+/** Throws PasskeyRefusal. The caller checks that the count has grown. */
 export function readSignedCredential(
   { response }: SignedCredential,
   expected: Expected,
@@ -105,7 +105,7 @@ export function readSignedCredential(
   return { signCount, backedUp: (flags & BACKED_UP) !== 0 }
 }
 
-/** What the browser says that it was asked, and on which page. */
+/** Checks the challenge and the page's origin in the browser's client data. */
 function checkClientData(encoded: string, type: string, expected: Expected): void {
   const data = parse(decode(encoded))
   if (data.type !== type) throw new PasskeyRefusal('another ceremony')
@@ -128,7 +128,7 @@ function parse(bytes: Buffer): Readonly<Record<string, unknown>> {
   throw new PasskeyRefusal('the client data is no object')
 }
 
-/** The person must have been there, and proved to the authenticator that it is they. */
+/** Requires that the person was present and verified by the authenticator. */
 function readHead(bytes: Buffer, domain: string) {
   if (bytes.length < HEAD_BYTES) throw new PasskeyRefusal('the authenticator data is short')
   if (!bytes.subarray(0, 32).equals(hash('sha256', domain, 'buffer'))) {

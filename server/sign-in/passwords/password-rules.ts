@@ -1,12 +1,15 @@
-/** Which passwords are taken: long ones that nobody would try first. Any characters may be used. */
+/**
+ * Rules for new passwords: long, and not among the first that an attacker tries. All characters are
+ * allowed.
+ */
 import { invalidField } from '../../lib/errors.ts'
 
 const LENGTH_MIN = 12
 const LENGTH_MAX = 128
-/** Fewer different characters than this is a pattern, not a password. */
+/** A password with fewer different characters is a pattern. */
 const VARIETY_MIN = 5
 
-/** What is tried first, without digits, spaces and signs at its ends, in lower case. */
+/** Common passwords in lower case, without digits, spaces and punctuation at their ends. */
 const COMMON = new Set(
   `password passwordpassword passw0rd p@ssw0rd p@ssword passwort motdepasse contrasena mypassword
   thisisapassword changeme changemeplease changemenow letmein letmeinplease letmeinnow iloveyou
@@ -22,7 +25,10 @@ const COMMON = new Set(
   tributary tributarytributary`.split(/\s+/),
 )
 
-/** Throws 400 that names `field` when the password is short, long, common or the person's own. */
+/**
+ * Throws 400 naming `field` for a password that is short, long, common or derived from the person's
+ * own data.
+ */
 export function checkPassword(password: string, email: string, field = 'password'): void {
   const length = [...password].length
   if (length < LENGTH_MIN) throw invalidField(field, `needs at least ${LENGTH_MIN} characters`)

@@ -1,4 +1,4 @@
-/** One-use links as rows. */
+/** SQL of one-use links. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { MemberRole } from '../person-store.ts'
 
@@ -39,7 +39,7 @@ const open = (sql: Sql | TransactionSql) => sql`
   from console_link l left join account a on a.id = l.account_id
   where l.used_at is null and l.expires_at > now()`
 
-/** An unused link that has not run out. */
+/** Returns an unused link that has not expired. */
 export async function findLink(
   sql: Sql | TransactionSql,
   kind: LinkRow['kind'],
@@ -59,7 +59,7 @@ export function selectInvitations(
     order by l.created_at desc, l.id limit 200`
 }
 
-/** Returns false when somebody was faster: a link works once. */
+/** Returns false if another request has used the link. */
 export async function spendLink(sql: TransactionSql, id: string): Promise<boolean> {
   const used = await sql`
     update console_link set used_at = now()
@@ -78,7 +78,7 @@ export async function deleteInvitation(
   return deleted.count > 0
 }
 
-/** A new link of this kind makes those before it worthless. */
+/** Invalidates earlier links of this kind. */
 export async function deleteUnused(
   sql: Sql | TransactionSql,
   filter: { readonly kind: 'setup' } | { readonly kind: 'reset'; readonly personId: string },

@@ -1,4 +1,4 @@
-/** Links that work once: the first set-up, invitations, a new password. */
+/** One-use links: first set-up, invitations, password resets. */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
@@ -24,8 +24,8 @@ import { identifySession, openSession, renewSession } from '../sessions/sessions
 import { createToken, hashToken } from '../sessions/token.ts'
 import { deleteUnused, findLink, insertLink, type LinkRow, spendLink } from './link-store.ts'
 
-/** A link to hand on, and how long it works. */
-export interface MadeLink {
+/** A link to hand on, and its expiry. */
+export interface CreatedLink {
   readonly link: string
   readonly expiresAt: Date
 }
@@ -33,7 +33,7 @@ export interface MadeLink {
 const HOUR_SECONDS = 3600
 const SETUP_SECONDS = 24 * HOUR_SECONDS
 const RESET_SECONDS = HOUR_SECONDS / 2
-/** Half an hour would not do: there is no mail server, people pass these on by hand. */
+/** People pass links on by hand, since there is no mail server: half an hour would be too short. */
 const INVITATION_SECONDS = 72 * HOUR_SECONDS
 
 /** The console's page for each kind. */
@@ -43,7 +43,7 @@ const PAGES: Readonly<Record<LinkRow['kind'], string>> = {
   reset: 'reset',
 }
 
-interface Wanted {
+interface NewLink {
   readonly kind: LinkRow['kind']
   readonly seconds: number
   readonly createdBy: string
@@ -54,42 +54,42 @@ interface Wanted {
   readonly personId?: string
 }
 
-async function makeLink(
+async function createLink(
   parts: Pick<SignInParts, 'sql' | 'place'>,
-  wanted: Wanted,
+  newLink: NewLink,
   sql: TransactionSql | SignInParts['sql'] = parts.sql,
-): Promise<MadeLink> {
+): Promise<CreatedLink> {
   const { token, tokenHash } = createToken()
-  const { kind, seconds } = wanted
+  const { kind, seconds } = newLink
   await insertLink(sql, {
     id: newId('link'),
     kind,
     tokenHash,
     seconds,
-    email: wanted.email ?? null,
-    account_id: wanted.accountId ?? null,
-    role: wanted.role ?? null,
-    is_operator: wanted.isOperator ?? false,
-    person_id: wanted.personId ?? null,
-    created_by: wanted.createdBy,
+    email: newLink.email ?? null,
+    account_id: newLink.accountId ?? null,
+    role: newLink.role ?? null,
+    is_operator: newLink.isOperator ?? false,
+    person_id: newLink.personId ?? null,
+    created_by: newLink.createdBy,
   })
   const expiresAt = new Date(Date.now() + seconds * 1000)
   return { link: parts.place.link(PAGES[kind], token), expiresAt }
 }
 
 /**
- * The link of the first set-up, made anew at each start until somebody exists: then undefined. A
- * link of an earlier start works no more.
+ * Returns a new link for the first set-up at each start, which invalidates earlier ones. Resolves
+ * to undefined once a person exists.
  */
 export async function openSetUp(
   parts: Pick<SignInParts, 'sql' | 'place'>,
-): Promise<MadeLink | undefined> {
+): Promise<CreatedLink | undefined> {
   if (await anyoneExists(parts.sql)) return undefined
   await deleteUnused(parts.sql, { kind: 'setup' })
-  return await makeLink(parts, { kind: 'setup', seconds: SETUP_SECONDS, createdBy: 'start' })
+  return await createLink(parts, { kind: 'setup', seconds: SETUP_SECONDS, createdBy: 'start' })
 }
 
-/** Makes a link that lets somebody in: to an account, or as an operator. */
+/** Creates an invitation to an account, or to be an operator. */
 export async function invite(
   parts: Pick<SignInParts, 'sql' | 'place'>,
   invitation: {
@@ -97,23 +97,23 @@ export async function invite(
     readonly to: { readonly accountId: string; readonly role: MemberRole } | 'operators'
     readonly createdBy: string
   },
-): Promise<MadeLink> {
+): Promise<CreatedLink> {
   const { email, to, createdBy } = invitation
   const place = to === 'operators' ? { isOperator: true } : to
-  const wanted = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
-  return await makeLink(parts, { ...wanted, ...place })
+  const newLink = { kind: 'invitation', seconds: INVITATION_SECONDS, email, createdBy } as const
+  return await createLink(parts, { ...newLink, ...place })
 }
 
-/** Makes a link for a new password; those before work no more. */
+/** Creates a link for a new password, which invalidates earlier ones. */
 export async function offerReset(
   parts: Pick<SignInParts, 'sql' | 'place'>,
   personId: string,
   createdBy: string,
-): Promise<MadeLink> {
+): Promise<CreatedLink> {
   return await withTransaction(parts.sql, async (transaction) => {
     await deleteUnused(transaction, { kind: 'reset', personId })
-    const wanted = { kind: 'reset', seconds: RESET_SECONDS, personId, createdBy } as const
-    return await makeLink(parts, wanted, transaction)
+    const newLink = { kind: 'reset', seconds: RESET_SECONDS, personId, createdBy } as const
+    return await createLink(parts, newLink, transaction)
   })
 }
 
@@ -123,19 +123,19 @@ export interface Newcomer {
   readonly password: string
 }
 
-/** Makes the first operator and signs them in. Throws 400 and 404. */
+/** Creates the first operator and signs them in. Throws 400 and 404. */
 export async function setUp(
   parts: SignInParts,
-  given: Newcomer & { readonly token: string; readonly email: string },
+  operator: Newcomer & { readonly token: string; readonly email: string },
   exchange: Exchange,
 ): Promise<SignInOutcome> {
-  const link = await readLink(parts, 'setup', given.token, exchange)
-  checkPassword(given.password, given.email)
-  const passwordHash = await parts.passwords.hash(given.password)
+  const link = await readLink(parts, 'setup', operator.token, exchange)
+  checkPassword(operator.password, operator.email)
+  const passwordHash = await parts.passwords.hash(operator.password)
   const id = newId('user')
-  const { email, name, language } = given
+  const { email, name, language } = operator
   const person = { id, email, name, language, is_operator: true, password_hash: passwordHash }
-  // Serializable: of two who are first at the same moment, one is.
+  // Serializable: of two concurrent set-ups, one succeeds.
   const mode = 'isolation level serializable'
   const work = async (transaction: TransactionSql) => {
     if ((await anyoneExists(transaction)) || !(await spendLink(transaction, link.id)))
@@ -147,7 +147,7 @@ export async function setUp(
   return SIGNED_IN
 }
 
-/** What an invitation says, and whether its person exists. Throws 404. */
+/** Returns the invitation; `isKnown` if its address is an existing person's. Throws 404. */
 export async function viewInvitation(
   parts: SignInParts,
   token: string,
@@ -158,28 +158,28 @@ export async function viewInvitation(
 }
 
 /**
- * Lets the invited person in. Who exists already must be signed in as themselves: whoever holds
- * the link alone must not become them. Throws 400, 404 and 409.
+ * Accepts an invitation. An existing person must be signed in: possession of the link alone must
+ * not grant access to their identity. Throws 400, 404 and 409.
  */
 export async function acceptInvitation(
   parts: SignInParts,
-  given: Partial<Newcomer> & { readonly token: string; readonly language: PersonLanguage },
+  acceptance: Partial<Newcomer> & { readonly token: string; readonly language: PersonLanguage },
   exchange: Exchange,
 ): Promise<SignInOutcome> {
-  const link = await readLink(parts, 'invitation', given.token, exchange)
-  const known = await findByEmail(parts.sql, link.email ?? '')
-  if (known) {
+  const link = await readLink(parts, 'invitation', acceptance.token, exchange)
+  const existing = await findByEmail(parts.sql, link.email ?? '')
+  if (existing) {
     const session = await identifySession(parts, exchange.request)
-    if (!session || session.user.id !== known.id) {
+    if (!session || session.user.id !== existing.id) {
       throw new GatewayError('conflict', {
         message: `sign in as ${link.email}, then open the invitation again`,
       })
     }
-    await withTransaction(parts.sql, (transaction) => letIn(transaction, link, known.id))
+    await withTransaction(parts.sql, (transaction) => letIn(transaction, link, existing.id))
     if (link.is_operator) await renewSession(parts, session, exchange)
     return SIGNED_IN
   }
-  const id = await createInvited(parts, link, given)
+  const id = await createInvited(parts, link, acceptance)
   await openSession(parts, id, exchange, 'invitation')
   return SIGNED_IN
 }
@@ -221,19 +221,19 @@ async function letIn(transaction: TransactionSql, link: LinkRow, personId: strin
 }
 
 /**
- * Sets a new password and ends every session. It opens none: a second factor stays asked for.
- * Throws 400 and 404.
+ * Sets a new password and ends every session, without opening one: a second factor is still
+ * required. Throws 400 and 404.
  */
 export async function resetPassword(
   parts: SignInParts,
-  given: { readonly token: string; readonly password: string },
+  reset: { readonly token: string; readonly password: string },
   exchange: Exchange,
 ): Promise<void> {
-  const link = await readLink(parts, 'reset', given.token, exchange)
+  const link = await readLink(parts, 'reset', reset.token, exchange)
   const person = link.person_id ? await findPerson(parts.sql, link.person_id) : undefined
   if (!person) throw noLink()
-  checkPassword(given.password, person.email)
-  const hash = await parts.passwords.hash(given.password)
+  checkPassword(reset.password, person.email)
+  const hash = await parts.passwords.hash(reset.password)
   const ip = parts.addresses.of(exchange.request)
   await withTransaction(parts.sql, async (transaction) => {
     if (!(await spendLink(transaction, link.id))) throw noLink()

@@ -1,4 +1,4 @@
-/** Who may sign in and who belongs to which account, as owners and operators manage it. */
+/** Management of people and memberships by owners and operators. */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -24,7 +24,7 @@ import {
 import { deleteSessions } from '../sessions/session-store.ts'
 import { revokeTokensOf } from '../tokens/access-token-store.ts'
 
-/** Throws 404 for somebody who is no member, 409 when nobody would own the account any more. */
+/** Throws 404 for a person who is not a member, 409 if the account would have no owner. */
 export async function changeMember(
   sql: Sql,
   accountId: string,
@@ -34,9 +34,9 @@ export async function changeMember(
   await withTransaction(sql, async (transaction) => {
     await lockMembers(transaction, accountId)
     const members = await selectMembers(transaction, accountId)
-    const member = members.find((one) => one.person_id === personId)
+    const member = members.find((member) => member.person_id === personId)
     if (!member) throw new GatewayError('not_found', { message: 'no such member' })
-    const owners = members.filter((one) => one.role === 'owner')
+    const owners = members.filter((member) => member.role === 'owner')
     if (role !== 'owner' && member.role === 'owner' && owners.length === 1) {
       throw new GatewayError('conflict', {
         message: 'an account needs an owner: name another first',
@@ -47,7 +47,7 @@ export async function changeMember(
   })
 }
 
-/** Locks somebody out, with their sessions and access tokens, or lets them in again. */
+/** Disables a person and ends their sessions and access tokens, or enables them again. */
 export async function setDisabled(sql: Sql, personId: string, isDisabled: boolean): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await updatePersonDisabled(transaction, personId, isDisabled)
@@ -57,7 +57,10 @@ export async function setDisabled(sql: Sql, personId: string, isDisabled: boolea
   })
 }
 
-/** For a person who has lost all of them: on the operator's machine only. Ends their sessions. */
+/**
+ * Removes all second factors of a person who has lost them, and ends their sessions. Only on the
+ * operator's machine.
+ */
 export async function dropFactors(sql: Sql, personId: string): Promise<void> {
   await withTransaction(sql, async (transaction) => {
     await deleteTotp(transaction, personId)
@@ -67,7 +70,7 @@ export async function dropFactors(sql: Sql, personId: string): Promise<void> {
   })
 }
 
-/** Somebody whom an operator may manage. Throws 404, and 403 for another operator. */
+/** Returns a person whom an operator may manage. Throws 404, and 403 for another operator. */
 export async function findManaged(sql: Sql, personId: string): Promise<PersonRow> {
   const person = await findPerson(sql, personId)
   if (!person) throw new GatewayError('not_found', { message: 'no such user' })
@@ -84,11 +87,11 @@ export interface NewPerson {
   readonly name: string
   readonly language?: PersonLanguage
   readonly isOperator?: boolean
-  /** Null when they choose it by a link. */
+  /** Null if the person chooses one through a link. */
   readonly password: string | null
 }
 
-/** Makes somebody on the operator's machine. Throws OperatorError. */
+/** Creates a person on the operator's machine. Throws OperatorError. */
 export async function createPerson(
   { sql, passwords }: Pick<SignInParts, 'sql' | 'passwords'>,
   person: NewPerson,
@@ -111,7 +114,7 @@ export async function createPerson(
   return await requirePerson(sql, email)
 }
 
-/** By id or e-mail address. Throws OperatorError. */
+/** Finds a person by id or e-mail address. Throws OperatorError. */
 export async function requirePerson(sql: Sql, idOrEmail: string): Promise<PersonRow> {
   const byEmail = idOrEmail.includes('@')
   const person = byEmail ? await findByEmail(sql, idOrEmail) : await findPerson(sql, idOrEmail)

@@ -1,4 +1,4 @@
-/** What people see and change of their own sign-in, beside passwords and factors themselves. */
+/** The profile, sessions and factors that people see and change themselves. */
 import { GatewayError } from '../../lib/errors.ts'
 import { countRecoveryCodes } from '../factors/factor-store.ts'
 import { beginTotp, finishTotp, removeTotp, renewRecoveryCodes } from '../factors/factors.ts'
@@ -9,14 +9,14 @@ import { deleteSession, deleteSessions, selectSessions } from '../sessions/sessi
 import { renewSession } from '../sessions/sessions.ts'
 
 export async function describeFactors({ sql }: SignInParts, personId: string) {
-  const [person, left] = await Promise.all([
+  const [person, codesLeft] = await Promise.all([
     findPerson(sql, personId),
     countRecoveryCodes(sql, personId),
   ])
   return {
     totp: person?.totp_secret !== null && person !== undefined,
     passkeys: person?.passkeys ?? 0,
-    recovery_codes_left: left,
+    recovery_codes_left: codesLeft,
   }
 }
 
@@ -52,7 +52,9 @@ export function startTotp(parts: SignInParts, { user }: Session) {
   return beginTotp(parts, user)
 }
 
-/** Returns recovery codes; ends the person's other sessions, as all changes of factors do. */
+/**
+ * Returns new recovery codes and ends the person's other sessions, as every change of factors does.
+ */
 export async function confirmTotp(
   parts: SignInParts,
   session: Session,

@@ -1,14 +1,14 @@
 /**
- * From which network address a request comes. Behind proxies that the operator names, it is the
- * right-most address that none of them has; what stands left of it, anybody can write.
+ * Determines a request's network address. Behind the operator's proxies it is the right-most
+ * address in X-Forwarded-For that is not a proxy; addresses to the left of it can be forged.
  */
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 
 export interface Addresses {
-  /** For people and the audit log. */
+  /** For display and the audit log. */
   of(request: IncomingMessage): string
-  /** What shares a limit: the address, or of IPv6 its /64, which is one customer's line. */
+  /** The key of rate limits: the address, or the /64 of IPv6, which is one customer's line. */
   lineOf(request: IncomingMessage): string
 }
 
@@ -46,12 +46,12 @@ export function createAddresses(proxies: readonly string[]): Addresses {
   }
 }
 
-/** An IPv4 address that came in over an IPv6 socket is still one. */
+/** Converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '')
 }
 
-/** The eight groups of an IPv6 address. */
+/** Returns the eight groups of an IPv6 address. */
 function expand(address: string): string[] {
   const [head = '', tail = ''] = address.toLowerCase().split('::')
   const groups = (text: string) => (text === '' ? [] : text.split(':'))

@@ -1,16 +1,16 @@
-/** Rates as rows, one for each thing that is limited, shared by all gateways. */
+/** SQL of rate limits, one row per limited key, shared by all gateways. */
 import type { Sql } from 'postgres'
 
 export interface Rate {
   readonly burst: number
-  /** One more is allowed each time this passes. */
+  /** One attempt is restored per interval. */
   readonly everySeconds: number
 }
 
 /**
- * Takes one from the rate. Returns undefined when it was there, or the seconds until one is. The
- * row says when the whole burst will be there again: whoever would move that time beyond the burst
- * is refused and moves nothing.
+ * Takes one attempt. Returns undefined on success, or the seconds until one is available. The row
+ * stores the time at which the whole burst is restored; an attempt that would move it beyond the
+ * burst is refused and moves nothing.
  */
 export async function takeOne(sql: Sql, key: string, rate: Rate): Promise<number | undefined> {
   const { burst, everySeconds } = rate
@@ -28,7 +28,7 @@ export async function takeOne(sql: Sql, key: string, rate: Rate): Promise<number
   return Math.max(row?.seconds ?? 0, 0.1)
 }
 
-/** Gives one back: it was no guess. */
+/** Returns an attempt that was not a wrong guess. */
 export async function returnAttempt(sql: Sql, key: string, rate: Rate): Promise<void> {
   await sql`
     update throttle set full_at = full_at - make_interval(secs => ${rate.everySeconds})

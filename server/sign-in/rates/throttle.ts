@@ -1,8 +1,8 @@
 /**
- * How often somebody may try. A guess costs one of the name's and one of the address's rate before
- * anything is compared; what proved right is given back. At most 20 guesses for one name reach the
- * comparison within any 15 minutes: 10 at once, and 10 that come back one by one. A refusal is
- * remembered in the process, so that a flood costs the database nothing.
+ * Rate limits of sign-in. An attempt counts against the name's and the address's rate before
+ * anything is compared, and is given back if it was right. At most 20 guesses for one name are
+ * compared within any 15 minutes: 10 at once, and 10 that are restored one by one. The process
+ * remembers refusals, so that a flood does not query the database.
  */
 import { createHash } from 'node:crypto'
 import type { Sql } from 'postgres'
@@ -11,19 +11,19 @@ import { forgetFull, type Rate, returnAttempt, takeOne } from './throttle-store.
 
 const MINUTE_SECONDS = 60
 const RATES = {
-  /** Passwords for one e-mail address, whether anybody has it or not. */
+  /** Passwords for one e-mail address, existing or not. */
   name: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
-  /** Passwords for one's own session: strangers' guesses do not use this up. */
+  /** Passwords in a session of one's own: strangers' guesses do not count against it. */
   own: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** Passwords from one network address. */
   address: { burst: 50, everySeconds: 10 },
   /** Second factors of one person. */
   factor: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
-  /** Anything else without a session from one network address: links, passkeys. */
+  /** Other attempts without a session from one network address: links, passkeys. */
   anonymous: { burst: 60, everySeconds: 5 },
-  /** Access tokens from one network address that are worth nothing. */
+  /** Invalid access tokens from one network address. */
   token: { burst: 60, everySeconds: 5 },
-  /** Redeem codes that do not exist, by one person or for one account. */
+  /** Non-existent redeem codes by one person or for one account. */
   code: { burst: 10, everySeconds: 1.5 * MINUTE_SECONDS },
   /** The same from one network address, which many people may share. */
   codeAddress: { burst: 30, everySeconds: 0.5 * MINUTE_SECONDS },
@@ -38,16 +38,16 @@ export interface Throttle {
 }
 
 const REMEMBERED_MAX = 10_000
-/** Rows that say nothing any more are removed after so many attempts. */
+/** Expired rows are deleted once per this number of attempts. */
 const TIDY_EVERY = 500
 
 export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
-  /** Until when a key is refused, newest last. */
+  /** The time until which a key is refused, newest last. */
   const refusedUntil = new Map<string, number>()
-  /** The newest attempt of each key: of thousands at once, one asks the database at a time. */
+  /** The newest attempt of each key: concurrent attempts query the database one at a time. */
   const last = new Map<string, Promise<void>>()
 
-  let taken = 0
+  let attempts = 0
 
   function remember(key: string, seconds: number): void {
     refusedUntil.delete(key)
@@ -60,8 +60,8 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
     const waitMs = (refusedUntil.get(key) ?? 0) - nowMs()
     if (waitMs > 0) throw tooMany(key, waitMs / 1000)
     const seconds = await takeOne(sql, key, rate)
-    taken += 1
-    if (taken % TIDY_EVERY === 0) await forgetFull(sql)
+    attempts += 1
+    if (attempts % TIDY_EVERY === 0) await forgetFull(sql)
     if (seconds === undefined) return
     remember(key, seconds)
     throw tooMany(key, seconds)
@@ -81,7 +81,7 @@ export function createThrottle(sql: Sql, nowMs: () => number): Throttle {
   }
 }
 
-/** What people typed as their e-mail address may be their password: it is not kept. */
+/** Hashes names, since people sometimes type their password as their e-mail address. */
 function keyOf(subject: Subject, name: string): string {
   return `${subject}:${createHash('sha256').update(name).digest('base64url')}`
 }

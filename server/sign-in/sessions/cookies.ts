@@ -1,10 +1,10 @@
-/** The two cookies: the session's, and that of a sign-in under way. No script can read them. */
+/** The cookies of a session and of a sign-in in progress. Scripts cannot read them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ConsolePlace } from '../place.ts'
 
 export type CookieName = 'session' | 'step'
 
-/** A cookie may live as long as what it names; whether that still lives, the database says. */
+/** Upper limits: the database decides whether the session or step is still valid. */
 const AGE_SECONDS: Readonly<Record<CookieName, number>> = { session: 12 * 3600, step: 600 }
 
 function fullName(name: CookieName, place: ConsolePlace): string {
@@ -16,12 +16,12 @@ export function readCookie(
   name: CookieName,
   place: ConsolePlace,
 ): string | undefined {
-  const wanted = `${fullName(name, place)}=`
-  const found = request.headers.cookie?.split(';').find((one) => one.trimStart().startsWith(wanted))
-  return found?.trimStart().slice(wanted.length).trim()
+  const prefix = `${fullName(name, place)}=`
+  const found = request.headers.cookie?.split(';').find((one) => one.trimStart().startsWith(prefix))
+  return found?.trimStart().slice(prefix.length).trim()
 }
 
-/** Sets the cookie, or takes it away when `value` is undefined. */
+/** Sets the cookie, or deletes it if `value` is undefined. */
 export function setCookie(
   response: ServerResponse,
   name: CookieName,

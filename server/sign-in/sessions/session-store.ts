@@ -1,12 +1,12 @@
-/** Sessions as rows. Which of them still live, PostgreSQL's clock decides. */
+/** SQL of sessions. PostgreSQL's clock decides which are valid. */
 import type { PendingQuery, Row, Sql, TransactionSql } from 'postgres'
 import type { MemberRole, PersonLanguage } from '../person-store.ts'
 
-/** What ends a session: half an hour without a request, and twelve hours in any case. */
+/** A session ends after half an hour without a request, and after twelve hours in any case. */
 const lives = (sql: Sql | TransactionSql) => sql`
   s.seen_at > now() - interval '30 minutes' and s.created_at > now() - interval '12 hours'`
 
-/** What every credential tells of its person. */
+/** The facts about a person that sessions and access tokens share. */
 export interface PersonPart {
   readonly person_id: string
   readonly email: string
@@ -24,15 +24,15 @@ export interface PersonPart {
 export interface SessionRow extends PersonPart {
   readonly id: string
   readonly stepped_up_until: Date | null
-  /** Whether `seen_at` is older than a minute. */
+  /** True if `seen_at` is older than a minute. */
   readonly is_stale: boolean
 }
 
-/** Of the person `p`. */
+/** Columns of the person `p`. */
 export const hasFactor = (sql: Sql | TransactionSql) => sql`
   (p.totp_secret is not null or exists (select 1 from passkey k where k.person_id = p.id))`
 
-/** The memberships `m` of the person `p`, as JSON: those that a condition is true of. */
+/** The memberships `m` of the person `p` that meet a condition, as JSON. */
 export const selectMemberships = (sql: Sql | TransactionSql, condition: PendingQuery<Row[]>) => sql`
   coalesce((
     select json_agg(json_build_object('account_id', m.account_id, 'account_name', a.name,
@@ -40,7 +40,7 @@ export const selectMemberships = (sql: Sql | TransactionSql, condition: PendingQ
     from membership m join account a on a.id = m.account_id
     where m.person_id = p.id and ${condition}), '[]')`
 
-/** The session of this token, with its person, if both are alive. */
+/** Returns the session of this token with its person, if both are valid. */
 export async function findSession(sql: Sql, tokenHash: Buffer): Promise<SessionRow | undefined> {
   const [row] = await sql<SessionRow[]>`
     select s.id, s.person_id, p.email, p.name, p.language, p.is_operator,
@@ -55,7 +55,7 @@ export async function touchSession(sql: Sql, id: string): Promise<void> {
   await sql`update console_session set seen_at = now() where id = ${id}`
 }
 
-/** A session that has just proved itself counts as stepped up. */
+/** A session that was just opened counts as stepped up. */
 export async function insertSession(
   sql: Sql | TransactionSql,
   session: {
@@ -88,14 +88,14 @@ export function selectSessions(sql: Sql, personId: string): Promise<SessionView[
     where s.person_id = ${personId} and ${lives(sql)} order by s.seen_at desc, s.id limit 200`
 }
 
-/** Returns whether this person had such a session. */
+/** Returns false if this person has no such session. */
 export async function deleteSession(sql: Sql, personId: string, id: string): Promise<boolean> {
   const deleted = await sql`
     delete from console_session where id = ${id} and person_id = ${personId}`
   return deleted.count > 0
 }
 
-/** All sessions of a person, but the one that is kept. Returns how many there were. */
+/** Ends all sessions of a person except `keepId`, and returns their number. */
 export async function deleteSessions(
   sql: Sql | TransactionSql,
   personId: string,
@@ -121,7 +121,9 @@ export async function stepUp(sql: Sql, id: string, seconds: number): Promise<Dat
   return row?.until
 }
 
-/** What a passkey has to sign within five minutes; the one before is forgotten. */
+/**
+ * Stores the challenge that a passkey must sign within five minutes, in place of an earlier one.
+ */
 export async function putChallenge(sql: Sql, id: string, challenge: Buffer): Promise<void> {
   await sql`
     update console_session set challenge = ${challenge},
@@ -129,7 +131,7 @@ export async function putChallenge(sql: Sql, id: string, challenge: Buffer): Pro
     where id = ${id}`
 }
 
-/** Uses the challenge up. */
+/** Deletes the challenge and returns it. */
 export async function takeChallenge(sql: Sql, id: string): Promise<Buffer | undefined> {
   const [row] = await sql<{ challenge: Buffer }[]>`
     with asked as (
@@ -141,7 +143,7 @@ export async function takeChallenge(sql: Sql, id: string): Promise<Buffer | unde
   return row?.challenge
 }
 
-/** Whatever has ended. */
+/** Deletes expired sessions. */
 export async function forgetEnded(sql: Sql): Promise<void> {
   await sql`delete from console_session s where not (${lives(sql)})`
 }

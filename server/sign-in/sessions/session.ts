@@ -1,4 +1,4 @@
-/** Who is signed in, and what the admin API needs to know and to have done about it. */
+/** The session of a request, as the admin API uses it. */
 import type { IncomingMessage } from 'node:http'
 import type { PersonLanguage } from '../person-store.ts'
 
@@ -18,52 +18,53 @@ export interface Session {
     readonly operator: boolean
   }
   readonly memberships: readonly Membership[]
-  /** Until then the session counts as having proved itself again. */
+  /** The session counts as stepped up until this time. */
   readonly steppedUpUntil: Date | undefined
-  /** An operator who must set up a second factor before anything that asks for a step-up. */
+  /**
+   * True for an operator who must set up a second factor before anything that requires a step-up.
+   */
   readonly secondFactorMissing: boolean
-  /** Absent: a person is there themselves, in a browser. */
+  /** Absent in the session of a browser. */
   readonly token?: TokenUse
 }
 
-/** The access token that stands in for a sign-in. */
+/** The access token of a request. */
 export interface TokenUse {
   readonly id: string
   readonly name: string
   readonly display: string
   readonly scope: 'read' | 'write'
-  /** Whether it may do what asks people for a fresh proof. */
+  /** True if the token may call routes that require a step-up from people. */
   readonly isSensitive: boolean
   readonly expiresAt: Date | null
 }
 
-/** One line of the audit log. `details` never hold a secret. */
+/** One row of the audit log. `details` never contain a secret. */
 export interface AuditRow {
   readonly request: IncomingMessage
   readonly userId: string
-  /** By which access token. */
+  /** The access token that the actor used. */
   readonly tokenId: string | undefined
   readonly accountId: string | undefined
-  /** What was done, for example the key of a route. */
+  /** The act, for example the key of a route. */
   readonly action: string
-  /** The ids it was done to. */
+  /** The ids acted upon. */
   readonly target: string
   readonly details: Readonly<Record<string, unknown>>
 }
 
 export interface Sessions {
   /**
-   * Who the request comes from: by its bearer token or, only where it has none, by the session of
-   * its cookie, if there is one that still lives. Looking at it `quietly` does not keep it alive.
-   * Throws 401 for a token that is worth nothing.
+   * Returns the session of the bearer token or, without one, of the session cookie; undefined if
+   * there is no valid one. `quietly` does not extend the session. Throws 401 for an invalid token.
    */
   identifySession(
     request: IncomingMessage,
     how?: { readonly quietly?: boolean },
   ): Promise<Session | undefined>
   /**
-   * Throws 403 for an unsafe request that a page of another origin may have made: never for one
-   * with a bearer token, which no browser adds by itself.
+   * Throws 403 for an unsafe request that a page of another origin may have sent. Never for one
+   * with a bearer token, which browsers do not add by themselves.
    */
   requireCsrf(request: IncomingMessage): void
   writeAudit(row: AuditRow): Promise<void>

@@ -1,4 +1,4 @@
-/** Sessions: opened with a new token by whatever proved a person, and ended from many sides. */
+/** Sessions: opened with a new token after every successful sign-in, and ended. */
 import type { IncomingMessage } from 'node:http'
 import { newId } from '../../lib/ids.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
@@ -19,15 +19,15 @@ import {
 } from './session-store.ts'
 import { createToken, hashToken } from './token.ts'
 
-/** How a person was proved: for the audit log. */
+/** The way the person signed in, for the audit log. */
 export type Proof = 'password' | 'totp' | 'recovery_code' | 'passkey' | 'set-up' | 'invitation'
 
 const STEP_UP_SECONDS = 600
 const USER_AGENT_MAX = 300
 
 /**
- * The session of the request's cookie, if it and its person are alive. Being asked for keeps a
- * session from ending for idleness, unless it is only looked at `quietly`.
+ * Returns the session of the request's cookie, if it and its person are valid. Extends the idle
+ * time unless `quietly` is set.
  */
 export async function identifySession(
   parts: SignInParts,
@@ -49,7 +49,7 @@ function describe(row: SessionRow, operatorsNeedFactor: boolean): Session {
   }
 }
 
-/** What a session and an access token tell alike. */
+/** Returns the facts that sessions and access tokens share. */
 export function describePerson(
   row: PersonPart,
   operatorsNeedFactor: boolean,
@@ -72,8 +72,8 @@ export function describePerson(
 }
 
 /**
- * Signs a person in. The token is always a new one, so that nobody can have planted it; a session
- * that the browser had before is ended.
+ * Signs a person in. The token is always new, so that it cannot have been planted; the browser's
+ * previous session ends.
  */
 export async function openSession(
   parts: SignInParts,
@@ -100,7 +100,9 @@ export async function openSession(
   await forgetEnded(sql)
 }
 
-/** After a change of a password or factor: every other session ends, this one gets a new token. */
+/**
+ * Ends every other session after a change of a password or factor, and gives this one a new token.
+ */
 export async function renewSession(
   { sql, place }: SignInParts,
   session: Session,
@@ -121,7 +123,7 @@ export async function signOut(
   setCookie(response, 'session', undefined, place)
 }
 
-/** For ten minutes the session may do what asks for a fresh proof. */
+/** Steps the session up for ten minutes. */
 export async function markSteppedUp({ sql }: SignInParts, session: Session): Promise<Date> {
   const until = await stepUp(sql, session.sessionId, STEP_UP_SECONDS)
   if (!until) throw new Error(`the session ${session.sessionId} is gone`)

@@ -1,4 +1,4 @@
-/** Sign-ins under way as rows: each is good for a few minutes and for one success. */
+/** SQL of sign-ins in progress, each valid for a few minutes and for one success. */
 import type { Sql } from 'postgres'
 
 export interface StepRow {
@@ -8,7 +8,7 @@ export interface StepRow {
 
 const SECONDS = 600
 
-/** Those that have run out go with it. */
+/** Also deletes expired rows. */
 export async function insertStep(
   sql: Sql,
   step: {
@@ -39,7 +39,7 @@ export async function putStepChallenge(
   await sql`update sign_in_step set challenge = ${challenge} where token_hash = ${tokenHash}`
 }
 
-/** A challenge is signed once: it is forgotten, right or wrong. */
+/** Deletes the challenge and returns it: it can be tried only once. */
 export async function takeStepChallenge(sql: Sql, tokenHash: Buffer): Promise<StepRow | undefined> {
   const [row] = await sql<StepRow[]>`
     with asked as (
@@ -51,7 +51,7 @@ export async function takeStepChallenge(sql: Sql, tokenHash: Buffer): Promise<St
   return row
 }
 
-/** Returns whether it was still there: of two that finish at once, one succeeds. */
+/** Returns false if another request has completed the sign-in. */
 export async function deleteStep(sql: Sql, tokenHash: Buffer): Promise<boolean> {
   const deleted = await sql`
     delete from sign_in_step where token_hash = ${tokenHash} and expires_at > now()`

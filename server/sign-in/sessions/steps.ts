@@ -1,22 +1,24 @@
-/** A sign-in under way: the cookie of its own that leads from one request to the next. */
+/** A sign-in in progress, identified across requests by its own cookie. */
 
 import type { Exchange, SignInParts } from '../parts.ts'
 import { readCookie, setCookie } from './cookies.ts'
 import { deleteStep, findStep, insertStep, type StepRow } from './step-store.ts'
 import { createToken, hashToken } from './token.ts'
 
-/** Begins one, for a person whose password was right or for a passkey that will say who it is. */
+/**
+ * Begins a sign-in, for a person whose password was right or for a passkey that will identify one.
+ */
 export async function beginStep(
   { sql, place }: SignInParts,
   { response }: Exchange,
-  begun: { readonly personId: string | null; readonly challenge: Buffer | null },
+  step: { readonly personId: string | null; readonly challenge: Buffer | null },
 ): Promise<void> {
   const { token, tokenHash } = createToken()
-  await insertStep(sql, { tokenHash, ...begun })
+  await insertStep(sql, { tokenHash, ...step })
   setCookie(response, 'step', token, place)
 }
 
-/** What the request's cookie goes on with, if it has not run out. */
+/** Returns the sign-in of the request's cookie, if it has not expired. */
 export async function readStep(
   { sql, place }: SignInParts,
   { request }: Exchange,
@@ -26,7 +28,7 @@ export async function readStep(
   return tokenHash && row ? { tokenHash, ...row } : undefined
 }
 
-/** Returns false when another request has finished it. */
+/** Returns false if another request has completed it. */
 export async function endStep(
   { sql, place }: SignInParts,
   { response }: Exchange,

@@ -1,4 +1,4 @@
-/** Tokens of sessions, links and steps: 256 random bits as text, at rest only as their SHA-256. */
+/** Tokens of sessions, links and steps: 256 random bits as text, stored only as SHA-256. */
 import { hash } from 'node:crypto'
 import { randomText } from '../../lib/ids.ts'
 
@@ -10,7 +10,7 @@ export function createToken(): { readonly token: string; readonly tokenHash: Buf
   return { token, tokenHash: hash('sha256', token, 'buffer') }
 }
 
-/** What is stored and looked up; undefined for text that cannot be a token of ours. */
+/** Returns the stored form; undefined for text that cannot be a token. */
 export function hashToken(token: string | undefined): Buffer | undefined {
   return token !== undefined && SHAPE.test(token) ? hash('sha256', token, 'buffer') : undefined
 }

@@ -1,12 +1,12 @@
-/** Access tokens as rows. What each may reach follows from its person, every time it is asked. */
+/** SQL of access tokens. Their rights follow from the person at every use. */
 import type { Sql, TransactionSql } from 'postgres'
 import { hasFactor, type PersonPart, selectMemberships } from '../sessions/session-store.ts'
 
 export type TokenScope = 'read' | 'write'
 
 /**
- * What a token still gets of its person: the operator's role if it was made with it, or else the
- * roles that have not changed since.
+ * The rights a token still has: the operator's role if it was created with it, or the memberships
+ * whose roles have not changed since.
  */
 const roles = (sql: Sql | TransactionSql) => sql`m.role_since <= t.created_at`
 const reaches = (sql: Sql | TransactionSql) => sql`
@@ -24,11 +24,11 @@ export interface FoundToken extends PersonPart {
   readonly scope: TokenScope
   readonly is_sensitive: boolean
   readonly expires_at: Date | null
-  /** Whether `used_at` is older than a minute. */
+  /** True if `used_at` is older than a minute. */
   readonly is_stale: boolean
 }
 
-/** The token with its person, if both are alive and it reaches anything. */
+/** Returns the token with its person, if both are valid and it has any rights. */
 export async function findToken(sql: Sql, tokenHash: Buffer): Promise<FoundToken | undefined> {
   const [row] = await sql<FoundToken[]>`
     select t.id, t.name as token_name, t.scope, t.is_sensitive, t.expires_at,
@@ -62,12 +62,12 @@ export interface TokenRow {
 export interface TokenFilter {
   readonly id?: string
   readonly personId?: string
-  /** Below the id of the last one seen. */
+  /** The last id of the previous page. */
   readonly beforeId?: string | undefined
   readonly limit: number
 }
 
-/** The newest first. */
+/** Lists tokens, newest first. */
 export function selectTokens(sql: Sql, filter: TokenFilter): Promise<TokenRow[]> {
   const { id, personId, beforeId, limit } = filter
   return sql<TokenRow[]>`
@@ -98,7 +98,7 @@ export type NewTokenRow = Pick<
   'id' | 'person_id' | 'name' | 'display' | 'scope' | 'is_sensitive' | 'created_by' | 'expires_at'
 > & { readonly tokenHash: Buffer }
 
-/** Returns false when the person is locked out, or is no operator and belongs to no account. */
+/** Returns false if the person is disabled, or has neither the operator's role nor a membership. */
 export async function insertToken(sql: Sql, token: NewTokenRow): Promise<boolean> {
   const inserted = await sql`
     insert into access_token (id, person_id, name, token_hash, display, scope, is_sensitive,
@@ -111,7 +111,7 @@ export async function insertToken(sql: Sql, token: NewTokenRow): Promise<boolean
   return inserted.count > 0
 }
 
-/** Returns whether there is such a token, of this person where one is named. */
+/** Returns false if there is no such token, or it is not of the person in `personId`. */
 export async function revokeToken(sql: Sql, id: string, personId?: string): Promise<boolean> {
   const revoked = await sql`
     update access_token set revoked_at = coalesce(revoked_at, now())

@@ -1,6 +1,6 @@
 /**
- * Access tokens: scripts use the admin API with them in a person's place. A token is looked up for
- * every request, so what ends it or its person's role ends it everywhere at once.
+ * Access tokens, with which scripts use the admin API on a person's behalf. Each request looks its
+ * token up, so that revoking a token or changing its person's role takes effect everywhere at once.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Sql } from 'postgres'
@@ -35,15 +35,18 @@ const LIVE_TOKENS_MAX = 50
 const NAME_MAX = 100
 
 /**
- * The text after `Bearer` in the Authorization header, or undefined where there is no such header.
- * Other schemes are not for us: a proxy before the console may ask for a password of its own.
+ * Returns the text after `Bearer` in the Authorization header; undefined for an absent header or
+ * another scheme, which may be meant for a proxy in front of the console.
  */
 export function readBearer({ headers }: IncomingMessage): string | undefined {
   const { authorization = '' } = headers
   return /^bearer(?: |$)/i.test(authorization) ? authorization.slice(6).trim() : undefined
 }
 
-/** What the token may do. Throws 401, and 429 for an address that has sent many wrong ones. */
+/**
+ * Returns what the token may do. Throws 401, and 429 for an address that has sent many invalid
+ * ones.
+ */
 export async function identifyToken(
   parts: SignInParts,
   request: IncomingMessage,
@@ -54,7 +57,7 @@ export async function identifyToken(
     ? await findToken(sql, hashAccessToken(text))
     : undefined
   if (!row) {
-    // What is right is never kept out by somebody's wrong ones: only these are counted.
+    // Only invalid tokens are counted, so that they never block a valid one.
     await throttle.take('token', addresses.lineOf(request))
     throw new GatewayError('unauthenticated', { message: explain(text) })
   }
@@ -89,39 +92,42 @@ export interface NewToken {
   readonly name: string
   readonly scope: TokenScope
   readonly isSensitive: boolean
-  /** Undefined: in 90 days. Null: never. */
+  /** Undefined: 90 days. Null: never. */
   readonly expiresAt: Date | null | undefined
   /** A person's id, or `cli:name`. */
   readonly createdBy: string
 }
 
-/** A token with its text, which nobody can see again. */
+/** A token with its text, which cannot be shown again. */
 export interface CreatedToken extends TokenRow {
   readonly token: string
 }
 
-/** Throws OperatorError for somebody who may do nothing, has too many, or a time that is past. */
-export async function createAccessToken(sql: Sql, wanted: NewToken): Promise<CreatedToken> {
+/**
+ * Throws OperatorError for a person without rights, with too many tokens, or for a time in the
+ * past.
+ */
+export async function createAccessToken(sql: Sql, newToken: NewToken): Promise<CreatedToken> {
   const now = Date.now()
-  const { expiresAt = new Date(now + TOKEN_DAYS_DEFAULT * DAY_MS) } = wanted
+  const { expiresAt = new Date(now + TOKEN_DAYS_DEFAULT * DAY_MS) } = newToken
   if (expiresAt && expiresAt.getTime() <= now) {
     throw new OperatorError('the expiry must be in the future')
   }
-  if (wanted.name.trim() === '' || wanted.name.length > NAME_MAX) {
+  if (newToken.name.trim() === '' || newToken.name.length > NAME_MAX) {
     throw new OperatorError(`a token needs a name of at most ${NAME_MAX} characters`)
   }
-  if ((await countLiveTokens(sql, wanted.personId)) >= LIVE_TOKENS_MAX) {
+  if ((await countLiveTokens(sql, newToken.personId)) >= LIVE_TOKENS_MAX) {
     throw new OperatorError(`there are ${LIVE_TOKENS_MAX} access tokens: revoke one first`)
   }
   const token = createTokenText()
   const id = newId('tok')
   const inserted = await insertToken(sql, {
     id,
-    person_id: wanted.personId,
-    name: wanted.name,
-    scope: wanted.scope,
-    is_sensitive: wanted.isSensitive,
-    created_by: wanted.createdBy,
+    person_id: newToken.personId,
+    name: newToken.name,
+    scope: newToken.scope,
+    is_sensitive: newToken.isSensitive,
+    created_by: newToken.createdBy,
     expires_at: expiresAt,
     tokenHash: hashAccessToken(token),
     display: displayAccessToken(token),
@@ -132,14 +138,14 @@ export async function createAccessToken(sql: Sql, wanted: NewToken): Promise<Cre
   return { ...(await showToken(sql, id)), token }
 }
 
-/** Throws OperatorError when there is none. */
+/** Throws OperatorError if there is none. */
 export async function showToken(sql: Sql, id: string): Promise<TokenRow> {
   const [row] = await selectTokens(sql, { id, limit: 1 })
   if (!row) throw new OperatorError(`there is no access token ${id}: tributary token list`)
   return row
 }
 
-/** Throws 404 for a token that is not there, or not this person's where one is named. */
+/** Throws 404 if there is no such token, or it is not of the person in `personId`. */
 export async function endToken(sql: Sql, id: string, personId?: string): Promise<void> {
   if (await revokeToken(sql, id, personId)) return
   throw new GatewayError('not_found', { message: 'no such access token' })

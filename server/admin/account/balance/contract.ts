@@ -1,4 +1,4 @@
-/** What an account has, what is frozen, what it owes. */
+/** The account's available balance, the sum on hold, and its debt. */
 import { z } from 'zod'
 import { amount } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

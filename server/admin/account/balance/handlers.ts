@@ -1,4 +1,4 @@
-/** Balances, with every charge that this process has answered already in the books. */
+/** Balances that include every charge this process has already answered. */
 import { GatewayError } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'

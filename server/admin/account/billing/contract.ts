@@ -1,4 +1,4 @@
-/** The money of an account: every movement with the balance after it, and ways to add to it. */
+/** An account's ledger entries with running balances, and ways to add credit. */
 import { z } from 'zod'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

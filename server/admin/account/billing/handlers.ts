@@ -1,4 +1,4 @@
-/** Movements, credits, codes and payments. */
+/** Ledger entries, credits, redeem codes and payments. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
 import { postCredit } from '../../../ledger/store.ts'
 import { invalidField } from '../../../lib/errors.ts'
@@ -43,9 +43,9 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
   },
   async 'GET /accounts/:account_id/credits'({ params, query }, { sql }) {
     const { limit, cursor: after } = query
-    const wanted = { accountId: params.account_id, limit: limit + 1, after }
+    const filter = { accountId: params.account_id, limit: limit + 1, after }
     return toPage(
-      await selectCredits(sql, wanted),
+      await selectCredits(sql, filter),
       limit,
       ({ id }) => id,
       ({ id, kind, amount, reason, created_at: at }) => ({
@@ -81,8 +81,8 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       context,
       topUpSecret,
     )
-    const known = found(await selectAccountCurrency(sql, accountId), 'account')
-    if (known !== currency) throw invalidField('currency', `this account is in ${known}`)
+    const accountCurrency = found(await selectAccountCurrency(sql, accountId), 'account')
+    if (accountCurrency !== currency) throw invalidField('currency', `this account is in ${accountCurrency}`)
     const credit = { kind: 'top_up', amountNanos, reason, actor: 'payment', eventId } as const
     const posted = await postCredit(sql, { id: newId('cred'), accountId, ...credit })
     return { posted }

@@ -1,4 +1,7 @@
-/** The cursor of the ledger page: it carries the balance on, so no page reads those before it. */
+/**
+ * The cursor of the ledger page. It carries the running balance, so that a page does not read those
+ * before it.
+ */
 import { z } from 'zod'
 import { invalidField } from '../../../lib/errors.ts'
 import { tryParseJson } from '../../../lib/json.ts'
@@ -19,7 +22,7 @@ export function encodeLedgerCursor(row: MovementRow): string {
   return Buffer.from(text).toString('base64url')
 }
 
-/** Throws 400 for what is no cursor of ours. */
+/** Throws 400 for a text that is not a ledger cursor. */
 export function decodeLedgerCursor(text: string): LedgerCursor {
   const read = parts.safeParse(tryParseJson(Buffer.from(text, 'base64url')))
   if (!read.success) throw invalidField('cursor', 'not a cursor of this list')

@@ -1,4 +1,4 @@
-/** Redeeming, at a rate at which nobody can look for codes. */
+/** Redeems codes at a limited rate, so that codes cannot be guessed. */
 import type { Context } from '../../../http/context.ts'
 import { type Redeemed, redeemCode, UnknownCode } from '../../../ledger/redeem/redeem-codes.ts'
 import type { Subject } from '../../../sign-in/rates/throttle.ts'
@@ -6,9 +6,9 @@ import type { Session } from '../../../sign-in/sessions/session.ts'
 import type { AdminServices } from '../../services.ts'
 
 /**
- * Redeems a code. Each attempt costs one of the person's, the account's and the network address's
- * rate, and all of them are given back unless there is no such code. Throws 429 with the time to
- * wait, or what `redeemCode` throws.
+ * Redeems a code. Each attempt counts against the rates of the person, the account and the network
+ * address, and is given back unless the code does not exist. Throws 429 with the time to wait, or
+ * what `redeemCode` throws.
  */
 export async function redeemSlowly(
   { sql, signIn }: AdminServices,

@@ -1,12 +1,12 @@
 /**
- * Movements of money with a running balance, page by page: the balance of today is known, and
- * from there each page goes back by its own rows alone.
+ * SQL of the ledger page. The running balance starts from the current one and goes back by each
+ * page's own rows.
  */
 import type { Sql } from 'postgres'
 
 export interface MovementRow {
   readonly id: string
-  /** With all digits of the database, for the cursor. */
+  /** Has all digits of the database, for the cursor. */
   readonly position: string
   readonly at: Date
   readonly kind: 'charge' | 'top_up' | 'promotion' | 'adjustment' | 'forgiveness'
@@ -16,18 +16,18 @@ export interface MovementRow {
   readonly endpoint: string | null
   readonly task_id: string | null
   readonly reason: string | null
-  /** Of the whole page: when the books were read, and the account's currency. */
+  /** The same for the whole page: the time of the first read, and the account's currency. */
   readonly read_at: string
   readonly currency: string
 }
 
-/** Where a page ended. */
+/** The end of a page. */
 export interface LedgerCursor {
   readonly position: string
   readonly id: string
-  /** Nano-units before the last movement shown. */
+  /** Nano-units before the oldest entry shown. */
   readonly balance: bigint
-  /** What was posted after the first page was read is left out. */
+  /** Entries posted after the first page was read are left out. */
   readonly readAt: string
 }
 
@@ -40,7 +40,7 @@ export function listMovements(
     after
       ? sql`and (created_at, ${sql(id)}) < (${after.position}::timestamptz, ${after.id})`
       : sql``
-  const known = (time: 'finished_at' | 'created_at') =>
+  const upToFirstRead = (time: 'finished_at' | 'created_at') =>
     after ? sql`and ${sql(time)} <= ${after.readAt}::timestamptz` : sql``
   const anchor = after
     ? sql`${after.balance.toString()}::bigint`
@@ -52,11 +52,11 @@ export function listMovements(
     from balance b cross join lateral (
       (select request_id as id, created_at as at, 'charge' as kind, -charged as amount, model,
         endpoint, task_id, null as reason
-      from call where account_id = b.account_id ${beyond('request_id')} ${known('finished_at')}
+      from call where account_id = b.account_id ${beyond('request_id')} ${upToFirstRead('finished_at')}
       order by created_at desc, request_id desc limit ${limit})
       union all
       (select id, created_at, kind, amount, null, null, null, reason
-      from credit where account_id = b.account_id ${beyond('id')} ${known('created_at')}
+      from credit where account_id = b.account_id ${beyond('id')} ${upToFirstRead('created_at')}
       order by created_at desc, id desc limit ${limit})
       order by at desc, id desc limit ${limit}) m
     where b.account_id = ${accountId}

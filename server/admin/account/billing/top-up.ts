@@ -1,6 +1,6 @@
 /**
- * Payments that a provider reports. Nothing but the signature proves them, so it is checked over
- * the very bytes that came, before anything is read out of them.
+ * Payments that a payment provider reports. Only the signature authenticates them, so it is
+ * verified over the raw bytes before the body is parsed.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import { type Nanos, parseAmount } from '../../../lib/money.ts'
 import { decimal, text } from '../../common-schemas.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
-/** A signature is good for this long in both directions. */
+/** The largest difference between the signature's time and the clock, in either direction. */
 const SKEW_SECONDS_MAX = 300
 const SIGNATURE = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/
 
@@ -33,16 +33,16 @@ export interface Payment {
   readonly reason: string
 }
 
-/** Throws 401 for a signature that is missing, wrong or old, 400 for a body that is no payment. */
+/** Throws 401 for a missing, wrong or outdated signature, 400 for an invalid body. */
 export async function readPayment(context: Context, secret: string): Promise<Payment> {
   expectJson(context.request)
   const body = await readBody(context.request, BODY_BYTES_MAX)
   if (!isSigned(context.request.headers['x-signature'], body, secret)) {
     throw new GatewayError('unauthenticated', { message: 'the signature is missing or wrong' })
   }
-  const given = tryParseJson(body)
-  refuseUnstorable(given, 'body')
-  const read = checkShape(payment, given)
+  const document = tryParseJson(body)
+  refuseUnstorable(document, 'body')
+  const read = checkShape(payment, document)
   const { event_id: eventId, account_id: accountId, amount, currency, reason } = read
   const amountNanos = parseAmount(amount) ?? 0n
   if (amountNanos <= 0n) throw invalidField('amount', 'must be more than nothing')
@@ -50,9 +50,9 @@ export async function readPayment(context: Context, secret: string): Promise<Pay
 }
 
 function isSigned(header: string | string[] | undefined, body: Buffer, secret: string): boolean {
-  const [, seconds = '', given = ''] = SIGNATURE.exec(String(header)) ?? []
-  if (given === '') return false
+  const [, seconds = '', signature = ''] = SIGNATURE.exec(String(header)) ?? []
+  if (signature === '') return false
   if (Math.abs(Date.now() / 1000 - Number(seconds)) > SKEW_SECONDS_MAX) return false
   const own = createHmac('sha256', secret).update(`${seconds}.`).update(body).digest()
-  return timingSafeEqual(own, Buffer.from(given, 'hex'))
+  return timingSafeEqual(own, Buffer.from(signature, 'hex'))
 }

@@ -1,4 +1,4 @@
-/** An account itself, the short-lived key of its playground, and news of what changes in it. */
+/** The account itself, a short-lived key for its playground, and its stream of live events. */
 import { z } from 'zod'
 import { amount, decimal, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

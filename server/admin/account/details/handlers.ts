@@ -1,4 +1,4 @@
-/** The account itself, its playground and its news. */
+/** Reads and changes the account, issues playground keys and opens live events. */
 import { createPlaygroundKey } from '../../../accounts/playground-key.ts'
 import { formatAmount, parseAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -32,9 +32,9 @@ export const accountHandlers: HandlersOf<typeof accountContract> = {
     return describeAccount(services, params.account_id)
   },
   async 'POST /accounts/:account_id/playground-key'({ params, note }, { sql }) {
-    const made = found(await createPlaygroundKey(sql, params.account_id), 'account')
-    note({ key_id: made.id })
-    return { key: made.key, key_id: made.id, expires_at: made.expires_at.toISOString() }
+    const created = found(await createPlaygroundKey(sql, params.account_id), 'account')
+    note({ key_id: created.id })
+    return { key: created.key, key_id: created.id, expires_at: created.expires_at.toISOString() }
   },
   async 'GET /accounts/:account_id/events'({ context, params, session }, { live, signIn }) {
     const { account_id: accountId } = params

@@ -1,4 +1,4 @@
-/** The API keys of an account: a key is shown once, when it is made. */
+/** The API keys of an account. A key's text is returned once, at its creation. */
 import { z } from 'zod'
 import { amount, decimal, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

@@ -1,4 +1,4 @@
-/** Keys: what an owner may change of them, and what each has been used for. */
+/** Lists, creates, changes, rotates and revokes keys. */
 
 import { mergeLimits } from '../../../accounts/manage-accounts.ts'
 import {
@@ -65,8 +65,8 @@ async function setDisabled(services: AdminServices, params: KeyParams, disabled:
 export const keysHandlers: HandlersOf<typeof keysContract> = {
   async 'GET /accounts/:account_id/keys'({ params, query }, { sql }) {
     const { limit, cursor } = query
-    const wanted = { accountId: params.account_id, limit: limit + 1, after: cursor }
-    return toPage(await listUsedKeys(sql, wanted), limit, ({ id }) => id, describeKey)
+    const filter = { accountId: params.account_id, limit: limit + 1, after: cursor }
+    return toPage(await listUsedKeys(sql, filter), limit, ({ id }) => id, describeKey)
   },
   async 'POST /accounts/:account_id/keys'({ params, body, note }, services) {
     const { name, models, limits, spend_limit: spendLimit, expires_at: expiresAt } = body

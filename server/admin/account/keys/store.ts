@@ -1,4 +1,4 @@
-/** Keys of an account with what they have been used for. */
+/** SQL of an account's keys with their usage. */
 import type { Sql } from 'postgres'
 import type { ApiKeyRow } from '../../../accounts/manage-keys.ts'
 
@@ -8,13 +8,13 @@ export interface UsedKeyRow extends ApiKeyRow {
   readonly last_used_at: Date | null
 }
 
-/** Newest first, without those that the console makes for its own playground. */
+/** Lists keys, newest first, without those that the console creates for its playground. */
 export function listUsedKeys(
   sql: Sql,
   filter: {
     readonly accountId: string
     readonly limit: number
-    /** The id of the last key of the page before. */
+    /** The id of the last key of the previous page. */
     readonly after?: string | undefined
     readonly id?: string
   },

@@ -1,4 +1,4 @@
-/** What an account’s tasks made, and the files it uploaded. */
+/** The results of an account's tasks, and its uploaded files. */
 import { z } from 'zod'
 import { libraryEntry } from '../../../endpoints/files/library-entry.ts'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'

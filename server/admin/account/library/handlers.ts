@@ -42,7 +42,9 @@ async function listShelf(
   return toPage(rows, limit, ({ id }) => id, describe)
 }
 
-/** Says what entries are and what their tasks cost, which is read for all of them at once. */
+/**
+ * Returns a function that describes entries with their tasks' charges, which it reads in one query.
+ */
 async function describer(
   { library, sql }: Pick<AdminServices, 'library' | 'sql'>,
   accountId: string,
@@ -82,7 +84,7 @@ async function listAssets(services: AdminServices, accountId: string, query: Ass
   return { ...page, data: page.data.map(describe) }
 }
 
-/** Says of a video whether its copy without subtitles is being made. */
+/** Returns a function that tells whether a video's copy without subtitles is in progress. */
 async function eraseDescriber({ sql }: AdminServices, accountId: string) {
   const running = await selectRunningErases(sql, accountId)
   const byVideo = new Map(running.map((one) => [one.video_task_id, one]))

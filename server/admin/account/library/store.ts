@@ -1,4 +1,4 @@
-/** What the library's entries have cost, and what is being made of them. */
+/** SQL of the library's charges and of running subtitle erasures. */
 import type { Sql } from 'postgres'
 
 export async function readCharges(
@@ -18,7 +18,7 @@ export interface RunningErase {
   readonly created_at: Date
 }
 
-/** Open tasks are few, and an index holds nothing else. */
+/** Open tasks are few, and a partial index holds them alone. */
 export function selectRunningErases(sql: Sql, accountId: string): Promise<RunningErase[]> {
   return sql<RunningErase[]>`
     select id as task_id, request->>'video_task_id' as video_task_id, created_at from task

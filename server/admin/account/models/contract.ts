@@ -1,4 +1,4 @@
-/** The models that an account can call, and what they cost. */
+/** The models that an account can call, and their prices. */
 import { z } from 'zod'
 import { MODEL_TYPES } from '../../../catalog/catalog.ts'
 import { modelPrice } from '../../../endpoints/account/models.ts'

@@ -1,4 +1,4 @@
-/** The catalog as customers see it: what there is and what it costs, not where it comes from. */
+/** The catalog as customers see it: models and prices, without channels. */
 import type { Model } from '../../../catalog/catalog.ts'
 import { readPrices } from '../../../catalog/load/load-model.ts'
 import { describeCallableModel, describePrices } from '../../../endpoints/account/models.ts'
@@ -9,7 +9,7 @@ import { found } from '../../refusal.ts'
 import type { AdminServices } from '../../services.ts'
 import type { modelsContract } from './contract.ts'
 
-/** Limits that a caller can run into; how long we wait for upstreams is not one. */
+/** Limits that affect callers; timeouts towards upstreams are not among them. */
 const SHOWN_LIMITS = [
   ...(['requests_per_minute', 'concurrent_calls', 'max_output_tokens'] as const),
   'max_input_tokens' as const,
@@ -42,10 +42,10 @@ function describe(model: Model, services: AdminServices) {
 }
 
 function names(model: Model, search: string): boolean {
-  const wanted = search.toLowerCase()
+  const searchText = search.toLowerCase()
   const { display_name: name } = model.details
   const texts = [model.id, typeof name === 'string' ? name : '']
-  return texts.some((text) => text.toLowerCase().includes(wanted))
+  return texts.some((text) => text.toLowerCase().includes(searchText))
 }
 
 const hasHeld = ({ withdrawn, is_planned }: PriceVersionRow) => !withdrawn && !is_planned
@@ -69,7 +69,7 @@ export const modelsHandlers: HandlersOf<typeof modelsContract> = {
     const history = await selectPriceHistory(services.sql, model.id)
     return {
       ...describe(model, services),
-      // What is planned, and what was never charged, is nobody's business yet.
+      // Planned prices, and those that never applied, are not public.
       price_history: history.filter(hasHeld).map((row) => ({
         version: row.version.toString(),
         effective_from: row.effective_from.toISOString(),

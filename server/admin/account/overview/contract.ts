@@ -1,4 +1,4 @@
-/** The first page of an account: what it has, what it does, what needs attention. */
+/** The first page of an account: balance, activity, and items that need attention. */
 import { z } from 'zod'
 import { usageRecord } from '../../../endpoints/account/usage-schemas.ts'
 import { amount, timeZone } from '../../common-schemas.ts'

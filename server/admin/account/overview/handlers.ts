@@ -1,4 +1,4 @@
-/** The overview, put together from the counted hours and a few small questions. */
+/** The overview, assembled from hourly figures and a few small queries. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
 import { describeUsage } from '../../../endpoints/account/usage-schemas.ts'
 import { formatAmount } from '../../../lib/money.ts'
@@ -12,10 +12,10 @@ import { type OverviewRow, readOverview } from './store.ts'
 
 const DAY_MS = 86_400_000
 const RECENT = 8
-/** Without a threshold of the account's own, a balance for fewer days than this is low. */
+/** A balance for fewer days than this is low, if the account has no threshold of its own. */
 const LOW_DAYS = 3
 
-/** Hours that began within the last `days` days, or the `days` before those. */
+/** Returns the hours that began between two times, in Unix milliseconds. */
 function within(series: readonly BucketFigures[], from: number, to: number): BucketFigures[] {
   return series.filter(({ at }) => at.getTime() >= from && at.getTime() < to)
 }

@@ -1,4 +1,4 @@
-/** The overview's small questions, in one statement. */
+/** SQL of the overview: one statement. */
 import type { Sql } from 'postgres'
 
 export interface OverviewRow {
@@ -8,7 +8,7 @@ export interface OverviewRow {
   readonly debt: bigint
   readonly low_balance_at: bigint | null
   readonly now: Date
-  /** The last midnight of the time zone. */
+  /** The last midnight in the time zone. */
   readonly midnight: Date
   readonly yesterday: Date
   readonly queued: number
@@ -20,7 +20,7 @@ export interface OverviewRow {
   readonly has_call: boolean
 }
 
-/** Open tasks and waiting deliveries are found by indexes that hold nothing else. */
+/** Open tasks and waiting deliveries are found by partial indexes. */
 export async function readOverview(
   sql: Sql,
   accountId: string,

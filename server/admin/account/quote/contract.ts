@@ -1,4 +1,4 @@
-/** What a request would cost at most, asked before it is sent. */
+/** The highest possible charge of a request, before it is sent. */
 import { z } from 'zod'
 import { priceLine } from '../../../endpoints/account/usage-schemas.ts'
 import { amount, text } from '../../common-schemas.ts'
@@ -13,7 +13,7 @@ const base64 = (bytesMax: number) => z.base64().max(Math.ceil(bytesMax / 3) * 4)
 
 const texts = z
   .record(text(200), text(200))
-  .refine((given) => Object.keys(given).length <= FIELDS_MAX, `at most ${FIELDS_MAX}`)
+  .refine((fields) => Object.keys(fields).length <= FIELDS_MAX, `at most ${FIELDS_MAX}`)
   .default({})
 
 export const quoteContract = {

@@ -1,4 +1,4 @@
-/** Quotes: the pipeline's own estimate of a request that has not been sent. */
+/** Quotes: the pipeline's own estimate for a request that is not sent. */
 import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints/endpoint.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
@@ -25,7 +25,7 @@ function findEndpoint(path: string, services: AdminServices): PaidEndpoint {
   return endpoint
 }
 
-/** Throws what the request itself would be refused with. */
+/** Throws the error with which the request itself would be refused. */
 function dryRunAny(
   endpoint: PaidEndpoint,
   request: DryRunRequest,

@@ -1,4 +1,4 @@
-/** The tasks of an account: how far each is, what it costs, and what happened to it. */
+/** The tasks of an account: state, charge and timeline. */
 import { z } from 'zod'
 import { amount, page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

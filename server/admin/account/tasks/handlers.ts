@@ -1,4 +1,4 @@
-/** Tasks: the list, one of them whole, its timeline, and taking it back. */
+/** Lists tasks, shows one with its timeline, and cancels tasks. */
 
 import { showTimeline } from '../../../endpoints/account/task-timeline.ts'
 import { catchUp } from '../../../endpoints/account/usage.ts'
@@ -16,7 +16,7 @@ type Shown = Exclude<TaskState, 'submitting'>
 const MEDIA = ['image', 'video', 'last_frame', 'erased'] as const
 const MEDIA_MAX = 50
 
-/** Whether an upstream has it already is not the caller's business. */
+/** Callers do not see whether an upstream has accepted a task yet. */
 function statesOf(status: Shown): readonly TaskState[] {
   return status === 'queued' ? ['submitting', 'queued'] : [status]
 }

@@ -1,4 +1,4 @@
-/** Tasks of an account as the console lists them: without what was asked for and what came. */
+/** SQL of the console's task list, which omits requests and results. */
 import type { Sql } from 'postgres'
 import { isTerminal, type TaskState } from '../../../tasks/task.ts'
 import type { TaskKind } from '../../../upstreams/task-driver.ts'
@@ -6,14 +6,14 @@ import type { TaskKind } from '../../../upstreams/task-driver.ts'
 export interface AccountTaskFilter {
   readonly accountId: string
   readonly limit: number
-  /** The id of the last task of the page before. */
+  /** The id of the last task of the previous page. */
   readonly after?: string | undefined
   readonly from?: Date | undefined
   readonly to?: Date | undefined
   readonly kind?: TaskKind | undefined
   readonly states?: readonly TaskState[] | undefined
   readonly model?: string | undefined
-  /** Our id or the upstream's. */
+  /** The task's own id or the upstream's. */
   readonly id?: string | undefined
 }
 
@@ -39,7 +39,7 @@ export interface TaskListRow {
   readonly finished_at: Date | null
 }
 
-/** Newest first. Costs and callbacks are looked up for the page's rows alone. */
+/** Lists tasks, newest first. Charges and deliveries are looked up for the page's rows only. */
 export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<TaskListRow[]> {
   const { accountId, limit, after, from, to, kind, states, model, id } = filter
   return sql<TaskListRow[]>`
@@ -75,7 +75,7 @@ export function selectTaskList(sql: Sql, filter: AccountTaskFilter): Promise<Tas
     order by t.created_at desc, t.id desc`
 }
 
-/** Open tasks are few, and an index holds nothing else: its condition is said in so many words. */
+/** Open tasks are few and have a partial index, whose condition must be repeated literally. */
 function narrowStates(sql: Sql, states: readonly TaskState[]) {
   const isOpen = !states.some(isTerminal)
   return sql`and state = any(${states as string[]}::text[])

@@ -1,4 +1,4 @@
-/** Consumption: each call with its proof, and the figures over time. */
+/** Consumption: each call with its charge lines, and figures over time. */
 import { z } from 'zod'
 import { explainedUsage, usageRecord } from '../../../endpoints/account/usage-schemas.ts'
 import { amount, decimal, page, paging, span, text, time, timeZone } from '../../common-schemas.ts'

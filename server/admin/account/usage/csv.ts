@@ -1,6 +1,6 @@
 /**
- * Comma-separated values as RFC 4180 writes them, for programs that take some cells as formulas:
- * a cell that begins like one gets an apostrophe in front. Written as fast as the reader reads.
+ * Writes comma-separated values (RFC 4180) at the speed of the reader. Spreadsheets run some cells
+ * as formulas: a cell that begins like one gets an apostrophe in front.
  */
 import { once } from 'node:events'
 import type { Context } from '../../../http/context.ts'
@@ -8,7 +8,7 @@ import { commonHeaders } from '../../../http/reply.ts'
 
 export type Cell = string | number | boolean | null
 
-/** Also a tab or line break in front, behind which some programs look. */
+/** Includes a leading tab or line break, after which some programs still look for a formula. */
 const FORMULA = /^[=+\-@\t\r\n]/
 const QUOTED = /[",\r\n]/
 
@@ -27,7 +27,7 @@ function isNumber(text: string): boolean {
   return /^-?\d+(?:\.\d+)?$/.test(text)
 }
 
-/** Answers with one batch of rows after the other. A failure in between breaks the answer off. */
+/** Sends one batch of rows after the other. A failure after the first batch aborts the response. */
 export async function sendCsv(
   context: Context,
   name: string,
@@ -35,12 +35,12 @@ export async function sendCsv(
 ): Promise<void> {
   const { response, request } = context
   const iterator = batches[Symbol.asyncIterator]()
-  // The first batch comes before the head, so that its failure still gets a status.
+  // The first batch is read before the response head, so that its failure still gets a status.
   let batch = await iterator.next()
   response.writeHead(200, {
     ...commonHeaders(context),
     'content-type': 'text/csv; charset=utf-8',
-    // Of an id in the path, which may hold anything, only what a header and a disk both take.
+    // The name may contain an id from the path: only characters that are safe in a header stay.
     'content-disposition': `attachment; filename="${name.replace(/[^\w.-]/g, '_')}.csv"`,
     'cache-control': 'no-store',
   })
@@ -59,7 +59,7 @@ export async function sendCsv(
   }
 }
 
-/** A reader that has left does not drain any more, but closes. */
+/** Also resolves if the reader disconnects, since its response never drains. */
 async function drained(response: Context['response']): Promise<void> {
   const settled = new AbortController()
   const { signal } = settled

@@ -1,4 +1,4 @@
-/** Consumption: records as the public API explains them, figures, and the export. */
+/** Consumption: usage records, figures, and the CSV export. */
 import { catchUp } from '../../../endpoints/account/usage.ts'
 import { describeUsage, explainUsage } from '../../../endpoints/account/usage-schemas.ts'
 import type { UsageFilter, UsageSummary } from '../../../usage/store.ts'
@@ -50,8 +50,8 @@ export const usageHandlers: HandlersOf<typeof usageContract> = {
     const { limit, cursor } = query
     const filter = readUsageFilter(params.account_id, query)
     await catchUp(services)
-    const wanted = { ...filter, limit: limit + 1, ...(cursor ? { after: cursor } : {}) }
-    const rows = await services.usage.list(wanted)
+    const pageFilter = { ...filter, limit: limit + 1, ...(cursor ? { after: cursor } : {}) }
+    const rows = await services.usage.list(pageFilter)
     return toPage(rows, limit, (row) => row.request_id, describeUsage)
   },
   async 'GET /accounts/:account_id/usage/summary'({ params, query }, services) {

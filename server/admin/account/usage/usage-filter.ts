@@ -1,4 +1,4 @@
-/** From the query of the usage pages to what the store filters by. */
+/** Converts the query of the usage pages to the store's filter. */
 import { parseAmount } from '../../../lib/money.ts'
 import type { UsageFilter } from '../../../usage/store.ts'
 import type { ReadQuery } from '../../route.ts'

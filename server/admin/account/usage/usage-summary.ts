@@ -1,4 +1,4 @@
-/** The figures of the usage page, put together from the counted hours. */
+/** The figures of the usage page, assembled from hourly figures. */
 import type { Sql } from 'postgres'
 import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
@@ -21,7 +21,7 @@ type Query = ReadQuery<(typeof usageContract)['GET /accounts/:account_id/usage/s
 
 const DAY_MS = 86_400_000
 const TOP = 10
-/** More buckets than anybody can look at. */
+/** The longest span per bucket size, in days. */
 const DAYS_MAX = { hour: 31, day: 400 }
 
 export function describeFigures({ calls, errors, cancelled, charged }: UsageFigures) {
@@ -33,7 +33,7 @@ export function describeFigures({ calls, errors, cancelled, charged }: UsageFigu
   }
 }
 
-/** Buckets of figures with the latency of each. */
+/** Returns buckets of figures with their latency. */
 export function describeSeries(series: readonly BucketFigures[], latency: readonly LatencyRow[]) {
   const byTime = Map.groupBy(latency, ({ at }) => at.getTime())
   return series.map((row) => ({

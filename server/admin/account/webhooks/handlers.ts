@@ -1,4 +1,6 @@
-/** Webhooks: the secret is shown only to whom it was asked of again, and that is written down. */
+/**
+ * Webhooks of an account. Showing the secret requires a step-up and is recorded in the audit log.
+ */
 import { describeDelivery, noDelivery } from '../../../endpoints/webhooks/webhook-schemas.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import { maskSecret } from '../../../lib/secrets/secrets.ts'

@@ -1,4 +1,4 @@
-/** Deliveries as the console lists them: without bodies and without what receivers answered. */
+/** SQL of the console's list of deliveries, which omits bodies and receivers' responses. */
 import type { Sql } from 'postgres'
 import type { AttemptView, DeliveryRow } from '../../../webhooks/store.ts'
 
@@ -6,7 +6,7 @@ export interface DeliveryListRow extends Omit<DeliveryRow, 'history' | 'account_
   readonly last: Pick<AttemptView, 'outcome' | 'status' | 'error' | 'latency_ms'> | null
 }
 
-/** Newest first. */
+/** Lists deliveries, newest first. */
 export function selectDeliveryList(
   sql: Sql,
   filter: {
@@ -40,7 +40,7 @@ export function selectDeliveryList(
     order by d.created_at desc, d.id desc`
 }
 
-/** The first bytes of what a delivery sends. */
+/** Returns the first bytes of a delivery's body. */
 export async function readDeliveryBody(
   sql: Sql,
   accountId: string,

@@ -1,4 +1,4 @@
-/** Operators: accounts, their limits, and money put in or taken back with a reason. */
+/** Operators: accounts, their limits, and credits and debits with a reason. */
 import { z } from 'zod'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

@@ -1,4 +1,4 @@
-/** What operators do with accounts and their money. */
+/** Account and credit management of operators. */
 import {
   createAccount,
   mergeLimits,
@@ -44,12 +44,12 @@ function readAmount(text: string, name: string): Nanos {
   return nanos
 }
 
-/** PostgreSQL's check_violation: the books refuse what would make a balance negative. */
+/** PostgreSQL's check_violation: a balance would become negative. */
 function isCheckViolation(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '23514'
 }
 
-/** Absent members stay, null lifts. */
+/** Absent members stay unchanged, null removes a limit. */
 function readLimits(change: Readonly<Record<string, number | null | undefined>>) {
   const named = Object.entries(change).filter(([, limit]) => limit !== undefined)
   return Object.fromEntries(named) as Record<string, number | null>
@@ -66,14 +66,14 @@ export const operatorAccountsHandlers: HandlersOf<typeof operatorAccountsContrac
   async 'POST /operator/accounts'({ body, session, note }, { sql }) {
     const { name, currency, balance = '0', limits = {} } = body
     const openingBalanceNanos = readAmount(balance, 'balance')
-    const wanted = {
+    const newAccount = {
       name,
       currency,
       openingBalanceNanos,
       limits: mergeLimits({}, readLimits(limits)),
     }
     const row = await withOperatorErrors(
-      createAccount(sql, { ...wanted, actor: session.user.email }),
+      createAccount(sql, { ...newAccount, actor: session.user.email }),
     )
     note({ account: row.id, balance })
     return describeAccount(row)

@@ -1,4 +1,4 @@
-/** Accounts and credits as operators list them. */
+/** SQL of operators' lists of accounts and credits. */
 import type { Sql } from 'postgres'
 import type { CallLimits } from '../../../accounts/accounts.ts'
 
@@ -23,7 +23,7 @@ export interface AccountListFilter {
   readonly inDebt?: boolean | undefined
 }
 
-/** The newest first. The search text is matched as it stands: its wildcards are escaped. */
+/** Lists accounts, newest first. Wildcards in the search text are escaped. */
 export function selectAccountPage(sql: Sql, filter: AccountListFilter): Promise<AccountListRow[]> {
   const { limit, after = null, search = null, status = null, inDebt } = filter
   const pattern = search === null ? null : `%${search.replace(/[\\%_]/g, '\\$&')}%`

@@ -1,4 +1,4 @@
-/** Operators: who did what. */
+/** Operators: the audit log. */
 import { z } from 'zod'
 import { page, paging, span, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

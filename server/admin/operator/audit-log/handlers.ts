@@ -1,4 +1,4 @@
-/** Who did what. */
+/** The audit log, page by page. */
 import { invalidField } from '../../../lib/errors.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { toPage } from '../../page.ts'

@@ -1,4 +1,4 @@
-/** The audit log as operators read it, the newest first. */
+/** SQL of the audit log for operators, newest first. */
 import type { Sql } from 'postgres'
 
 export interface AuditLogRow {
@@ -26,7 +26,7 @@ export interface AuditLogFilter {
 
 const escapePattern = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Texts are matched as they stand: their wildcards are escaped. */
+/** Wildcards in the texts are escaped. */
 export function selectAuditLog(sql: Sql, filter: AuditLogFilter): Promise<AuditLogRow[]> {
   const { limit, after, from, to, actor, action, account } = filter
   return sql<AuditLogRow[]>`

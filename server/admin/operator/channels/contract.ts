@@ -1,4 +1,4 @@
-/** Operators: channels, drawn from each upstream's own schema of settings. */
+/** Operators: channels, described by each upstream's own settings schema. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

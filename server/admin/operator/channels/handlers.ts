@@ -1,4 +1,4 @@
-/** Channels as operators configure them; secrets go in and never come out. */
+/** Channels as operators configure them; secrets are written but never returned. */
 
 import { editChannel, retireChannel } from '../../../catalog/apply/edit.ts'
 import { describeChannel, listChannelSummaries } from '../../../catalog/describe.ts'
@@ -21,10 +21,10 @@ function noChannel(): GatewayError {
 async function createDescriber(services: AdminServices) {
   const { sql, catalog, health } = services
   const openTasks = await countOpenTasks(sql)
-  const resting = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
+  const cooldowns = new Map(health.coolingDown().map(({ channel, forMs }) => [channel, forMs]))
   const { channels, models } = catalog.snapshot()
   return ({ id, upstream, status, version, source, updated_at: updatedAt }: Summary) => {
-    const forMs = resting.get(id)
+    const forMs = cooldowns.get(id)
     const usable = channels.has(id)
     const users = [...models.values()].filter((one) => one.routes.some((r) => r.channel === id))
     return {

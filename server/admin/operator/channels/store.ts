@@ -1,7 +1,7 @@
-/** What operators see of channels beyond the catalog: open tasks. */
+/** SQL of the channels' open tasks. */
 import type { Sql } from 'postgres'
 
-/** Open tasks by channel. */
+/** Returns the number of open tasks by channel. */
 export async function countOpenTasks(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ channel_id: string; open: number }[]>`
     select channel_id, count(*)::int as open from task where due_at is not null group by channel_id`

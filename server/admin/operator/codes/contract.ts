@@ -1,4 +1,4 @@
-/** Operators: codes that put money into an account, once. */
+/** Operators: redeem codes, each of which credits one account once. */
 import { z } from 'zod'
 import { amount, page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

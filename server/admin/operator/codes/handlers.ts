@@ -1,4 +1,4 @@
-/** Redeem codes as operators make and take them back. */
+/** Creates, lists and revokes redeem codes. */
 
 import {
   createRedeemCodes,

@@ -79,10 +79,10 @@ async function findModel(services: AdminServices, id: string) {
 export const operatorModelsHandlers: HandlersOf<typeof operatorModelsContract> = {
   async 'GET /operator/models'({ query }, services) {
     const rows = await listModelSummaries(services.sql, query.retired)
-    const wanted = query.search?.toLowerCase()
+    const searchText = query.search?.toLowerCase()
     const found = rows
       .filter(({ type }) => query.type === undefined || type === query.type)
-      .filter(({ id }) => wanted === undefined || id.toLowerCase().includes(wanted))
+      .filter(({ id }) => searchText === undefined || id.toLowerCase().includes(searchText))
     return { data: found.map((row) => showModel(row, services)) }
   },
 

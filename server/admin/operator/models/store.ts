@@ -1,4 +1,4 @@
-/** The history of a model's prices. */
+/** SQL of a model's price history. */
 import type { Sql } from 'postgres'
 import type { StoredPrice } from '../../../catalog/store.ts'
 
@@ -12,7 +12,7 @@ export interface PriceVersionRow {
   readonly is_planned: boolean
 }
 
-/** By the moments from which they hold, the latest first; those to come are among them. */
+/** Lists versions by their start, latest first, including planned ones. */
 export function selectPriceHistory(sql: Sql, modelId: string): Promise<PriceVersionRow[]> {
   return sql<PriceVersionRow[]>`
     select p.version, p.created_at, p.effective_from, p.currency, p.prices,

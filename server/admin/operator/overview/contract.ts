@@ -1,4 +1,4 @@
-/** Operators: revenue, cost, errors and the health of channels over all accounts. */
+/** Operators: revenue, upstream cost, errors and channel health over all accounts. */
 import { z } from 'zod'
 import { amount, time, timeZone } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

@@ -1,4 +1,4 @@
-/** Revenue, cost and margin as operators see them: what is not known is never taken for zero. */
+/** Revenue, upstream cost and margin for operators. Unknown figures are never treated as zero. */
 import { formatAmount, type Nanos } from '../../../lib/money.ts'
 import type { Sums } from './store.ts'
 
@@ -23,7 +23,7 @@ export function addUpSums(rows: readonly Omit<Sums, 'currency'>[]): Omit<Sums, '
   )
 }
 
-/** The margin is that of the revenue whose cost is known; there is none where nothing is. */
+/** The margin covers the revenue whose upstream cost is known; without any there is none. */
 export function showFigures({
   calls,
   errors,
@@ -31,9 +31,9 @@ export function showFigures({
   upstream_cost: cost,
   uncosted,
 }: Omit<Sums, 'currency'>) {
-  const known = revenue - uncosted
-  const margin = known - cost
-  const isKnown = known > 0n || cost > 0n
+  const costedRevenue = revenue - uncosted
+  const margin = costedRevenue - cost
+  const isKnown = costedRevenue > 0n || cost > 0n
   return {
     calls: Number(calls),
     errors: Number(errors),
@@ -42,11 +42,11 @@ export function showFigures({
     uncosted: formatAmount(uncosted),
     uncosted_share: shareOf(uncosted, revenue),
     margin: isKnown ? formatAmount(margin) : null,
-    margin_share: shareOf(margin, known),
+    margin_share: shareOf(margin, costedRevenue),
   }
 }
 
-/** To a hundredth of a percent. */
+/** Rounds to a hundredth of a percent. */
 function shareOf(part: Nanos, whole: Nanos): number | null {
   return whole === 0n ? null : Number((part * 10_000n) / whole) / 10_000
 }

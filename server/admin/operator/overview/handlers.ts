@@ -1,4 +1,4 @@
-/** Revenue, cost, errors and health over all accounts. */
+/** Revenue, upstream cost, errors and health over all accounts. */
 import { formatAmount } from '../../../lib/money.ts'
 import type { HandlersOf } from '../../handler.ts'
 import type { AdminServices } from '../../services.ts'
@@ -18,7 +18,7 @@ import {
 const DAY_MS = 86_400_000
 
 function describeChannels({ catalog, health }: AdminServices) {
-  const resting = health.coolingDown()
+  const coolingDown = health.coolingDown()
   const { channels, models } = catalog.snapshot()
   const named = [...models.values()].flatMap(({ routes }) => routes.map(({ channel }) => channel))
   const unusable = [...new Set(named)].flatMap((channel) => {
@@ -26,8 +26,8 @@ function describeChannels({ catalog, health }: AdminServices) {
     return reason === undefined ? [] : [{ channel, reason }]
   })
   return {
-    ready: channels.size - resting.length,
-    resting: resting.map(({ channel, forMs }) => ({ channel, seconds: Math.ceil(forMs / 1000) })),
+    ready: channels.size - coolingDown.length,
+    resting: coolingDown.map(({ channel, forMs }) => ({ channel, seconds: Math.ceil(forMs / 1000) })),
     unusable,
   }
 }

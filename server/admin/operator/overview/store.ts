@@ -1,4 +1,4 @@
-/** Figures over all accounts: what was counted by hour, and the calls that ended since. */
+/** SQL of figures over all accounts: the hourly figures, and the calls that ended since. */
 import type { Sql } from 'postgres'
 
 export interface OverviewSpan {
@@ -6,7 +6,7 @@ export interface OverviewSpan {
   readonly to: Date
 }
 
-/** `uncosted` is the part of the revenue whose upstream cost is not known. */
+/** `uncosted` is the part of the revenue whose upstream cost is unknown. */
 export interface Sums {
   readonly currency: string
   readonly calls: bigint
@@ -19,7 +19,7 @@ export interface Sums {
 const hours = (sql: Sql, { from, to }: OverviewSpan) => sql`
   hour >= date_trunc('hour', ${from}::timestamptz, 'UTC') and hour < ${to}`
 
-/** Calls that ended since the last count; see figures-store.ts. */
+/** Calls that ended since the last rollup; see figures-store.ts. */
 const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
   select date_trunc('hour', c.created_at, 'UTC') as hour, c.account_id, c.model, c.currency,
     coalesce(c.attempts -> -1 ->> 'channel', '') as channel,
@@ -32,7 +32,7 @@ const uncounted = (sql: Sql, { from, to }: OverviewSpan) => sql`(
     offset 0) c
   where c.created_at >= ${from} and c.created_at < ${to}) u`
 
-/** One row for each hour, channel, model and currency in the span. */
+/** Returns one row per hour, channel, model and currency in the span. */
 function byChannel(sql: Sql, span: OverviewSpan) {
   return sql`(
     select hour, channel, model, currency, calls, errors, charged, upstream_cost, uncosted
@@ -42,7 +42,7 @@ function byChannel(sql: Sql, span: OverviewSpan) {
     from ${uncounted(sql, span)}) r`
 }
 
-/** One row for each account, hour, model, key and endpoint. */
+/** Returns one row per account, hour, model, key and endpoint. */
 function byAccount(sql: Sql, span: OverviewSpan) {
   return sql`(
     select account_id, calls, errors, charged, upstream_cost, uncosted
@@ -87,7 +87,7 @@ export function readTopModels(
     group by 1, 2 order by ${largestFirst(sql)} limit 50`
 }
 
-/** By the channel that was tried last; calls that reached none are left out. */
+/** Groups by the last channel tried; calls that reached none are left out. */
 export function readTopChannels(
   sql: Sql,
   span: OverviewSpan,
@@ -100,12 +100,12 @@ export function readTopChannels(
 
 export interface Losses {
   readonly currency: string
-  /** The most that upstreams can have billed for work that nobody was charged for. */
+  /** The highest sum that upstreams can have billed for calls that nobody was charged for. */
   readonly orphaned: bigint
   readonly orphans: number
-  /** Of the orphans, those of which nobody knows what they cost. */
+  /** Of these, the calls whose upstream cost is unknown. */
   readonly orphans_uncosted: number
-  /** Debts that were forgiven: revenue that never came in. */
+  /** Debts that were forgiven: revenue that was never received. */
   readonly written_off: bigint
 }
 

@@ -1,4 +1,4 @@
-/** Operators: whether the books agree, live, and what a person should look at. */
+/** Operators: live consistency of the books, and items for manual review. */
 import { z } from 'zod'
 import { amount, page, paging, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

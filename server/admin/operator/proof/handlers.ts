@@ -1,4 +1,4 @@
-/** The proof that the books agree: figures at once, the whole audit on demand. */
+/** The proof that the books are consistent: figures at once, the whole audit on demand. */
 
 import { audit } from '../../../ledger/audit/audit.ts'
 import { readCheckpointSummary, readSealedSummary } from '../../../ledger/books/summary.ts'
@@ -10,7 +10,7 @@ import type { operatorProofContract } from './contract.ts'
 import {
   selectCounts,
   selectOpenHolds,
-  selectOrphans,
+  selectUnchargedCosts,
   selectToppedUp,
   selectTotals,
 } from './store.ts'
@@ -22,7 +22,7 @@ interface LastAudit {
   readonly broken: string[]
 }
 
-/** An audit reads every row: one at a time is enough for a process. */
+/** An audit reads every row, so a process runs one at a time. */
 let running = false
 let last: LastAudit | null = null
 
@@ -48,7 +48,7 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
           held: formatAmount(held),
           debt: formatAmount(debt),
           topped_up: formatAmount(into),
-          // What came in and is neither there nor frozen was charged, and so was what is owed.
+          // Credit that is neither available nor on hold was charged, and debt was charged too.
           revenue: formatAmount(into - available - held + debt),
         }
       }),
@@ -79,7 +79,7 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
   },
 
   async 'GET /operator/proof/orphans'({ query }, { sql }) {
-    const rows = await selectOrphans(sql, { after: query.cursor, limit: query.limit + 1 })
+    const rows = await selectUnchargedCosts(sql, { after: query.cursor, limit: query.limit + 1 })
     return toPage(
       rows,
       query.limit,

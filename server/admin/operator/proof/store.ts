@@ -1,4 +1,6 @@
-/** Figures of the books: what is frozen, owed, orphaned, in review and dropped. */
+/**
+ * SQL of the books' figures: sums on hold and owed, uncharged calls, reviews and dropped records.
+ */
 import type { Sql } from 'postgres'
 
 export interface TotalsRow {
@@ -71,7 +73,7 @@ export async function selectCounts(sql: Sql): Promise<CountsRow> {
   return row
 }
 
-export interface OrphanRow {
+export interface UnchargedCostRow {
   readonly attempt_id: string
   readonly task_id: string
   readonly channel_id: string
@@ -82,12 +84,12 @@ export interface OrphanRow {
   readonly created_at: Date
 }
 
-export function selectOrphans(
+export function selectUnchargedCosts(
   sql: Sql,
   filter: { readonly limit: number; readonly after?: string | undefined },
-): Promise<OrphanRow[]> {
+): Promise<UnchargedCostRow[]> {
   const { limit, after = null } = filter
-  return sql<OrphanRow[]>`
+  return sql<UnchargedCostRow[]>`
     select * from uncharged_cost where ${after}::text is null or (created_at, attempt_id) <
       (select p.created_at, p.attempt_id from uncharged_cost p where p.attempt_id = ${after})
     order by created_at desc, attempt_id desc limit ${limit}`

@@ -1,4 +1,4 @@
-/** What runs here, on which database, with which configuration. */
+/** The running processes, their database and configuration. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HandlersOf } from '../../handler.ts'
@@ -10,8 +10,8 @@ const STARTED_AT = new Date(Date.now() - performance.now()).toISOString()
 
 function readVersion(): string {
   const manifest: unknown = JSON.parse(readFileSync(MANIFEST, 'utf8'))
-  const known = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return known ? String(manifest.version) : ''
+  const isVersioned = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return isVersioned ? String(manifest.version) : ''
 }
 
 export const operatorSystemHandlers: HandlersOf<typeof operatorSystemContract> = {

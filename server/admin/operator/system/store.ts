@@ -1,4 +1,4 @@
-/** The state of the gateways and of their database. */
+/** SQL of the state of the gateways and of their database. */
 import type { Sql } from 'postgres'
 
 export interface GatewayRow {
@@ -8,7 +8,7 @@ export interface GatewayRow {
   readonly alive: boolean
 }
 
-/** Live gateways, and those that ended within a day. */
+/** Lists live gateways, and those that ended within a day. */
 export function selectGateways(sql: Sql): Promise<GatewayRow[]> {
   return sql<GatewayRow[]>`
     select id, address, started_at, lease_until > now() as alive from owner
@@ -39,7 +39,7 @@ export interface TableRow {
   readonly bytes: number
 }
 
-/** The largest tables; row counts are the database's own estimate. */
+/** Lists the largest tables; row counts are the database's own estimate. */
 export function selectTables(sql: Sql): Promise<TableRow[]> {
   return sql<TableRow[]>`
     select relname as name, greatest(n_live_tup, 0)::float8 as rows,

@@ -1,4 +1,4 @@
-/** Calls, tasks and deliveries of all accounts, as operators list them; the newest first. */
+/** SQL of operators' lists of calls, tasks and deliveries, newest first. */
 import type { Sql } from 'postgres'
 
 interface Paged {
@@ -96,7 +96,7 @@ export interface TaskListFilter extends Paged {
   readonly id?: string | undefined
 }
 
-/** Open tasks have a small index of their own. */
+/** Open tasks have a small partial index. */
 const isOpen = (state: string) => state !== 'succeeded' && state !== 'failed'
 
 export function selectTaskPage(sql: Sql, filter: TaskListFilter): Promise<OperatorTaskRow[]> {

@@ -1,4 +1,4 @@
-/** Who belongs to an account, who else may sign in, and the links that bring people in. */
+/** Members of an account, all people who can sign in, and invitations. */
 import { z } from 'zod'
 import { page, paging, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

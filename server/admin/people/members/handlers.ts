@@ -7,7 +7,7 @@ import {
   type LinkRow,
   selectInvitations,
 } from '../../../sign-in/people/link-store.ts'
-import { invite, type MadeLink, offerReset } from '../../../sign-in/people/links.ts'
+import { invite, type CreatedLink, offerReset } from '../../../sign-in/people/links.ts'
 import { changeMember, findManaged, setDisabled } from '../../../sign-in/people/people.ts'
 import { type PersonRow, selectMembers, selectPeople } from '../../../sign-in/person-store.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -82,13 +82,13 @@ export const membersHandlers: HandlersOf<typeof membersContract> = {
   },
 }
 
-/** Members of an account are known to have one; operators may name any. Throws 404. */
+/** Throws 404 if the account does not exist: operators may name any. */
 async function requireAccount(sql: Sql, id: string): Promise<void> {
   if (await accountExists(sql, id)) return
   throw new GatewayError('not_found', { message: 'no such account' })
 }
 
-function showLink({ link, expiresAt }: MadeLink) {
+function showLink({ link, expiresAt }: CreatedLink) {
   return { link, expires_at: expiresAt.toISOString() }
 }
 

@@ -1,4 +1,4 @@
-/** What people do with their own sign-in: name, password, sessions, second factors. */
+/** People's own sign-in: name, password, sessions, second factors. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

@@ -1,4 +1,4 @@
-/** People's own sign-in over HTTP: what they changed stands in the audit log, never its value. */
+/** People's own sign-in over HTTP. The audit log records what was changed, never its value. */
 
 import { selectPasskeys } from '../../../sign-in/passkeys/passkey-store.ts'
 import { addPasskey, beginPasskey, removePasskey } from '../../../sign-in/passkeys/passkeys.ts'
@@ -22,8 +22,8 @@ export const profileHandlers: HandlersOf<typeof profileContract> = {
     return undefined
   },
   async 'POST /profile/password'({ session, body, context }, { signIn: { parts } }) {
-    const given = { current: body.current_password, fresh: body.new_password }
-    await changePassword(parts, session, given, context)
+    const passwords = { current: body.current_password, fresh: body.new_password }
+    await changePassword(parts, session, passwords, context)
     return undefined
   },
   async 'GET /profile/sessions'({ session }, { signIn: { parts } }) {

@@ -1,4 +1,4 @@
-/** Signing in and out, and proving it again. Cookies carry the session; no answer ever does. */
+/** Signing in and out, and stepping up. The session is only ever in cookies, never in an answer. */
 import { z } from 'zod'
 import { text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

@@ -77,8 +77,8 @@ export const signInHandlers: HandlersOf<typeof signInContract> = {
   },
   'POST /session/invitation': ({ body, context }, { signIn: { parts } }) => {
     const { name, password, ...rest } = body
-    const given = { ...rest, ...(name ? { name } : {}), ...(password ? { password } : {}) }
-    return acceptInvitation(parts, given, context)
+    const acceptance = { ...rest, ...(name ? { name } : {}), ...(password ? { password } : {}) }
+    return acceptInvitation(parts, acceptance, context)
   },
   async 'POST /session/reset'({ body, context }, { signIn: { parts } }) {
     await resetPassword(parts, body, context)

@@ -1,4 +1,4 @@
-/** Access tokens: how scripts come to use this API, and who may end that. */
+/** Access tokens, with which scripts use this API: creation, listing, revocation. */
 import { z } from 'zod'
 import { page, paging, text, time } from '../../common-schemas.ts'
 import type { Contract } from '../../route.ts'

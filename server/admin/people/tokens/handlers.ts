@@ -1,4 +1,4 @@
-/** Access tokens over HTTP: a token's text leaves here once, when it is made. */
+/** Access tokens over HTTP. A token's text is returned once, at its creation. */
 import { selectTokens, type TokenRow } from '../../../sign-in/tokens/access-token-store.ts'
 import { createAccessToken, endToken } from '../../../sign-in/tokens/access-tokens.ts'
 import type { HandlersOf } from '../../handler.ts'
@@ -35,7 +35,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
   },
   async 'POST /profile/tokens'({ session, body, note }, { sql }) {
     const { name, scope, sensitive: isSensitive, expires_at: at } = body
-    const wanted = {
+    const newToken = {
       personId: session.user.id,
       createdBy: session.user.id,
       name,
@@ -43,7 +43,7 @@ export const tokensHandlers: HandlersOf<typeof tokensContract> = {
       isSensitive,
       expiresAt: typeof at === 'string' ? new Date(at) : at,
     }
-    const { token, ...row } = await withOperatorErrors(createAccessToken(sql, wanted))
+    const { token, ...row } = await withOperatorErrors(createAccessToken(sql, newToken))
     note({ token: row.id, name, scope, sensitive: isSensitive })
     return { ...show(row), token }
   },
