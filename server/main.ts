@@ -1,11 +1,11 @@
-/** The only wiring: config → database → ledger → pipeline → http. Nothing else knows all parts. */
+/** The wiring: config → database → ledger → pipeline → http. The only file that knows all parts. */
 
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { join } from 'node:path'
 import { createAdminEndpoints } from './admin/endpoints.ts'
 import { createLive } from './admin/live/live.ts'
-import { startCrew } from './app/background-workers.ts'
+import { startBackgroundWorkers } from './app/background-workers.ts'
 import type { Demo } from './app/demo.ts'
 import { createGatewayListener } from './app/gateway-listener.ts'
 import { createLog } from './app/log.ts'
@@ -37,7 +37,7 @@ export interface Gateway {
   readonly url: string
   readonly port: number
   readonly demo: Demo | undefined
-  /** Makes the first operator; undefined when there is one. */
+  /** The link that creates the first operator; undefined if one exists. */
   readonly setUpLink: string | undefined
   /** Reads the catalog now instead of within seconds. */
   refreshCatalog(): Promise<void>
@@ -69,12 +69,12 @@ export async function serve(config: Config, sessions?: Sessions): Promise<Gatewa
   }
 }
 
-interface Given {
+interface StartOptions {
   readonly log: Log
   readonly sessions: Sessions | undefined
 }
 
-async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: Given) {
+async function assemble(config: Config, database: OpenedDatabase, { log, sessions }: StartOptions) {
   const { sql, pagesSql } = database
   await migrate(sql, MIGRATIONS)
   const secrets = openSecretBox(config)
@@ -100,11 +100,11 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     endpoints: () => endpoints,
   }
   const pages = { sql: pagesSql, secrets }
-  const door = openSignIn({ ...pages, config, sessions, port })
+  const openedSignIn = openSignIn({ ...pages, config, sessions, port })
   const live = createLive({ sql, log })
   const { catalog } = core
   const system = systemOf(config, ownerId)
-  const admin = { ...services, ...pages, catalog, signIn: door.signIn, live, system }
+  const admin = { ...services, ...pages, catalog, signIn: openedSignIn.signIn, live, system }
   const endpoints = [...listEndpoints(config.site), ...createAdminEndpoints(admin)]
   const tracer = openTracer(config, core.dispatcher, { metrics: core.metrics, log })
   const server = createHttpServer(config.server, createGatewayListener(services, config, tracer))
@@ -118,11 +118,11 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     config,
     database,
     secrets,
-    door,
+    openedSignIn,
     callbackAddresses,
   })
-  const setUpLink = await door.offerSetUp()
-  const crew = startCrew({ ...core, config, sql, secrets, guard, log })
+  const setUpLink = await openedSignIn.offerSetUp()
+  const backgroundWorkers = startBackgroundWorkers({ ...core, config, sql, secrets, guard, log })
   await core.readiness.begin()
   worker = config.role === 'api' ? undefined : tasks.work()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
@@ -133,7 +133,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
     metricsServer,
     demo,
     live,
-    crew,
+    backgroundWorkers,
     database,
     tasks,
     worker,

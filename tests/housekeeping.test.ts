@@ -1,7 +1,7 @@
 /** What is old leaves the database, what is not stays, and the books still agree: `stop` audits. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { type Chore, startHousekeeping } from '../server/app/housekeeping.ts'
+import { type HousekeepingJob, startHousekeeping } from '../server/app/housekeeping.ts'
 import { createLog } from '../server/app/log.ts'
 import { MP4, type Origin, startOrigin } from './assets/origin.ts'
 import { until } from './support/processes.ts'
@@ -52,9 +52,9 @@ test('deliveries and timelines go when they are old; tasks and charges never', a
   assert.equal(data.length, 3)
 })
 
-test('a chore that fails, or never ends, holds up no other', async () => {
+test('a job that fails, or never ends, holds up no other', async () => {
   const done: string[] = []
-  const note = (name: string, run: Chore['run']): Chore => ({
+  const note = (name: string, run: HousekeepingJob['run']): HousekeepingJob => ({
     name,
     run() {
       done.push(name)
@@ -62,7 +62,7 @@ test('a chore that fails, or never ends, holds up no other', async () => {
     },
   })
   let pieces = 3
-  const chores = [
+  const jobs = [
     note('broken', () => Promise.reject(new Error('broken'))),
     note('pieces', async () => {
       pieces -= 1
@@ -71,7 +71,7 @@ test('a chore that fails, or never ends, holds up no other', async () => {
     note('nothing', async () => 0),
   ]
   const log = createLog({ level: 'silent', format: 'json' })
-  const housekeeping = startHousekeeping({ chores, everyMs: 20, log })
+  const housekeeping = startHousekeeping({ jobs, everyMs: 20, log })
   const rounds = () => done.filter((one) => one === 'nothing').length
   await until('two rounds', async () => rounds() >= 2 || undefined, 5_000)
   await housekeeping.stop()

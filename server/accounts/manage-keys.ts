@@ -36,17 +36,17 @@ export interface CreatedKey extends ApiKeyRow {
   readonly key: string
 }
 
-export async function createKey(sql: Sql, wanted: NewKey): Promise<CreatedKey> {
-  if (!(await accountExists(sql, wanted.accountId))) {
-    throw new OperatorError(`there is no account ${wanted.accountId}`)
+export async function createKey(sql: Sql, options: NewKey): Promise<CreatedKey> {
+  if (!(await accountExists(sql, options.accountId))) {
+    throw new OperatorError(`there is no account ${options.accountId}`)
   }
-  const { models = null, expiresAt = null, spendLimitNanos = null } = wanted
+  const { models = null, expiresAt = null, spendLimitNanos = null } = options
   checkFuture(expiresAt)
   return await insertNew(sql, {
-    account_id: wanted.accountId,
-    name: wanted.name ?? '',
+    account_id: options.accountId,
+    name: options.name ?? '',
     models: models && [...models],
-    limits: wanted.limits ?? {},
+    limits: options.limits ?? {},
     spend_limit: spendLimitNanos,
     expires_at: expiresAt,
   })

@@ -1,11 +1,11 @@
-/** The access log and the metrics of requests: what is known when an answer is through. */
+/** Writes the access log and the request metrics when a response is finished. */
 
 import type { Context } from '../http/context.ts'
 import { ERRORS, type GatewayError } from '../lib/errors.ts'
 import { formatAmount } from '../lib/money.ts'
 import type { Services } from '../pipeline/services.ts'
 
-/** One line in the log and one observation for every request. */
+/** Writes one line to the log and one observation to the metrics for every request. */
 export function accountFor(
   context: Context,
   error: GatewayError | undefined,
@@ -30,7 +30,7 @@ export function accountFor(
     attempts: facts.attempts,
     charged: facts.chargedNanos === undefined ? undefined : formatAmount(facts.chargedNanos),
   }
-  // That it is not ready is logged once, when it changes, not at every question.
+  // Readiness changes are logged once, when they happen, not at every probe.
   if (error && ERRORS[error.row].status >= 500 && route !== '/readyz') {
     log.error({ ...fields, error: error.details.cause ?? error }, 'request failed')
   } else {

@@ -1,4 +1,4 @@
-/** Background workers: they send webhooks, copy results, count calls, seal the books, clear up. */
+/** Background workers: webhook sender, media copier, usage rollup, book sealer, housekeeping. */
 import type { Sql } from 'postgres'
 import type { Assets } from '../assets/assets.ts'
 import type { Copier } from '../assets/copies/copier.ts'
@@ -17,7 +17,7 @@ import type { Metrics } from './metrics.ts'
 const DELIVERIES_AT_ONCE = 500
 const EVENTS_AT_ONCE = 5_000
 
-export interface Crew {
+export interface BackgroundWorkers {
   readonly sender: Sender
   readonly copier: Copier
   readonly rollup: Rollup
@@ -25,8 +25,8 @@ export interface Crew {
   readonly housekeeping: Housekeeping
 }
 
-/** Undefined in a process that only answers calls. */
-export function startCrew(parts: {
+/** Returns undefined in a process that only answers calls. */
+export function startBackgroundWorkers(parts: {
   readonly config: Config
   readonly sql: Sql
   readonly assets: Assets
@@ -34,7 +34,7 @@ export function startCrew(parts: {
   readonly guard: Guard
   readonly metrics: Metrics
   readonly log: Log
-}): Crew | undefined {
+}): BackgroundWorkers | undefined {
   const { config, sql, assets, secrets, guard, metrics, log } = parts
   if (config.role === 'api') return undefined
   return {
@@ -46,15 +46,15 @@ export function startCrew(parts: {
   }
 }
 
-/** What gets old in the database, besides what the assets have to clear away. */
+/** Adds the retention of deliveries and timelines to the assets' own housekeeping jobs. */
 function openHousekeeping(config: Config, sql: Sql, assets: Assets, log: Log): Housekeeping {
   const { everyMs, deliveryDays, timelineDays } = config.housekeeping
-  const old = [
+  const retentionJobs = [
     {
       name: 'old deliveries',
       run: () => deleteOldDeliveries(sql, deliveryDays, DELIVERIES_AT_ONCE),
     },
     { name: 'old timelines', run: () => deleteOldEvents(sql, timelineDays, EVENTS_AT_ONCE) },
   ]
-  return startHousekeeping({ chores: [...assets.chores, ...old], everyMs, log })
+  return startHousekeeping({ jobs: [...assets.housekeepingJobs, ...retentionJobs], everyMs, log })
 }

@@ -1,6 +1,6 @@
 /**
- * The simulated vendors of a demo, in a process of their own: a gateway that is killed finds them
- * again with the tasks that it had given them, as it would find real vendors.
+ * The simulated vendors of a demo, in their own process: a killed gateway finds them again,
+ * together with the tasks that it had submitted, as it would find real vendors.
  */
 import { spawn } from 'node:child_process'
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { OperatorError } from '../lib/operator-error.ts'
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'simulators', 'main.ts')
 const NOTE = 'simulators.json'
-/** Its writer touches the note every second; it may be busy for a while. */
+/** The simulators touch the file every second, but may be busy for a while. */
 const NOTE_AGE_MS_MAX = 10_000
 const START_MS_MAX = 20_000
 const STOP_MS_MAX = 3_000
@@ -19,7 +19,7 @@ const POLL_INTERVAL_MS = 20
 
 export interface DemoVendors {
   readonly url: string
-  /** Ends them, unless they belong to another gateway on the same folder. Never rejects. */
+  /** Stops them, unless another gateway on the same folder uses them. Never rejects. */
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ interface Note {
   readonly gateway: number
 }
 
-/** Finds the vendors that an earlier gateway on this folder left behind, or starts new ones. */
+/** Finds the vendors left by an earlier gateway on this folder, or starts new ones. */
 export async function runVendors(dataDir: string, port: number): Promise<DemoVendors> {
   const path = join(dataDir, NOTE)
   const found = readNote(path)
@@ -44,8 +44,8 @@ export async function runVendors(dataDir: string, port: number): Promise<DemoVen
 
 async function start(path: string, port: number): Promise<DemoVendors> {
   rmSync(path, { force: true })
-  const words = ['--port', String(port), '--note', path, '--gateway', String(process.pid)]
-  const child = spawn(process.execPath, [PROGRAM, ...words], { detached: true, stdio: 'ignore' })
+  const options = ['--port', String(port), '--note', path, '--gateway', String(process.pid)]
+  const child = spawn(process.execPath, [PROGRAM, ...options], { detached: true, stdio: 'ignore' })
   child.on('error', () => undefined)
   child.unref()
   for (
@@ -66,7 +66,7 @@ async function stop(path: string, { pid }: Note): Promise<void> {
   try {
     process.kill(pid, 'SIGTERM')
   } catch {
-    // They have ended already.
+    // They have already exited.
   }
   for (let waitedMs = 0; waitedMs < STOP_MS_MAX && isAlive(pid); waitedMs += POLL_INTERVAL_MS) {
     await sleep(POLL_INTERVAL_MS)
@@ -85,7 +85,7 @@ function readNote(path: string): Note | undefined {
   }
 }
 
-/** A number alone may have been given to another process since. */
+/** The pid alone is not enough: it may belong to another process by now. */
 function runs(path: string, { pid }: Note): boolean {
   const { mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {}
   return isAlive(pid) && Date.now() - mtimeMs < NOTE_AGE_MS_MAX

@@ -1,6 +1,6 @@
 /**
- * Demo mode: a gateway without any channel starts the vendors' simulators, an account with a
- * balance and a key, so that the first curl works before anybody has an upstream account.
+ * Demo mode: a gateway without any channel starts the vendors' simulators and creates an account
+ * with a balance and a key, so that the first curl works before anybody has an upstream account.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ export interface Demo {
   stop(): Promise<void>
 }
 
-/** What DATA_DIR/demo.json says; scripts and first steps read it. */
+/** The content of DATA_DIR/demo.json, for scripts and first steps. */
 export interface DemoFile {
   readonly base_url: string
   readonly api_key: string
@@ -54,11 +54,11 @@ export interface DemoOptions {
   readonly dataDir: string
   readonly baseUrl: string
   readonly signIn: SignIn
-  /** Where the simulators should listen; another port is taken when it is not free. */
+  /** The preferred port of the simulators; if it is taken, they use another. */
   readonly simulatorsPort: number
 }
 
-/** Starts the simulators, applies their catalog and makes sure that the demo account exists. */
+/** Starts the simulators, applies their catalog and ensures that the demo account exists. */
 export async function startDemo(options: DemoOptions): Promise<Demo> {
   const { sql, upstreams, secrets, dataDir } = options
   const vendors = await runVendors(dataDir, options.simulatorsPort)
@@ -79,16 +79,16 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   return { file, stop: vendors.stop }
 }
 
-/** The simulators may know protocols that this gateway does not speak yet. */
+/** Removes channels of protocols that this gateway does not speak, and their routes and models. */
 function withoutUnknown(file: NamedCatalogFile, upstreams: KnownUpstreams): NamedCatalogFile {
   const channels = file.content.channels.filter((channel) =>
     Object.hasOwn(upstreams, channel.upstream),
   )
-  const known = new Set(channels.map((channel) => channel.id))
+  const channelIds = new Set(channels.map((channel) => channel.id))
   const models = file.content.models
     .map((model) => ({
       ...model,
-      routes: model.routes.filter((route) => known.has(route.channel)),
+      routes: model.routes.filter((route) => channelIds.has(route.channel)),
     }))
     .filter((model) => model.routes.length > 0)
   return { ...file, content: { ...file.content, channels, models } }
@@ -99,7 +99,7 @@ interface Identity {
   readonly account_id: string
 }
 
-/** The key of an earlier start goes on working: it stands only in this file. */
+/** Returns the key of an earlier start, which is stored only in this file. */
 function readDemoFile(dataDir: string): Identity | undefined {
   try {
     const found = tryParseJson(readFileSync(join(dataDir, 'demo.json')))
@@ -126,21 +126,21 @@ async function createIdentity(sql: Sql): Promise<Identity> {
 }
 
 /**
- * The operator and owner of the demo, with a random password that stands only in this file. A
- * password that was changed in the console stays: the file then tells an old one.
+ * Ensures the operator and owner of the demo, with a random password that is stored only in this
+ * file. A password changed in the console stays valid, and the file then shows the old one.
  */
 async function ensureUser(
   { sql, signIn, dataDir, baseUrl }: DemoOptions,
   accountId: string,
 ): Promise<DemoFile['console']> {
   const url = `${baseUrl}/console/`
-  const known = await findByEmail(sql, EMAIL)
-  const kept = readPassword(dataDir)
-  if (known && kept) return { url, email: EMAIL, password: kept }
-  const password = kept ?? randomText(PASSWORD_LENGTH)
-  if (known) await updatePassword(sql, known.id, await signIn.parts.passwords.hash(password))
-  const wanted = { email: EMAIL, name: ACCOUNT_NAME, isOperator: true, password }
-  const { id: personId } = known ?? (await createPerson(signIn.parts, wanted))
+  const existing = await findByEmail(sql, EMAIL)
+  const storedPassword = readPassword(dataDir)
+  if (existing && storedPassword) return { url, email: EMAIL, password: storedPassword }
+  const password = storedPassword ?? randomText(PASSWORD_LENGTH)
+  if (existing) await updatePassword(sql, existing.id, await signIn.parts.passwords.hash(password))
+  const person = { email: EMAIL, name: ACCOUNT_NAME, isOperator: true, password }
+  const { id: personId } = existing ?? (await createPerson(signIn.parts, person))
   await putMembership(sql, { personId, accountId, role: 'owner' })
   return { url, email: EMAIL, password }
 }
@@ -159,7 +159,7 @@ function writePrivately(path: string, text: string): void {
   renameSync(`${path}.new`, path)
 }
 
-/** What a person who has just started the gateway wants to try. */
+/** Returns example commands for a person who has just started the gateway. */
 export function demoLines(file: DemoFile): string[] {
   const { base_url: base, api_key: key } = file
   const auth = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`

@@ -16,7 +16,7 @@ function isOfWorkers(kind: Endpoint['kind'], documentation: Endpoint['documentat
 }
 
 /** Whatever was asked: without a database the answer is later, not an error of the gateway's. */
-function tellWhenAway(error: unknown): never {
+function convertUnavailable(error: unknown): never {
   if (error instanceof GatewayError || !isUnavailable(error)) throw error
   throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
 }
@@ -31,8 +31,8 @@ export function createGatewayListener(
     .endpoints()
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
   // Pages for people and addresses for vendors stand in no reference.
-  const others = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
-  const offered: readonly Endpoint[] = role === 'worker' ? documented : [...documented, ...others]
+  const undocumented = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
+  const offered: readonly Endpoint[] = role === 'worker' ? documented : [...documented, ...undocumented]
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),
@@ -41,8 +41,8 @@ export function createGatewayListener(
   return createListener<Endpoint>({
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
-    run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(tellWhenAway),
-    done(context, error) {
+    run: (endpoint, context) => runEndpoint(endpoint, context, services).catch(convertUnavailable),
+    onDone(context, error) {
       accountFor(context, error, services)
       tracer?.note(context)
     },

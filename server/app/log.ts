@@ -1,13 +1,13 @@
 /**
- * The log: one JSON object a line, with the fields of lib/log.ts. What is not listed there is never
- * written, so a prompt, a key or a header cannot slip into it by accident.
+ * The log: one JSON object per line, with the fields of lib/log.ts. Other fields are never written,
+ * so a prompt, a key or a header cannot reach it by accident.
  */
 import { LOG_FIELDS, type Log } from '../lib/log.ts'
 
 const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS)
 
 const TEXT_MAX = 500
-/** Anything that looks like one of the secrets we know, wherever it stands in a text. */
+/** Matches the known forms of secrets anywhere in a text. */
 const SECRETS =
   /\b(tr-[0-9A-Za-z]{8,}|whsec_[0-9A-Za-z+/=_-]{8,}|sk-[0-9A-Za-z_-]{8,}|Bearer\s+\S+)/g
 
@@ -31,27 +31,27 @@ function describeError(error: unknown): unknown {
 }
 
 function allow(fields: object): Record<string, unknown> {
-  const kept: Record<string, unknown> = {}
+  const allowed: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
     if (!ALLOWED.has(name) || value === undefined) continue
-    if (name === 'error') kept[name] = describeError(value)
-    else kept[name] = typeof value === 'string' ? scrub(value) : value
+    if (name === 'error') allowed[name] = describeError(value)
+    else allowed[name] = typeof value === 'string' ? scrub(value) : value
   }
-  return kept
+  return allowed
 }
 
-/** Numbers that leave room between them, as tools that read such logs know them. */
+/** Levels as numbers with gaps, as tools for such logs expect them. */
 const LEVELS = { trace: 10, debug: 20, info: 30, warn: 40, error: 50, silent: Infinity } as const
 type Level = keyof typeof LEVELS
 
 export interface LogOptions {
-  /** The least that is written. */
+  /** The lowest level that is written. */
   readonly level: Level
-  /** `text` for people; `auto` is text on a terminal and JSON elsewhere. */
+  /** `text` is for people; `auto` is text on a terminal and JSON elsewhere. */
   readonly format: 'auto' | 'json' | 'text'
 }
 
-/** Writes to the standard output, in order; who reads it too slowly slows the gateway down. */
+/** Writes to standard output, in order. A slow reader slows the gateway down. */
 export function createLog({ level: least, format }: LogOptions): Log {
   const isText = format === 'text' || (format === 'auto' && process.stdout.isTTY)
   const toLine = isText ? writeText : writeJson
@@ -72,14 +72,14 @@ function writeJson(level: Level, time: string, fields: Fields, message: string):
 
 /** `03:01:48 WARN settlements wait for the database waiting=3` */
 function writeText(level: Level, time: string, fields: Fields, message: string): string {
-  const told = Object.entries(fields).map(([name, value]) => {
+  const values = Object.entries(fields).map(([name, value]) => {
     return `${name}=${typeof value === 'string' ? value : toJson(value)}`
   })
   const name = LEVELS[level] >= LEVELS.warn ? level.toUpperCase() : level
-  return `${[time.slice(11, 19), name, message, ...told].join(' ')}\n`
+  return `${[time.slice(11, 19), name, message, ...values].join(' ')}\n`
 }
 
-/** Amounts may be of any length, which JSON's own numbers are not. */
+/** Writes bigints digit by digit, since amounts may exceed JSON's safe numbers. */
 function toJson(value: unknown): string {
   return JSON.stringify(value, (_name, part) => (typeof part === 'bigint' ? String(part) : part))
 }

@@ -1,6 +1,6 @@
 /**
- * What operators can watch, in Prometheus' format, on a port of its own. Labels are bounded: no
- * key, account, request or task id ever becomes one.
+ * Metrics in Prometheus' format, on a port of their own. Labels are bounded: no key, account,
+ * request or task id is ever a label.
  */
 import { createServer, type Server } from 'node:http'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
@@ -11,11 +11,11 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 export interface Metrics extends PipelineMetrics {
   readonly registry: Registry
-  /** A try to copy a result has ended. */
+  /** Counts an attempt to copy a result. */
   copied(outcome: string): void
-  /** Spans that no collector took. */
+  /** Counts spans that the collector did not take. */
   untraced(spans: number): void
-  /** A hold or a settlement that the ledger did not find as it had been left. */
+  /** Counts a hold or settlement that the ledger found in an unexpected state. */
   ledgerSurprise(operation: 'hold' | 'settlement', verdict: string): void
 }
 
@@ -113,7 +113,7 @@ function addGauges(registry: Registry, gauges: Gauges): void {
   }
 }
 
-/** Serves /metrics on a listener of its own. Resolves undefined when the port is taken. */
+/** Serves /metrics on its own listener. Resolves to undefined if the port is taken. */
 export function serveMetrics(
   registry: Registry,
   address: { readonly host: string; readonly port: number },

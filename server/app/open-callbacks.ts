@@ -1,4 +1,7 @@
-/** Wires the addresses for vendors' reports: whether, and how, vendors can reach this gateway. */
+/**
+ * Wires the addresses for vendor callbacks: whether, and at which URL, vendors can reach this
+ * gateway.
+ */
 import { type Config, localUrl } from '../config/config.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import {
@@ -7,11 +10,11 @@ import {
 } from '../tasks/callbacks/callback-addresses.ts'
 
 export interface OpenedCallbacks extends CallbackAddresses {
-  /** The demo's vendors are on this machine. */
+  /** Allows callbacks from the demo's vendors, which run on this machine. */
   markDemo(): void
 }
 
-/** `port` is asked only once there are tasks. */
+/** `port` is called only once there are tasks. */
 export function openCallbacks(
   config: Pick<Config, 'publicUrl' | 'isPublicUrlSet' | 'allowPrivateTargets' | 'host' | 'port'>,
   secrets: SecretBox,
@@ -30,7 +33,7 @@ export function openCallbacks(
   }
 }
 
-/** The token is a secret: in plain text it travels only inside networks that are private. */
+/** The token is a secret: it travels in plain text only inside private networks. */
 function mayBeUsed({
   publicUrl,
   allowPrivateTargets,

@@ -1,4 +1,4 @@
-/** Wires what calls run on. */
+/** Wires the parts that calls run on. */
 import { join } from 'node:path'
 import { createAccounts } from '../accounts/identify.ts'
 import { type Assets, openAssets } from '../assets/assets.ts'
@@ -24,14 +24,14 @@ import { createDispatcher, openGuard } from './open-outbound.ts'
 import { openMeters } from './open-telemetry.ts'
 import { type Readiness, watchReadiness } from './ready.ts'
 
-/** Opens what calls run on: the ledger, the catalog, the limits and the way to upstreams. */
+/** Opens the ledger, the catalog, the limits and the connections to upstreams. */
 export async function openCore(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
   readonly secrets: SecretBox
   readonly ownerId: string
   readonly log: Log
-  /** Called when the database turns out to have lost what it had acknowledged. */
+  /** Called when the database turns out to have lost acknowledged commits. */
   readonly onBroken: () => void
 }) {
   const { config, database, secrets, ownerId, log, onBroken } = parts
@@ -85,7 +85,7 @@ export async function openCore(parts: {
   }
 }
 
-/** Who may call, and what there is to be called. */
+/** Opens the cache of API keys and the catalog. */
 async function openCatalog(sql: OpenedDatabase['sql'], secrets: SecretBox, log: Log) {
   const settings = Object.fromEntries(UPSTREAMS)
   const catalog = await createCatalog({ sql, upstreams: settings, secrets, log })
@@ -98,8 +98,8 @@ function openReadiness(
   { broken }: Continuity,
   log: Log,
 ): Readiness {
-  const sole = database.kind === 'embedded'
-  const disk = async () => (sole ? await refuseWhenFull(config.dataDir) : undefined)
+  const isEmbedded = database.kind === 'embedded'
+  const disk = async () => (isEmbedded ? await refuseWhenFull(config.dataDir) : undefined)
   return watchReadiness({ database: database.probe, disk, broken }, log)
 }
 

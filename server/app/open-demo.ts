@@ -1,4 +1,4 @@
-/** Decides whether a gateway starts as a demo, and starts it. */
+/** Decides whether a gateway starts in demo mode, and starts it. */
 
 import type { createCatalog } from '../catalog/load/snapshot.ts'
 import type { Config } from '../config/config.ts'
@@ -8,9 +8,9 @@ import type { UPSTREAMS } from '../upstreams/index.ts'
 import { type Demo, demoLines, startDemo } from './demo.ts'
 import type { OpenedCallbacks } from './open-callbacks.ts'
 import type { OpenedOutbound } from './open-outbound.ts'
-import type { Door } from './open-sign-in.ts'
+import type { OpenedSignIn } from './open-sign-in.ts'
 
-/** Demo mode is for an embedded database without a channel, or with the simulators' own. */
+/** Demo mode requires an embedded database without channels, or with the simulators' only. */
 export async function maybeDemo(parts: {
   readonly config: Config
   readonly database: OpenedDatabase
@@ -19,7 +19,7 @@ export async function maybeDemo(parts: {
   readonly catalog: Awaited<ReturnType<typeof createCatalog>>
   readonly url: string
   readonly port: number
-  readonly door: Door
+  readonly openedSignIn: OpenedSignIn
   readonly outbound: OpenedOutbound
   readonly callbackAddresses: OpenedCallbacks
 }): Promise<Demo | undefined> {
@@ -33,10 +33,10 @@ export async function maybeDemo(parts: {
     secrets: parts.secrets,
     dataDir: config.dataDir,
     baseUrl: parts.url,
-    signIn: parts.door.signIn,
+    signIn: parts.openedSignIn.signIn,
     simulatorsPort: parts.port + 1,
   })
-  parts.door.markDemo()
+  parts.openedSignIn.markDemo()
   parts.outbound.allowLoopback()
   parts.callbackAddresses.markDemo()
   await catalog.refresh()

@@ -1,4 +1,4 @@
-/** The ledger, and what keeps it right through outages: lease, sweeper, the database's time. */
+/** Opens the ledger with its lease, its sweeper and the check of the database's continuity. */
 import type { Config } from '../config/config.ts'
 import type { OpenedDatabase } from '../database/open.ts'
 import { isUnavailable } from '../database/unavailable.ts'
@@ -17,13 +17,13 @@ interface Parts {
   readonly log: Log
   readonly onSurprise: LedgerSurprise
   /**
-   * The database is not the one that this process has worked with. A restored task may have been
-   * sent to its vendor already: nothing may be submitted again.
+   * Called when this is not the database that the process has worked with. A restored task may
+   * already have been sent to its vendor, so nothing may be submitted again.
    */
   readonly onBroken: () => void
 }
 
-/** Registers this process at the database and opens its ledger. */
+/** Registers this process with the database and opens its ledger. */
 export async function openLedger(parts: Parts): Promise<{
   readonly ledger: Ledger
   readonly sweeper: Sweeper

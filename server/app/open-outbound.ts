@@ -1,4 +1,4 @@
-/** What the gateway may call: the guard of addresses, and the connections to upstreams. */
+/** Opens outbound connections: the address guard, and the client for upstreams. */
 
 import { Agent, type Dispatcher } from 'undici'
 import type { Config } from '../config/config.ts'
@@ -8,7 +8,7 @@ import { maskCredentials } from '../pipeline/send/mask-credentials.ts'
 
 export type OpenedOutbound = ReturnType<typeof openGuard>
 
-/** Whether this is a demo, whose callers may name this machine, is known after the start. */
+/** Whether this is a demo, whose callers may name this machine, is decided after startup. */
 export function openGuard(config: Config) {
   const ports = new Set(config.targetPorts)
   let allowance: Allowance = config.allowPrivateTargets ? 'private' : 'public'

@@ -1,4 +1,4 @@
-/** Wires signing in: what it takes from the configuration and from the start of the gateway. */
+/** Wires sign-in to the configuration and to the start of the gateway. */
 import type { Sql } from 'postgres'
 import { type Config, localUrl } from '../config/config.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
@@ -6,11 +6,13 @@ import { openSetUp } from '../sign-in/people/links.ts'
 import type { Sessions } from '../sign-in/sessions/session.ts'
 import { createSignIn, type SignIn } from '../sign-in/sign-in.ts'
 
-export interface Door {
+export interface OpenedSignIn {
   readonly signIn: SignIn
-  /** The demo's operator gets by with a password: it stands in a file, on this machine. */
+  /**
+   * Lifts the second factor for the demo's operator, whose password is in a file on this machine.
+   */
   markDemo(): void
-  /** While nobody can sign in, each start prints the link that makes the first operator. */
+  /** Resolves to the link that creates the first operator, while nobody can sign in. */
   offerSetUp(): Promise<string | undefined>
 }
 
@@ -18,14 +20,14 @@ export function openSignIn(parts: {
   readonly config: Config
   readonly sql: Sql
   readonly secrets: SecretBox
-  /** Stand in for people's own. */
+  /** Replaces people's sessions in tests. */
   readonly sessions?: Sessions | undefined
-  /** Where the gateway listens; asked only for requests and links. */
+  /** Returns the port the gateway listens on; called only for requests and links. */
   readonly port: () => number
-}): Door {
+}): OpenedSignIn {
   const { config, sql, secrets } = parts
   let isDemo = false
-  const real = createSignIn({
+  const own = createSignIn({
     sql,
     secrets,
     trustedProxies: config.trustedProxies,
@@ -33,7 +35,7 @@ export function openSignIn(parts: {
     isBaseUrlFixed: config.isPublicUrlSet,
     operatorsNeedFactor: () => config.operatorSecondFactor === 'required' && !isDemo,
   })
-  const signIn = { ...real, ...parts.sessions }
+  const signIn = { ...own, ...parts.sessions }
   return {
     signIn,
     markDemo() {
@@ -41,11 +43,11 @@ export function openSignIn(parts: {
     },
     async offerSetUp() {
       if (config.role === 'worker') return undefined
-      const made = await openSetUp(signIn.parts)
-      if (made && config.log.level !== 'silent') {
-        console.log(`Nobody can sign in yet. Become the operator, within a day:\n  ${made.link}\n`)
+      const setUpLink = await openSetUp(signIn.parts)
+      if (setUpLink && config.log.level !== 'silent') {
+        console.log(`Nobody can sign in yet. Become the operator, within a day:\n  ${setUpLink.link}\n`)
       }
-      return made?.link
+      return setUpLink?.link
     },
   }
 }

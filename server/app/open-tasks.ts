@@ -1,4 +1,4 @@
-/** Wires the task engine to the parts that it does not know. */
+/** Wires the task engine to parts that it does not import. */
 import type { Assets } from '../assets/assets.ts'
 import { addToLibrary } from '../assets/library/library.ts'
 import { createChannelVersions } from '../catalog/load/channel-versions.ts'
@@ -15,7 +15,7 @@ import { enqueueDelivery } from '../webhooks/enqueue.ts'
 import { listCallbackAttempts, readCallback } from '../webhooks/store.ts'
 import type { OpenedCallbacks } from './open-callbacks.ts'
 
-/** The task engine with what it needs of the parts it does not know. */
+/** Opens the task engine. */
 export function openTasks(parts: {
   readonly config: Config
   readonly sql: OpenedDatabase['sql']
@@ -41,9 +41,9 @@ export function openTasks(parts: {
       callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
       keepContent: assets.keeper.keep,
       discard: assets.keeper.discard,
-      async onSucceeded(transaction, task, kept) {
+      async onSucceeded(transaction, task, contents) {
         await addToLibrary(transaction, task)
-        for (const one of kept) await assets.keeper.adopt(transaction, task.id, one)
+        for (const content of contents) await assets.keeper.adopt(transaction, task.id, content)
       },
     },
     times: config.tasks,

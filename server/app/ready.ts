@@ -1,25 +1,30 @@
-/** Whether this process should take paid work now: database, clock, disk, and not stopping. */
+/** Readiness of this process for paid work: database, clock, disk, and not stopping. */
 import type { Log } from '../lib/log.ts'
 
 const POLL_INTERVAL_MS = 2_000
-/** Leases and expiry are judged by the database's clock; beyond this ours is not to be trusted. */
+/** The limit of the clock difference: leases and expiry are judged by the database's clock. */
 const SKEW_MS_MAX = 30_000
 
 export interface Probes {
-  /** Resolves with the clock difference in milliseconds; rejects while the database is away. */
+  /**
+   * Resolves with the clock difference in milliseconds; rejects while the database is unavailable.
+   */
   readonly database: () => Promise<{ readonly skewMs: number }>
   /** Resolves with a reason while there is too little space, else undefined. */
   readonly disk: () => Promise<string | undefined>
-  /** Why the database cannot be worked with until the next start, or undefined. */
+  /** Returns why the database cannot be used until the next start, or undefined. */
   readonly broken?: () => string | undefined
 }
 
 export interface Readiness {
-  /** Why no traffic should come here, or undefined. */
+  /** Returns why this process must not get traffic, or undefined. */
   readonly reason: () => string | undefined
-  /** Why no paid work is taken, or undefined; asked for every call, so it only remembers. */
+  /**
+   * Returns why paid work is refused, or undefined. Called for every call, so it only reads the
+   * last result.
+   */
   readonly refusesWork: () => string | undefined
-  /** Looks now and from then on every two seconds; before the first look nothing is ready. */
+  /** Checks now and then every two seconds; not ready before the first check. */
   readonly begin: () => Promise<void>
   readonly stopping: () => void
   readonly stop: () => void
@@ -30,7 +35,7 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   let disk: string | undefined
   let stopping = false
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const before = database ?? disk
     database = await probes.database().then(
       ({ skewMs }) =>
@@ -49,13 +54,13 @@ export function watchReadiness(probes: Probes, log: Log): Readiness {
   const broken = () => probes.broken?.()
   let timer: NodeJS.Timeout | undefined
   return {
-    // A database that is away is told by the call that needs it: it may be back already.
+    // An unavailable database is reported by the call that needs it: it may be back already.
     refusesWork: () => (stopping ? 'stopping' : (broken() ?? disk)),
     reason: () => (stopping ? 'stopping' : (broken() ?? database ?? disk)),
     begin() {
-      timer = setInterval(() => void look(), POLL_INTERVAL_MS)
+      timer = setInterval(() => void check(), POLL_INTERVAL_MS)
       timer.unref()
-      return look()
+      return check()
     },
     stopping: () => {
       stopping = true

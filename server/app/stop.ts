@@ -1,4 +1,4 @@
-/** How a gateway ends: no new work, then what is under way, then its money, then the rest. */
+/** Stops a gateway in order: new work, running calls, their settlements, then everything else. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,15 +14,15 @@ import type { InFlight } from '../pipeline/load/in-flight.ts'
 import type { Worker } from '../tasks/poll/worker.ts'
 import type { Tasks } from '../tasks/tasks.ts'
 import type { Tracer } from '../tracing/tracer.ts'
-import type { Crew } from './background-workers.ts'
+import type { BackgroundWorkers } from './background-workers.ts'
 import type { Demo } from './demo.ts'
 import type { Readiness } from './ready.ts'
 
-/** For calls that were cut to settle. */
+/** For aborted calls to settle. */
 const ABORT_MS = 2_000
-/** For looks at vendors: whoever takes their leases over makes them again. */
+/** For polls of vendors: the process that takes over their leases repeats them. */
 const SETTLE_WAIT_MS = 5_000
-/** For the last bytes of the last answers to leave. */
+/** For the last bytes of the last responses to leave. */
 const LAST_BYTES_MS = 500
 
 interface Parts {
@@ -40,13 +40,13 @@ interface Parts {
   readonly sweeper: Sweeper
   readonly tasks: Tasks
   readonly worker: Worker | undefined
-  readonly crew: Crew | undefined
+  readonly backgroundWorkers: BackgroundWorkers | undefined
   readonly tracer: Tracer | undefined
   readonly database: OpenedDatabase
   readonly log: Log
 }
 
-/** The returned function drains for at most `drainMs`, settles everything, and closes. */
+/** Returns a function that drains for at most `drainMs`, settles everything, and closes. */
 export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
   const { server, inFlight, ledger, log } = parts
   return async (drainMs = parts.drainMs) => {
@@ -55,13 +55,13 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     const closed = once(server, 'close')
     server.close()
     server.closeIdleConnections()
-    const sent = parts.crew?.sender.stop()
+    const senderStopped = parts.backgroundWorkers?.sender.stop()
     const worked = parts.worker?.stop()
     await inFlight.drained(drainMs)
     inFlight.abortAll('stopping')
     await inFlight.drained(ABORT_MS)
     await Promise.race([worked, sleep(SETTLE_WAIT_MS, undefined, { ref: false })])
-    const { copier, housekeeping, rollup, sealer } = parts.crew ?? {}
+    const { copier, housekeeping, rollup, sealer } = parts.backgroundWorkers ?? {}
     await Promise.all([copier?.stop(), housekeeping?.stop(), rollup?.stop(), sealer?.stop()])
     await ledger.stop()
     setTimeout(() => server.closeAllConnections(), LAST_BYTES_MS).unref()
@@ -72,14 +72,14 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
     await parts.dispatcher.destroy()
     await endDemo(parts)
     await Promise.all([parts.accounts.stop(), parts.catalog.stop()])
-    await sent
+    await senderStopped
     await parts.sweeper.stop().catch(() => undefined)
     await parts.database.stop()
     log.info({}, 'stopped')
   }
 }
 
-/** As real vendors, those of a demo keep what they were given until somebody fetches it. */
+/** Keeps the demo's simulators running while tasks are open, as real vendors would. */
 async function endDemo({ demo, tasks, log }: Parts): Promise<void> {
   if (!demo) return
   const waits = await tasks.underWay().catch(() => false)

@@ -25,7 +25,7 @@ export interface Assets {
   /** Begins to copy what tasks make, and tells what comes of each try. */
   copy(onEnd: CopierOptions['onEnd']): Copier
   /** To be done now and then. */
-  readonly chores: readonly { readonly name: string; run(): Promise<number> }[]
+  readonly housekeepingJobs: readonly { readonly name: string; run(): Promise<number> }[]
 }
 
 export function openAssets(parts: {
@@ -50,7 +50,7 @@ export function openAssets(parts: {
     lend: createLend({ sql, blobs, publicUrl, log }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
-    chores: [
+    housekeepingJobs: [
       { name: 'expired files', run: files.removeExpired },
       { name: 'loose content', run: blobs.clearDue },
     ],

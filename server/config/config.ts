@@ -9,7 +9,7 @@ import { maskSecret } from '../lib/secrets/secrets.ts'
 import { sayProblem } from '../lib/text/say-problem.ts'
 import { SECRET_VARIABLES, VARIABLES } from './variables.ts'
 
-/** No variables: the processes on one database judge each other by these. */
+/** Not configurable: the processes on one database judge each other by these. */
 const LEASES = { renewMs: 5_000, leaseSeconds: 20, adriftMs: 5 * 60_000 }
 
 const environmentSchema = z.object(VARIABLES)
@@ -49,10 +49,10 @@ export function loadConfig(
  * Returns one line per variable for the log at startup: `PORT=8080 (default)`. Secrets are masked.
  */
 export function describeConfig(environment: Environment = process.env): string[] {
-  const given = dropAbsent(environment)
+  const variables = dropAbsent(environment)
   const defaults: Readonly<Record<string, unknown>> = environmentSchema.parse({})
   return Object.keys(VARIABLES).map((name) => {
-    const value = given[name]
+    const value = variables[name]
     if (value !== undefined) return `${name}=${show(name, value)}`
     return `${name}=${defaults[name] === undefined ? '' : String(defaults[name])} (default)`
   })
@@ -191,10 +191,10 @@ function show(name: string, value: string): string {
 }
 
 function dropAbsent(environment: Environment): Record<string, string> {
-  const given = Object.entries(environment).flatMap(([name, value]) =>
+  const variables = Object.entries(environment).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, value] as const],
   )
-  return Object.fromEntries(given)
+  return Object.fromEntries(variables)
 }
 
 function deepFreeze<T extends object>(value: T): T {

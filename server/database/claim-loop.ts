@@ -10,7 +10,7 @@ import { createWaker } from '../lib/queues/waker.ts'
 export interface ClaimQueue {
   readonly sql: Sql
   readonly log: Log
-  /** The rows in the words of the log: `deliveries`. */
+  /** The plural name of the rows in the log: `deliveries`. */
   readonly name: string
   /** The database's notifications of new rows. */
   readonly notifications: string
@@ -37,7 +37,7 @@ export interface ClaimLoop {
 
 /** Notifications can be lost: no row waits longer for a poll than this. */
 const POLL_MS = 1_000
-/** Rows that another process is about to take are due all the while. */
+/** Rows that another process is about to take stay due meanwhile. */
 const WAIT_MS_MIN = 20
 
 export function startClaimLoop(queue: ClaimQueue): ClaimLoop {

@@ -11,9 +11,9 @@ export type Checked<Value> =
 
 export function readShape<Schema extends ZodType>(
   schema: Schema,
-  given: unknown,
+  value: unknown,
 ): Checked<z.output<Schema>> {
-  const parsed = schema.safeParse(given, { error: sayProblem })
+  const parsed = schema.safeParse(value, { error: sayProblem })
   if (parsed.success) return { value: parsed.data }
   const [issue = { path: [], message: 'invalid' }] = parsed.error.issues
   const { path, message } = locateProblem(issue)
@@ -23,10 +23,10 @@ export function readShape<Schema extends ZodType>(
 /** Returns the parsed value. Throws 400; `whole` names the value if no field is at fault. */
 export function checkShape<Schema extends ZodType>(
   schema: Schema,
-  given: unknown,
+  value: unknown,
   whole = 'body',
 ): z.output<Schema> {
-  const checked = readShape(schema, given)
+  const checked = readShape(schema, value)
   if ('value' in checked) return checked.value
   throw invalidField(checked.param || whole, checked.problem)
 }
@@ -37,8 +37,8 @@ export function checkQuery<Schema extends ZodType>(schema: Schema, query: URLSea
 }
 
 /** Throws 400 with the field whose text the database cannot store. */
-export function refuseUnstorable(given: unknown, whole: string): void {
-  const found = findUnstorable(given)
+export function refuseUnstorable(value: unknown, whole: string): void {
+  const found = findUnstorable(value)
   if (found) throw invalidField(printPath(found.path) || whole, found.problem)
 }
 

@@ -14,7 +14,7 @@ export interface ListenerOptions<Target> {
   readonly envelopeOf: (target: Target) => Envelope
   readonly run: (target: Target, context: Context) => Promise<void>
   /** Called once per request, when its response is finished or its caller has disconnected. */
-  readonly done: (context: Context, error: GatewayError | undefined) => void
+  readonly onDone: (context: Context, error: GatewayError | undefined) => void
 }
 
 const UNROUTED = { pattern: '(none)', query: new URLSearchParams(), params: {} }
@@ -27,7 +27,7 @@ export function createListener<Target>(options: ListenerOptions<Target>) {
     const found = route(request, options)
     const context = createContext(request, response, found)
     let failure: GatewayError | undefined
-    response.once('close', () => options.done(context, failure))
+    response.once('close', () => options.onDone(context, failure))
     if ('refused' in found) {
       failure = sendError(context, found.refused)
       discard(request)
@@ -46,8 +46,8 @@ function route<Target>(request: IncomingMessage, options: ListenerOptions<Target
   const url = request.url ?? '/'
   const found = options.match(request.method ?? 'GET', url)
   if (!('refused' in found)) return { ...found, envelope: options.envelopeOf(found.target) }
-  const { refused, meant } = found
-  const envelope: Envelope = meant === undefined ? 'flat' : options.envelopeOf(meant)
+  const { refused, intended } = found
+  const envelope: Envelope = intended === undefined ? 'flat' : options.envelopeOf(intended)
   return { ...UNROUTED, path: url, envelope, refused }
 }
 

@@ -2,7 +2,7 @@
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
 import { errorHeaders, renderError } from './envelope.ts'
-import { endAfterRequest } from './linger.ts'
+import { endAfterRequest } from './delayed-close.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {

@@ -16,7 +16,7 @@ export interface Match<Target> {
 export interface Miss<Target> {
   readonly refused: GatewayError
   /** The route that was probably intended, whose error format the caller expects. */
-  readonly meant: Target | undefined
+  readonly intended: Target | undefined
 }
 
 export interface Routable<Target> {
@@ -61,10 +61,10 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
   return function match(method: string, url: string): Match<Target> | Miss<Target> {
     const cut = url.indexOf('?')
     const path = cut < 0 ? url : url.slice(0, cut)
-    const asked = method === 'HEAD' ? 'GET' : method
-    const found = find(asked, path)
+    const routedMethod = method === 'HEAD' ? 'GET' : method
+    const found = find(routedMethod, path)
     const route = found && known.get(found.handler)
-    if (!found || !route) return miss(asked, path)
+    if (!found || !route) return miss(routedMethod, path)
     return {
       target: route.target,
       pattern: route.path,
@@ -83,12 +83,12 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
     if (allow.length > 0) {
       const message = `method not allowed on this path: use ${allow.join(' or ')}`
       const refused = new GatewayError('method_not_allowed', { message, allow })
-      return { refused, meant: routeOf(allow[0] ?? 'GET', path)?.target }
+      return { refused, intended: routeOf(allow[0] ?? 'GET', path)?.target }
     }
-    const meant = routeOf(method, unslip(path))
-    const hint = meant ? `did you mean ${meant.path}?` : 'GET /docs lists all'
+    const intended = routeOf(method, correctVersion(path))
+    const hint = intended ? `did you mean ${intended.path}?` : 'GET /docs lists all'
     const refused = new GatewayError('not_found', { message: `no such path: ${hint}` })
-    return { refused, meant: meant?.target }
+    return { refused, intended: intended?.target }
   }
 
   function routeOf(method: string, path: string): Routable<Target> | undefined {
@@ -97,6 +97,6 @@ export function createRoutes<Target>(routes: readonly Routable<Target>[]) {
 }
 
 /** Corrects a common mistake: a base URL without the version, or a client that adds it twice. */
-function unslip(path: string): string {
+function correctVersion(path: string): string {
   return path.startsWith('/v1/v1/') ? path.slice('/v1'.length) : `/v1${path}`
 }

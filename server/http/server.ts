@@ -12,8 +12,8 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { newRequestId } from '../lib/ids.ts'
-import { watchArrivals } from './arrivals.ts'
-import { watchDepartures } from './departures.ts'
+import { watchSlowUploads } from './slow-uploads.ts'
+import { watchSlowReaders } from './slow-readers.ts'
 
 export interface ServerLimits {
   readonly headersTimeoutMs: number
@@ -28,10 +28,10 @@ export interface ServerLimits {
 
 const CHECK_INTERVAL_MS = 2_000
 /** Time for the last response to leave before the connection is destroyed. */
-const LAST_WORD_MS = 1_000
+const LAST_RESPONSE_MS = 1_000
 
 /** Responses to requests that Node's parser rejects, by its error code. */
-const PARSER_ANSWERS: Readonly<Record<string, { status: number; message: string }>> = {
+const PARSER_RESPONSES: Readonly<Record<string, { status: number; message: string }>> = {
   HPE_HEADER_OVERFLOW: { status: 431, message: 'request headers are too large' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'chunk extensions are too large' },
@@ -45,7 +45,7 @@ export function createHttpServer(
   const server = createServer(
     {
       headersTimeout: limits.headersTimeoutMs,
-      // Enforced by arrivals.ts instead: uploads may take longer.
+      // Enforced by slow-uploads.ts instead: uploads may take longer.
       requestTimeout: 0,
       keepAliveTimeout: limits.keepAliveTimeoutMs,
       maxHeaderSize: limits.headerBytesMax,
@@ -62,13 +62,13 @@ export function createHttpServer(
         refuseHeaders(response)
         return
       }
-      arrivals.begin(request, response)
-      departures.begin(request, response)
+      slowUploads.begin(request, response)
+      slowReaders.begin(request, response)
       handle(request, response)
     },
   )
-  const arrivals = watchArrivals(server, limits, refuseLate)
-  const departures = watchDepartures(server, limits.clientStallMs)
+  const slowUploads = watchSlowUploads(server, limits, refuseSlowUpload)
+  const slowReaders = watchSlowReaders(server, limits.clientStallMs)
   // 0 leaves the byte limit in force: Node would otherwise silently drop headers beyond the count.
   server.maxHeadersCount = 0
   server.maxConnections = limits.connectionsMax
@@ -83,13 +83,13 @@ function refuseHeaders(response: ServerResponse): void {
 }
 
 /** Sends a timeout response unless one was begun, then closes the connection in any case. */
-function refuseLate(socket: Socket, isAnswered: boolean): void {
+function refuseSlowUpload(socket: Socket, isAnswered: boolean): void {
   if (isAnswered) {
     socket.destroy()
     return
   }
   answerClientError(Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
-  setTimeout(() => socket.destroy(), LAST_WORD_MS).unref()
+  setTimeout(() => socket.destroy(), LAST_RESPONSE_MS).unref()
 }
 
 /** Responds to input that never became a request, with the flat error body, and closes. */
@@ -98,7 +98,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy()
     return
   }
-  const { status, message } = PARSER_ANSWERS[error.code ?? ''] ?? MALFORMED
+  const { status, message } = PARSER_RESPONSES[error.code ?? ''] ?? MALFORMED
   const body = JSON.stringify({ error: message, type: 'invalid_request_error' })
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +

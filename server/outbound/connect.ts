@@ -42,10 +42,10 @@ export function openOutboundClient(
 function lookUpAmong(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address): LookupAddress => ({ address, family: isIP(address) }))
   return (host: string, options: LookupOptions, callback) => {
-    const wanted = all.filter(({ family }) => !options.family || family === options.family)
-    const [first] = wanted
+    const matching = all.filter(({ family }) => !options.family || family === options.family)
+    const [first] = matching
     if (!first) return callback(new Error(`no address of ${host} is left`), '', 0)
-    if (options.all) return callback(null, wanted)
+    if (options.all) return callback(null, matching)
     callback(null, first.address, first.family)
   }
 }

@@ -41,10 +41,10 @@ export async function downloadGuarded(
 ): Promise<Download> {
   let url = request.url
   for (let redirects = 0; ; redirects += 1) {
-    const one = await openOne({ ...request, url }, policy, resolve)
-    if (one.outcome !== 'answered' || !REDIRECTS.has(one.status)) return one
-    await one.close()
-    const next = one.location === undefined ? null : URL.parse(one.location, url)
+    const exchange = await openOne({ ...request, url }, policy, resolve)
+    if (exchange.outcome !== 'answered' || !REDIRECTS.has(exchange.status)) return exchange
+    await exchange.close()
+    const next = exchange.location === undefined ? null : URL.parse(exchange.location, url)
     if (!next) return { outcome: 'failed', message: 'the redirect has no valid location' }
     if (redirects === REDIRECTS_MAX) return { outcome: 'failed', message: 'too many redirects' }
     url = next.href

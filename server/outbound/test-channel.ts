@@ -38,8 +38,8 @@ export async function testChannel(channel: {
   })
   if (ready && address) {
     const host = address.hostname.replace(/^\[|\]$/g, '')
-    const known = await run('address', async () => (await lookup(host)).address)
-    if (known) await run('connection', () => tryConnection(address, host))
+    const resolved = await run('address', async () => (await lookup(host)).address)
+    if (resolved) await run('connection', () => tryConnection(address, host))
   }
   return { ok: steps.every(({ ok }) => ok), steps }
 }

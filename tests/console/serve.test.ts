@@ -32,7 +32,7 @@ before(async () => {
     envelopeOf: () => 'flat',
     // The console reaches for none of the gateway's parts.
     run: (endpoint, context) => endpoint.handle(context, {} as unknown as PlainServices),
-    done() {},
+    onDone() {},
   })
   server = createServer(listener).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -127,7 +127,7 @@ function createApi(services: Pick<AdminServices, 'sql' | 'secrets' | 'signIn'>) 
     match,
     envelopeOf: (endpoint) => endpoint.envelope,
     run: (endpoint, context) => endpoint.handle(context, services as AdminServices),
-    done(_context, error) {
+    onDone(_context, error) {
       if (error?.status === 500) console.error(error.details.cause)
     },
   })

@@ -55,8 +55,8 @@ export function connect(place: DatabasePlace, options: ClientOptions = {}): Sql 
   }
 
   const own: Readonly<Record<PropertyKey, unknown>> = {
-    begin(...given: [Work] | [string, Work]) {
-      const [mode, work] = given.length === 1 ? ['', given[0]] : given
+    begin(...args: [Work] | [string, Work]) {
+      const [mode, work] = args.length === 1 ? ['', args[0]] : args
       return beginGuarded(current, mode, work)
     },
     async end(how?: { timeout?: number }) {

@@ -7,7 +7,7 @@ import { listenOn, ping } from '../store.ts'
 import type { ConnectionEvents } from './open-client.ts'
 
 const RENEW_MS = 250
-/** A listener waits in silence by nature, so it asks now and then whether anybody is there. */
+/** A listener is silent by nature, so it pings the server now and then. */
 const POLL_INTERVAL_MS = 5_000
 const PATIENCE_MS = 2_000
 
@@ -62,7 +62,7 @@ async function listenOnce(
   })
   const stop = () => over.resolve()
   signal.addEventListener('abort', stop)
-  const timer = setInterval(() => void look(sql).catch(() => over.resolve()), POLL_INTERVAL_MS)
+  const timer = setInterval(() => void pingInTime(sql).catch(() => over.resolve()), POLL_INTERVAL_MS)
   try {
     await listenOn(sql, channel)
     listener.onListening?.()
@@ -77,7 +77,7 @@ async function listenOnce(
   }
 }
 
-async function look(sql: Sql): Promise<void> {
+async function pingInTime(sql: Sql): Promise<void> {
   const late = sleep(PATIENCE_MS, undefined, { ref: false }).then(() => {
     throw new Error('no answer in time')
   })

@@ -62,11 +62,11 @@ const TYPES = { bigint: bigintType, text: textType, ...arrayTypes }
 
 /** Opens the unmodified client. Only for connections that are discarded at the first error. */
 export function openClient(
-  given: DatabasePlace,
+  address: DatabasePlace,
   options: ClientOptions,
   events: ConnectionEvents = {},
 ): Sql {
-  const place = 'url' in given ? (readSocketUrl(given.url) ?? given) : given
+  const place = 'url' in address ? (readSocketUrl(address.url) ?? address) : address
   const shared = {
     max: options.connections ?? POOL_SIZE,
     connect_timeout: options.patient ? PATIENT_SECONDS : CONNECT_SECONDS,

@@ -22,30 +22,30 @@ export interface SilenceWatch {
  */
 export function watchSilence(open: () => Sql, onSilence: () => void): SilenceWatch {
   let used = false
-  let asking = false
+  let pinging = false
   let sentinel: Sql | undefined
 
-  async function look(): Promise<void> {
-    if (!used || asking) return
+  async function check(): Promise<void> {
+    if (!used || pinging) return
     used = false
-    asking = true
+    pinging = true
     sentinel ??= open()
-    const asked = sentinel
+    const pinged = sentinel
     const verdict = await Promise.race([
-      ping(asked).then(
+      ping(pinged).then(
         () => 'answered' as const,
         () => 'refused' as const,
       ),
       runOut(),
     ])
-    asking = false
+    pinging = false
     if (verdict === 'answered') return
-    if (sentinel === asked) sentinel = undefined
-    void asked.end({ timeout: 0 })
+    if (sentinel === pinged) sentinel = undefined
+    void pinged.end({ timeout: 0 })
     if (verdict === 'silent') onSilence()
   }
 
-  const timer = setInterval(() => void look(), POLL_INTERVAL_MS)
+  const timer = setInterval(() => void check(), POLL_INTERVAL_MS)
   timer.unref()
   return {
     touch: () => {

@@ -87,14 +87,14 @@ async function untilAnswering(
 ): Promise<void> {
   const { folder, place, progress } = starting
   const deadline = performance.now() + START_MS
-  let told = performance.now() + 2_000
+  let reportAt = performance.now() + 2_000
   for (;;) {
     if (!isUp()) throw explainFailure(folder, since)
     if (saysReady(folder) && (await answers(place))) return
     if (performance.now() > deadline) throw explainFailure(folder, since)
-    if (performance.now() > told) {
+    if (performance.now() > reportAt) {
       progress('waiting for PostgreSQL to recover')
-      told = performance.now() + 5_000
+      reportAt = performance.now() + 5_000
     }
     await sleep(POLL_INTERVAL_MS)
   }

@@ -32,15 +32,15 @@ export function refuseSmallDisk(folder: string): void {
 }
 
 /** Returns why initdb failed, based on its output. */
-export function explainInitdb(cluster: string, said: string): DatabaseProblem {
-  if (saysFull(said)) return diskFull(cluster)
-  if (/could not look up effective user ID/.test(said)) {
+export function explainInitdb(cluster: string, output: string): DatabaseProblem {
+  if (saysFull(output)) return diskFull(cluster)
+  if (/could not look up effective user ID/.test(output)) {
     return new DatabaseProblem(
       'the current user has no entry in /etc/passwd, which PostgreSQL needs: add one, run as ' +
         'root, or set DATABASE_URL',
     )
   }
-  return new DatabaseProblem(`initdb failed: ${said.split('\n').slice(-3).join(' ')}`)
+  return new DatabaseProblem(`initdb failed: ${output.split('\n').slice(-3).join(' ')}`)
 }
 
 /** Returns why the server did not start, based on its log since the mark. */

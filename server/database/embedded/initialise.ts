@@ -29,19 +29,19 @@ export interface Initialisation {
  * Creates the cluster beside its final place and renames it: a crash leaves no partial cluster, and
  * of two concurrent starts one wins.
  */
-export function initialise(given: Initialisation): void {
-  const { cluster } = given.folder
+export function initialise(options: Initialisation): void {
+  const { cluster } = options.folder
   removeAbandoned(cluster)
   refuseSmallDisk(dirname(cluster))
-  const making = `${cluster}.new-${process.pid}`
+  const partial = `${cluster}.new-${process.pid}`
   try {
-    rmSync(making, { recursive: true, force: true })
-    mkdirSync(making, { mode: 0o700 })
-    runInitdb(given, making)
-    renameSync(making, cluster)
+    rmSync(partial, { recursive: true, force: true })
+    mkdirSync(partial, { mode: 0o700 })
+    runInitdb(options, partial)
+    renameSync(partial, cluster)
     syncFolder(dirname(cluster))
   } catch (error) {
-    rmSync(making, { recursive: true, force: true })
+    rmSync(partial, { recursive: true, force: true })
     if (error instanceof DatabaseProblem) throw error
     if (!isTaken(error)) throw explainWriting(cluster, error)
   }
@@ -53,23 +53,23 @@ function isTaken(error: unknown): boolean {
   return code === 'ENOTEMPTY' || code === 'EEXIST'
 }
 
-function runInitdb(given: Initialisation, making: string): void {
-  const { binaries, user, folder, superuser, password } = given
+function runInitdb(options: Initialisation, partial: string): void {
+  const { binaries, user, folder, superuser, password } = options
   const passwordFile = join(folder.socketFolder, `password-${process.pid}`)
   try {
     writeFileSync(passwordFile, password, { mode: 0o600 })
-    if (user) for (const path of [making, passwordFile]) chownSync(path, user.uid, user.gid)
-    const { command, prefix, as } = commandAs(user, binaries.initdb, [making, passwordFile])
-    const args = ['-D', making, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
+    if (user) for (const path of [partial, passwordFile]) chownSync(path, user.uid, user.gid)
+    const { command, prefix, as } = commandAs(user, binaries.initdb, [partial, passwordFile])
+    const args = ['-D', partial, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`]
     const locale = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     const plain = ['--locale=C', '--data-checksums', '--no-instructions']
-    const made = spawnSync(command, [...prefix, ...args, ...locale, ...plain], {
+    const result = spawnSync(command, [...prefix, ...args, ...locale, ...plain], {
       encoding: 'utf8',
       cwd: '/',
       ...as,
     })
-    if (made.status !== 0) {
-      throw explainInitdb(folder.cluster, `${made.stderr ?? ''}${made.error?.message ?? ''}`.trim())
+    if (result.status !== 0) {
+      throw explainInitdb(folder.cluster, `${result.stderr ?? ''}${result.error?.message ?? ''}`.trim())
     }
   } finally {
     rmSync(passwordFile, { force: true })

@@ -1,6 +1,6 @@
 /**
- * Serial queues by key, a few of them at a time: what waits for one key holds up no other. A queue
- * is opened by its first item and stays open until a run of it says that the way is free.
+ * Serial queues by key, a limited number at a time: items of one key never delay another. A queue
+ * opens with its first item and stays open until a run reports that the key is free.
  */
 export interface Ran<Item> {
   /** Items to retry before newer ones, after an increasing pause. */
@@ -28,7 +28,7 @@ interface SerialQueue<Item> {
 const PAUSE_MS_MIN = 100
 const PAUSE_MS_MAX = 3_000
 
-/** `run` answers its items itself, except those that it returns as left; it never rejects. */
+/** `run` resolves its items itself, except those that it returns for a retry; it never rejects. */
 export function createSerialQueues<Item>(options: {
   readonly run: (key: string, items: readonly Item[]) => Promise<Ran<Item>>
   readonly atOnce: number

@@ -5,7 +5,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-export interface Departures {
+export interface ReaderGuard {
   /** Called for every request once its head has arrived. */
   begin(request: IncomingMessage, response: ServerResponse): void
 }
@@ -15,13 +15,13 @@ export interface Departures {
  * buffered. Node reports a socket as idle if nothing was transferred, counting the progress of
  * large writes.
  */
-export function watchDepartures(server: Server, stallMs: number): Departures {
-  const answers = new WeakMap<Socket, number>()
+export function watchSlowReaders(server: Server, stallMs: number): ReaderGuard {
+  const responses = new WeakMap<Socket, number>()
   const count = (socket: Socket, change: 1 | -1) =>
-    answers.set(socket, (answers.get(socket) ?? 0) + change)
+    responses.set(socket, (responses.get(socket) ?? 0) + change)
 
   server.setTimeout(stallMs, (socket) => {
-    const isWaiting = (answers.get(socket) ?? 0) > 0 && socket.writableLength === 0
+    const isWaiting = (responses.get(socket) ?? 0) > 0 && socket.writableLength === 0
     if (!isWaiting) socket.destroy()
   })
 

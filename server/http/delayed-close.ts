@@ -4,8 +4,8 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-const LINGER_MS = 2_000
-const LINGER_BYTES = 32 * 1024 * 1024
+const DELAY_MS_MAX = 2_000
+const DELAY_BYTES_MAX = 32 * 1024 * 1024
 
 /** Writes a response, and ends it once its request has arrived or the limits are reached. */
 export function endAfterRequest(
@@ -22,8 +22,8 @@ export function endAfterRequest(
   }
   const count = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > LINGER_BYTES) end()
+    if (bytes > DELAY_BYTES_MAX) end()
   }
-  const timer = setTimeout(end, LINGER_MS)
+  const timer = setTimeout(end, DELAY_MS_MAX)
   request.on('data', count).on('end', end).on('close', end)
 }

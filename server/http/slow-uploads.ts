@@ -6,12 +6,12 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-export interface ArrivalLimits {
+export interface UploadLimits {
   /** Time limit for a whole request, and the span over which the upload rate is measured. */
   readonly requestTimeoutMs: number
 }
 
-export interface Arrivals {
+export interface UploadGuard {
   /** Called for every request once its head has arrived. */
   begin(request: IncomingMessage, response: ServerResponse): void
 }
@@ -36,30 +36,30 @@ interface Connection {
 }
 
 /** `late` receives the connection to end, and whether a response was begun on it. */
-export function watchArrivals(
+export function watchSlowUploads(
   server: Server,
-  { requestTimeoutMs }: ArrivalLimits,
-  late: (socket: Socket, isAnswered: boolean) => void,
-): Arrivals {
+  { requestTimeoutMs }: UploadLimits,
+  onLate: (socket: Socket, isAnswered: boolean) => void,
+): UploadGuard {
   const connections = new Map<Socket, Connection>()
   const bytesMin = (UPLOAD_BYTES_PER_SECOND * requestTimeoutMs) / 1000
 
-  function isLate(socket: Socket, one: Connection, request: IncomingMessage): boolean {
-    if (performance.now() - one.sinceMs < requestTimeoutMs) return false
-    if (!uploads.has(request) || socket.bytesRead - one.bytes < bytesMin) return true
-    one.sinceMs = performance.now()
-    one.bytes = socket.bytesRead
+  function isLate(socket: Socket, connection: Connection, request: IncomingMessage): boolean {
+    if (performance.now() - connection.sinceMs < requestTimeoutMs) return false
+    if (!uploads.has(request) || socket.bytesRead - connection.bytes < bytesMin) return true
+    connection.sinceMs = performance.now()
+    connection.bytes = socket.bytesRead
     return false
   }
 
   function check(): void {
-    for (const [socket, one] of connections) {
-      const { request, response } = one
+    for (const [socket, connection] of connections) {
+      const { request, response } = connection
       if (!request) continue
-      if (!request.complete && !request.destroyed && !isLate(socket, one, request)) continue
-      one.request = undefined
-      one.response = undefined
-      if (!request.complete && !request.destroyed) late(socket, response?.headersSent ?? false)
+      if (!request.complete && !request.destroyed && !isLate(socket, connection, request)) continue
+      connection.request = undefined
+      connection.response = undefined
+      if (!request.complete && !request.destroyed) onLate(socket, response?.headersSent ?? false)
     }
   }
 
@@ -75,12 +75,12 @@ export function watchArrivals(
     begin(request, response) {
       const { headers, socket } = request
       if (!headers['content-length'] && !headers['transfer-encoding']) return
-      const one = connections.get(socket)
-      if (!one) return
-      one.request = request
-      one.response = response
-      one.sinceMs = performance.now()
-      one.bytes = socket.bytesRead
+      const connection = connections.get(socket)
+      if (!connection) return
+      connection.request = request
+      connection.response = response
+      connection.sinceMs = performance.now()
+      connection.bytes = socket.bytesRead
     },
   }
 }
