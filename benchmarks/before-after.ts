@@ -1,5 +1,5 @@
 /**
- * Cost of a change on the data path. Two checkouts of this repository serve the same
+ * Measures the cost of a change on the data path. Two checkouts of this repository serve the same
  * upstream in turns: `node benchmarks/before-after.ts --before FOLDER [--rounds 7] [--seconds 4]`.
  * The checkout in FOLDER needs its node_modules. Ratios are after / before.
  */

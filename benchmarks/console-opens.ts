@@ -1,6 +1,7 @@
 /**
- * Time until each page of the console is shown in a browser, with a million calls and a hundred
- * thousand tasks in the database. `node benchmarks/console-opens.ts [--calls N] [--tasks N]`.
+ * Measures the time until each page of the console is shown in a browser, with a million calls and
+ * a hundred thousand tasks in the database. `node benchmarks/console-opens.ts [--calls N] [--tasks
+ * N]`.
  */
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -29,29 +30,29 @@ const times = Number(values.times)
 const GOAL_MS = 1_000
 const FIRST_LOAD_KB_MAX = 300
 
-/** Pages beside lists, at their own URLs. */
+/** Detail pages with their own URLs. */
 const DETAILS = ['/usage?id=req_seed0', '/tasks?id=task_seed0']
 
 interface Opened {
   readonly path: string
-  /** With nothing of the console in the browser's cache: the median, and the fastest. */
+  /** With an empty browser cache: the median, and the fastest. */
   readonly firstMs: number
   readonly firstFastestMs: number
-  /** By somebody who has been here. */
+  /** With a warm browser cache. */
   readonly againMs: number
   readonly againFastestMs: number
   readonly processorMs: number
   readonly firstKilobytes: number
 }
 
-// Its server forgets everything at the end, so it may be a fast one.
+// Its server keeps nothing after the run, so it may trade durability for speed.
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
 const made = circumstances(
   `node benchmarks/console-opens.ts --calls ${amounts.calls} --tasks ${amounts.tasks}`,
 )
 const server = await startTestServer()
 process.env.TEST_POSTGRES = JSON.stringify(server.place)
-// Three months of history, which the gateway's housekeeping would begin to remove.
+// Keeps three months of history from the gateway's housekeeping.
 const stage = await startConsoleStage({ env: { DELIVERY_DAYS: '365' } })
 try {
   await fill(stage.sql, server.place, stage.account.id, amounts)
@@ -69,7 +70,7 @@ try {
   await server.stop()
 }
 
-/** The first page of all: what everybody loads who has never been here. */
+/** Measures the sign-in page, which a first visit loads. */
 async function measureSignIn({ browser, console }: ConsoleStage): Promise<Opened> {
   const { page, context } = await openPage(browser)
   await watchOpenings(context)

@@ -1,5 +1,5 @@
 /**
- * Time that the pages of the console wait for their data, with a million calls and a hundred
+ * Measures how long the console's pages wait for their data, with a million calls and a hundred
  * thousand tasks in the database. `node benchmarks/console-pages.ts [--calls N] [--tasks N]`.
  */
 import { parseArgs } from 'node:util'
@@ -21,7 +21,7 @@ const tasks = Number(values.tasks)
 const times = Number(values.times)
 const GOAL_MS = 300
 
-// Its server forgets everything at the end, so it may be a fast one.
+// Its server keeps nothing after the run, so it may trade durability for speed.
 process.env.TRIBUTARY_TEST_UNSAFE_DATABASE = '1'
 const made = circumstances(`node benchmarks/console-pages.ts --calls ${calls} --tasks ${tasks}`)
 const server = await startTestServer()

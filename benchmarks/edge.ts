@@ -1,6 +1,6 @@
 /**
- * Cost of a web framework on the data path. The same JSON pass-through on node:http with
- * find-my-way and on Fastify, in turns, medians of five. Fastify is installed into a temporary
+ * Measures the cost of a web framework on the data path. The same JSON pass-through on node:http
+ * with find-my-way and on Fastify, in turns, medians of five. Fastify is installed into a temporary
  * folder for the run: the gateway does not depend on it.
  */
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'

@@ -1,7 +1,7 @@
 /**
- * Many interpretations of one recording at once: what does each take of the gateway's memory, how
- * long does its event loop wait, and how soon does speech go on to the caller?
- * `npm run bench -- interpretations [--calls 200] [--seconds 60]`
+ * Measures many concurrent interpretations of one recording: the gateway's memory for each, its
+ * event loop delay, and the delay of speech to the caller. `npm run bench -- interpretations
+ * [--calls 200] [--seconds 60]`
  */
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
@@ -30,7 +30,7 @@ const { values } = parseArgs({
 const calls = Number(values.calls)
 const seconds = Number(values.seconds)
 const WARM_UP_SECONDS = 4
-/** Callers come one after another; all are there when memory is read, in the middle. */
+/** Callers start one after another; all are connected when memory is read, in the middle. */
 const BETWEEN_MS = 100
 const SETTLE_MS = 4_000
 const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
@@ -81,7 +81,7 @@ async function measure(): Promise<void> {
   await sleep((seconds * 1000) / 2)
   const earlyMs = await readLoopMs()
   const full = await readMemory()
-  // The collections themselves hold the loop: they are none of the gateway's own.
+  // The collections delay the loop themselves: resets the measurement.
   await readLoopMs()
   const open = vendor.sessions.filter(({ isClosed }) => !isClosed).length
   const heard = await Promise.all(running)
@@ -113,7 +113,7 @@ interface Figures {
   readonly empty: Memory
   readonly full: Memory
   readonly liveEach: number
-  /** The same of a server that has nothing but the sockets. */
+  /** The same for a server with nothing but the sockets. */
   readonly socketsEach: number
   readonly residentEach: number
   readonly loopMs: number
@@ -154,7 +154,7 @@ function tell(figures: Figures): void {
   if (!isMet) process.exitCode = 1
 }
 
-/** Calls whose voices say which they are. */
+/** Starts calls whose speech identifies them. */
 function start(name: string, count: number, lengthSeconds: number): Promise<Heard>[] {
   const wav = makeWav(lengthSeconds * 1000)
   const key = place.keys[0]?.key ?? ''
@@ -164,7 +164,7 @@ function start(name: string, count: number, lengthSeconds: number): Promise<Hear
   })
 }
 
-/** One call: resolves when its speech has ended or was cut. */
+/** Makes one call; resolves when its speech has ended or was cut. */
 function ask(key: string, wav: Buffer, voice: string): Promise<Heard> {
   const boundary = 'boundary-of-a-benchmark'
   const fields = { model: MODEL, mode: 's2s', source_language: 'zh', target_language: 'en', voice }
@@ -213,14 +213,14 @@ interface Memory {
   readonly residentMb: number
 }
 
-/** Figures of the gateway's own process, without its database. */
+/** Reads the memory of the gateway's own process, without its database. */
 async function readMemory(): Promise<Memory> {
   const liveMb = (await memory.read(gateway)) / 1024 ** 2
   const rollup = readFileSync(`/proc/${gateway.pid}/smaps_rollup`, 'utf8')
   return { liveMb, residentMb: Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024 }
 }
 
-/** Event loop delay: the 99th percentile since the last reading. */
+/** Returns the 99th percentile of the event loop delay since the last reading. */
 async function readLoopMs(): Promise<number> {
   const answer = await fetch(`http://127.0.0.1:${metricsPort}/metrics`)
   const found = /^nodejs_eventloop_lag_p99_seconds (\S+)/m.exec(await answer.text())?.[1]

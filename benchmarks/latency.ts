@@ -1,7 +1,7 @@
 /**
- * Latency that each path adds to the upstream at 500 requests a second. An open load: a
- * late answer delays no later request, and time counts from when a request was due.
- * `node benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
+ * Measures the latency that each path adds to the upstream at 500 requests a second. An open load:
+ * a late answer delays no later request, and time counts from when a request was due. `node
+ * benchmarks/latency.ts [--rounds 5] [--seconds 6]`; with Portkey in `npm run bench`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'

@@ -1,6 +1,6 @@
 /**
- * Holds and settlements per second that the ledger commits durably, on one busy account and
- * over a thousand. `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
+ * Measures the holds and settlements per second that the ledger commits durably, on one busy
+ * account and over a thousand. `node benchmarks/ledger.ts [--rounds 5] [--seconds 4]`.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -42,7 +42,7 @@ interface Caller {
 
 interface Round {
   readonly pairsPerSecond: number
-  /** Processor time of a pair, which other work on the machine hardly changes. */
+  /** Processor time of a pair, which hardly depends on other load of the machine. */
   readonly ownMicroseconds: number
   readonly databaseMicroseconds: number
   readonly halfLoadP99Ms: number
@@ -102,7 +102,7 @@ async function runFlatOut(ledger: Ledger, callers: readonly Caller[]): Promise<n
   return (pairs * 1_000) / (performance.now() - start)
 }
 
-/** Starts pairs at a fixed rate whatever becomes of them. Returns the p99 of the holds. */
+/** Starts pairs at a fixed rate, however long they take. Returns the p99 of the holds. */
 async function runAtRate(ledger: Ledger, callers: readonly Caller[], rate: number) {
   const times: number[] = []
   const open: Promise<void>[] = []
@@ -118,7 +118,7 @@ async function runAtRate(ledger: Ledger, callers: readonly Caller[], rate: numbe
   return quantile(times, 0.99)
 }
 
-/** Returns how long the hold took, in milliseconds. */
+/** Returns the duration of the hold, in milliseconds. */
 async function runPair(ledger: Ledger, callers: readonly Caller[], turn: number): Promise<number> {
   const caller = callers[turn % callers.length]
   if (!caller) throw new Error('no callers')

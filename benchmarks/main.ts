@@ -1,7 +1,7 @@
 /**
- * `npm run bench [-- NAME [arguments]]`: all benchmarks one after another, or one of them. They
- * run in a network of their own with nothing but loopback, because one of the peers listens on
- * every interface.
+ * `npm run bench [-- NAME [arguments]]`: runs all benchmarks one after another, or one of them, in
+ * a network namespace with nothing but loopback, because one of the peers listens on every
+ * interface.
  */
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Memory of an open stream. `node benchmarks/open-streams.ts [--streams 9000]`
- * (as many as the limit of open files allows: each has two sockets in the server).
+ * Measures the memory of an open stream. `node benchmarks/open-streams.ts [--streams 9000]` (as
+ * many as the limit of open files allows: each has two sockets in the server).
  */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -14,7 +14,7 @@ import { PATH, requestBody } from './peers/wrk.ts'
 
 const { values } = parseArgs({ options: { streams: { type: 'string', default: '9000' } } })
 const streams = Number(values.streams)
-/** Streams are silent for this long after their first chunk: all are open together. */
+/** Streams pause for this long after their first chunk, so that all are open together. */
 const HOLD_MS = 60_000
 const BATCH = 100
 const WARM_UP = 200
@@ -74,7 +74,7 @@ async function measure(peer: Peer): Promise<Measured> {
   return { peer: peer.name, emptyMb, fullMb, kilobytesEach, open }
 }
 
-/** Opens them a batch at a time; each is open once its first bytes are here. */
+/** Opens streams in batches; each is open once its first bytes have arrived. */
 async function openStreams(peer: Peer, count: number): Promise<Socket[]> {
   const request = rawRequest(PATH, requestBody(true), peer.headers)
   const sockets: Socket[] = []

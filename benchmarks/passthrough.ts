@@ -1,6 +1,7 @@
 /**
- * CPU cost of a stream of 100 chunks in the gateway, passed on and translated, beside a bare proxy
- * in the same run. Processor time of the server's process alone, in turns, with the ledger on.
+ * Measures the CPU cost of a stream of 100 chunks in the gateway, passed through and translated,
+ * against a bare proxy in the same run. Processor time of the server's process alone, in turns,
+ * with the ledger on.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -33,7 +34,7 @@ interface Target {
 if (bareOrigin === undefined) await compare()
 else await startBare(bareOrigin)
 
-/** The least that a proxy in Node can do. */
+/** Starts the simplest possible proxy in Node, as the baseline. */
 async function startBare(origin: string): Promise<void> {
   const agent = new Agent({ connections: 256, pipelining: 1 })
   const server = createServer(async (request, response) => {
@@ -108,7 +109,7 @@ async function compare(): Promise<void> {
   }
 }
 
-/** Processor time per stream in milliseconds. */
+/** Returns the processor time per stream in milliseconds. */
 async function measure(target: Target): Promise<number> {
   const agent = new Agent({ connections: CONCURRENT, pipelining: 1 })
   const body = JSON.stringify({

@@ -1,5 +1,5 @@
 /**
- * CPU that each relay adds to a stream of 100 chunks. A bare proxy spends about a
+ * Measures the CPU that each relay adds to a stream of 100 chunks. A bare proxy spends about a
  * millisecond on such a stream; pass-through may add 15 % to it, translation may double it.
  */
 import { createChatRelay } from '../server/dialects/chat/relay.ts'
@@ -16,7 +16,7 @@ const STREAMS_PER_SAMPLE = 200
 const SAMPLES = 15
 const WARM_UP_SAMPLES = 5
 
-/** Words as models write them: every fourth piece has a character that JSON escapes. */
+/** Typical model output: every fourth piece has a character that JSON escapes. */
 const PIECES = [' plain', ' words', ' and 字', '\n"quoted"']
 
 const piece = (position: number) => `${PIECES[position % PIECES.length]}${position}`

@@ -1,6 +1,6 @@
 /**
- * Cost of sealing the books. Pairs of hold and settlement without and with the sealer, in
- * turns, until everything is sealed: `node benchmarks/sealing.ts [--rounds 3] [--seconds 3]`.
+ * Measures the cost of sealing the books. Pairs of hold and settlement without and with the sealer,
+ * in turns, until everything is sealed: `node benchmarks/sealing.ts [--rounds 3] [--seconds 3]`.
  */
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
@@ -61,7 +61,7 @@ try {
 }
 finish()
 
-/** Rows of the rounds without a sealer; processor time of PostgreSQL for each entry. */
+/** Seals the rows of the rounds without a sealer; returns PostgreSQL's processor time per entry. */
 async function sealRest(sql: Sql, pid: number): Promise<number> {
   const [before] = await sql`select coalesce(max(entries_total), 0)::int as n from ledger_block`
   const cpu = readCpuSeconds(pid)

@@ -1,6 +1,6 @@
 /**
- * Time until the gateway is ready, on an empty folder and on a used one, and the memory
- * that it takes when idle. `node benchmarks/start-up.ts [--rounds 5]`.
+ * Measures the time until the gateway is ready, on an empty folder and on a used one, and its idle
+ * memory. `node benchmarks/start-up.ts [--rounds 5]`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -49,7 +49,7 @@ report('start-up', made, { rounds, coldMs, warmMs, gatewayMb, databaseMb }, [
   `Medians of ${rounds}, from the start of the process to the first good /readyz.`,
 ])
 
-/** On an empty folder the gateway also shows its demo, as after `npm start`. */
+/** On an empty folder the gateway also starts its demo, as after `npm start`. */
 async function startCold(): Promise<number> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tributary-proof-'))
   try {

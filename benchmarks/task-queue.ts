@@ -1,7 +1,7 @@
 /**
- * Does the queue keep its times, and does a long history slow it down? 500 tasks a minute over one
- * channel, with an empty history and with a million finished tasks, on one PostgreSQL:
- * `node benchmarks/task-queue.ts [--history 1000000] [--seconds 120]`.
+ * Measures how late the queue starts due tasks, and whether a long history slows it down: 500 tasks
+ * a minute over one channel, with an empty history and with a million finished tasks, on one
+ * PostgreSQL. `node benchmarks/task-queue.ts [--history 1000000] [--seconds 120]`.
  */
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
@@ -25,7 +25,7 @@ const LISTS = 200
 
 interface Figures {
   readonly created: number
-  /** Time in ms that a task waited past its due time: the longest wait of each sample. */
+  /** Milliseconds that a task waited past its due time: the longest wait of each sample. */
   readonly lateMs: readonly number[]
   readonly listMs: readonly number[]
   readonly getMs: readonly number[]
@@ -101,7 +101,7 @@ async function repeat(work: () => Promise<void>): Promise<number[]> {
   return times
 }
 
-/** Finished tasks with their attempts, as they stand after years of work. */
+/** Adds finished tasks with their attempts, as after years of use. */
 async function addHistory(sql: Sql, accountId: string): Promise<void> {
   const step = 50_000
   for (let from = 0; from < history; from += step) {

@@ -1,6 +1,6 @@
 /**
- * Requests that each path to the same upstream carries on one core, and the cost of one.
- * `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
+ * Measures the requests that each path to the same upstream carries on one core, and the cost of
+ * one. `node benchmarks/throughput.ts [--rounds 5] [--seconds 4]`; with Portkey in `npm run bench`.
  */
 import { parseArgs } from 'node:util'
 import { readCpuSeconds } from '../testbed/proc.ts'

@@ -1,7 +1,7 @@
 /**
- * Cost of translating a 200 KB tool-heavy conversation from the messages format to
- * the chat format, and memory growth over 10,000 of them. The goal is 5 ms of CPU
- * at the median for the whole way: parse, translate, encode.
+ * Measures the cost of translating a 200 KB tool-heavy conversation from the messages format to the
+ * chat format, and memory growth over 10,000 of them. The goal is 5 ms of CPU at the median for
+ * everything: parse, translate, encode.
  */
 import { DEFAULT_CHAT_QUIRKS } from '../server/dialects/chat/quirks.ts'
 import { translateMessageRequest } from '../server/dialects/messages-over-chat/request.ts'

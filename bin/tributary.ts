@@ -3,11 +3,11 @@
 import { enableCompileCache, flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 
-// Types are stripped and modules compiled once per version of a file, not at every start. A folder
-// that cannot be written makes no difference but time.
+// Types are stripped and modules compiled once per version of a file instead of at every start. If
+// the folder cannot be written, starts only take longer.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compile'))
 const { runCommandLine } = await import('./lib/run.ts')
-// At once, because a gateway that is killed would never write them.
+// Flushed at once, because a killed gateway would never write it.
 flushCompileCache()
 
 process.exitCode = await runCommandLine(process.argv.slice(2))

@@ -1,13 +1,13 @@
 /**
- * Three books that must agree: what callers saw, what the ledger charged, what the simulators
- * billed. Each call is judged alone; sums follow.
+ * Compares three books: the callers' answers, the ledger's charges, and the simulators' bills. Each
+ * call is judged separately, then the sums.
  */
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../simulators/index.ts'
 import type { FinishedCall } from './calls.ts'
 import { priceOf } from './prices.ts'
 
-/** A hold with its consumption record, if it has one. */
+/** A hold with its usage record, if it has one. */
 export interface LedgerRow {
   readonly key_id: string
   readonly request_id: string
@@ -20,7 +20,7 @@ export interface LedgerRow {
   readonly lines: readonly { readonly unit: string; readonly quantity: number }[] | null
 }
 
-/** Every hold taken after `since`, by the database's own clock. */
+/** Returns every hold taken after `since`, by the database's clock. */
 export async function readLedger(sql: Sql, since: Date): Promise<LedgerRow[]> {
   return await sql<LedgerRow[]>`
     select h.key_id, h.request_id, h.state, h.model, h.amount, c.charged, c.status, c.basis, c.lines
@@ -39,7 +39,7 @@ export interface Verdict {
   readonly row: LedgerRow | undefined
   readonly chargedNanos: bigint
   readonly bookedNanos: bigint
-  /** Problems in words; empty when the books agree. */
+  /** Problems in words; empty if the books agree. */
   readonly breaks: readonly string[]
 }
 
@@ -67,7 +67,10 @@ function judge(
   return { call, row, chargedNanos, bookedNanos, breaks }
 }
 
-/** A charge without the upstream's word is an estimate, and may miss by a tenth; no other may. */
+/**
+ * Returns the highest allowed charge. Without usage from the upstream it is an estimate, which may
+ * be off by a tenth; all others are exact.
+ */
 function mostFor(row: LedgerRow | undefined, bookedNanos: bigint): bigint {
   const estimated = row?.basis === 'checkpoint' || row?.basis === 'partial'
   return estimated ? (bookedNanos * 11n) / 10n : bookedNanos
@@ -101,7 +104,7 @@ function judgeComplete(
   return breaks
 }
 
-/** Judges all calls, each of which used a key of its own, and looks for holds that nobody made. */
+/** Judges all calls, each of which used its own key, and looks for holds without a call. */
 export function compareBooks(
   calls: readonly FinishedCall[],
   rows: readonly LedgerRow[],

@@ -1,6 +1,6 @@
 /**
  * The mixed load of the proofs: five kinds of calls, each with a marker that reaches the
- * simulators' book, and what their caller saw of the answer.
+ * simulators' book, and the answer as its caller received it.
  */
 import type { Dispatcher } from 'undici'
 import type { Random } from './random.ts'
@@ -16,8 +16,8 @@ export interface PlannedCall {
 }
 
 /**
- * complete: the whole answer arrived, with its protocol's own end. refused: an error status.
- * cut: an answer began and broke off. lost: no answer at all.
+ * complete: the whole answer arrived, including its protocol's end. refused: an error status. cut:
+ * the answer began and broke off. lost: no answer at all.
  */
 export type Outcome = 'complete' | 'refused' | 'cut' | 'lost'
 
@@ -26,7 +26,7 @@ export interface FinishedCall extends PlannedCall {
   readonly outcome: Outcome
   readonly status: number
   readonly requestId: string | undefined
-  /** As the caller read it from the answer, in the units of the book. */
+  /** The usage stated in the answer, in the units of the book. */
   readonly usage: Readonly<Record<string, number>> | undefined
   readonly milliseconds: number
   /** The request whose answer was repeated, under the same Idempotency-Key. */
@@ -45,7 +45,7 @@ const KINDS: readonly [CallKind, ...CallKind[]] = [
   'embedding',
 ]
 
-/** Streams last between nothing and `streamMsMax`, so that some are open whenever one looks. */
+/** Plans a call. Streams last up to `streamMsMax`, so that some are open at any time. */
 export function planCall(
   random: Random,
   marker: string,
@@ -117,7 +117,7 @@ export function describeCall(
   }
 }
 
-/** Sends one call and reads its answer to whatever end it comes. Never rejects. */
+/** Sends one call and reads its answer to the end. Never rejects. */
 export async function sendCall(
   dispatcher: Dispatcher,
   url: string,

@@ -1,7 +1,7 @@
 /**
- * Loaded into a process that is measured (`NODE_OPTIONS=--import=…`): SIGUSR2 makes it collect its
- * garbage several times, and write into LIVE_MEMORY_FILE the least that was in use right after a
- * collection. A process at work makes garbage all the time: what is read any later counts that.
+ * Loaded into a process that is measured (`NODE_OPTIONS=--import=…`). On SIGUSR2 it collects
+ * garbage several times and writes the lowest memory use right after a collection to
+ * LIVE_MEMORY_FILE. A later reading would include new garbage.
  */
 import { renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ setFlagsFromString('--expose-gc')
 const collect: unknown = runInNewContext('gc')
 const { LIVE_MEMORY_FILE: file } = process.env
 const ROUNDS = 6
-/** Buffers are given back some time after the collection that found them unused. */
+/** Buffers are freed some time after the collection that found them unused. */
 const BETWEEN_MS = 150
 
 process.on('SIGUSR2', async () => {
@@ -24,7 +24,7 @@ process.on('SIGUSR2', async () => {
     least = Math.min(least, heapUsed + external)
     await sleep(BETWEEN_MS)
   }
-  // Whole or not there: somebody waits for it.
+  // Renamed into place, so that a waiting reader never sees part of it.
   writeFileSync(`${file}.part`, String(least))
   renameSync(`${file}.part`, file)
 })

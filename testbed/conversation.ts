@@ -1,4 +1,4 @@
-/** A coding agent's conversation as it is after an hour: long, and most of it tool results. */
+/** A coding agent's conversation after an hour: long, and mostly tool results. */
 const WORDS = 'the file reads lines of text and writes them back, naïve or not, 行 by 行 '
 
 function prose(bytes: number): string {
@@ -42,7 +42,7 @@ function turn(position: number): object[] {
   ]
 }
 
-/** A request body of about `bytes` bytes, in the messages format. */
+/** Returns a request body of about `bytes` bytes, in the messages format. */
 export function buildConversation(bytes: number): Buffer {
   const messages: object[] = [
     { role: 'user', content: [{ type: 'text', text: prose(2_000) }] },

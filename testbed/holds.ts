@@ -1,10 +1,10 @@
-/** Waits until every hold is closed: what is still open after a minute was forgotten. */
+/** Waits until every hold is closed; a hold that is open after a minute was forgotten. */
 import type { Sql } from 'postgres'
 import { until } from '../tests/support/processes.ts'
 
 const CLOSED_WITHIN_MS = 60_000
 
-/** Resolves with how long it took, in milliseconds. Throws after a minute. */
+/** Resolves to the wait in milliseconds. Throws after a minute. */
 export async function waitForHolds(sql: Sql): Promise<number> {
   const start = performance.now()
   await until(

@@ -1,7 +1,6 @@
 /**
- * Where proofs take place: a gateway on its own embedded PostgreSQL, durable as in production,
- * and the vendors' simulators in a process of their own, whose book survives whatever happens to
- * the gateway.
+ * The environment of proofs: a gateway on its own embedded PostgreSQL, durable as in production,
+ * and the vendors' simulators in a separate process, whose book survives the gateway.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,17 +34,17 @@ export interface Place {
   readonly databaseUrl: string | undefined
   readonly gatewayUrl: string
   readonly accountIds: readonly string[]
-  /** Spread evenly over the accounts. */
+  /** Distributed evenly over the accounts. */
   readonly keys: readonly CreatedKey[]
   /** Starts the gateway: the only one, always on the same port, unless the database is shared. */
   startGateway(env?: Readonly<Record<string, string>>): Promise<GatewayProcess>
-  /** Joins the gateway's database; starts it when no gateway runs. */
+  /** Joins the gateway's database; starts it if no gateway runs. */
   withDatabase<T>(work: (sql: Sql) => Promise<T>): Promise<T>
   /** Removes the folder. Stop the gateway first. */
   close(): Promise<void>
 }
 
-/** A place whose upstream is the simulators, in a process of their own. */
+/** A place whose upstream is the simulators, in a separate process. */
 export interface Laboratory extends Place {
   readonly simulators: SimulatorsProcess
 }
@@ -54,9 +53,9 @@ export interface PlaceOptions {
   readonly accounts?: number
   readonly keys?: number
   readonly balance?: string
-  /** Several gateways on one PostgreSQL, each on a port of its own. */
+  /** Several gateways on one PostgreSQL, each on its own port. */
   readonly shared?: boolean
-  /** Settings of a shared PostgreSQL, beside those of the embedded one. */
+  /** Settings of a shared PostgreSQL, besides those of the embedded one. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
@@ -116,7 +115,7 @@ export async function openPlace(upstreamUrl: string, options: PlaceOptions = {})
   }
 }
 
-/** The DATABASE_URL of an embedded server. */
+/** Returns the DATABASE_URL of an embedded server. */
 export function urlOf({ place }: Pick<EmbeddedServer, 'place'>): string {
   const { user, password, socketFolder, port, database } = place
   return `postgres://${user}:${password}@${encodeURIComponent(socketFolder)}:${port}/${database}`
@@ -140,7 +139,7 @@ async function createCallers(
 
 export interface SimulatorsProcess extends RunningProcess {
   readonly url: string
-  /** The entries after `since`, once no generation is under way. */
+  /** Returns the entries after `since`, once no generation is in progress. */
   readBook(since?: number): Promise<readonly BookEntry[]>
 }
 

@@ -1,4 +1,4 @@
-/** The live memory of a process that has loaded collect-on-signal.ts. */
+/** Reads the live memory of a process that has loaded collect-on-signal.ts. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,9 +7,9 @@ import { until } from '../tests/support/processes.ts'
 const COLLECTOR = join(import.meta.dirname, 'collect-on-signal.ts')
 
 export interface LiveMemory {
-  /** For the process that is to be measured. */
+  /** The environment for the measured process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Bytes of heap and buffers in use: the least of several collections. */
+  /** Resolves to the bytes of heap and buffers in use: the lowest of several collections. */
   read(process: { signal(name: NodeJS.Signals): void }): Promise<number>
   close(): void
 }

@@ -1,6 +1,6 @@
 /**
- * What a call must cost, worked out from the catalog file and the simulators' units alone: a
- * second opinion that shares no code with the gateway's own arithmetic.
+ * Calculates a call's charge from the catalog file and the simulators' units: a second calculation
+ * that shares no code with the gateway's.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ interface ListedModel {
 const CATALOG = join(import.meta.dirname, '..', 'catalog', 'simulators.json')
 const { models } = JSON.parse(readFileSync(CATALOG, 'utf8')) as { models: readonly ListedModel[] }
 
-/** In nano-units. Each unit is rounded up on its own; a unit without a price is free. */
+/** Returns nano-units. Each unit is rounded up separately; a unit without a price is free. */
 export function priceOf(model: string, units: Readonly<Record<string, number>>): bigint {
   const listed = models.find(({ id }) => id === model)
   if (!listed) throw new Error(`no model ${model} in the catalog`)
@@ -32,7 +32,7 @@ export function priceOf(model: string, units: Readonly<Record<string, number>>):
   return total
 }
 
-/** Cached input is part of the simulators' input and has a price of its own. */
+/** Cached input is part of the simulators' input and has its own price. */
 function billedQuantity(unit: string, units: Readonly<Record<string, number>>): number {
   const quantity = units[unit] ?? 0
   return unit === 'input_token' ? quantity - (units.cached_input_token ?? 0) : quantity

@@ -15,7 +15,7 @@ function readStat(pid: number): { readonly parent: number; readonly seconds: num
   }
 }
 
-/** The process and all that descend from it. */
+/** Returns the process and all its descendants. */
 function treeOf(pid: number): number[] {
   const parents = new Map<number, number>()
   for (const name of readdirSync('/proc')) {
@@ -29,14 +29,14 @@ function treeOf(pid: number): number[] {
   return tree
 }
 
-/** User and system time of the living tree, in seconds. */
+/** Returns user and system time of the living tree, in seconds. */
 export function readCpuSeconds(pid: number, without?: number): number {
   const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
   const members = treeOf(pid).filter((member) => !left.has(member))
   return members.reduce((sum, member) => sum + (readStat(member)?.seconds ?? 0), 0)
 }
 
-/** Memory of the living tree in MB, shared pages counted once. */
+/** Returns the memory of the living tree in MB, shared pages counted once. */
 export function readMemoryMb(pid: number, without?: number): number {
   const left = without === undefined ? new Set<number>() : new Set(treeOf(without))
   const members = treeOf(pid).filter((member) => !left.has(member))
@@ -52,7 +52,7 @@ function readShareMb(pid: number): number {
   }
 }
 
-/** Moves the tree, all its threads and what it will start to one core. */
+/** Pins the tree, all its threads and its future children to one core. */
 export function pinTree(pid: number, core: number): void {
   for (const member of treeOf(pid))
     spawnSync('taskset', ['-a', '-cp', String(core), String(member)])

@@ -1,6 +1,6 @@
-/** Randomness that can be repeated: every proof prints its seed and takes it as an argument. */
+/** Repeatable randomness: every proof prints its seed and accepts it as an argument. */
 export interface Random {
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number
   /** A whole number, both ends included. */
   integer(from: number, to: number): number

@@ -1,11 +1,11 @@
-/** Reports of proofs and benchmarks: text for people, JSON beside it, and their conditions. */
+/** Reports of proofs and benchmarks: text for people, JSON beside it, and the conditions. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, totalmem } from 'node:os'
 import { join } from 'node:path'
 
 const FOLDER = join(import.meta.dirname, '..', 'benchmarks', 'results')
 
-/** Conditions that the figures depend on. */
+/** The conditions that the figures depend on. */
 export interface Circumstances {
   readonly command: string
   readonly date: string
@@ -41,7 +41,7 @@ export function report(
   console.log(`\n${text}`)
 }
 
-/** Columns as wide as their widest cell; the first is set to the left, the others to the right. */
+/** Aligns columns to their widest cell: the first to the left, the others to the right. */
 export function table(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map(String))
   const widths: number[] = []
@@ -55,7 +55,7 @@ export function table(rows: readonly (readonly (string | number)[])[]): string[]
   return cells.map((row) => row.map(pad).join('  ').trimEnd())
 }
 
-/** The value below which the share `q` of the values lies; 0 of none. */
+/** Returns the value below which the share `q` of the values lies; 0 without values. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? 0
@@ -65,7 +65,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** To three significant digits, so that tables do not pretend. */
+/** Rounds to three significant digits, the precision of the measurements. */
 export function round(value: number): number {
   return value === 0 ? 0 : Number(value.toPrecision(3))
 }

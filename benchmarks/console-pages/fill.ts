@@ -1,4 +1,4 @@
-/** A database as it is after three months: seeded, counted, and vacuumed. */
+/** Prepares a database as it is after three months: seeded, rolled up, and vacuumed. */
 import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import type { EmbeddedPlace } from '../../server/database/embedded/embedded.ts'
@@ -7,7 +7,7 @@ import { type Amounts, seed, settleDown } from './seed.ts'
 
 const STATEMENT_MS = 600_000
 
-/** Fills the database of `sql`, which lies at `server`. Answers how long the first count took. */
+/** Fills the database of `sql` on `server`. Returns the duration of the first rollup. */
 export async function fill(
   sql: Sql,
   server: EmbeddedPlace,
@@ -16,7 +16,7 @@ export async function fill(
 ): Promise<number> {
   const [row] = await sql<{ database: string }[]>`select current_database() as database`
   const place = { ...server, database: row?.database ?? '' }
-  // Its statements may take as long as filling a database does.
+  // Filling a database exceeds the default statement timeout.
   const patient = connect(place, { connections: 1, statementTimeoutMs: STATEMENT_MS })
   await seed(patient, accountId, amounts)
   const seconds = await count(patient)
@@ -24,7 +24,7 @@ export async function fill(
   return seconds
 }
 
-/** The first count of a database that has lived without it; the gateway's own may help. */
+/** Runs the first rollup of a database; the gateway's own may take part. */
 async function count(sql: Sql): Promise<number> {
   const start = performance.now()
   let isDone = false

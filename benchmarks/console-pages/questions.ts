@@ -6,7 +6,7 @@ export interface Question {
   readonly key: AdminKey
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
-  /** Pages to turn before the one that is measured. */
+  /** The number of pages to turn before the one that is measured. */
   readonly turns?: number
 }
 

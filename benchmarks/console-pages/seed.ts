@@ -1,6 +1,6 @@
 /**
- * A history of three months of one busy account and its neighbours, written straight into the
- * tables: calls in the order in which they ended, tasks with their holds, callbacks and media.
+ * Seeds three months of history of one busy account and its neighbours directly into the tables:
+ * calls in the order in which they ended, tasks with their holds, deliveries and media.
  */
 import type { Sql } from 'postgres'
 
@@ -41,12 +41,12 @@ export async function seed(sql: Sql, accountId: string, { calls, tasks }: Amount
   await settleDown(sql)
 }
 
-/** Work that autovacuum does in the course of a day. */
+/** Does the work that autovacuum does in the course of a day. */
 export async function settleDown(sql: Sql): Promise<void> {
   for (const table of TABLES) await sql`vacuum analyze ${sql(table)}`
 }
 
-/** One key in ten thousand calls is the rare one, and so is one model. */
+/** Adds a rare key and a rare model, each in one of ten thousand calls. */
 async function addKeys(sql: Sql, accountId: string): Promise<void> {
   await sql`
     insert into api_key (id, account_id, name, hash, display)
@@ -58,7 +58,7 @@ async function addKeys(sql: Sql, accountId: string): Promise<void> {
     values ('key_rare', ${accountId}, 'rare', sha256('rare'), 'tr-rare…rare')`
 }
 
-/** Calls of the last 90 days; the newest `tasks` tenths belong to tasks. */
+/** Adds calls of the last 90 days; the newest `tasks` tenths belong to tasks. */
 async function addCalls(
   sql: Sql,
   accountId: string,
@@ -124,7 +124,7 @@ async function addTasks(
     from generate_series(${from}::int, ${to - 1}::int) n`
 }
 
-/** Callbacks with their attempts, media, files and credits. */
+/** Adds deliveries with their attempts, media, files and credits. */
 async function addRest(sql: Sql, accountId: string, tasks: number): Promise<void> {
   await addDeliveries(sql)
   await addMedia(sql, accountId, tasks)

@@ -1,10 +1,10 @@
-/** When is a page there? Measured where it happens: in the browser, from its own beginning. */
+/** Measures in the browser when a page is open, from the start of its navigation. */
 import type { BrowserContext, CDPSession, Page } from 'playwright-core'
 
 /**
- * Runs in every page before its own scripts. A page is open when its heading stands, nothing loads
- * and no question to the API is under way; `opened` is the moment of the last change before that,
- * in milliseconds from the navigation. It is believed after 300 ms without another change.
+ * Runs in every page before its own scripts. A page is open when its heading is shown, nothing
+ * loads and no API request is in progress; `opened` is the time of the last change before that, in
+ * milliseconds from the navigation. It counts after 300 ms without another change.
  */
 const WATCH = `(() => {
   const QUIET_MS = 300
@@ -43,13 +43,13 @@ export async function watchOpenings(context: BrowserContext): Promise<void> {
 
 export interface Opening {
   readonly milliseconds: number
-  /** Work of the page's own thread, which does not depend on other load. */
+  /** Time of the page's own thread, which does not depend on other load. */
   readonly processorMs: number
-  /** Bytes received by the browser, compressed, heads included. */
+  /** Bytes received by the browser, compressed, including headers. */
   readonly bytes: number
 }
 
-/** A tab that opens addresses as by typing them, and tells of each how it went. */
+/** A tab that opens addresses as if typed and returns the measurement of each. */
 export interface Opener {
   open(url: string, options?: { readonly withEmptyCache?: boolean }): Promise<Opening>
 }

@@ -1,6 +1,6 @@
 /**
- * One server of the edge benchmark, as a process of its own so that its CPU can be told apart:
- * `upstream` answers, `bare` and `fastify` pass JSON on to it with the same handler.
+ * One server of the edge benchmark, in a process of its own so that its CPU can be measured
+ * separately: `upstream` answers, `bare` and `fastify` forward JSON to it with the same handler.
  */
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import { Agent } from 'undici'
 export interface ServerTask {
   readonly kind: 'upstream' | 'bare' | 'fastify'
   readonly upstream?: string
-  /** Folder in which the package `fastify` is installed for this run. */
+  /** The folder in which the package `fastify` is installed for this run. */
   readonly fastify?: string
 }
 
@@ -18,7 +18,10 @@ const ANSWER = Buffer.from(JSON.stringify({ object: 'chat.completion', text: 'x'
 const PATHS = Array.from({ length: 40 }, (_, index) => `/v1/other/${index}/:id`)
 const agent = new Agent({ connections: 256, pipelining: 1 })
 
-/** Work of both servers: check that the body is JSON, forward its bytes, return the answer's. */
+/**
+ * The handler of both servers: checks that the body is JSON, forwards it, returns the answer's
+ * bytes.
+ */
 async function passOn(body: Buffer, upstream: string): Promise<Buffer> {
   JSON.parse(body.toString('utf8'))
   const answer = await agent.request({ origin: upstream, path: '/', method: 'POST', body })
@@ -56,7 +59,7 @@ function startBare(upstream: string): Promise<Server> {
   )
 }
 
-/** As little of Fastify as its interface allows: raw bodies, no schema, no hooks, no log. */
+/** Starts Fastify with raw bodies, no schema, no hooks and no log. */
 async function startFastify(upstream: string, location: string): Promise<number> {
   const { default: fastify } = await import(location)
   const app = fastify({ logger: false })
@@ -91,7 +94,9 @@ async function start({ kind, upstream = '', fastify = '' }: ServerTask): Promise
   return kind === 'bare' ? portOf(await startBare(upstream)) : startFastify(upstream, fastify)
 }
 
-/** Each further message asks for the CPU that this process has used so far, in microseconds. */
+/**
+ * Each further message requests the CPU time that this process has used so far, in microseconds.
+ */
 process.once('message', async (task: ServerTask) => {
   process.send?.(await start(task))
   process.on('message', () => {

@@ -9,7 +9,7 @@ import { findFreePort, startProcess, until } from '../../tests/support/processes
 const PEER = join(import.meta.dirname, 'bare-sockets.ts')
 const SETTLE_MS = 500
 
-/** Kilobytes for each of so many calls that are open together. */
+/** Returns the kilobytes per call for this number of concurrent calls. */
 export async function measureBareSockets(socketUrl: string, calls: number): Promise<number> {
   const port = await findFreePort()
   const url = `http://127.0.0.1:${port}`

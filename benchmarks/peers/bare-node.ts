@@ -1,6 +1,6 @@
 /**
- * The least a proxy written in Node can do: `node:http` in, undici out, bodies piped. No key, no
- * limits, no ledger. `node benchmarks/peers/bare-node.ts PORT UPSTREAM_ORIGIN`.
+ * The simplest possible proxy in Node: `node:http` in, undici out, bodies piped. No key, no limits,
+ * no ledger. `node benchmarks/peers/bare-node.ts PORT UPSTREAM_ORIGIN`.
  */
 import { createServer } from 'node:http'
 import { pipeline } from 'node:stream'

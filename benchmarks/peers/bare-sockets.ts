@@ -1,6 +1,6 @@
 /**
- * Memory of two sockets alone: each request opens a WebSocket to the vendor and is held
- * open, and nothing else is kept. `GET /ready` is answered and nothing more.
+ * Holds two sockets per call and nothing else: each request opens a WebSocket to the vendor and
+ * stays open. Only `GET /ready` is answered.
  */
 import { createServer } from 'node:http'
 import WebSocket from 'ws'

@@ -1,4 +1,4 @@
-/** Fetches Portkey's gateway, the peer from npm, into a folder outside the repository. */
+/** Installs Portkey's gateway, the peer from npm, into a folder outside the repository. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const PORTKEY = '@portkey-ai/gateway@1.15.2'
 
-/** Returns the folder, which is the caller's to remove, or undefined when it did not work. */
+/** Returns the folder, which the caller must remove, or undefined if the installation failed. */
 export function installPortkey(): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'benchmark-portkey-'))
   const manifest = { private: true, overrides: { '@hono/node-server': '1.13.8' } }

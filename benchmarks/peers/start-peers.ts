@@ -1,4 +1,4 @@
-/** The four ways to the same upstream, each started, pinned to a core and measured alike. */
+/** Starts the four paths to the same upstream, each pinned to a core and measured alike. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import {
   until,
 } from '../../tests/support/processes.ts'
 
-/** The server under test has this core to itself; everything else shares the other one. */
+/** The server under test has this core to itself; everything else uses the other one. */
 export const SERVER_CORE = 0
 export const OTHER_CORE = 1
 
@@ -21,9 +21,9 @@ export interface Peer {
   readonly name: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** The server's own process, with its children. */
+  /** The server's own process, including its children. */
   readonly pid: number
-  /** Its database, which has the other core; measured apart. */
+  /** Its database, on the other core; measured separately. */
   readonly databasePid?: number
   stop(): Promise<void>
 }
@@ -42,7 +42,7 @@ export async function startUpstream(holdMs = 0): Promise<Upstream> {
   return { ...child, url: `http://127.0.0.1:${port}` }
 }
 
-/** More open files than the usual limit allows: 10,000 streams have two sockets each. */
+/** Raises the limit of open files: 10,000 streams have two sockets each. */
 async function startScript(command: readonly string[], core: number): Promise<RunningProcess> {
   const shell = 'ulimit -n 65536 2>/dev/null; exec taskset -c "$0" "$@"'
   const child = await startProcess(['sh', '-c', shell, String(core), ...command])
@@ -67,7 +67,7 @@ function peer(
   return { name, url, headers, pid: child.pid, stop: async () => void (await child.stop(2_000)) }
 }
 
-/** Undefined, with a word why, when nginx is not on this machine. */
+/** Prints why and returns undefined if nginx is not installed. */
 export async function startNginx(upstream: string): Promise<Peer | undefined> {
   if (spawnSync('nginx', ['-v']).status !== 0) {
     console.log('nginx is not installed (apt-get install nginx-light): left out')
@@ -113,7 +113,7 @@ http {
 }`
 }
 
-/** The gateway with everything on: key, limits, durable hold and settlement. */
+/** Starts the gateway with everything on: key, limits, durable hold and settlement. */
 export async function startTributary(upstream: string): Promise<Peer> {
   const place = await openPlace(upstream)
   const gateway = await place.startGateway()
@@ -136,8 +136,8 @@ export async function startTributary(upstream: string): Promise<Peer> {
 }
 
 /**
- * Undefined, with a word why, outside a network of our own: Portkey listens on all interfaces. Its
- * streams work only with the older server library.
+ * Prints why and returns undefined outside a private network namespace, since Portkey listens on
+ * all interfaces. Its streams work only with the older server library.
  */
 export async function startPortkey(upstream: string): Promise<Peer | undefined> {
   const folder = process.env.BENCHMARK_PORTKEY

@@ -1,8 +1,8 @@
 /**
- * The upstream of the benchmarks, as cheap as Node can be: prepared bytes over plain sockets, a
- * 1 KB chat completion or a stream of 100 chunks, each written on its own.
- * `node benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a stream stops for that long
- * after its first chunk.
+ * The upstream of the benchmarks, as cheap as possible in Node: prepared bytes over plain sockets,
+ * a 1 KB chat completion or a stream of 100 chunks, each written separately. `node
+ * benchmarks/peers/upstream.ts PORT [HOLD_MS]`: with HOLD_MS a stream pauses for that long after
+ * its first chunk.
  */
 import { createServer, type Socket } from 'node:net'
 
@@ -63,7 +63,7 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('error', () => undefined)
 })
 
-/** Bytes of the first whole request, or 0. */
+/** Returns the length of the first complete request in bytes, or 0. */
 function sizeOfRequest(pending: Buffer): number {
   const end = pending.indexOf('\r\n\r\n')
   if (end < 0) return 0

@@ -1,4 +1,4 @@
-/** Runs wrk, the load generator, and reads what it says. */
+/** Runs wrk, the load generator, and parses its output. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ import { OTHER_CORE, type Peer } from './start-peers.ts'
 export interface WrkRun {
   readonly requests: number
   readonly perSecond: number
-  /** Answers other than 2xx, and socket errors. */
+  /** Responses other than 2xx, and socket errors. */
   readonly errors: number
 }
 
 export const PATH = '/v1/chat/completions'
 const WORDS = 'Tell me all about it, please. '.repeat(30)
 
-/** A request of about 1 KB. */
+/** Returns a request body of about 1 KB. */
 export function requestBody(stream: boolean): string {
   const messages = [{ role: 'user', content: WORDS }]
   return JSON.stringify({
@@ -26,7 +26,7 @@ export function requestBody(stream: boolean): string {
   })
 }
 
-/** Throws when wrk is not there or says something else. */
+/** Throws if wrk is not installed or its output cannot be parsed. */
 export async function runWrk(
   peer: Peer,
   options: { readonly stream: boolean; readonly connections: number; readonly seconds: number },

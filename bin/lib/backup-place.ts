@@ -4,7 +4,7 @@ import type { CopiedContent } from '../../server/assets/storage/copy-content.ts'
 import { type Config, loadConfig } from '../../server/config/config.ts'
 import { type OpenedDatabase, openDatabase } from '../../server/database/open.ts'
 
-/** Written when all files are there. */
+/** Written once all files are copied. */
 export const FILES_FILE = 'files.json'
 
 export function describeFiles({ files, bytes, missing, elsewhere }: CopiedContent): string {
@@ -16,7 +16,7 @@ export function describeFiles({ files, bytes, missing, elsewhere }: CopiedConten
   return `${parts.join(', ')}.`
 }
 
-/** Restoring owns an embedded database: a gateway that runs on it is found out. */
+/** Opens the database; a restore owns an embedded one, so that a running gateway is detected. */
 export async function withPlace(
   owner: boolean,
   work: (database: OpenedDatabase, config: Config) => Promise<void>,
@@ -35,7 +35,7 @@ export function onProgress(message: string): void {
   console.error(`… ${message}`)
 }
 
-/** Undefined when SECRET_KEY is set from outside. */
+/** Returns undefined if SECRET_KEY comes from the environment. */
 export function findSecretKey({ secretKeys, dataDir }: Config): string | undefined {
   return secretKeys === undefined ? join(dataDir, 'secret-key') : undefined
 }

@@ -1,8 +1,8 @@
-/** Option values from the command line; each refuses what it cannot read and says what it can. */
+/** Parsers of command line options; each error says which values are accepted. */
 import { InvalidArgumentError } from 'commander'
 import { type Nanos, parseAmount } from '../../server/lib/money.ts'
 
-/** A decimal such as 12.5 or -3; at most nine digits on either side of the point. */
+/** Parses a decimal such as 12.5 or -3; at most nine digits on either side of the point. */
 export function parseAmountOption(text: string): Nanos {
   const nanos = parseAmount(text)
   if (nanos === undefined) throw new InvalidArgumentError('Write a decimal such as 12.5.')
@@ -46,10 +46,10 @@ export function tokenScope(text: string): 'read' | 'write' {
   throw new InvalidArgumentError('Write read or write.')
 }
 
-/** An option's word for "not any more". Not null: commander takes that for a mistake. */
+/** The option value that removes a limit. Not null, which commander treats as an error. */
 export type None = 'none'
 
-/** Lets an option be `none` too. */
+/** Returns a parser that also accepts `none`. */
 export function orNone<T>(parse: (text: string) => T): (text: string) => T | None {
   return (text) => (text === 'none' ? 'none' : parse(text))
 }
@@ -58,7 +58,7 @@ export function noneToNull<T>(value: T | None): T | null {
   return value === 'none' ? null : value
 }
 
-/** `a,b,c` */
+/** Splits `a,b,c`. */
 export function list(text: string): string[] {
   const items = text.split(',').map((item) => item.trim())
   if (items.includes('')) throw new InvalidArgumentError('Write names with commas between them.')
@@ -68,7 +68,7 @@ export function list(text: string): string[] {
 const DURATION = /^(\d{1,6})(s|m|h|d|w)$/
 const SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
-/** `90s`, `30m`, `24h`, `30d`, `2w`, or 0. */
+/** Parses `90s`, `30m`, `24h`, `30d`, `2w`, or 0. */
 export function seconds(text: string): number {
   const [, digits, unit = ''] = DURATION.exec(text) ?? []
   if (text !== '0' && digits === undefined) {
@@ -77,7 +77,7 @@ export function seconds(text: string): number {
   return Number(digits ?? 0) * (SECONDS[unit] ?? 1)
 }
 
-/** A day, a time, or a duration from now. */
+/** Parses a day, a time, or a duration from now. */
 export function parseTimeOption(text: string): Date {
   if (DURATION.test(text)) return new Date(Date.now() + seconds(text) * 1000)
   const parsed = new Date(text)

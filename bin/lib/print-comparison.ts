@@ -1,4 +1,4 @@
-/** Prints the comparison of a restore, in words and figures. */
+/** Prints the comparison of a restored database with its backup. */
 import type {
   ComparedSum,
   ComparedTable,
@@ -8,10 +8,10 @@ import type { AuditResult } from '../../server/ledger/audit/audit.ts'
 import { formatAmount } from '../../server/lib/money.ts'
 import { printTable } from './print.ts'
 
-/** The first digits of a digest: enough to tell that two are the same. */
+/** The first digits of a digest, enough to recognise equal ones. */
 const DIGEST_SHOWN = 16
 
-/** Prints every table that has rows, the sums of money, and what was not compared. */
+/** Prints every table with rows, the sums of money, and everything that was not compared. */
 export function printComparison(comparison: Comparison): void {
   const { tables, sums, newerTables, newerMigrations } = comparison
   const shown = tables.filter(
@@ -69,7 +69,7 @@ function describeRows({ database }: ComparedTable): string | number {
   return database === null ? 'no such table' : database.rows
 }
 
-/** For scripts. Sums are decimal strings of the currency's own unit. */
+/** Returns the comparison for scripts. Sums are decimal strings. */
 export function describeComparison(comparison: Comparison): object {
   const { same, tables, sums, newerTables, newerMigrations } = comparison
   return {
@@ -82,7 +82,7 @@ export function describeComparison(comparison: Comparison): object {
   }
 }
 
-/** One line for a clean audit, one for each invariant that is broken otherwise. */
+/** Prints one line for a clean audit, otherwise one for each broken invariant. */
 export function printAudit({ ok, checks }: AuditResult): void {
   for (const { id, title } of checks.filter((check) => !check.ok)) {
     console.log(`audit: ${id} BROKEN: ${title}`)

@@ -1,7 +1,7 @@
 /** Output: aligned tables for people, JSON for scripts. Only results go to standard output. */
 import { formatAmount } from '../../server/lib/money.ts'
 
-/** Written as JSON: amounts (bigint, nano-units) become decimal strings. */
+/** Prints JSON; amounts (bigint, nano-units) become decimal strings. */
 export function printJson(value: unknown): void {
   const plain = (_: string, member: unknown) =>
     typeof member === 'bigint' ? formatAmount(member) : member
@@ -14,7 +14,7 @@ export interface TextColumn<Row> {
   readonly right?: boolean
 }
 
-/** Prints rows in aligned columns, or what to say when there are none. */
+/** Prints rows in aligned columns, or a message if there are none. */
 export function printTable<Row>(
   rows: readonly Row[],
   columns: readonly TextColumn<Row>[],
@@ -35,7 +35,7 @@ export function printTable<Row>(
   }
 }
 
-/** Prints one thing as aligned `name  value` lines; absent values are left out. */
+/** Prints one object as aligned `name  value` lines; absent values are omitted. */
 export function printFields(fields: Readonly<Record<string, string | number | null>>): void {
   const given = Object.entries(fields).filter(([, value]) => value !== null)
   const width = Math.max(...given.map(([name]) => displayWidth(name)))

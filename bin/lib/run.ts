@@ -1,4 +1,4 @@
-/** Runs one command and turns whatever happens into an exit code and at most a few clear lines. */
+/** Runs one command and converts every outcome to an exit code and at most a few clear lines. */
 import { Command, CommanderError } from 'commander'
 import { addAccountCommands } from '../commands/access/account.ts'
 import { addKeyCommands } from '../commands/access/key.ts'
@@ -25,7 +25,7 @@ import { addWebhookCommands } from '../commands/work/webhook.ts'
 import { describeCommandFailure } from './failure.ts'
 import { readVersion } from './version.ts'
 
-/** 0: done. 1: it could not be done. 2: the command line itself was wrong. */
+/** 0: done. 1: the command failed. 2: the command line was wrong. */
 type ExitCode = 0 | 1 | 2
 
 export async function runCommandLine(words: readonly string[]): Promise<ExitCode> {
@@ -74,7 +74,10 @@ function createProgram(): Command {
   return program
 }
 
-/** `tributary account list | head` is no failure. A gateway outlives the reader of its log. */
+/**
+ * Exits without an error on a closed pipe, as in `tributary account list | head`; a gateway
+ * outlives the reader of its log.
+ */
 function quitQuietlyOnClosedPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)

@@ -1,4 +1,4 @@
-/** Shared by most commands: the configuration and an up-to-date database, closed at the end. */
+/** Opens the configuration and an up-to-date database for a command, and closes them at the end. */
 
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export interface CommandSession {
   readonly sql: Sql
 }
 
-/** Opens the database (joins the embedded one, or starts it for as long as needed) and migrates. */
+/** Opens the database (joins the embedded one, or starts it temporarily) and migrates it. */
 export async function withSession<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   return await withDatabase(async (session) => {
     await migrate(session.sql, MIGRATIONS)
@@ -22,7 +22,7 @@ export async function withSession<T>(work: (session: CommandSession) => Promise<
   })
 }
 
-/** The database as it is. */
+/** Opens the database without migrating it. */
 export async function withDatabase<T>(work: (session: CommandSession) => Promise<T>): Promise<T> {
   const config = loadConfig()
   const { databaseUrl, dataDir } = config
@@ -36,7 +36,7 @@ export async function withDatabase<T>(work: (session: CommandSession) => Promise
   }
 }
 
-/** Name of the person at the keyboard, for the audit log. */
+/** Returns the name of the operating system's user, for the audit log. */
 export function actor(): string {
   try {
     return `cli:${userInfo().username}`

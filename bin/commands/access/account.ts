@@ -1,4 +1,4 @@
-/** `tributary account …`: who may call, and how much money is theirs. */
+/** `tributary account …`: accounts, their limits and balances. */
 import { type Command, Option } from 'commander'
 import {
   type AccountRow,

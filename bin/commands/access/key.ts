@@ -1,4 +1,4 @@
-/** `tributary key …`: API keys. A key is shown once, when it is made. */
+/** `tributary key …`: API keys. A key's text is printed once, at its creation. */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { mergeLimits } from '../../../server/accounts/manage-accounts.ts'
@@ -160,7 +160,7 @@ function addUpdate(key: Command): void {
     )
 }
 
-/** A key may be made before its models are; a typing error should still be seen. */
+/** Warns about model ids that do not exist yet: they may be created later, or be typing errors. */
 async function warnOfUnknownModels(sql: Sql, models: string[] | None = 'none'): Promise<void> {
   if (models === 'none') return
   const known = new Set((await listModelSummaries(sql, false)).map(({ id }) => id))

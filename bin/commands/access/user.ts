@@ -1,11 +1,13 @@
-/** `tributary user …`: who may sign in to the console, when the console itself cannot be used. */
+/**
+ * `tributary user …`: people who may sign in to the console, for when the console cannot be used.
+ */
 import type { Command } from 'commander'
 import type { Sql } from 'postgres'
 import { showAccount } from '../../../server/accounts/manage-accounts.ts'
 import { openSignIn } from '../../../server/app/open-sign-in.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { writeAudit } from '../../../server/sign-in/audit-log/audit-log.ts'
-import { invite, type MadeLink, offerReset } from '../../../server/sign-in/people/links.ts'
+import { invite, type CreatedLink, offerReset } from '../../../server/sign-in/people/links.ts'
 import {
   createPerson,
   dropFactors,
@@ -187,7 +189,7 @@ function list(rows: readonly PersonRow[], options: JsonOption): void {
 
 function showLink(
   about: Readonly<Record<string, string>>,
-  { link, expiresAt }: MadeLink,
+  { link, expiresAt }: CreatedLink,
   options: JsonOption,
 ): void {
   if (options.json) {

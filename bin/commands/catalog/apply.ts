@@ -1,4 +1,4 @@
-/** `tributary apply`: makes the catalog what the files say. */
+/** `tributary apply`: changes the catalog to match the files. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { applyCatalog, type CatalogDiff } from '../../../server/catalog/apply/apply.ts'
@@ -59,7 +59,7 @@ async function apply(paths: readonly string[], flags: ApplyFlags): Promise<void>
   printDiff(diff, flags.dryRun ?? false)
 }
 
-/** Every mistake in every file is told at once. */
+/** Reports every mistake in every file at once. */
 function readFiles(paths: readonly string[]): NamedCatalogFile[] {
   const mistakes: Mistake[] = []
   const files = paths.flatMap((path) => {

@@ -1,4 +1,4 @@
-/** `tributary channel …`: the configured accounts at upstreams, secrets masked. */
+/** `tributary channel …`: channels with their settings, secrets masked. */
 import type { Command } from 'commander'
 import { describeChannel, listChannelSummaries } from '../../../server/catalog/describe.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'

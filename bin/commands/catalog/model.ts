@@ -1,4 +1,4 @@
-/** `tributary model …`: what callers can name, what it costs and where it goes. */
+/** `tributary model …`: models, their prices and routes. */
 import { type Command, Option } from 'commander'
 import { MODEL_TYPES } from '../../../server/catalog/catalog.ts'
 import {

@@ -1,4 +1,4 @@
-/** `tributary routes`: the public API's table of contents, read from the endpoints themselves. */
+/** `tributary routes`: lists the public API's endpoints from their declarations. */
 import type { Command } from 'commander'
 import { printJson, printTable } from '../../lib/print.ts'
 

@@ -1,4 +1,4 @@
-/** `tributary backup`: a copy of everything, made beside running gateways. */
+/** `tributary backup`: backs up everything while gateways run. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -51,7 +51,10 @@ async function runBackup(flags: BackupFlags): Promise<void> {
   })
 }
 
-/** After the rows: what is deleted meanwhile is missing, what is added is not known to them. */
+/**
+ * Copies files after the rows: files deleted meanwhile are missing, and new ones are not
+ * referenced.
+ */
 async function backUpFiles(sql: Sql, config: Config, folder: string): Promise<CopiedContent> {
   const copied = await copyContent(sql, join(config.dataDir, 'files'), join(folder, 'files'))
   await writeFile(join(folder, FILES_FILE), `${JSON.stringify(copied, null, 2)}\n`)

@@ -1,4 +1,4 @@
-/** `tributary migrate`: brings the database up to this version. `serve` does so by itself. */
+/** `tributary migrate`: migrates the database to this version. `serve` does so by itself. */
 import type { Command } from 'commander'
 import { migrate } from '../../../server/database/migrations/migrate.ts'
 import { printJson } from '../../lib/print.ts'

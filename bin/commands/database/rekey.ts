@@ -1,4 +1,6 @@
-/** `tributary rekey`: after a new SECRET_KEY, so that the old one can be forgotten. */
+/**
+ * `tributary rekey`: reseals all secrets with a new SECRET_KEY, so that the old one can be removed.
+ */
 import type { Command } from 'commander'
 import { rekeyCatalog } from '../../../server/catalog/rekey.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'

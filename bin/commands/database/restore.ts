@@ -1,4 +1,4 @@
-/** `tributary restore`: the way back from a backup, and the comparison with one. */
+/** `tributary restore`: restores a backup, or compares one with the database. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from 'commander'
@@ -60,7 +60,7 @@ async function runRestore(flags: RestoreFlags): Promise<void> {
   })
 }
 
-/** Returns false when the database is empty, and nothing can be compared. */
+/** Returns false if the database is empty, so that there is nothing to compare. */
 async function runVerify(flags: RestoreFlags): Promise<boolean> {
   let wasCompared = false
   await withPlace(false, async ({ place, sql }) => {
@@ -81,7 +81,7 @@ async function runVerify(flags: RestoreFlags): Promise<boolean> {
   return wasCompared
 }
 
-/** Undefined for a backup without files, or one whose files were not copied to the end. */
+/** Returns undefined for a backup without files, or with an incomplete copy of them. */
 async function restoreFiles(sql: Sql, config: Config, folder: string) {
   if (!existsSync(join(folder, FILES_FILE))) return undefined
   return copyContent(sql, join(folder, 'files'), join(config.dataDir, 'files'))

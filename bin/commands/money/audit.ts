@@ -1,4 +1,4 @@
-/** `tributary audit`: recomputes the books and fails when anything does not add up. */
+/** `tributary audit`: recomputes the books; fails if an invariant is broken. */
 import type { Command } from 'commander'
 import { audit } from '../../../server/ledger/audit/audit.ts'
 import { printJson, printTable } from '../../lib/print.ts'

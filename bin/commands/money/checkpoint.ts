@@ -1,4 +1,4 @@
-/** `tributary checkpoint`: a signed statement about the books, and whether books agree with one. */
+/** `tributary checkpoint`: signs a statement about the books, or compares the books with one. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
@@ -67,7 +67,7 @@ Examples:
 }
 
 async function write({ out }: WriteFlags): Promise<void> {
-  // Before anything is signed: a checkpoint that was handed out is not replaced by accident.
+  // Checked before signing, so that a published checkpoint is not overwritten by accident.
   if (out !== undefined && existsSync(out)) throw new OperatorError(`${out} exists already`)
   await withSession(async ({ sql, config }) => {
     const signed = await writeCheckpoint(sql, openSecretBox(config), readVersion())

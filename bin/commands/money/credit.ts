@@ -1,4 +1,4 @@
-/** `tributary credit`: puts money in, takes it back, or forgives debt; always with a reason. */
+/** `tributary credit`: credits or debits an account, or forgives debt; always with a reason. */
 import { type Command, Option } from 'commander'
 import { showAccount } from '../../../server/accounts/manage-accounts.ts'
 import { postCredit } from '../../../server/ledger/store.ts'

@@ -1,4 +1,4 @@
-/** `tributary reconcile`: a vendor's export beside our records, and what explains differences. */
+/** `tributary reconcile`: compares a vendor's export with the records and explains differences. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { withFrozenView } from '../../../server/ledger/audit/audit-store.ts'
 import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
@@ -37,7 +37,7 @@ interface Flags {
 
 type Row = BillComparison & Partial<ExplainedDifference>
 
-/** Differences that are explained; the rest is only listed. */
+/** Further differences are listed without an explanation. */
 const EXPLAINED_MAX = 50
 const COLUMNS = new Set<string>([
   'date',
@@ -182,7 +182,7 @@ function tell(rows: readonly Row[], hasAmounts: boolean, currency: string | null
   }
 }
 
-/** `a=b,c=d`; what comes after the last `=` is ours. */
+/** Parses `a=b,c=d`; the text after the last `=` is the gateway's name. */
 function pairs(text: string): Record<string, string> {
   const items = text.split(',').map((item) => {
     const at = item.lastIndexOf('=')

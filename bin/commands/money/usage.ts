@@ -1,4 +1,4 @@
-/** `tributary usage …`: consumption records, as their callers see them. */
+/** `tributary usage …`: usage records, as callers see them. */
 import type { Command } from 'commander'
 import { accountOfRequest } from '../../../server/accounts/account-store.ts'
 import { showAccount } from '../../../server/accounts/manage-accounts.ts'

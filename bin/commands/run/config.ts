@@ -1,4 +1,4 @@
-/** `tributary config`: every environment variable, what it is now and what it is for. */
+/** `tributary config`: every environment variable with its current value and description. */
 import type { Command } from 'commander'
 import { loadConfig, showConfig } from '../../../server/config/config.ts'
 import { printJson, printTable } from '../../lib/print.ts'

@@ -4,7 +4,7 @@ import { describeConfig, loadConfig } from '../../../server/config/config.ts'
 import { describeCommandFailure } from '../../lib/failure.ts'
 import { port } from '../../lib/parse.ts'
 
-/** Time for a start to finish after a stop signal. */
+/** Time for the start to complete after a stop signal. */
 const START_MS = 5_000
 
 interface ServeOptions {
@@ -44,7 +44,7 @@ async function serve(options: ServeOptions): Promise<void> {
   const rest = 'the rest as `tributary config` tells'
   console.error(`configured: ${changed.join(' ') || 'nothing'}; ${rest}`)
   outliveClosedPipe()
-  // A gateway answers calls before its start is through: a signal must end these in order as well.
+  // A gateway answers calls before its start is complete: a signal must end these in order as well.
   const requested = stopRequested()
   let patience: NodeJS.Timeout | undefined
   void requested.then(() => {
@@ -58,20 +58,20 @@ async function serve(options: ServeOptions): Promise<void> {
   if (failed) process.exitCode = 1
 }
 
-/** Keeps calls running after the reader of the log has gone. */
+/** Keeps calls running after the reader of the log has exited. */
 function outliveClosedPipe(): void {
   process.stdout.removeAllListeners('error').on('error', () => undefined)
 }
 
-/** Resources that a failed start had opened (timers, sockets) would keep the process alive. */
+/** Exits, because resources of a failed start (timers, sockets) would keep the process alive. */
 function quit(error: unknown): never {
   console.error(describeCommandFailure(error))
   process.exit(1)
 }
 
 /**
- * Resolves when the process is to stop: false on a signal, true after an error that nobody
- * caught. What comes second, while calls are drained, ends the process at once.
+ * Resolves when the process must stop: to false on a signal, to true on an uncaught error. A second
+ * one ends the process at once, even while calls are drained.
  */
 function stopRequested(): Promise<boolean> {
   return new Promise((resolve) => {

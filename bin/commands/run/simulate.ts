@@ -1,4 +1,4 @@
-/** `tributary simulate`: the vendors' native services on this machine, until interrupted. */
+/** `tributary simulate`: runs the vendors' simulators until interrupted. */
 import type { Command } from 'commander'
 import { port } from '../../lib/parse.ts'
 import { printJson } from '../../lib/print.ts'

@@ -1,4 +1,4 @@
-/** `tributary task unknown`: what vendors made, and bill, that a restored database knows not of. */
+/** `tributary task unknown`: lists vendors' tasks that a restored database does not know. */
 import type { Command } from 'commander'
 import { Agent } from 'undici'
 import { createLog } from '../../../server/app/log.ts'

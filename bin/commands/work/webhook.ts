@@ -1,4 +1,4 @@
-/** `tributary webhook …`: secrets of signatures, deliveries and their attempts, sending again. */
+/** `tributary webhook …`: signing secrets, deliveries with their attempts, redelivery. */
 import { type Command, Option } from 'commander'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
@@ -163,7 +163,7 @@ function addTest(webhook: Command): void {
     )
 }
 
-/** As strict as the gateway, but for loopback: whether it runs as a demo is its own to know. */
+/** Allows loopback besides, since only the gateway knows whether it runs as a demo. */
 function guardOf({ config }: CommandSession) {
   const ports = new Set(config.targetPorts)
   const allowance = config.allowPrivateTargets ? 'private' : 'loopback'

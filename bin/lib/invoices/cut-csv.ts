@@ -1,16 +1,16 @@
-/** RFC 4180: fields with commas between them, in quotes where they contain one. */
+/** Parses CSV (RFC 4180): fields separated by commas, in quotes if they contain one. */
 import { createReadStream } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface CsvRow {
-  /** Line at which it begins in the file, from 1. */
+  /** The line of the file at which the row begins, from 1. */
   readonly line: number
   readonly fields: readonly string[]
 }
 
 const ROW_CHARACTERS_MAX = 1_000_000
 
-/** Reads piece by piece, whatever the file's size. Throws OperatorError that names the line. */
+/** Reads in chunks, for files of any size. Throws OperatorError that names the line. */
 export async function* cutCsv(path: string): AsyncGenerator<CsvRow> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   const cutter = createCutter()

@@ -1,23 +1,23 @@
-/** Content of a vendor's export in any format: rows by day and model. */
+/** The content of a vendor's export in any format: rows by day and model. */
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 
 export interface InvoiceRow {
   /** `2030-01-31`, in the time zone of the export. */
   readonly day: string
-  /** As the vendor names it; null where the export does not tell models apart. */
+  /** The vendor's name of the model; null if the export does not distinguish models. */
   readonly model: string | null
   /** Nano-units; undefined in an export of usage alone. */
   readonly amount?: bigint | undefined
-  /** Three capital letters; undefined where the export has no currency. */
+  /** Three capital letters; undefined if the export has no currency. */
   readonly currency?: string | undefined
   readonly requests?: number | undefined
-  /** By our units. */
+  /** Quantities by the gateway's units. */
   readonly units?: Readonly<Record<string, number>>
 }
 
 export interface Invoice {
   readonly format: string
-  /** The zone whose days the export has, unless the operator says otherwise. */
+  /** The zone of the export's days, unless the operator overrides it. */
   readonly timeZone: string
   readonly rows: AsyncIterable<InvoiceRow>
 }
@@ -25,7 +25,7 @@ export interface Invoice {
 const DECIMAL = /^([+-]?)(\d+)(?:\.(\d*))?(?:[eE]([+-]?\d{1,2}))?$/
 const NANO_DIGITS = 9
 
-/** Nano-units of a decimal, rounded half up; a `shift` of -2 reads hundredths. */
+/** Returns the nano-units of a decimal, rounded half up; a `shift` of -2 reads hundredths. */
 export function readMoney(value: unknown, where: string, shift = 0): bigint {
   const text = String(value).trim().replaceAll(',', '')
   const [, sign, whole = '', fraction = '', exponent = '0'] = DECIMAL.exec(text) ?? []
@@ -42,14 +42,16 @@ function roundAt(digits: bigint, divisor: bigint): bigint {
   return (digits * 2n + divisor) / (divisor * 2n)
 }
 
-/** A count; a fraction is allowed where vendors sell thousands. Throws OperatorError. */
+/**
+ * Reads a count; fractions are allowed, since some vendors sell thousands. Throws OperatorError.
+ */
 export function readInvoiceCount(value: unknown, where: string): number {
   const number = typeof value === 'string' ? Number(value.trim().replaceAll(',', '')) : value
   if (typeof number === 'number' && Number.isFinite(number) && value !== '') return number
   throw new OperatorError(`${where}: ${JSON.stringify(value)} is not a number`)
 }
 
-/** The day at the beginning of a text such as `2030-01-31 12:00:00` or `20300131`. */
+/** Returns the day at the beginning of a text such as `2030-01-31 12:00:00` or `20300131`. */
 export function readDay(text: string, where: string): string {
   const [, year, month, day] = /^(\d{4})[-/.]?(\d\d)[-/.]?(\d\d)(?!\d)/.exec(text.trim()) ?? []
   const found = `${year}-${month}-${day}`

@@ -1,11 +1,11 @@
-/** Tells the format of an export by its content. */
+/** Detects the format of an export by its content. */
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import type { Invoice, InvoiceRow } from './invoice.ts'
 import { readPages } from './read-pages.ts'
 import { type ColumnMap, isBill, readHeaders, readTable } from './read-table.ts'
 
-/** Throws OperatorError when the file is none that can be read. */
+/** Throws OperatorError if the file has no known format. */
 export async function openInvoice(path: string, map: ColumnMap | undefined): Promise<Invoice> {
   if (!existsSync(path)) throw new OperatorError(`there is no file ${path}`)
   if (map === undefined && /^[\s\ufeff]*[[{]/.test(readBeginning(path))) {

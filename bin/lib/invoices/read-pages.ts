@@ -1,8 +1,8 @@
 /**
- * Exports that are pages of time buckets. OpenAI: `GET /v1/organization/costs` and
+ * Reads exports that are pages of time buckets. OpenAI: `GET /v1/organization/costs` and
  * `/v1/organization/usage/completions`; Anthropic: `GET /v1/organizations/cost_report` and
  * `/v1/organizations/usage_report/messages`. A file has one page, an array of pages, or a page per
- * line. Days are those of UTC.
+ * line. Days are UTC.
  */
 import { readFileSync } from 'node:fs'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
@@ -69,7 +69,7 @@ function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
   const { amount } = result
   if (isFields(amount)) {
     return {
-      // `gpt-4o-2024-08-06, input`: the model, then what of it.
+      // `gpt-4o-2024-08-06, input`: the model, then the item.
       model: text(result.line_item)?.replace(/, [^,]*$/, '') ?? null,
       amount: readMoney(amount.value, `${where}.amount.value`),
       currency: readInvoiceCurrency(amount.currency, `${where}.amount.currency`),
@@ -78,7 +78,7 @@ function readResult(result: Fields, where: string): Omit<InvoiceRow, 'day'> {
   if (amount !== undefined && amount !== null) {
     return {
       model: text(result.model) ?? text(result.description) ?? null,
-      // Hundredths of the currency.
+      // In hundredths of the currency.
       amount: readMoney(amount, `${where}.amount`, -2),
       currency: readInvoiceCurrency(result.currency ?? 'USD', `${where}.currency`),
     }

@@ -1,4 +1,4 @@
-/** Exports that are CSV: Volcengine's bill by its headers, any other by a mapping of columns. */
+/** Reads CSV exports: Volcengine's bill by its headers, any other by a mapping of columns. */
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { cutCsv } from './cut-csv.ts'
 import {
@@ -9,11 +9,11 @@ import {
   readMoney,
 } from './invoice.ts'
 
-/** Kinds of columns: these, or any price unit. */
+/** Maps kinds of columns, these or any price unit, to headers. */
 export type ColumnMap = Readonly<Record<string, string>>
 
 const KNOWN = ['date', 'model', 'amount', 'currency', 'requests'] as const
-/** Short words for the units that every vendor has. */
+/** Short names for the units that every vendor has. */
 const UNIT_WORDS: Readonly<Record<string, string>> = {
   input: 'input_token',
   cached: 'cached_input_token',
@@ -21,7 +21,7 @@ const UNIT_WORDS: Readonly<Record<string, string>> = {
   output: 'output_token',
 }
 
-/** Headers of the vendor's bill, of what is most exact first. */
+/** Headers of the vendor's bill, the most exact first. */
 const BILL_HEADERS: Readonly<Record<string, readonly string[]>> = {
   date: ['消费日期', '账单日期', '消费时间', '消费开始时间'],
   model: ['配置名称', '计费项', '计费单元', '实例名称', '产品'],
@@ -116,7 +116,7 @@ function readRow(
   }
 }
 
-/** `Doubao-pro_推理服务_输入`: the model, then what of it. */
+/** `Doubao-pro_推理服务_输入`: the model, then the item. */
 function shorten(item: string): string {
   return item.replace(/[-_ ]*(?:推理|输入|输出|缓存|命中|后付费|按量).*$/, '').trim() || item
 }

@@ -1,4 +1,4 @@
-/** A vendor's export beside our records, per day and model. */
+/** Compares a vendor's export with the usage records, per day and model. */
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { INPUT_UNITS } from '../../../server/lib/units.ts'
 import type { DayRow, UnitRow } from '../../../server/usage/reconcile-store.ts'
@@ -14,9 +14,9 @@ export interface Side {
 
 export interface BillComparison {
   readonly day: string
-  /** `*` for all models, where the export does not tell them apart. */
+  /** `*` for all models, if the export does not distinguish them. */
   readonly model: string
-  /** The upstream models of our records; null for all. */
+  /** The upstream models of the records; null for all. */
   readonly ourModels: readonly string[] | null
   readonly vendor: Side
   readonly ours: Side
@@ -27,7 +27,7 @@ export interface BillComparison {
 
 export interface Tolerance {
   readonly nanos: bigint
-  /** Of what the vendor says. */
+  /** The share of the vendor's figure. */
   readonly share: number
 }
 
@@ -44,7 +44,7 @@ const ALL_MODELS = '*'
 const NO_MODEL = '(no model)'
 const OUTPUT = /(?:^|_)output_token$/
 
-/** Adds an export up; memory grows with its days and models alone. Throws OperatorError. */
+/** Adds an export up; memory grows only with its days and models. Throws OperatorError. */
 export async function addUpBill(
   rows: AsyncIterable<InvoiceRow>,
   range: { readonly from?: string | undefined; readonly to?: string | undefined },
@@ -75,7 +75,7 @@ export async function addUpBill(
   return { rows: sums, hasAmounts, currency, from, to }
 }
 
-/** Throws OperatorError when the two are not in the same currency. */
+/** Throws OperatorError if the two are in different currencies. */
 export function compare(
   vendors: VendorBill,
   records: { readonly days: readonly DayRow[]; readonly units: readonly UnitRow[] },

@@ -12,13 +12,13 @@ import { findSubset } from './find-subset.ts'
 export interface DifferenceExplanation {
   readonly kind: CandidateKind
   readonly count: number
-  /** The dearest of them. */
+  /** The most expensive of them. */
   readonly calls: readonly { readonly id: string; readonly cost: bigint | null }[]
 }
 
 export interface ExplainedDifference {
   readonly explanations: readonly DifferenceExplanation[]
-  /** Calls whose costs add up to the difference; empty when none do. */
+  /** Calls whose upstream costs add up to the difference; empty if none do. */
   readonly matching: readonly string[]
 }
 
@@ -76,7 +76,7 @@ export async function explainDifference(
   return { explanations, matching: same.length === 1 ? same : [] }
 }
 
-/** Costs that the vendor may have in another day, or may not have at all. */
+/** Returns upstream costs that the vendor may have booked on another day, or not at all. */
 function toItems(rows: readonly CandidateRow[], difference: bigint) {
   const known = new Map<string, bigint>()
   for (const { id, kind, upstream_cost: cost } of rows) {

@@ -1,4 +1,4 @@
-/** Finds amounts that add up to a sum, if that can be found quickly. */
+/** Finds amounts that add up to a sum, if that is possible quickly. */
 interface Item {
   readonly id: string
   readonly amount: bigint
@@ -6,10 +6,13 @@ interface Item {
 
 const ITEMS_MAX = 40
 const STEPS_MAX = 200_000
-/** Costs are rounded up line by line: each call may be so many nano-units off. */
+/** The tolerance per call, since costs are rounded up line by line. */
 const ROUNDING_NANOS = 1_000n
 
-/** The ids of a subset, the dearest first; empty when none was found. Amounts are positive. */
+/**
+ * Returns the ids of a subset, the most expensive first; empty if none was found. Amounts are
+ * positive.
+ */
 export function findSubset(items: readonly Item[], sum: bigint): string[] {
   const sorted = items.toSorted((a, b) => (a.amount < b.amount ? 1 : -1)).slice(0, ITEMS_MAX)
   const rest: bigint[] = Array.from({ length: sorted.length + 1 }, () => 0n)

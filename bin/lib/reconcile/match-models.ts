@@ -1,8 +1,8 @@
-/** Matches a vendor's model name with upstream models. */
+/** Matches a vendor's model names with upstream models. */
 export interface ModelNames {
-  /** The name under which a vendor's rows are compared. */
+  /** Returns the name under which a vendor's rows are compared. */
   ofVendor(name: string): string
-  /** The name under which our calls of an upstream model are compared. */
+  /** Returns the name under which the calls of an upstream model are compared. */
   ofOurs(name: string): string
 }
 
@@ -10,8 +10,8 @@ export interface ModelNames {
 const DATED = /[-@](?:\d{4}-\d\d-\d\d|\d{8}|\d{6})$/
 
 /**
- * The mapping comes first, then the same name, then the same name without its date. Several of ours
- * that differ only in their date are compared together where the vendor names none of them.
+ * Applies the mapping, then matches equal names, then names without their dates. Upstream models
+ * that differ only in their date are compared together if the vendor names none of them.
  */
 export function matchModels(
   ours: ReadonlySet<string>,
