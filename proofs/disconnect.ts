@@ -1,7 +1,8 @@
 /**
- * Does a caller who hangs up get anything for free, or pay for more than was made?
- * `npm run prove:disconnect -- [--streams 1000] [--seed N]` cuts chat and speech streams before
- * the first byte, at the head, somewhere, and just before the frame that tells the usage.
+ * Proves that callers who disconnect neither get output for free nor pay for more than was
+ * generated. `npm run prove:disconnect -- [--streams 1000] [--seed N]` cuts chat and speech streams
+ * before the first byte, at the head, at random points, and just before the frame that states the
+ * usage.
  */
 import { connect } from 'node:net'
 import { parseArgs } from 'node:util'
@@ -77,7 +78,7 @@ async function cutOne(key: CreatedKey): Promise<CutCall> {
   const chunks = random.integer(4, 40)
   const pace = `[[chunks:${chunks}]] [[chunk-delay:${random.integer(1, 40)}]]`
   const cut = random.pick(CUTS)
-  // An upstream that thinks before it speaks leaves time to hang up before the first byte.
+  // A delay before the response head leaves time to disconnect before the first byte.
   const pause = cut === 'before the first byte' ? ` [[fault:delay-head=${LEAVE_MS_MAX}]]` : ''
   const call = describeCall(kind, marker, `[[call:${marker}]] ${pace}${pause}`, random)
   const frames = cut === 'somewhere' ? random.integer(1, chunks) : chunks
@@ -85,7 +86,7 @@ async function cutOne(key: CreatedKey): Promise<CutCall> {
   return { ...call, ...seen, cut, keyId: key.id, requestId: undefined, usage: undefined }
 }
 
-/** Sends the call and hangs up at its cut; resolves when that has happened. */
+/** Sends the call and disconnects at its cut; resolves after the disconnect. */
 function hangUp(
   call: PlannedCall,
   key: string,
@@ -127,7 +128,7 @@ function shouldLeave(call: PlannedCall, cut: Cut, frames: number, text: string):
   return call.kind === 'speech' ? seen >= frames : text.includes('"finish_reason":"stop"')
 }
 
-/** Output generated for a caller is paid for, within a tenth. */
+/** Requires that output generated for a caller is charged, within a tenth. */
 function findUnfair({ call, row, chargedNanos, bookedNanos }: Verdict): string[] {
   const name = `${call.marker} (${call.kind}, ${row?.status}, ${row?.basis})`
   if (bookedNanos > 0n && chargedNanos === 0n) return [`${name}: free`]

@@ -1,6 +1,6 @@
 /**
- * Does a balance for exactly N calls let exactly N of 2,000 concurrent ones pass, through one
- * gateway and through two? `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
+ * Proves that a balance for exactly N calls lets exactly N of 2,000 concurrent ones pass, through
+ * one gateway and through two. `npm run prove:race -- [--repeats 50] [--calls 2000] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
 import { Agent } from 'undici'

@@ -1,7 +1,7 @@
 /**
- * Does any spelling of a private address, in any field that takes a URL, make the gateway connect
- * to it? `npm run prove:ssrf`. Canaries listen on a port that callers may name, so that nothing
- * but the judgement of the address protects them; their accepts are counted.
+ * Proves that no spelling of a private address, in any field that takes a URL, makes the gateway
+ * connect to it. `npm run prove:ssrf`. Canaries listen on a port that callers may name, so that
+ * only the check of the address protects them; their accepted connections are counted.
  */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
@@ -69,7 +69,7 @@ const VIDEO_CATALOG = {
   ],
 }
 
-/** Some fields drop blanks that do not belong there; what is left must still be public. */
+/** Some fields trim blanks; the rest must still be public. */
 function leadsInward(url: string): boolean {
   const policy = { allowance: 'public', ports: new Set([80, 443]) } as const
   const guard = createGuard({ policy: () => policy })
@@ -93,7 +93,9 @@ async function tryFields(gateway: TestGateway, urls: readonly string[]) {
   return { rows, wrong, accountId }
 }
 
-/** The same URLs past the check at creation, as if their names had changed meanwhile. */
+/**
+ * Delivers to the same URLs past the check at creation, as if their names had changed meanwhile.
+ */
 async function tryAtSending(gateway: TestGateway, accountId: string, urls: readonly string[]) {
   const usable = urls.filter((url) => URL.canParse(url) && url.length <= 2_048)
   for (const url of usable) {
@@ -114,7 +116,7 @@ async function tryAtSending(gateway: TestGateway, accountId: string, urls: reado
   return { sent: usable.length, refused: sum?.refused ?? 0, wrong: sum?.wrong ?? 0 }
 }
 
-/** A resolver that answers well when asked first and with the canary's address afterwards. */
+/** A resolver that returns a public address first and the canary's address afterwards. */
 async function tryRebinding(port: number): Promise<{ tries: number; connected: number }> {
   const bad = ['127.0.0.1', '::1', '10.0.0.1', '169.254.169.254', '::ffff:127.0.0.1', '0.0.0.0']
   let connected = 0

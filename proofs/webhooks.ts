@@ -1,7 +1,8 @@
 /**
- * Do callbacks to receivers of the worst kinds all end delivered or dropped, on schedule, without
- * troubling their neighbours? `npm run prove:webhooks -- [--callbacks N] [--seconds S] [--pace P]`:
- * N callbacks arrive over S seconds while the product's clock runs P times faster than ours.
+ * Proves that deliveries to misbehaving receivers all end delivered or dropped, on schedule,
+ * without delaying others. `npm run prove:webhooks -- [--callbacks N] [--seconds S] [--pace P]`: N
+ * deliveries are enqueued over S seconds while the product's clock runs P times faster than the
+ * local one.
  */
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
@@ -126,7 +127,7 @@ interface Sent {
   readonly at: number
 }
 
-/** Callbacks arrive evenly, the kinds in turn. */
+/** Enqueues deliveries evenly, the kinds in turn. */
 async function enqueueAll(sql: Sql, kinds: readonly Kind[]): Promise<Map<string, Sent>> {
   const sent = new Map<string, Sent>()
   const accounts: string[] = []
@@ -198,14 +199,14 @@ const ended = await readEnded(sql)
 const checks = await audit(sql)
 await database.drop()
 
-/** Deviation of each gap from its promise, as a share; and the waits of good receivers. */
+/** The deviation of each gap from its schedule, as a share; and the waits of good receivers. */
 const off = ended.flatMap(({ starts, ends }) =>
   starts.slice(1).map((start, index) => {
     const delay = DELAYS_MS[index] ?? 1
     return Math.abs(start - (ends[index] ?? 0) - delay) / delay
   }),
 )
-/** Lateness by the local clock: a faster clock only makes it look larger. */
+/** Lateness by the local clock: a faster product clock only makes it look larger. */
 const late = Math.max(0, ...off) / pace
 const waits = ended.flatMap(({ id, starts }) => {
   const one = sent.get(id)

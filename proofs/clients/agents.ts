@@ -1,6 +1,6 @@
 /**
- * The two command-line agents as they are on npm: where they are installed, how each is started
- * against a gateway, and the names of the tools that it offers.
+ * The two command-line agents as published on npm: their installation, their start against a
+ * gateway, and the names of their tools.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,24 +10,24 @@ import { join } from 'node:path'
 export const VERSIONS = { '@anthropic-ai/claude-code': '2.1.329', '@openai/codex': '0.169.0' }
 const RUN_MS_MAX = 120_000
 
-/** Environment of one agent run. */
+/** The environment of one agent run. */
 export interface Scene {
   readonly url: string
   readonly key: string
   readonly model: string
   readonly prompt: string
-  /** Its working folder, empty but for `picture.png`. */
+  /** Its working folder, which contains only `picture.png`. */
   readonly folder: string
-  /** A home of its own. */
+  /** A home folder of its own. */
   readonly home: string
 }
 
 export interface Agent {
   readonly name: string
   readonly models: readonly string[]
-  /** The words that make the simulated model run a shell command. */
+  /** Returns directives that make the simulated model run a shell command. */
   readonly shell: (command: string) => string
-  /** The words that make it look at a picture. */
+  /** Returns directives that make it view a picture. */
   readonly look: (picture: string) => string
   readonly start: (scene: Scene) => Promise<Finished>
 }
@@ -37,7 +37,10 @@ export interface Finished {
   readonly output: string
 }
 
-/** 764 MB, so it stands beside the repository's own packages and is kept between runs. */
+/**
+ * Installs the agents into a folder beside the repository's packages and keeps them between runs:
+ * they take 764 MB.
+ */
 export function installAgents(): string {
   const folder =
     process.env.AGENTS_FOLDER ?? join(homedir(), '.cache', 'tributary', 'prove-clients')

@@ -1,7 +1,7 @@
 /**
- * Do the agents that people use work through the gateway, and pay what the upstream billed?
- * `npm run prove:clients` installs them into a cache folder and starts itself again in a network
- * that has nothing but loopback, where gateway, simulators and agents run together.
+ * Proves that common agents work through the gateway and pay exactly what the upstream billed. `npm
+ * run prove:clients` installs them into a cache folder and starts itself again in a network
+ * namespace with nothing but loopback, where gateway, simulators and agents run together.
  */
 import { spawnSync } from 'node:child_process'
 import { circumstances, report, table } from '../../testbed/results.ts'

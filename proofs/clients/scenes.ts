@@ -1,6 +1,6 @@
 /**
- * Task of each agent, and its result: the files on its disk, the picture
- * at the upstream, and for every scene the account beside the simulators' book.
+ * The task of each agent and its expected result: the files on disk, the picture at the upstream,
+ * and for every scene the account compared with the simulators' book.
  */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,10 +23,10 @@ const BALANCE_NANOS = 100_000_000_000n
 interface Plan {
   readonly scene: string
   readonly prompt: (agent: Agent, folder: string) => string
-  /** Files that must be on the disk afterwards. */
+  /** Files that must exist afterwards. */
   readonly files: readonly string[]
   readonly needsPicture?: boolean
-  /** The first answer dies, so the agent asks again, and one record is an estimate. */
+  /** The first answer breaks off, so the agent retries, and one record is an estimate. */
   readonly breaks?: boolean
 }
 
@@ -57,7 +57,7 @@ export interface Played {
   readonly agent: string
   readonly model: string
   readonly scene: string
-  /** Consumption records: one for every request that the agent sent. */
+  /** Usage records: one for every request of the agent. */
   readonly records: number
   readonly chargedNanos: string
   readonly bookedNanos: string
@@ -134,7 +134,7 @@ interface Judged {
   readonly loose: boolean | undefined
 }
 
-/** Every finished record must equal one bill; only a stream that died may be estimated. */
+/** Requires that every finished record equals one bill; only a broken stream may be estimated. */
 async function compare(gateway: TestGateway, { key, accountId, model, since, loose }: Judged) {
   const { available, debt } = await until('the holds to be settled', async () => {
     const balance = await gateway.balance(accountId)

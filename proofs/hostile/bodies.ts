@@ -1,7 +1,7 @@
-/** Valid bodies of every endpoint, and what a hostile hand can do to them. */
+/** Valid bodies of every endpoint, and hostile mutations of them. */
 import type { Random } from '../../testbed/random.ts'
 
-/** JSON text that JSON.stringify would never write, for example `1e400`. */
+/** JSON text that JSON.stringify never writes, for example `1e400`. */
 class Raw {
   readonly text: string
   constructor(text: string) {
@@ -103,7 +103,7 @@ function write(value: unknown): string {
   return JSON.stringify(value) ?? 'null'
 }
 
-/** Every path to a value inside a value, the value itself included. */
+/** Returns the paths of all values inside a value, including itself. */
 function pathsOf(value: unknown, prefix: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return [prefix]
   const inner = Object.entries(value).flatMap(([key, one]) => pathsOf(one, [...prefix, key]))
@@ -136,7 +136,7 @@ type Mutation = (random: Random, body: object) => Buffer
 
 const fromText = (text: string) => Buffer.from(text)
 
-/** Each takes a valid body and returns bytes that no honest client would send. */
+/** Each takes a valid body and returns bytes that no regular client sends. */
 const MUTATIONS: Readonly<Record<string, Mutation>> = {
   'odd value': (random, body) => {
     const paths = pathsOf(body)
@@ -188,7 +188,7 @@ const MUTATION_NAMES = Object.keys(MUTATIONS)
 
 export function spoilBody(random: Random): HostileBody {
   const [path, body] = random.pick(VALID)
-  // Half of all are wrong values: there are many more fields than other ways to be wrong.
+  // Half of all mutations are wrong values, since fields outnumber the other mutations.
   const name =
     random.next() < 0.5
       ? 'odd value'

@@ -1,6 +1,6 @@
 /**
- * Can malformed requests and half-open connections crash, slow or swell the gateway?
- * `npm run prove:hostile -- [--requests 10000] [--connections 2000] [--seed N]`.
+ * Proves that malformed requests and half-open connections neither crash nor slow the gateway, nor
+ * grow its memory. `npm run prove:hostile -- [--requests 10000] [--connections 2000] [--seed N]`.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -62,7 +62,7 @@ try {
 }
 
 async function prove(healthyKey: CreatedKey, hostileKey: CreatedKey): Promise<void> {
-  // Memory that a process takes once and keeps is not what grows.
+  // Excludes memory that a process allocates once and keeps.
   const warmUp = holdSlowly(gateway.url, hostileKey.key, WARM_UP_CONNECTIONS, WARM_UP_MS, random)
   await Promise.all([warmUp, attack(WARM_UP, hostileKey.key)])
   const alone = await sendHealthy(healthyKey, sleep(5_000))
@@ -111,7 +111,7 @@ function findProblem(request: HostileRequest, answer: RawAnswer): string | undef
   return undefined
 }
 
-/** Honest calls at a steady rate until `over`; all of them must succeed. */
+/** Sends regular calls at a steady rate until `over`; all of them must succeed. */
 async function sendHealthy(key: CreatedKey, over: Promise<unknown>): Promise<FinishedCall[]> {
   const agent = new Agent({ connections: 100 })
   const calls: Promise<FinishedCall>[] = []
@@ -131,7 +131,7 @@ function readMemoryMb(): number {
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024
 }
 
-/** The collector is not in a hurry: the memory must have come back within a minute. */
+/** Waits up to a minute for the garbage collector to free the memory. */
 async function waitForMemory(beforeMb: number): Promise<number> {
   const deadline = performance.now() + SETTLE_MS
   while (readMemoryMb() > beforeMb + GROWTH_MB_MAX && performance.now() < deadline) {

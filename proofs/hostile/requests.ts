@@ -1,4 +1,4 @@
-/** Malformed requests as raw bytes: bad bodies under good heads, and bad heads. */
+/** Malformed requests as raw bytes: bad bodies under valid heads, and bad heads. */
 import { gzipSync } from 'node:zlib'
 import type { Random } from '../../testbed/random.ts'
 import { spoilBody, VALID } from './bodies.ts'
@@ -6,7 +6,7 @@ import { spoilBody, VALID } from './bodies.ts'
 export interface HostileRequest {
   readonly what: string
   readonly bytes: Buffer
-  /** The request breaks off: our side is closed after its bytes. */
+  /** True if the request breaks off: the client's side is closed after its bytes. */
   readonly halfClose: boolean
 }
 
@@ -133,7 +133,7 @@ const lines = (text: string, body: Buffer) => Buffer.concat([Buffer.from(text, '
 const chunked = (path: string, key: Key, text: string) =>
   post(path, key, Buffer.from(text, 'latin1'), ['transfer-encoding: chunked'])
 
-/** Requests whose head or framing is wrong while their body would do. */
+/** Requests with an invalid head or framing and a valid body. */
 const HEADS: Readonly<Record<string, HeadCase>> = {
   'length and chunks': (_, key, path, body) =>
     post(path, key, lines(`${body.length.toString(16)}\r\n`, lines('', body)), [
@@ -203,7 +203,7 @@ const HEADS: Readonly<Record<string, HeadCase>> = {
   'noise instead of a head': (random) => lines('\r\n\r\n', random.bytes(random.integer(10, 3_000))),
 }
 const HEAD_NAMES = Object.keys(HEADS)
-/** Their end never comes unless we close: the framing promises more than is sent. */
+/** The framing promises more bytes than are sent, so the client must close. */
 const UNFINISHED = new Set([
   'length and chunks',
   'endless chunk size',

@@ -1,16 +1,18 @@
-/** Connections that never finish their request, and how long each is tolerated. */
+/** Opens connections that never finish their request, and measures how long each is tolerated. */
 import { connect } from 'node:net'
 import type { Random } from '../../testbed/random.ts'
 
 export interface SlowConnection {
   readonly part: 'head' | 'body'
-  /** From the first byte to the close; null when it was still open at the end. */
+  /** From the first byte to the close; null if it was still open at the end. */
   readonly closedMs: number | null
 }
 
 const DRIP_MS = 3_000
 
-/** Opens `count` of them over a few seconds; resolves when all are closed or `limitMs` is over. */
+/**
+ * Opens `count` connections over a few seconds; resolves when all are closed or after `limitMs`.
+ */
 export async function holdSlowly(
   url: string,
   key: string,

@@ -1,4 +1,4 @@
-/** One cycle: load, kill -9, come back, and then every book is compared. */
+/** One cycle: load, kill -9, restart, and a comparison of all books. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { compareBooks, readClock, readLedger, type Verdict } from '../../testbed/books.ts'
@@ -23,7 +23,7 @@ export interface CycleOptions {
 export interface CycleResult {
   readonly verdicts: readonly Verdict[]
   readonly breaks: readonly string[]
-  /** From the start of the new process to ready; null when the gateway was not killed. */
+  /** From the start of the new process to ready; null if the gateway was not killed. */
   readonly bootMs: number | null
   /** From the kill to the first paid answer. */
   readonly backMs: number
@@ -32,7 +32,7 @@ export interface CycleResult {
   readonly bookSequence: number
 }
 
-/** The load goes on this long after a database died and came back. */
+/** The load continues this long after a database was killed and has restarted. */
 const AFTERMATH_MS = 300
 
 /** Runs one cycle. Returns the gateway that runs afterwards. */
@@ -96,7 +96,7 @@ async function kill(
   }
 }
 
-/** Calls after the restart, with keys that the load before did not use. */
+/** Starts calls after the restart, with keys that the earlier load did not use. */
 function startProbes(laboratory: Laboratory, options: CycleOptions): Load {
   const { cycle, random, perSecond } = options
   const half = Math.floor(laboratory.keys.length / 2)

@@ -1,20 +1,20 @@
-/** An open load: calls start at a fixed rate whatever becomes of the earlier ones. */
+/** An open load: calls start at a fixed rate, however long earlier ones take. */
 import { Agent } from 'undici'
 import type { CreatedKey } from '../../server/accounts/manage-keys.ts'
 import { type CallKind, type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Random } from '../../testbed/random.ts'
 
 export interface Load {
-  /** Sends one call now, beside the rate. */
+  /** Sends one call now, in addition to the rate. */
   send(kind?: CallKind): Promise<FinishedCall>
-  /** No new calls; resolves with all of them once each has come to its end. */
+  /** Starts no new calls; resolves to all of them once each has ended. */
   end(): Promise<readonly FinishedCall[]>
   started(): number
 }
 
 export interface LoadOptions {
   readonly url: string
-  /** Each call takes the next one: within a load a key identifies its call. */
+  /** Each call takes the next key, which identifies it within a load. */
   readonly keys: readonly CreatedKey[]
   readonly perSecond: number
   readonly markerPrefix: string

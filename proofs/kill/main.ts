@@ -1,6 +1,6 @@
 /**
- * Does a cent get lost or taken twice when the gateway or its PostgreSQL is killed with -9 under
- * load? `npm run prove:kill -- [--cycles 200] [--seed N]`.
+ * Proves that no money is lost or charged twice when the gateway or its PostgreSQL is killed with
+ * -9 under load. `npm run prove:kill -- [--cycles 200] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
 import { openLaboratory } from '../../testbed/laboratory.ts'

@@ -1,4 +1,4 @@
-/** Injected faults and their durations; each resolves when it is over. */
+/** Injects faults; each resolves when it is over. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../testbed/random.ts'
 import { fillDisk, type Gateway, type Stage } from './stage.ts'
@@ -92,14 +92,14 @@ export const FAULTS: readonly [Fault, ...Fault[]] = [
   },
 ]
 
-/** One fault after the other until `untilMs`, each once before any comes again. */
+/** Runs one fault after the other until `untilMs`, each once before any is repeated. */
 export async function runFaults(
   stage: Stage,
   random: Random,
   options: {
     readonly untilMs: number
     readonly list: readonly [Fault, ...Fault[]]
-    /** Longer ones are cut to this. */
+    /** Longer faults are cut to this. */
     readonly longestMs: number
     readonly say: (text: string) => void
   },

@@ -1,4 +1,4 @@
-/** Three books: what callers saw, what the vendor billed, what the ledger charged. */
+/** Compares three books: the callers' answers, the vendor's bills, the ledger's charges. */
 import type { Sql } from 'postgres'
 import type { BookEntry } from '../../simulators/index.ts'
 import { priceOf } from '../../testbed/prices.ts'
@@ -54,7 +54,8 @@ export function judge(
       breaks.push(`${row.request_id}: recorded as lost, and its process lives`)
     }
   }
-  // A charge without the vendor's word is an estimate, and may miss by a tenth; no other may.
+  // Without usage from the vendor a charge is an estimate, which may be off by a tenth; no other
+  // may.
   const isEstimate = charged.some(({ basis }) => basis === 'checkpoint' || basis === 'partial')
   if (chargedNanos > (isEstimate ? (bookedNanos * 11n) / 10n : bookedNanos)) {
     breaks.push(`charged ${chargedNanos}, billed ${bookedNanos}`)

@@ -1,6 +1,6 @@
 /**
- * Callers of both gateways: short calls and streams, and some that name their request by an
- * Idempotency-Key and repeat it, at either gateway, while or after the first one runs.
+ * Callers of both gateways: short calls and streams, some with an Idempotency-Key, which are
+ * repeated at either gateway while the first one runs or afterwards.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent } from 'undici'
@@ -9,7 +9,7 @@ import { type FinishedCall, type PlannedCall, planCall, sendCall } from '../../t
 import type { Random } from '../../testbed/random.ts'
 import type { Stage } from './stage.ts'
 
-/** One request of a caller with all its tries; each has an API key of its own. */
+/** One request of a caller with all its attempts; each has its own API key. */
 export interface Asked {
   readonly call: PlannedCall
   readonly keyId: string
@@ -18,7 +18,7 @@ export interface Asked {
 }
 
 const STREAM_MS_MAX = 40_000
-/** Number of calls out of ten that have an Idempotency-Key. */
+/** The number of calls out of ten that have an Idempotency-Key. */
 const NAMED = 3
 const TRIES = 3
 /** Longer than any gateway is paused. */

@@ -1,6 +1,6 @@
 /**
- * Does the money stay exact when the database, the network and the gateways fail in every way at
- * once? `npm run prove:outage -- [--minutes 20] [--seed N] [--rate 6]`.
+ * Proves that the money stays exact while the database, the network and the gateways fail in every
+ * combination. `npm run prove:outage -- [--minutes 20] [--seed N] [--rate 6]`.
  */
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

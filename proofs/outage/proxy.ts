@@ -1,7 +1,7 @@
 /**
- * A faulty way to PostgreSQL: a socket that a gateway takes for its database's. It can hold back
- * what the gateway sends and deliver it later, even after the gateway has given up; swallow answers
- * of statements that were carried out; and cut everything.
+ * A faulty proxy in front of PostgreSQL, as a socket that a gateway uses like its database's. It
+ * can hold back a gateway's bytes and deliver them later, even after the gateway has given up; drop
+ * the answers to executed statements; and cut all connections.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
@@ -14,9 +14,12 @@ export interface FaultyProxy {
   readonly url: string
   /** Holds back everything that gateways send from now on; the returned function delivers it. */
   holdBack(): () => void
-  /** Answers to statements of the ledger are lost together with their connection, until called. */
+  /**
+   * Drops the answers to the ledger's statements together with their connection; the returned
+   * function ends this.
+   */
   dropAnswers(): () => void
-  /** No connection works until the returned function is called. */
+  /** Cuts all connections until the returned function is called. */
   cut(): () => void
   close(): Promise<void>
 }
@@ -111,7 +114,7 @@ class Pair {
   }
 
   private readonly onRequest = (bytes: Buffer): void => {
-    // Statements are prepared once: a batch is known by its text or by the ids of its holds.
+    // Statements are prepared once: a batch is recognised by its text or by the ids of its holds.
     this.isMoney = LEDGER.test(bytes.toString('latin1')) || bytes.includes('hold_')
     if (this.state.isHeld) this.held.push(bytes)
     else this.server.write(bytes)
@@ -123,7 +126,7 @@ class Pair {
   }
 
   private readonly onClientGone = (): void => {
-    // What was held back still arrives, as it would out of a stalled network.
+    // Held bytes still arrive, as from a network that had stalled.
     if (this.held.length === 0) this.destroy()
   }
 

@@ -1,4 +1,4 @@
-/** Load and faults for a while, then quiet, and then the books are compared. */
+/** Runs load and faults for a while, waits until all is quiet, and compares the books. */
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { FinishedCall } from '../../testbed/calls.ts'
 import { createRandom } from '../../testbed/random.ts'
@@ -13,7 +13,7 @@ export interface OutageOptions {
   readonly seed: number
   readonly perSecond: number
   readonly faults?: readonly [Fault, ...Fault[]]
-  /** No fault lasts longer. */
+  /** Limits the duration of every fault. */
   readonly longestMs?: number
   readonly streamMsMax?: number
   readonly say?: (text: string) => void
@@ -29,7 +29,7 @@ export interface OutageResult {
   readonly logs: string
 }
 
-/** A gateway that died is certainly gone after its lease, and its sweeper's own. */
+/** A killed gateway counts as dead after its lease and its sweeper's. */
 const CLOSED_WITHIN_MS = 150_000
 const ACCOUNTS = 4
 
@@ -67,7 +67,10 @@ export async function proveOutage(options: OutageOptions): Promise<OutageResult>
   }
 }
 
-/** Open, or taken for lost while its process lives: that is still to be put right. */
+/**
+ * Returns true for a hold that is open, or was closed as lost while its process lives: a correction
+ * is due.
+ */
 function isWaiting({ state, status, address }: Row, killed: ReadonlySet<string>): boolean {
   return state === 'open' || (status === 'lost' && !killed.has(address ?? ''))
 }

@@ -33,7 +33,7 @@ export interface Stage {
   readonly simulators: SimulatorsProcess
   readonly accountIds: readonly string[]
   readonly keys: readonly CreatedKey[]
-  /** Straight to the database, past the proxies. */
+  /** Connects to the database directly, without the proxies. */
   readonly sql: Sql
   readonly dataDir: string
   /** True if the database is on a small disk of its own, which can be filled. */
@@ -44,7 +44,7 @@ export interface Stage {
   /** Shuts the server down as an operator would, and starts it again. */
   restartDatabase(awayMs: number): Promise<void>
   kill(gateway: Gateway): Promise<void>
-  /** The logs of all processes that ever ran, the newest of each. */
+  /** Returns the newest log lines of every process so far. */
   logs(): string
   close(): Promise<void>
 }
@@ -111,7 +111,7 @@ export async function openStage(options: {
       await simulators.stop(5_000)
       await sql.end({ timeout: 1 })
       await server.stop()
-      // The disk, or the folder, and where the server's socket was.
+      // Removes the disk, or the folder, and the server's socket.
       for (const work of undo) work()
       for (const folder of [dataDir, server.place.socketFolder]) {
         rmSync(folder, { recursive: true, force: true })
@@ -137,7 +137,7 @@ async function createCallers(sql: Sql, wanted: { accounts: number; keys: number 
   return { accountIds, keys }
 }
 
-/** Fills the database's disk; the returned function makes room again. */
+/** Fills the database's disk; the returned function frees it. */
 export function fillDisk({ dataDir }: Stage): () => void {
   const ballast = join(dataDir, 'ballast')
   const piece = Buffer.alloc(1024 * 1024)
@@ -146,7 +146,7 @@ export function fillDisk({ dataDir }: Stage): () => void {
       writeFileSync(ballast, piece, { flag: 'a' })
     }
   } catch {
-    // It is full.
+    // The disk is full.
   }
   return () => writeFileSync(ballast, '')
 }

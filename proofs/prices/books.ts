@@ -34,7 +34,7 @@ export interface BalanceRow {
 const CLOSED_WITHIN_MS = 60_000
 const POLL_MS = 50
 
-/** The records of these calls, by request id, once all their holds are closed. */
+/** Returns the records of these calls, by request id, once all their holds are closed. */
 export async function readRecords(
   sql: Sql,
   requestIds: readonly string[],

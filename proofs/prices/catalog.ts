@@ -1,4 +1,4 @@
-/** The price sheet as a catalog file, which is how the gateway learns of it. */
+/** Converts the price sheet to a catalog file, from which the gateway reads its prices. */
 import { type Card, type Rates, SHEETS, type Sheet } from './sheet.ts'
 
 interface Entry {
@@ -8,12 +8,12 @@ interface Entry {
   readonly when?: Readonly<Record<string, unknown>>
 }
 
-/** Waits of an impatient model. */
+/** Timeouts of an impatient model. */
 const FIRST_BYTE_MS = 1_500
 const IDLE_MS = 700
 const TOTAL_MS = 6_000
 
-/** A catalog file whose channels lead to `vendorUrl`. `only` names the models to keep. */
+/** Returns a catalog file whose channels lead to `vendorUrl`. `only` names the models to keep. */
 export function catalogFor(vendorUrl: string, only?: readonly string[]): object {
   const sheets = SHEETS.filter(({ id }) => !only || only.includes(id))
   const used = new Set(sheets.map(({ channel }) => channel))
@@ -84,7 +84,7 @@ function modelOf(sheet: Sheet): object {
   }
 }
 
-/** Cards that ask for the most come first: the first entry whose conditions hold is the price. */
+/** The most specific cards come first: the first entry whose conditions hold is the price. */
 function pricesOf({ cards, fees = {}, others = {}, clock }: Sheet): Entry[] {
   if (clock) return clockPrices(cards, clock)
   const bySpecificity = [...cards].sort((a, b) => conditionsOf(b).length - conditionsOf(a).length)
@@ -104,7 +104,7 @@ function clockPrices(cards: Sheet['cards'], { now, otherwise }: NonNullable<Shee
   return [...entriesOf(rates.peak, { clock: 'peak' }), ...entriesOf(rates.off_peak, {})]
 }
 
-/** Peak hours that hold at this moment and for days, or that are days away. */
+/** Peak hours that include this moment and the next days, or that are days away. */
 function hoursOf({ clock }: Sheet): object {
   if (!clock) return {}
   const today = new Date().getUTCDay() || 7

@@ -1,4 +1,4 @@
-/** The proof's result for people: a summary, and all that is known about each exception. */
+/** Prints the proof's result: a summary, and all known facts about each exception. */
 import { table } from '../../testbed/results.ts'
 import { GROWTH_MAX, type Growth } from './holds.ts'
 import type { Verdict } from './judge.ts'
@@ -24,7 +24,7 @@ export function describeVerdict(seed: number, { seen, row, arrivals, breaks }: V
   ].join('\n')
 }
 
-/** Breaks of one kind, with how many there are and the first case. */
+/** Groups breaks of one kind, with their number and the first case. */
 function groupBreaks(broken: readonly Verdict[]): string[] {
   const groups = new Map<string, { count: number; first: number }>()
   for (const { seen, breaks } of broken) {

@@ -1,4 +1,4 @@
-/** Sends cases as their callers would, many at once, and notes what each of them saw. */
+/** Sends cases as their callers would, concurrently, and records each answer. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import type { Case } from './plan.ts'
@@ -9,7 +9,7 @@ export interface Seen {
   readonly purse: Purse
   readonly status: number
   readonly requestId: string | undefined
-  /** Earlier tries that were answered 503: they must have cost nothing. */
+  /** Earlier attempts that got 503 and must not be charged. */
   readonly busyIds: readonly string[]
   /** The start of the answer. */
   readonly text: string
@@ -27,7 +27,7 @@ export interface DriveOptions {
   readonly purseFor: (one: Case) => Promise<Purse>
 }
 
-/** Resolves when every case has had its answer, or has none. */
+/** Resolves when every case has ended, with or without an answer. */
 export async function driveCases(cases: readonly Case[], options: DriveOptions): Promise<Seen[]> {
   const running = new Map<number, Promise<Seen>>()
   const queue = [...cases]
@@ -43,7 +43,7 @@ export async function driveCases(cases: readonly Case[], options: DriveOptions):
   return await Promise.all(running.values())
 }
 
-/** A gateway whose database is slow says 503, later: callers try again, and so does the proof. */
+/** Retries after 503, which a gateway answers while its database is slow. */
 async function sendUntilTaken(one: Case, options: DriveOptions): Promise<Seen> {
   const purse = await options.purseFor(one)
   const busyIds: string[] = []
@@ -84,7 +84,7 @@ async function send(
   }
 }
 
-/** Reads to whatever end comes; an answer that breaks off is an answer too. */
+/** Reads to the end; an answer that breaks off counts as well. */
 async function readText(
   body: Dispatcher.ResponseData['body'],
   leavesAfter: number | undefined,

@@ -1,6 +1,6 @@
 /**
- * Size of holds of ordinary calls, compared with those of an earlier version on the same calls.
- * `node proofs/prices/holds.ts FILE`, in a checkout of that version, records its holds.
+ * Compares the holds of ordinary calls with those of an earlier version for the same calls. `node
+ * proofs/prices/holds.ts FILE`, in a checkout of that version, records its holds.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { BALANCE, openStage, type ProofStage } from './stage.ts'
 
 const BEFORE = join(import.meta.dirname, 'holds-before.json')
 const LANES = 16
-/** The most by which the median hold may have grown. */
+/** The highest allowed growth of the median hold. */
 export const GROWTH_MAX = 1.5
 
 export interface Growth {
@@ -29,7 +29,7 @@ interface Recorded {
   readonly holds: readonly string[]
 }
 
-/** Holds of the corpus in nano units, in its order. */
+/** Returns the holds of the corpus in nano-units, in its order. */
 async function measureHolds(stage: ProofStage): Promise<bigint[]> {
   const corpus = makeCorpus()
   const purse = await stage.createPurse(BALANCE)
@@ -53,7 +53,7 @@ async function measureHolds(stage: ProofStage): Promise<bigint[]> {
   return corpus.map(({ id }) => holds.get(id) ?? 0n)
 }
 
-/** Each hold divided by the one recorded of the earlier version. */
+/** Divides each hold by the one recorded with the earlier version. */
 export async function compareHolds(stage: ProofStage): Promise<Growth> {
   const { commit, holds }: Recorded = JSON.parse(readFileSync(BEFORE, 'utf8'))
   const now = await measureHolds(stage)

@@ -12,14 +12,14 @@ export interface Verdict {
   readonly arrivals: readonly Arrival[]
   readonly charged: bigint
   readonly worth: bigint
-  /** Problems in words; empty when the books agree. */
+  /** Problems in words; empty if the books agree. */
   readonly breaks: readonly string[]
 }
 
-/** Answers that go on until the gateway has had enough. */
+/** Answers that continue until the gateway gives up. */
 const ENDLESS = new Set(['an endless line', 'a drip', 'a flood', 'silence'])
 
-/** Expectations under which the vendor must be reached at all. */
+/** Expectations that require the request to reach the vendor. */
 const MUST_ARRIVE = new Set(['full', 'beyond', 'unpriced', 'part', 'none'])
 
 export function judge(
@@ -38,7 +38,7 @@ export function judge(
   return { seen, row, arrivals, charged, worth, breaks }
 }
 
-/** Invariants of every record, whatever the call was. */
+/** Checks the invariants of every record. */
 function judgeRecord({ requestId, status }: Seen, row: RecordRow | undefined): string[] {
   if (requestId === undefined && status !== 0) return ['an answer without a request id']
   if (!row) return []
@@ -78,12 +78,12 @@ function judgeOutcome(
   const isReviewed = one.expected === 'beyond' || one.expected === 'unpriced'
   if (isReviewed && row.review !== true) breaks.push('not marked for review')
   if (one.expected === 'full' && row.review === true) breaks.push('marked for review')
-  // Work whose answer is no answer may be tried elsewhere; each try is the vendor's to bill.
+  // After an unusable answer the gateway may try elsewhere; the vendor bills each attempt.
   if (more.length > 0 && one.answer.breakage === undefined) breaks.push('sent more than once')
   return breaks
 }
 
-/** No spelling of a request makes its hold smaller than its bytes and its limits. */
+/** Requires that the hold covers the request's bytes and limits, however it is written. */
 function judgeHold({ model, holdsFor }: Case, { amount }: RecordRow): string[] {
   const sheet = sheetOf(model)
   if (!holdsFor || sheet.cards.length > 1) return []
@@ -126,7 +126,7 @@ function leastOf(sheet: Sheet, { stated, answer }: Arrival): bigint {
   return stated === undefined || isBanded || !isWhole ? 0n : worthOf(sheet, stated)
 }
 
-/** The words that were seen are more than the one token that the start of a message promises. */
+/** The delivered words exceed the one token that the start of a message states. */
 function leastOfCut(sheet: Sheet, { row, arrival }: Judged): bigint {
   const { stated, path, answer } = arrival
   const isCut = path.endsWith('/messages') && answer.includes('Mekong') && stated !== undefined

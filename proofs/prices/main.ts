@@ -1,6 +1,6 @@
 /**
- * Is the charge the vendor's bill, whatever a caller sends and whatever an answer says?
- * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--lanes 32]`.
+ * Proves that the charge equals the vendor's bill, whatever a caller sends and an answer states.
+ * `npm run prove:prices -- [--cases 100000] [--seed N] [--first N] [--concurrency 32]`.
  */
 import { parseArgs } from 'node:util'
 import { circumstances, report } from '../../testbed/results.ts'
@@ -28,7 +28,7 @@ const first = Number(values.first)
 const lanes = Number(values.lanes)
 const SHOWN = 40
 let shown = 0
-/** An interrupted run reports what it has seen. */
+/** Set by an interrupt: the run ends and reports its results so far. */
 let isOver = false
 process.on('SIGUSR2', () => {
   isOver = true

@@ -11,12 +11,12 @@ import { BALANCE, type ProofStage, type Purse } from './stage.ts'
 export interface RunOptions {
   readonly seed: number
   readonly cases: number
-  /** The first case: to run one again alone. */
+  /** The id of the first case, to repeat one alone. */
   readonly first?: number
   readonly lanes?: number
   /** Stops after the first batch with an exception. */
   readonly untilBreak?: boolean
-  /** Asked before each batch: true ends the run early. */
+  /** Called before each batch: true ends the run early. */
   readonly isOver?: () => boolean
   readonly onBreak?: (verdict: Verdict) => void
   readonly onProgress?: (done: number, breaks: number) => void
@@ -27,7 +27,7 @@ export interface Tally {
   sent: number
   refused: number
   breaks: number
-  /** The first answer to a case that was not sent. */
+  /** The first answer to a case that was not sent upstream. */
   refusal?: string
 }
 
@@ -39,13 +39,13 @@ export interface ProofResult {
   readonly notStated: number
   readonly debts: number
   readonly reviews: number
-  /** Answers of 503 that were tried again. */
+  /** The number of 503 answers that were retried. */
   readonly busy: number
   readonly worth: bigint
   readonly charged: bigint
   readonly byTrick: ReadonlyMap<string, Tally>
   readonly broken: readonly Verdict[]
-  /** Breaks of balances, the audit and requests that nobody made. */
+  /** Breaks of balances and the audit, and requests without a case. */
   readonly others: readonly string[]
 }
 
@@ -164,7 +164,7 @@ class Sum {
   }
 }
 
-/** Balances are what was paid in, less what was charged: to the nano. */
+/** Requires that balances equal payments minus charges, to the nano-unit. */
 async function judgeBalances(
   { sql }: ProofStage,
   purses: readonly Purse[],

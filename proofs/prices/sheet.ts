@@ -1,9 +1,9 @@
 /**
- * The vendor's price sheet of the proof. It is the one source of the numbers: the vendor's book
- * evaluates it with its own code, and the gateway gets it as a catalog file.
+ * The vendor's price sheet of the proof, the only source of its prices: the vendor's book evaluates
+ * it with its own code, and the gateway reads it as a catalog file.
  */
 
-/** Quantities by unit. The names of units are the catalog's; nothing else is shared with it. */
+/** Quantities by unit. The unit names are the catalog's; nothing else is shared with it. */
 export type Counts = Readonly<Record<string, number>>
 
 /** Service conditions of a call. The first member of each list is the default. */
@@ -26,9 +26,9 @@ export const DEFAULT_SERVED: Served = {
 /** `[amount, per]`: a decimal amount that buys `per` units. */
 export type Rates = Readonly<Record<string, readonly [amount: string, per: number]>>
 
-/** The rates under one way of being served; a member that is absent is the default. */
+/** The rates under one set of service conditions; an absent member is the default. */
 export interface Card extends Partial<Served> {
-  /** The whole request costs these rates from so many input tokens on. */
+  /** The rates apply to the whole request from so many input tokens on. */
   readonly from?: number
   readonly rates: Rates
 }
@@ -45,11 +45,11 @@ export interface Sheet {
   readonly others?: Readonly<Record<string, Rates>>
   readonly maxOutput?: number
   readonly maxInput?: number
-  /** Channel settings that apply when an answer does not state the service conditions. */
+  /** Channel settings that apply if an answer does not state the service conditions. */
   readonly usually?: Partial<Served>
-  /** The hours in which the model is sold now, and what it costs in the others. */
+  /** The current hours of the model, and its rates in the others. */
   readonly clock?: { readonly now: 'peak' | 'off_peak'; readonly otherwise: Rates }
-  /** Short time-outs, for answers that stall. */
+  /** Short timeouts, for answers that stall. */
   readonly impatient?: true
 }
 

@@ -1,4 +1,4 @@
-/** A gateway with the proof's catalog in front of the proof's vendor, and callers for it. */
+/** A gateway with the proof's catalog in front of the proof's vendor, and its callers. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { startVendor, type Vendor } from './vendor/vendor.ts'
 const SECRET_KEY = 'a-secret-key-of-proofs-which-is-long-enough'
 const NAME = 'prove-prices.json'
 export const BALANCE = '900000000'
-/** Vendors of the proof stall on purpose, and tasks are over at once. */
+/** The vendor stalls on purpose, and tasks end at once. */
 const ENV = {
   SECRET_KEY,
   TASK_POLL_INTERVAL_MIN_MS: '50',
@@ -45,11 +45,11 @@ export interface ProofStage {
 }
 
 export interface StageOptions {
-  /** Models of the sheet to sell; all of them unless given. */
+  /** Models of the sheet to sell; all by default. */
   readonly only?: readonly string[]
 }
 
-/** On the run's PostgreSQL for tests, or one of its own. */
+/** Uses the run's PostgreSQL for tests, or its own. */
 export async function openStage({ only }: StageOptions = {}): Promise<ProofStage> {
   const database = await createTestDatabase()
   const vendor = await startVendor()

@@ -1,6 +1,6 @@
 /**
- * Recovery to a point in time (docs/guides/backup-and-restore.md), with PostgreSQL's server and
- * `cp` alone: a base backup and an archive of the write-ahead log.
+ * Point-in-time recovery (docs/guides/backup-and-restore.md) with PostgreSQL's server and `cp`
+ * alone: a base backup and an archive of the write-ahead log.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -22,14 +22,14 @@ import { until } from '../../tests/support/processes.ts'
 const ARCHIVED_WITHIN_MS = 60_000
 const REPLAYED_WITHIN_MS = 300_000
 
-/** A folder that PostgreSQL can write to, whoever it runs as. */
+/** Creates a folder that PostgreSQL can write to, whichever user it runs as. */
 export function makeArchive(folder: string): string {
   mkdirSync(folder, { recursive: true })
   chmodSync(folder, 0o777)
   return folder
 }
 
-/** Settings of a server that archives its log into `archive`. */
+/** Returns settings of a server that archives its log into `archive`. */
 export function archivingInto(archive: string): Record<string, string> {
   return {
     archive_mode: 'on',
@@ -45,7 +45,7 @@ export async function takeBaseBackup(sql: Sql, dataDir: string, target: string):
   await sql`select pg_backup_start('drill', true)`
   mkdirSync(target, { recursive: true })
   const copied = spawnSync('cp', ['-a', join(dataDir, 'postgres'), target], { encoding: 'utf8' })
-  // Files that go away while they are copied are in the log.
+  // Files that vanish while they are copied are in the log.
   const faults = copied.stderr.split('\n').filter((line) => line && !/No such file/.test(line))
   if (faults.length > 0) throw new Error(`the base backup failed: ${faults[0]}`)
   const [stopped] = await sql<{ label: string; map: string }[]>`
@@ -97,7 +97,7 @@ export async function recoverTo(
   return server
 }
 
-/** A server that replays its archive answers from early on, with a state in between. */
+/** Waits for the end of the replay: the server answers before, with a state in between. */
 async function untilReached(server: EmbeddedServer): Promise<void> {
   const sql = connect(server.place, { connections: 1 })
   try {
@@ -114,7 +114,7 @@ async function untilReached(server: EmbeddedServer): Promise<void> {
   }
 }
 
-/** PostgreSQL may run as another user than we do. */
+/** Writes a file as the user that PostgreSQL runs as. */
 function writeOwned(cluster: string, name: string, text: string): void {
   const { uid, gid } = statSync(cluster)
   const path = join(cluster, name)

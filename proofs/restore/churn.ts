@@ -1,6 +1,6 @@
 /**
- * Rows that come and go: answers of very different widths kept for Idempotency-Keys, keys that
- * are made, changed and rotated, and deletes that leave holes which later rows fill.
+ * Changes rows continually: answers of very different sizes stored for Idempotency-Keys, keys that
+ * are created, changed and rotated, and deletes that leave holes for later rows.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql } from 'postgres'

@@ -1,7 +1,7 @@
 /**
- * The drill of docs/guides/backup-and-restore.md#proof: a busy database of three gateways, of
- * which one is killed in each round, is backed up again and again, and each backup is restored
- * elsewhere and checked.
+ * The drill of docs/guides/backup-and-restore.md#proof: a busy database of three gateways, of which
+ * one is killed in each round, is backed up repeatedly, and each backup is restored elsewhere and
+ * checked.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -43,7 +43,7 @@ import {
 export interface DrillOptions {
   readonly seed: number
   readonly backups: number
-  /** Instants to which the archive is replayed. */
+  /** The number of instants to which the archive is replayed. */
   readonly points: number
   readonly perSecond: number
   readonly say: (text: string) => void
@@ -63,7 +63,7 @@ export interface DrillResult {
   readonly sourceBreaks: readonly string[]
 }
 
-/** A restored state, to be judged once it is known what the callers saw. */
+/** A restored state, judged once all callers' answers are known. */
 interface Restored extends Moment {
   readonly name: string
   readonly rows: number
@@ -84,8 +84,8 @@ const WARM_UP_MS = 3_000
 const EVERY = 4
 
 /**
- * Runs the drill. What is wrong with a restored state stands in its round; throws when a backup
- * cannot be made, or when a restored database does not answer.
+ * Runs the drill. Each round lists the problems of its restored state. Throws if a backup fails or
+ * a restored database does not answer.
  */
 export async function runDrill(options: DrillOptions): Promise<DrillResult> {
   const folder = mkdtempSync(join(tmpdir(), 'tributary-drill-'))
@@ -150,7 +150,7 @@ interface Instant extends Moment {
   readonly at: Date
 }
 
-/** An instant by the database's clock, in the middle of the load. */
+/** Returns an instant by the database's clock, in the middle of the load. */
 async function chooseInstant(sql: Sql, random: Random): Promise<Instant> {
   const fromMs = performance.now()
   const at = new Date((await readClock(sql)).getTime() + 1)
@@ -158,7 +158,7 @@ async function chooseInstant(sql: Sql, random: Random): Promise<Instant> {
   return { at, fromMs, toMs: performance.now() }
 }
 
-/** Takes one backup while a gateway is killed, and restores it while the load goes on. */
+/** Takes one backup while a gateway is killed, and restores it while the load continues. */
 async function backUp(scene: Scene, number: number): Promise<Restored> {
   const { laboratory, folder, random, fleet, options } = scene
   const environment = environmentOf(laboratory.dataDir, laboratory.databaseUrl)

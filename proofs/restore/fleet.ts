@@ -1,4 +1,4 @@
-/** Three gateways on one PostgreSQL, one of which dies from time to time, and calls to all. */
+/** Three gateways on one PostgreSQL, one of which is killed now and then, and calls to all. */
 import { Agent } from 'undici'
 import { type FinishedCall, planCall, sendCall } from '../../testbed/calls.ts'
 import type { Laboratory } from '../../testbed/laboratory.ts'
@@ -15,16 +15,16 @@ export interface Fleet {
   /** Kills one gateway with SIGKILL and starts another in its place. */
   killOne(): Promise<void>
   kills(): number
-  /** Those that have come to their end so far. */
+  /** Returns the calls that have ended so far. */
   finished(): readonly TimedCall[]
-  /** No new calls; resolves with all of them, and with every gateway stopped. */
+  /** Starts no new calls; resolves to all of them after every gateway has stopped. */
   stop(): Promise<readonly TimedCall[]>
 }
 
 const GATEWAYS = 3
 const STREAM_MS_MAX = 1_500
 
-/** Calls start at a fixed rate, whatever becomes of the earlier ones. */
+/** Starts calls at a fixed rate, however long earlier ones take. */
 export async function startFleet(
   laboratory: Laboratory,
   options: { readonly perSecond: number; readonly random: Random },

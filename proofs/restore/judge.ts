@@ -1,11 +1,11 @@
-/** Expected content of a restored database: all acknowledged before, nothing begun after. */
+/** The expected content of a restored database: all calls acknowledged before, none begun after. */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { BookEntry } from '../../simulators/index.ts'
 import { priceOf } from '../../testbed/prices.ts'
 import type { TimedCall } from './fleet.ts'
 
-/** The moments, by `performance.now()`, between which the state of a copy lies. */
+/** The times, by `performance.now()`, between which the state of a copy lies. */
 export interface Moment {
   readonly fromMs: number
   readonly toMs: number
@@ -22,21 +22,21 @@ export interface Judgement {
 /** Charges by request id. */
 export type Charges = ReadonlyMap<string, bigint>
 
-/** Everything that was charged in this database. */
+/** Returns everything that was charged in this database. */
 export async function readCharges(sql: Sql): Promise<Charges> {
   const rows = await sql<{ request_id: string; charged: bigint }[]>`
     select request_id, charged from call`
   return new Map(rows.map((row) => [row.request_id, row.charged]))
 }
 
-/** Invariants that the audit of this database finds broken. */
+/** Returns the invariants that the audit of this database finds broken. */
 export async function readBreaks(sql: Sql): Promise<string[]> {
   const { checks } = await audit(sql)
   const broken = checks.filter(({ ok }) => !ok)
   return broken.map(({ id, details }) => `audit ${id}: ${JSON.stringify(details[0])}`)
 }
 
-/** Compares what a copy knows with the callers' answers and the charges of its source. */
+/** Compares a copy with the callers' answers and the charges of its source. */
 export function judgeCopy(
   found: Charges,
   calls: readonly TimedCall[],
@@ -57,7 +57,7 @@ export function judgeCopy(
   return { breaks, known: before.length, later: after.length }
 }
 
-/** Charges of the source, and whatever of them is not what the upstream's book says. */
+/** Returns the charges of the source, and those that differ from the upstream's book. */
 export async function judgeSource(
   sql: Sql,
   calls: readonly TimedCall[],

@@ -1,6 +1,6 @@
 /**
- * Does every backup of a busy database of three gateways come back, and every instant of its
- * archive? `npm run prove:restore -- [--backups 20] [--points 5] [--seed N]`.
+ * Proves that every backup of a busy database of three gateways can be restored, and every instant
+ * of its archive. `npm run prove:restore -- [--backups 20] [--points 5] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
 import { circumstances, report, table } from '../../testbed/results.ts'

@@ -1,4 +1,4 @@
-/** One backup of the busy database by the command line, and its way back. */
+/** One backup of the busy database by the command line, and its restoration. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,14 +16,14 @@ import { type Moment, readBreaks } from './judge.ts'
 
 const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'
 
-/** Target of a restore. */
+/** The target of a restore. */
 export type Target = 'external' | 'embedded'
 
 export interface Copy extends Moment {
   readonly folder: string
 }
 
-/** Content of a restored database, open until `close`. */
+/** The content of a restored database, open until `close`. */
 export interface RestoredCopy {
   readonly sql: Sql
   readonly url: string
@@ -44,7 +44,7 @@ export function environmentOf(dataDir: string, databaseUrl?: string): NodeJS.Pro
   }
 }
 
-/** Runs `tributary backup`. Throws when it fails. */
+/** Runs `tributary backup`. Throws if it fails. */
 export async function takeBackup(environment: NodeJS.ProcessEnv, folder: string): Promise<Copy> {
   const fromMs = performance.now()
   const { code, err } = await runWith(environment, ['backup', '--to', folder])
@@ -52,7 +52,7 @@ export async function takeBackup(environment: NodeJS.ProcessEnv, folder: string)
   return { folder, fromMs, toMs: performance.now() }
 }
 
-/** A backup that is killed on its way: true when it left nothing that looks like one. */
+/** Kills a backup in progress; returns true if it left nothing that looks like one. */
 export async function killBackup(
   environment: NodeJS.ProcessEnv,
   folder: string,
@@ -67,7 +67,7 @@ export async function killBackup(
   return !existsSync(folder) || existsSync(join(folder, 'manifest.json'))
 }
 
-/** Restores a copy, says what is wrong with it, and lets its database be asked. */
+/** Restores a copy, lists its problems, and opens its database for queries. */
 export async function restoreCopy(
   copy: Copy,
   target: Target,
@@ -117,7 +117,7 @@ async function openEmpty() {
   return database
 }
 
-/** A gateway on a restored database: it closes what was open, and the books stay in order. */
+/** Starts a gateway on a restored database: it closes open holds, and the books stay consistent. */
 export async function resume(databaseUrl: string, dataDir: string, sql: Sql): Promise<string[]> {
   const gateway = await startGateway({ dataDir, databaseUrl })
   try {

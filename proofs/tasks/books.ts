@@ -1,4 +1,6 @@
-/** The three books of the task proofs: what callers were told, the ledger, the vendor's own. */
+/**
+ * Compares the three books of the task proofs: the callers' answers, the ledger, the vendor's book.
+ */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { TakenTask } from './vendor.ts'
@@ -10,7 +12,7 @@ export interface Comparison {
   readonly failed: number
   readonly adopted: number
   readonly writtenOff: number
-  /** From the vendor's end of a task to ours, in ms. */
+  /** From the vendor's end of a task to the gateway's, in ms. */
   readonly lateness: readonly number[]
 }
 
@@ -24,7 +26,7 @@ interface Row {
   readonly adopted: boolean
 }
 
-/** `told`: the task id that each call was answered with, by the text it sent. */
+/** `taskIds`: the task id in the answer to each call, by the text it sent. */
 export async function compareBooks(
   sql: Sql,
   told: ReadonlyMap<string, string>,
@@ -70,7 +72,9 @@ function judge(row: Row, taken: ReadonlyMap<string, TakenTask>): string[] {
   return row.charged > 0n ? [] : [`${row.id} succeeded and was not charged`]
 }
 
-/** Nothing that the vendor bills is without a charge or a note; nothing is sent twice. */
+/**
+ * Requires that everything the vendor bills has a charge or a record, and nothing is sent twice.
+ */
 function judgeVendor(rows: readonly Row[], taken: ReadonlyMap<string, TakenTask>): string[] {
   const charged = new Set(rows.flatMap(({ upstream_id: id }) => (id === null ? [] : [id])))
   const billed = [...taken.values()].filter(({ fails }) => !fails)

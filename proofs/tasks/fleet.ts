@@ -1,11 +1,11 @@
-/** Several gateways on one database, of which one can be killed and comes back. */
+/** Several gateways on one database, of which one can be killed and is started again. */
 
 import type { Place } from '../../testbed/laboratory.ts'
 import type { Random } from '../../testbed/random.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
 
 export interface Fleet {
-  /** A gateway that is thought to be up. */
+  /** Returns a gateway that should be running. */
   pick(): GatewayProcess
   /** Kills one with SIGKILL and starts another in its place. */
   killOne(): Promise<void>
@@ -37,8 +37,8 @@ export async function startFleet(
 }
 
 /**
- * Creates a task and repeats the request under its Idempotency-Key until it is answered for good.
- * Resolves to the task's id, or undefined when the gateway says that it never came to be.
+ * Creates a task and repeats the request under its Idempotency-Key until the answer is final.
+ * Resolves to the task's id, or undefined if the gateway reports that it was never created.
  */
 export async function createUntilKnown(
   fleet: Fleet,
@@ -59,7 +59,7 @@ export async function createUntilKnown(
     const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined)
     if (answer?.status === 200) return ((await answer.json()) as { id: string }).id
     const said = await answer?.text().catch(() => '')
-    // Only a gateway that is away, or one that does not know yet, is asked again.
+    // Repeats only if the gateway is unreachable or does not know the outcome yet.
     if (answer && answer.status < 500 && answer.status !== 409 && answer.status !== 429) {
       throw new Error(`a creation was refused: ${answer.status} ${said}`)
     }

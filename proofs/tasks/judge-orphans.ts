@@ -1,10 +1,10 @@
-/** The books of the orphans' proof, call by call: each call has an account of its own. */
+/** The books of the submissions proof, call by call: each call has its own account. */
 import type { Sql } from 'postgres'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Call, isFindable, LANES, type Lane } from './lanes.ts'
 import type { Taken } from './orphan-vendor.ts'
 
-/** Response to a caller: a status, and the task's id if there is one. */
+/** The response to a caller: a status, and the task's id if there is one. */
 export interface Heard {
   readonly status: number | undefined
   readonly id?: string | undefined
@@ -29,7 +29,7 @@ interface Row {
   readonly charged: bigint | null
   readonly orphan: string | null
   readonly adopted: string | null
-  /** Its timeline, for a break. */
+  /** The task's timeline, for the report of a break. */
   readonly story: string
 }
 

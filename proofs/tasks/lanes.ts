@@ -1,4 +1,6 @@
-/** The ways of the orphans' proof: which model a call names, and by what its task can be found. */
+/**
+ * The kinds of cases of the submissions proof: the model of a call, and the way to find its task.
+ */
 import type { Sql } from 'postgres'
 import { applyCatalog } from '../../server/catalog/apply/apply.ts'
 import { parseCatalogFile } from '../../server/catalog/apply/file.ts'
@@ -7,8 +9,8 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
 
 /**
  * spaced: a list, and a model for each call. crowded: a list, and one model for all of them.
- * silent: neither list nor anything else. known: asked by an id of ours, one model for all.
- * told: nothing to ask, but the vendor reports by itself, one model for all.
+ * silent: neither a list nor anything else. known: can be queried by the gateway's own id, one
+ * model for all. callback: cannot be queried, but calls back, one model for all.
  */
 export const LANES = ['spaced', 'crowded', 'silent', 'known', 'told'] as const
 export type Lane = (typeof LANES)[number]
@@ -22,8 +24,8 @@ export interface Call {
 export const SECRET_KEY = 'a-secret-key-of-the-orphans-proof-that-is-long-enough'
 
 /**
- * Calls of which the vendor's evidence is exact: their task can be found if there is one. That
- * there is none is not reported, but answered where one can ask.
+ * Returns true for calls about which the vendor's evidence is exact: an existing task can be found.
+ * A callback proves a task but not its absence; a query proves both.
  */
 export function isFindable({ lane }: Call, isTaken: boolean): boolean {
   return lane === 'spaced' || lane === 'known' || (lane === 'told' && isTaken)

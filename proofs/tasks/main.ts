@@ -1,7 +1,7 @@
 /**
- * Is any task lost or charged twice when gateways die? Tasks of ten seconds to three hours of the
- * vendor's time over three gateways on one PostgreSQL, one of them killed again and again:
- * `npm run prove:tasks -- [--tasks 10000] [--kill-every 30] [--seed N]`.
+ * Proves that no task is lost or charged twice when gateways die. Tasks of ten seconds to three
+ * hours of the vendor's time run over three gateways on one PostgreSQL, which are killed again and
+ * again: `npm run prove:tasks -- [--tasks 10000] [--kill-every 30] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
 import { openPlace } from '../../testbed/laboratory.ts'
@@ -22,13 +22,13 @@ const { values } = parseArgs({
 const wanted = Number(values.tasks)
 const killEveryMs = Number(values['kill-every']) * 1000
 const seed = Number(values.seed)
-/** Three hours of the vendor's time last this long. */
+/** The real duration of three hours of the vendor's time. */
 const longestMs = Number(values.longest) * 1000
 const GATEWAYS = 3
 const CALLERS = 24
 const MODEL = 'doubao-seedance-2-0-260128'
 const CREATE_PATIENCE_MS = 180_000
-/** The waits of production, but for what a proof cannot wait for: ten minutes of not knowing. */
+/** The production settings, except for the ten minutes for which an outcome may stay unknown. */
 const ENV = { TASK_SUBMIT_TIMEOUT_MS: '5000', TASK_UNKNOWN_MS: '60000', LOG_LEVEL: 'error' }
 
 const made = circumstances(`npm run prove:tasks -- --tasks ${wanted} --seed ${seed}`)

@@ -1,16 +1,15 @@
 /**
- * Four vendors in one, of which each finds a lost submission otherwise: one with a list, one with
- * nothing, one that is asked by the client's own id, one that reports where it was told to. What
- * becomes of a creation is decided beforehand, by the words that it carries; its book says what was
- * taken, and so billed.
+ * Four vendors in one, with different ways to find a lost submission: one has a list, one has
+ * nothing, one can be queried by the client's own id, one calls back. The text of a creation
+ * decides its fate; the book records the accepted tasks, which are billed.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * lose: taken, the connection is cut. hang: taken and never answered. ignore: cut, and not taken.
- * kill: taken, and the gateway that sent it is killed before it is answered.
+ * lose: accepted, the connection is cut. hang: accepted and never answered. ignore: cut, and not
+ * accepted. kill: accepted, and the gateway that sent it is killed before the answer.
  */
 export type Fate = 'answer' | 'lose' | 'hang' | 'ignore' | 'kill'
 
@@ -31,14 +30,14 @@ export interface OrphanVendor {
 export interface OrphanVendorOptions {
   readonly fateOf: (text: string) => Fate
   readonly failsOf: (text: string) => boolean
-  /** Kills the gateway that sends this text now, and resolves when it is gone. */
+  /** Kills the gateway that sends this text now, and resolves once it has exited. */
   readonly kill: (text: string) => Promise<void>
-  /** Brings a report to a gateway, whichever; false when none took it. */
+  /** Sends a callback to any gateway; resolves to false if none accepted it. */
   readonly report: (path: string, body: object) => Promise<boolean>
 }
 
 const LASTS_MS = 400
-/** Between the tries of a report. */
+/** The pauses between attempts of a callback. */
 const RETRY_MS = [1_000, 2_000, 4_000]
 const ARK = '/ark/api/v3/contents/generations/tasks'
 const MINIMAX_CREATE = '/minimax/v2/video_generation'
@@ -58,7 +57,7 @@ interface Asked {
   readonly json: Sent
 }
 
-/** Content of creations in the three protocols. */
+/** The body of creations in the three protocols. */
 interface Sent {
   readonly model?: string
   readonly content?: readonly { readonly text?: string }[]
@@ -112,7 +111,7 @@ async function create(state: State, asked: Asked, answer: (id: string) => object
   }
 }
 
-/** True when it is to be answered. */
+/** Resolves to true if the creation must be answered. */
 async function take(
   state: State,
   { request, json }: Asked,
@@ -131,7 +130,7 @@ async function take(
   return fate === 'answer'
 }
 
-/** At the beginning and at the end, and again where nobody took it. */
+/** Calls back at the beginning and at the end, and retries until a gateway accepts it. */
 async function reportOf(state: State, task: Taken, path: string): Promise<void> {
   for (const afterMs of [0, LASTS_MS]) {
     await sleep(afterMs)

@@ -1,8 +1,8 @@
 /**
- * Fate of submissions that end badly. Gateways die inside submit, at named lines and by a
- * kill while the vendor works; answers are cut off or never come. The vendors' book, ours and what
- * each caller was charged are compared call by call:
- * `npm run prove:orphans -- [--bad 200] [--seed N]`.
+ * Proves that submissions with an unknown outcome are resolved. Gateways die inside submit, at
+ * named lines and by a kill while the vendor works; answers are cut off or never come. The vendors'
+ * book, the gateway's and each caller's charge are compared call by call: `npm run
+ * prove:submissions -- [--bad 200] [--seed N]`.
  */
 import { parseArgs } from 'node:util'
 import { openPlace } from '../../testbed/laboratory.ts'
@@ -24,7 +24,7 @@ const seed = Number(values.seed)
 const GATEWAYS = 3
 const CALLERS_EACH = 2
 const FAILS_PERCENT = 5
-/** Every third call ends well. Those that kill cost a start: they are the rest of the crashes. */
+/** Every third call succeeds. `kill` costs a restart, so it is rare. */
 const FATES: readonly [Fate, ...Fate[]] = [
   ...(['answer', 'answer', 'answer', 'answer', 'answer'] as const),
   ...([
@@ -40,7 +40,7 @@ const FATES: readonly [Fate, ...Fate[]] = [
     'kill',
   ] as const),
 ]
-/** The lines of a submission, and at which pass over it a gateway dies. */
+/** The lines of a submission, and the pass at which a gateway dies there. */
 const LINES = ['task-held', 'task-sending', 'task-sent', 'task-accepted'] as const
 const PASSES = [1, 4] as const
 const ENV = {
@@ -51,7 +51,7 @@ const ENV = {
   TASK_POLL_INTERVAL_MAX_MS: '500',
   LOG_LEVEL: 'silent',
   SECRET_KEY,
-  // The vendor's reports come to whichever gateway is there, as through a balancer.
+  // The vendor's callbacks reach any running gateway, as through a load balancer.
   PUBLIC_URL: 'https://gateways.example',
 }
 const END_MS = 240_000
@@ -110,7 +110,9 @@ try {
   await vendor.stop()
 }
 
-/** One gateway after another, each of which dies at some line, until enough went badly. */
+/**
+ * Runs one gateway after another, each of which dies at some line, until enough calls ended badly.
+ */
 async function keepOne(index: number): Promise<void> {
   for (let round = index; bad < wanted; round += 1) {
     const line = LINES[round % LINES.length] ?? 'task-sent'
@@ -153,7 +155,7 @@ async function ask(gateway: GatewayProcess, key: string, call: Call): Promise<He
     const sent = { method: 'POST', headers, body: JSON.stringify(body) }
     const answer = await fetch(gateway.url + path, sent)
     const { id } = (await answer.json()) as { id?: string }
-    // 503: refused before anything was sent, because the database was slow. Judged like the rest.
+    // 503: refused before anything was sent, because the database was slow. Judged like the others.
     if ([200, 502, 503].includes(answer.status)) return { status: answer.status, id }
     throw new TypeError(`an answer of ${answer.status}`)
   } catch (error) {

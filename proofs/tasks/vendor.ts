@@ -1,6 +1,6 @@
 /**
  * A video vendor whose tasks take from ten seconds to three hours of its own time, with a book of
- * what it took and what it bills. It lives in the proof's process: whatever is killed, it stays.
+ * accepted and billed tasks. It runs in the proof's process, which is never killed.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -27,7 +27,7 @@ export interface VendorOptions {
   readonly random: Random
   /** Real milliseconds for one second of the vendor's. */
   readonly msPerSecond: number
-  /** Of 100 creations, these are taken and never answered. */
+  /** Of 100 creations, these are accepted and never answered. */
   readonly lostPercent: number
 }
 

@@ -1,11 +1,11 @@
-/** Every way in which stated usage goes wrong, and what of it is still a statement. */
+/** The ways in which stated usage can be invalid, and the part of each that remains valid. */
 import type { Case } from '../plan.ts'
 import type { Json } from './usage.ts'
 
 export type Remains = 'none' | 'input' | 'output'
 
 interface Bend {
-  /** Part of the usage that is still an integer from 0 to 2^53 afterwards. */
+  /** The part of the usage that is still an integer from 0 to 2^53 afterwards. */
   readonly remains: Remains
   readonly apply: (usage: Json) => unknown
 }
@@ -30,13 +30,16 @@ function without(usage: Json, which: RegExp): Json {
   )
 }
 
-/** The usage as the answer has it: bent, if the case says so. May be `ABSENT`, or null. */
+/**
+ * Returns the usage as the answer states it, modified if the case requires. May be `ABSENT`, or
+ * null.
+ */
 export function bendUsage({ answer }: Case, usage: Json): unknown {
   const bend = BENDS[answer.breakage ?? '']
   return bend ? bend.apply(usage) : usage
 }
 
-/** Stands for a member that is not there at all. */
+/** Represents a member that is absent. */
 export const ABSENT = Symbol('absent')
 
 export const BENDS: Readonly<Record<string, Bend>> = {

@@ -1,8 +1,8 @@
-/** Breaks of the transport: what ends, stalls or garbles an answer whatever its dialect. */
+/** Transport faults of any dialect: answers that end early, stall or are garbled. */
 import { gzipSync } from 'node:zlib'
 import { drip, endlessLine, flood, type Piece, type Script } from './script.ts'
 
-/** Amount of usage sent before a cut. */
+/** The amount of usage sent before a cut. */
 export type Cut = 'before content' | 'before usage' | 'after usage'
 
 export const CUTS: Readonly<Record<string, { readonly at: Cut; readonly how: 'reset' | 'end' }>> = {
@@ -16,7 +16,7 @@ export const CUTS: Readonly<Record<string, { readonly at: Cut; readonly how: 're
 const DRIP_MS = 150
 const DRIP_MS_MAX = 20_000
 
-/** Replaces the whole answer. Undefined for a name that is no such break. */
+/** Replaces the whole answer. Returns undefined for an unknown fault. */
 export function replaceAnswer(breakage: string, script: Script): Script | undefined {
   const whole = (text: string, type = 'application/json'): Script => ({
     status: 200,
@@ -71,7 +71,7 @@ export function cutScript(
   const ends = { 'before content': marks.content, 'before usage': marks.usage }
   const end = at === 'after usage' ? marks.ending : ends[at]
   const pieces: Piece[] = [...script.pieces].slice(0, end)
-  // Lets what was written arrive before the connection goes.
+  // Lets the written bytes arrive before the reset.
   if (how === 'reset') pieces.push({ waitMs: 15 }, 'reset')
   return { ...script, pieces }
 }

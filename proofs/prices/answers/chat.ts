@@ -1,4 +1,4 @@
-/** The vendor's chat completions: whole or as events, its usage in every place and form. */
+/** The vendor's chat completions: whole or as events, with usage in every place and form. */
 
 import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
@@ -15,7 +15,7 @@ export function tierWord(tier: string): string {
   return TIER_WORDS[tier] ?? tier
 }
 
-/** `stream` is what the vendor was asked for, which is not always what the caller asked. */
+/** `stream` is the vendor's request, which may differ from the caller's. */
 export function answerChat(one: Case, work: Work, stream: boolean, model: string): Script {
   const usage = bendUsage(one, chatUsage(work, one.answer.form, one.work.reasoning))
   const head = {
@@ -101,7 +101,7 @@ function endingOf(placement: string, chunk: MakeChunk, head: Json, usage: unknow
   }
 }
 
-/** Running totals before the last one: only the last one counts. */
+/** Running totals, of which only the last counts. */
 function shrink(usage: unknown): unknown {
   if (typeof usage === 'number') return Math.floor(usage / 2)
   if (typeof usage !== 'object' || usage === null) return usage

@@ -21,7 +21,7 @@ export function answerEmbeddings(one: Case, work: Work, model: string): Script {
   return jsonScript({ object: 'list', data, model, ...bent(one, usage) })
 }
 
-/** Pictures billed by tokens, with their modalities. */
+/** Images billed by tokens, with their modalities. */
 export function answerImageTokens(one: Case, work: Work): Script {
   const text = work.counts.input_token ?? 0
   const pictures = work.counts.image_input_token ?? 0
@@ -36,7 +36,7 @@ export function answerImageTokens(one: Case, work: Work): Script {
   return jsonScript({ created: 1_795_000_000, data: [{ b64_json: PICTURE }], ...bent(one, usage) })
 }
 
-/** Pictures billed by their number. */
+/** Images billed by their number. */
 export function answerImages(one: Case, work: Work, model: string): Script {
   const made = work.counts.image ?? 0
   const data = Array.from({ length: made }, (_, index) => ({

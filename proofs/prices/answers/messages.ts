@@ -58,14 +58,14 @@ function streamOf(one: Case, head: Json, full: Json, usage: unknown): Script {
   return cut ? cutScript(script, { content, usage: usageAt, ending }, cut) : script
 }
 
-/** Iterations and calls of tools are known only at the end. */
+/** Iterations and tool calls are known only at the end. */
 function startOf(usage: unknown): unknown {
   if (typeof usage !== 'object' || usage === null || Array.isArray(usage)) return usage
   const { iterations, server_tool_use, ...rest } = usage as Json
   return rest
 }
 
-/** The last delta: the output alone, or all counts once more; never how it was served. */
+/** The last delta: the output alone, or all counts again, but never the service tier. */
 function deltaOf(usage: unknown, placement: string): unknown {
   if (typeof usage !== 'object' || usage === null || Array.isArray(usage)) return usage
   const { cache_creation, service_tier, speed, inference_geo, ...counts } = usage as Json

@@ -1,4 +1,4 @@
-/** The vendor's Responses API: items of hosted tools, usage, and usage beside usage. */
+/** The vendor's Responses API: items of hosted tools, usage, and usage of other models. */
 
 import type { Case } from '../plan.ts'
 import type { Work } from '../vendor/bill.ts'
@@ -41,7 +41,9 @@ function tierOf({ answer }: Case, { served }: Work): Json {
   return answer.silent ? {} : { service_tier: tierWord(served.tier) }
 }
 
-/** Searches that only open a page are no searches; one container serves several calls. */
+/**
+ * Searches that only open a page are not billed as searches; one container serves several calls.
+ */
 function outputOf({ counts, passes }: Work): Json[] {
   const items: Json[] = []
   for (let index = 0; index < (counts.web_search_call ?? 0); index += 1) {
@@ -68,7 +70,7 @@ function outputOf({ counts, passes }: Work): Json[] {
   return items
 }
 
-/** A second usage, of another model: the echoed tool names it. */
+/** Usage of another model, which the echoed tool names. */
 function toolUsage({ passes }: Work): Json {
   const pass = passes.find(({ role }) => role === 'image_generation')
   if (!pass) return {}

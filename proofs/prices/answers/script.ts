@@ -1,10 +1,10 @@
-/** Pieces that the vendor writes to the socket. */
+/** The pieces that the vendor writes to the socket. */
 
 export interface Wait {
   readonly waitMs: number
 }
 
-/** `reset` destroys the connection in place of an end. */
+/** `reset` destroys the connection instead of ending it. */
 export type Piece = Buffer | Wait | 'reset'
 
 export interface Script {
@@ -28,21 +28,21 @@ export function namedEvent(name: string, data: unknown): Buffer {
   return Buffer.from(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`)
 }
 
-/** Bytes without an end of line, until the reader has had enough. */
+/** Yields bytes without an end of line until the reader gives up. */
 export function* endlessLine(head: Buffer): Generator<Piece> {
   yield head
   const piece = Buffer.alloc(64 * 1024, 'x')
   for (let sent = 0; sent < 40 * 1024 * 1024; sent += piece.length) yield piece
 }
 
-/** Output far beyond what any limit allows, in proper events. */
+/** Yields valid output events far beyond any limit. */
 export function* flood(): Generator<Piece> {
   const choices = [{ index: 0, delta: { content: 'river '.repeat(10_000) }, finish_reason: null }]
   const event = dataEvent({ id: 'chatcmpl-1', object: 'chat.completion.chunk', choices })
   for (let sent = 0; sent < 40 * 1024 * 1024; sent += event.length) yield event
 }
 
-/** One byte at a time, slower than anybody should wait for, but never idle. */
+/** Yields one byte at a time, slower than any reader should wait for, but never idle. */
 export function* drip(document: Buffer, everyMs: number, mostMs: number): Generator<Piece> {
   for (let at = 0; at * everyMs < mostMs; at += 1) {
     yield Buffer.from([document[at % document.length] ?? 0x20])

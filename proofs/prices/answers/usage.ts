@@ -1,4 +1,4 @@
-/** Usage as vendors write it, from what was done: one function per wire format and form. */
+/** Usage as vendors state it for completed work: one function per wire format and form. */
 import type { Work } from '../vendor/bill.ts'
 
 export type Json = Readonly<Record<string, unknown>>
@@ -47,13 +47,13 @@ const plain: Form = (work, reasoning) => {
   }
 }
 
-/** True if the totals alone are complete. */
+/** Returns true if the totals alone are complete. */
 function isSimple(work: Work): boolean {
   const { fresh } = inputParts(work)
   return fresh === total(inputParts(work)) && count(work, 'audio_output_token') === 0
 }
 
-/** Cached and written tokens beside the prompt, not inside it. */
+/** Cached and written tokens in addition to the prompt, not inside it. */
 const exclusive: Form = (work) => {
   const { fresh, cached, written } = inputParts(work)
   return {
@@ -134,7 +134,7 @@ export function chatUsage(work: Work, form: string, reasoning: number): Json {
   return (CHAT_FORMS[form] ?? plain)(work, reasoning)
 }
 
-/** A cost in the currency's own unit, as JSON prints it. */
+/** Returns a cost in the currency's own unit, as JSON prints it. */
 function costIn(work: Work): number {
   return Number(work.costNanos ?? 0n) / 1e9
 }
@@ -152,7 +152,7 @@ export function responsesUsage(work: Work, form: string, reasoning: number): Jso
   }
 }
 
-/** The whole usage of a message. `silent` leaves away how it was served. */
+/** Returns the whole usage of a message. `silent` omits the service tier. */
 export function messagesUsage(work: Work, form: string, silent: boolean): Json {
   const parts = inputParts(work)
   const searches = count(work, 'web_search_call')
@@ -183,7 +183,7 @@ export function messagesUsage(work: Work, form: string, silent: boolean): Json {
   return { ...usage, ...tools, ...served, ...iterationsOf(work, counts) }
 }
 
-/** A pass of the same model that the totals leave out. */
+/** A pass of the same model that the totals omit. */
 function compacted(work: Work, own: Json): Json {
   const input = Math.floor(count(work, 'input_token') / 3)
   const output = Math.floor(count(work, 'output_token') / 3)
@@ -196,7 +196,7 @@ function compacted(work: Work, own: Json): Json {
   return { ...rest, iterations: [compaction, { type: 'message', ...rest }] }
 }
 
-/** With passes of other models, each pass has an entry of its own. */
+/** With passes of other models, each pass has its own entry. */
 function iterationsOf(work: Work, own: Json): Json {
   if (work.passes.length === 0) return {}
   const others = work.passes.map(({ model, counts }) => ({

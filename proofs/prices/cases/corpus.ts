@@ -1,4 +1,4 @@
-/** Ordinary calls, always the same: what their holds may grow by when counting gets stricter. */
+/** A fixed set of ordinary calls, which bounds the growth of holds when counting gets stricter. */
 import { createRandom, type Random } from '../../../testbed/random.ts'
 import type { Case } from '../plan.ts'
 import { markerOf } from '../plan.ts'
@@ -12,7 +12,7 @@ import {
 } from '../requests/ordinary.ts'
 import { DEFAULT_SERVED } from '../sheet.ts'
 
-/** Models whose prices any version of the gateway understands. */
+/** Models whose prices every version of the gateway understands. */
 export const CORPUS_MODELS = ['pp-plain', 'pp-translated', 'pp-claude-few', 'pp-embed'] as const
 
 const SEED = 20_261_122

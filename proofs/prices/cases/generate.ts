@@ -1,4 +1,4 @@
-/** Cases from a seed: ordinary, tricky, dear, refused, broken and cut short. */
+/** Generates cases from a seed: ordinary, adversarial, expensive, refused, broken and cut short. */
 import type { Random } from '../../../testbed/random.ts'
 import { createRandom } from '../../../testbed/random.ts'
 import { BENDS } from '../answers/bend.ts'
@@ -30,17 +30,17 @@ const PATHS: Readonly<Record<TextDialect, string>> = {
 
 const BODIES = { chat: chatBody, responses: responsesBody, messages: messagesBody }
 const WORST_PICTURE = 36_000
-/** Number of cases, of which the first few are one conversation that the vendor stores. */
+/** The number of cases per stored conversation, which the first few of them form. */
 const CHAIN_EVERY = 120
 const CHAIN_STEPS = 4
 const POOR_SHARE = 0.02
 
-/** The cases with ids from `first` on. The same seed makes the same cases. */
+/** Returns the cases with ids from `first` on. The same seed gives the same cases. */
 export function generateCases(seed: number, first: number, count: number): Case[] {
   return Array.from({ length: count }, (_, index) => generateCase(seed, first + index))
 }
 
-/** Each case has a generator of its own, so that it can be made again without those before it. */
+/** Each case has its own generator, so that it can be generated without those before it. */
 function generateCase(seed: number, id: number): Case {
   const random = createRandom((Math.imul(seed, 2_654_435_761) ^ Math.imul(id + 1, 40_503)) >>> 0)
   for (let turn = 0; turn < 3; turn += 1) random.next()
@@ -93,7 +93,7 @@ function planWork(random: Random, { target: one, limit }: Draft, media = false):
   }
 }
 
-/** Templates and hidden prompts: mostly little, now and then some thousands. */
+/** Templates and hidden prompts: mostly small, sometimes some thousands of tokens. */
 function hiddenTokens(random: Random): number {
   return random.next() < 0.9 ? random.integer(0, 40) : random.integer(0, 8_000)
 }
@@ -116,11 +116,11 @@ interface Finish {
   readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly leavesAfter?: number
-  /** Media stand in the body: its bytes are no measure of the hold. */
+  /** True if media are in the body, whose bytes then do not measure the hold. */
   readonly media?: boolean
 }
 
-/** A token for four bytes is what a hold counts for text. */
+/** Holds count one token for four bytes of text. */
 const BYTES_HELD_PER_TOKEN = 4
 
 function finish({ id, target: one, body, stream, limit = 0 }: Draft, done: Finish): Case {
@@ -155,7 +155,7 @@ function ordinary(random: Random, id: number): Case {
   })
 }
 
-/** A conversation of which only the last turn is sent: all of it is billed again. */
+/** A conversation of which only the last turn is sent, and all of which is billed again. */
 function chained(random: Random, id: number, step: number): Case {
   const one = draft(random, id, targetOf('responses pp-tiers'))
   delete one.body.store
@@ -172,7 +172,7 @@ function chained(random: Random, id: number, step: number): Case {
   return step > 0 ? { ...made, after: id - 1 } : made
 }
 
-/** The balance covers the hold and not what the call turns out to be. */
+/** The balance covers the hold but not the final charge. */
 function poor(random: Random, id: number): Case {
   const one = draft(random, id, targetOf('chat pp-plain'))
   const body = chatBody(random, {
@@ -239,7 +239,7 @@ function tierAsked({ service_tier: tier }: Body): unknown {
 }
 
 function withAsked(plan: WorkPlan, asked: Asked): WorkPlan {
-  // What is spoken counts towards the limit of the output too.
+  // Spoken output counts towards the output limit too.
   const text = (plan.fixed.output_token ?? 0) - (asked.fixed?.audio_output_token ?? 0)
   return {
     ...plan,
@@ -302,7 +302,7 @@ function pickBreak(random: Random, { stream, target: one }: Draft): string {
   if (share < 0.6) return random.pick([first, ...rest])
   if (!stream || share > 0.9) return random.pick(WHOLE_BREAKS)
   const [cut = 'reset before usage', ...cuts] = Object.keys(CUTS)
-  // What a translator says of a vendor's unfinished stream is not the vendor's statement.
+  // A translator's statement about an unfinished stream is not the vendor's.
   const ends = one.native ? [cut, ...cuts] : cuts
   return random.pick(['an error event', ...ends] as [string, ...string[]])
 }
@@ -318,7 +318,7 @@ function vendorRefusal(random: Random, id: number): Case {
   })
 }
 
-/** More than any such request can come to. */
+/** Stated usage beyond what any such request can cause. */
 function beyond(random: Random, id: number): Case {
   const one = draft(
     random,
@@ -334,7 +334,7 @@ function beyond(random: Random, id: number): Case {
   return finish(one, { work, answer, expected: 'beyond', tricks: ['stated: beyond belief'] })
 }
 
-/** Served at a tier that has no name. */
+/** Served at an unknown tier. */
 function unpriced(random: Random, id: number): Case {
   const one = draft(
     random,

@@ -1,17 +1,17 @@
-/** The text models as each dialect sees them, and how their usage looks on the wire. */
+/** The text models as each dialect sees them, and the form of their usage on the wire. */
 import type { Random } from '../../../testbed/random.ts'
 import type { Counts } from '../sheet.ts'
 
 export type TextDialect = 'chat' | 'responses' | 'messages'
 
-/** A model as one dialect sees it: the wire it is spoken to on, and how its usage looks there. */
+/** A model as one dialect sees it: its wire format, and the form of its usage there. */
 export interface Target {
   readonly dialect: TextDialect
   readonly model: string
   readonly native: boolean
   readonly forms: readonly [string, ...string[]]
   readonly shares: readonly [Counts, ...Counts[]]
-  /** The most that the sheet allows, where the caller names nothing. */
+  /** The output limit of the price sheet, if the caller sets none. */
   readonly most: number
 }
 

@@ -1,15 +1,15 @@
-/** Small mistakes in the money's code, each against one rule, and what must notice them. */
+/** Small mistakes in the pricing code, each against one rule, and the checks that must fail. */
 
 export interface Mutation {
   readonly rule: string
   readonly mistake: string
   readonly file: string
-  /** Must stand exactly once in the file. */
+  /** Must occur exactly once in the file. */
   readonly find: string
   readonly replace: string
-  /** Start of the cases of which some must fail; the first by default. */
+  /** The first of the cases of which some must fail; 0 by default. */
   readonly first?: number
-  /** Test files that must fail; the price proof when absent. */
+  /** Test files that must fail; the price proof if absent. */
   readonly tests?: readonly string[]
 }
 

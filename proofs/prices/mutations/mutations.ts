@@ -1,6 +1,7 @@
 /**
- * Would the proof notice? Makes one small mistake after another in a copy of the tree and runs
- * what must fail then: `npm run prove:mutations -- [--only N] [--cases 1200] [--seed N]`.
+ * Proves that the price proof detects small mistakes: makes one after another in a copy of the tree
+ * and runs the checks that must fail. `npm run prove:mutations -- [--only N] [--cases 1200] [--seed
+ * N]`.
  */
 import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -64,14 +65,14 @@ function copyTree(): string {
   return folder
 }
 
-/** A mistake that is noticed means something only if nothing is noticed without one. */
+/** Requires that the checks pass without any mistake. */
 async function checkUnchanged(): Promise<void> {
   for (const mutation of MUTATIONS) applyTo(mutation)
   const { code, text } = await run(proofCommand())
   if (code !== 0) throw new Error(`the proof fails without a mistake:\n${text.slice(-4_000)}`)
 }
 
-/** The mutated text of the file. Throws when the patch does not apply. */
+/** Returns the mutated text of the file. Throws if the patch does not apply. */
 function applyTo({ file, find, replace }: Mutation): string {
   const text = readFileSync(join(ROOT, file), 'utf8')
   const parts = text.split(find)
@@ -86,7 +87,7 @@ async function tryMutation(mutation: Mutation): Promise<Outcome> {
   writeFileSync(target, applyTo(mutation))
   const { code, text } = await run(commandOf(mutation))
   cpSync(join(ROOT, mutation.file), target)
-  // The proof must name an exception: a run that ends by itself has noticed nothing.
+  // The proof must report an exception: a run that ends by itself has detected nothing.
   const isNamed = mutation.tests !== undefined || / × /.test(text)
   return { mutation, noticed: code !== 0 && isNamed, failed: findFailure(text) }
 }
@@ -127,7 +128,7 @@ function run(args: readonly string[]): Promise<{ readonly code: number; readonly
   })
 }
 
-/** The first exception of the proof, the failed tests, or the error that ended it. */
+/** Returns the first exception of the proof, the failed tests, or the error that ended it. */
 function findFailure(text: string): string {
   const lines = text.split('\n')
   const exception = lines.find((line) => / × /.test(line))

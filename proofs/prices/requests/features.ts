@@ -1,4 +1,4 @@
-/** Fields of a request that change its price, with how a vendor serves them. */
+/** Fields of a request that change its price, with the vendor's response to them. */
 import type { Random } from '../../../testbed/random.ts'
 import type { Counts, Served } from '../sheet.ts'
 import type { Pass } from '../vendor/bill.ts'
@@ -14,7 +14,7 @@ export interface Asked {
   readonly fixed?: Counts
   readonly passes?: readonly Pass[]
   readonly reasoning?: number
-  /** The input is read once more by each pass of a tool. */
+  /** Each pass of a tool reads the input again. */
   readonly tools?: true
 }
 

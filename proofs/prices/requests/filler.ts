@@ -1,4 +1,4 @@
-/** Texts of any length: prose, and what tokenizers and counters find hard. */
+/** Texts of any length: prose, and texts that are hard for tokenizers and counters. */
 import type { Random } from '../../../testbed/random.ts'
 
 type Kind = readonly [name: string, unit: string]
@@ -13,7 +13,7 @@ const KINDS: readonly [Kind, ...Kind[]] = [
   ['quotes', '\\"{}[]:,\\\\" '],
 ]
 
-/** About `bytes` long; never cuts a character. */
+/** Returns about `bytes` bytes; never cuts a character. */
 function fill(unit: string, bytes: number): string {
   return unit.repeat(Math.max(1, Math.ceil(bytes / Buffer.byteLength(unit))))
 }
@@ -27,7 +27,7 @@ export function anyText(random: Random, bytes: number): string {
   return fill(unit, bytes)
 }
 
-/** Mostly small, now and then large: the order of magnitude is drawn, not the size. */
+/** Mostly small, sometimes large: the order of magnitude is drawn, not the size. */
 export function drawBytes(random: Random): number {
   const share = random.next()
   if (share < 0.8) return random.integer(50, 2_000)

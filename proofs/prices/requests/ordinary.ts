@@ -1,4 +1,4 @@
-/** Requests as honest callers send them. */
+/** Regular requests. */
 import type { Random } from '../../../testbed/random.ts'
 import { markerOf } from '../plan.ts'
 import { prose } from './filler.ts'
@@ -10,7 +10,7 @@ export interface Wanted {
   readonly model: string
   readonly bytes: number
   readonly stream: boolean
-  /** The named limit of the output, if there is one. */
+  /** The output limit in the request, if any. */
   readonly limit: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Type of a trick, and helpers that insert tricks into a request. */
+/** The type of a trick, and helpers that insert tricks into a request. */
 import type { Body } from './ordinary.ts'
 
 export interface Trick {
@@ -8,11 +8,11 @@ export interface Trick {
   readonly set?: (big: string) => Body
   readonly apply?: (body: Body, big: string) => void
   readonly rewrite?: (text: string, big: string) => string
-  /** The limit that the caller has named once this is applied; null: none. */
+  /** The output limit in the request after this trick; null: none. */
   readonly limit?: number | null
 }
 
-/** Adds to the content of the last message, as parts. */
+/** Appends parts to the content of the last message. */
 export function addParts(body: Body, ...parts: readonly object[]): void {
   const messages = body.messages as { role: string; content: unknown }[]
   const last = messages.at(-1)

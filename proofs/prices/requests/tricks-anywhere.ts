@@ -1,8 +1,8 @@
-/** Tricks with the outer object of a request, its members and its spelling. */
+/** Tricks with the outer object of a request, its members and its notation. */
 import { PIXEL } from './filler.ts'
 import type { Trick } from './trick.ts'
 
-/** Members put at the start of the JSON text, in front of those that count. */
+/** Inserts members at the start of the JSON text, before the effective ones. */
 function prepend(text: string, members: string): string {
   return text.replace('{', `{${members},`)
 }
@@ -11,7 +11,7 @@ function append(text: string, members: string): string {
   return `${text.slice(0, text.lastIndexOf('}'))},${members}}`
 }
 
-/** For every text dialect: the outer object, its members and its spelling. */
+/** For every text dialect: the outer object, its members and its notation. */
 export const ANYWHERE: readonly Trick[] = [
   { name: 'an unknown member', set: (big) => ({ x_note: big }) },
   { name: 'a huge key', set: (big) => ({ [`k${big}`]: 1 }) },

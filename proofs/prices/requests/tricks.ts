@@ -1,6 +1,6 @@
 /**
- * Attempts of adversarial callers to have a request counted as less than it is: a few of the
- * tricks of its dialect, applied to the parsed body or to its text.
+ * Attempts of adversarial callers to have a request counted as less than it is: a few of the tricks
+ * of its dialect, applied to the parsed body or to its text.
  */
 import type { Random } from '../../../testbed/random.ts'
 import { anyText, drawBytes } from './filler.ts'
@@ -20,7 +20,7 @@ export interface Tricked {
   readonly text: string
   readonly names: readonly string[]
   readonly media: boolean
-  /** Undefined: as it was. */
+  /** Undefined: unchanged. */
   readonly limit: number | null | undefined
 }
 

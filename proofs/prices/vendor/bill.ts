@@ -1,6 +1,6 @@
 /**
- * The vendor's book: what a call is worth under the price sheet, in exact fractions. It shares no
- * code with the gateway's arithmetic: a card is found by its key, not by evaluating conditions.
+ * The vendor's book: prices a call by the price sheet, in exact fractions. It shares no code with
+ * the gateway's arithmetic: a card is found by its key, not by evaluating conditions.
  */
 import {
   type Card,
@@ -23,7 +23,7 @@ export interface Work {
   readonly counts: Counts
   readonly served: Served
   readonly passes: readonly Pass[]
-  /** Billionths of the currency, where the vendor states its own cost. */
+  /** Billionths of the currency, if the vendor states its own cost. */
   readonly costNanos?: bigint
 }
 
@@ -39,7 +39,9 @@ const STANDS_FOR: Readonly<Record<string, string>> = {
   image_input_token: 'input_token',
 }
 
-/** Nano units of the currency. Throws where the sheet has no rate: such work is never planned. */
+/**
+ * Returns nano-units of the currency. Throws if the sheet has no rate: such work is never planned.
+ */
 export function worthOf(sheet: Sheet, work: Work): bigint {
   if (work.costNanos !== undefined) {
     return lineNanos(rateOf(sheet.fees ?? {}, 'vendor_cost'), work.costNanos)
@@ -69,7 +71,7 @@ function keyOf({ tier, speed, region, mode, thinking }: Served): string {
   return [tier, speed, region, mode, thinking].join('/')
 }
 
-/** Lines are rounded up one by one, as invoices are. */
+/** Lines are rounded up one by one, as on invoices. */
 function sumOf(rates: Rates, counts: Counts): bigint {
   let total = 0n
   for (const [unit, quantity] of Object.entries(counts)) {

@@ -1,4 +1,4 @@
-/** Part of a call's work that the answer states, once it is broken. */
+/** The part of a call's work that its answer states after a fault. */
 import { BENDS } from '../answers/bend.ts'
 import { CUTS } from '../answers/broken.ts'
 import type { Case } from '../plan.ts'
@@ -6,14 +6,14 @@ import type { Work } from './bill.ts'
 
 const OUTPUT = /^(audio_|image_)?output_token$/
 
-/** Undefined when nothing is stated. */
+/** Returns undefined if nothing is stated. */
 export function statedWork({ answer, expected }: Case, work: Work, path: string): Work | undefined {
   const { breakage } = answer
   if (breakage === undefined || expected === 'full') return work
   if (expected === 'unpriced' || expected === 'beyond') return work
   const bend = BENDS[breakage]
   if (bend) return partOf(work, bend.remains)
-  // A message tells its input before its first word.
+  // A message states its input before its first word.
   const cut = CUTS[breakage]
   const isMessage = path.endsWith('/messages')
   if (isMessage && (cut || breakage === 'an error event')) return partOf(work, 'input')

@@ -1,7 +1,7 @@
 /**
- * The vendor of the proof: every text dialect, embeddings, images, speech and video on one port.
- * It counts the bytes that arrive, does the work of the case's plan, writes into its own book what
- * that is worth, and only then answers. It lives in the proof's process and knows no gateway.
+ * The vendor of the proof: every text dialect, embeddings, images, speech and video on one port. It
+ * counts the received bytes, does the work of the case's plan, records its price in its own book,
+ * and only then answers. It runs in the proof's process and does not depend on a gateway.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -17,11 +17,11 @@ import { doWork } from './work.ts'
 
 export interface Vendor {
   readonly url: string
-  /** Cases that may arrive from now on. */
+  /** Allows these cases from now on. */
   expect(cases: readonly Case[]): void
-  /** Requests received for a case, in order. */
+  /** Returns the requests received for a case, in order. */
   arrivals(caseId: number): readonly Arrival[]
-  /** Forgets a case that is over. */
+  /** Forgets a finished case. */
   forget(caseId: number): void
   /** Requests without a case: there must be none. */
   readonly strays: readonly string[]
@@ -160,7 +160,7 @@ function showTask(state: State, path: string, url: string, response: ServerRespo
   response.end('{"error":{"code":"ResourceNotFound","message":"no such task"}}')
 }
 
-/** Resolves to whether all of it could be written. */
+/** Resolves to true if everything was written. */
 async function write(response: ServerResponse, script: Script): Promise<boolean> {
   response.writeHead(script.status, script.headers)
   for (const piece of script.pieces) {
@@ -176,7 +176,7 @@ async function write(response: ServerResponse, script: Script): Promise<boolean>
   return true
 }
 
-/** Waits for room: an endless answer must not fill this process. */
+/** Waits for the socket to drain: an endless answer must not fill this process. */
 function send(response: ServerResponse, piece: Buffer): Promise<void> {
   if (response.write(piece)) return Promise.resolve()
   return new Promise((resolve) => {
@@ -188,7 +188,7 @@ function send(response: ServerResponse, piece: Buffer): Promise<void> {
   })
 }
 
-/** The start of an answer, for the report of an exception. */
+/** Returns the start of an answer, for the report of an exception. */
 function describe({ status, pieces }: Script): string {
   const list: readonly Piece[] = Array.isArray(pieces) ? pieces : []
   const texts = list.map((piece) => (Buffer.isBuffer(piece) ? piece.toString() : String(piece)))

@@ -1,4 +1,4 @@
-/** From a plan and the bytes that arrived to the work that the vendor did. */
+/** Calculates the vendor's work from a plan and the received bytes. */
 
 import type { WorkPlan } from '../plan.ts'
 import type { Work } from './bill.ts'
