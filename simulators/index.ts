@@ -1,5 +1,5 @@
-// The vendors' native services on loopback, for tests, benchmarks and the demo. This code shares
-// nothing with the gateway, so that a misreading of a vendor is not made twice.
+// Simulators of the vendors' services on loopback, for tests, benchmarks and the demo. This code
+// shares nothing with the gateway, so that a misreading of a vendor is not made twice.
 import type { Server } from 'node:http'
 import { ANTHROPIC_DEFAULTS, type AnthropicOptions, anthropic } from './anthropic/vendor.ts'
 import { ARK_DEFAULTS, type ArkOptions, ark } from './ark/vendor.ts'
@@ -33,13 +33,13 @@ export interface SimulatorOptions {
   /** 0 takes any free port. */
   port: number
   host?: string
-  /** Multiplies every delay: 0.1 makes the vendors ten times as quick. */
+  /** Multiplies every delay: 0.1 makes the vendors ten times as fast. */
   timeScale?: number
   /** For benchmarks: no call log, no entries in the book, only its totals. */
   fast?: boolean
-  /** Between two events of every stream, in ms, unless a prompt says otherwise. */
+  /** The delay between two events of every stream in ms; prompts can override it. */
   chunkDelayMs?: number
-  /** For benchmarks: events of one stream that share a write. 1 unless said otherwise. */
+  /** For benchmarks: the number of a stream's events per write; 1 by default. */
   eventsPerWrite?: number
   recordCalls?: boolean
   callsKept?: number
@@ -50,12 +50,12 @@ export interface SimulatorOptions {
   search?: Partial<SearchOptions>
   mediakit?: Partial<MediaKitOptions>
   minimax?: Partial<MinimaxOptions>
-  /** Times that a video waits and runs, before the time scale. */
+  /** Waiting and running times of a video, before the time scale. */
   video?: Partial<VideoTimes>
 }
 
 export interface Simulators {
-  /** Without a trailing slash; vendors live below it, see their `prefix`. */
+  /** Without a trailing slash; vendors are below it, at their `prefix`. */
   url: string
   port: number
   book: Book
@@ -65,8 +65,8 @@ export interface Simulators {
 }
 
 /**
- * Starts all vendors on one port. Resolves when it listens, rejects when the port is taken.
- * `stop` ends open connections too; what was being generated for them is still booked.
+ * Starts all vendors on one port. Resolves once it listens, rejects if the port is taken. `stop`
+ * also ends open connections; output generated for them is still booked.
  */
 export async function startSimulators(options: SimulatorOptions): Promise<Simulators> {
   const { host = '127.0.0.1', fast = false } = options
@@ -128,7 +128,7 @@ export async function startSimulators(options: SimulatorOptions): Promise<Simula
   return { url: `http://${host}:${port}`, port, book, calls, faults, stop }
 }
 
-/** Services of one vendor that stand in folders of their own. */
+/** Adds services of a vendor that are in other folders. */
 function withRoutes(vendor: Vendor, routes: Route[]): Vendor {
   return { ...vendor, routes: [...vendor.routes, ...routes] }
 }

@@ -1,5 +1,5 @@
 // Runs the simulators alone: `node simulators/main.ts --port 9100 [--time-scale 0.1] [--fast]`.
-// With a note they are the vendors of a demo: any other port will do if theirs is taken.
+// With `--note` they serve a demo: they use another port if theirs is taken.
 import { parseArgs } from 'node:util'
 import { startSimulators } from './index.ts'
 import { outliveGateway } from './outlive.ts'

@@ -1,19 +1,21 @@
-// The vendors of a demo, as a process of their own: they outlive a gateway that is killed, as real
-// vendors do, and end by themselves when no gateway comes back. What both know stands in a note.
+// Runs the vendors of a demo in their own process: they outlive a killed gateway, as real vendors
+// do, and exit if no gateway returns. Both share a note on disk.
 import { readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 
 interface Note {
   pid: number
   url: string
-  /** The process of the gateway; another one that takes over writes its own. */
+  /** The pid of the gateway; a gateway that takes over writes its own. */
   gateway: number
 }
 
-/** The note is touched this often: its age tells whether its writer still runs. */
+/** The note is touched at this interval: its age tells whether its writer still runs. */
 const BEAT_MS = 1_000
 const LEFT_MS_MAX = 5 * 60_000
 
-/** Calls `end` when the note is gone or somebody else's, or its gateway for five minutes. */
+/**
+ * Calls `end` if the note is gone or another process's, or its gateway is gone for five minutes.
+ */
 export function outliveGateway(path: string, note: Omit<Note, 'pid'>, end: () => void): void {
   writeFileSync(`${path}.new`, JSON.stringify({ ...note, pid: process.pid }), { mode: 0o600 })
   renameSync(`${path}.new`, path)
@@ -43,7 +45,7 @@ function touch(path: string): void {
   try {
     utimesSync(path, now, now)
   } catch {
-    // It has just been removed: the next beat ends.
+    // The note has just been removed: the next beat ends.
   }
 }
 

@@ -33,7 +33,7 @@ export function messageAnswer(exchange: Exchange, answer: Answer, model: string)
   }
 }
 
-/** Input excludes what was read from or written to the cache. */
+/** Input excludes tokens read from or written to the cache. */
 export function messageUsage({ answer }: MessageAnswer): Json {
   const { input, cached, cacheWrite, output } = answer.tokens
   return {

@@ -1,4 +1,4 @@
-// A Messages request read as a neutral conversation.
+// Reads a Messages request as a neutral conversation.
 import { isObject, type Json, objects, text, textOfParts } from '../kernel/checks.ts'
 import type { Conversation, OfferedTool, Turn } from '../model/conversation.ts'
 

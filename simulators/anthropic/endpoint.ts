@@ -138,7 +138,7 @@ function frameOf({ event, data, units }: Step): Frame {
   return event === '' ? dataEvent(data, units) : namedEvent(event, data, units)
 }
 
-/** Overloaded is what the vendor's own streams fail with; `flat` is what some copies send. */
+/** The vendor's own streams fail with an overload; some compatible services send `flat`. */
 function errorFrame(exchange: Exchange, shape: string, failure: Failure): Frame {
   const overloaded = { ...failure, code: failure.code ?? 'overloaded_error' }
   const body = errorBody(exchange, overloaded)

@@ -1,4 +1,4 @@
-// Anthropic's error body, which every SDK of theirs reads, and its headers.
+// Anthropic's error body and headers, as its SDKs read them.
 import { type Exchange, type Failure, Refused, type WholeReply, whole } from '../kernel/exchange.ts'
 
 const TYPES: Record<number, string> = {

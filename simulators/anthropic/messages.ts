@@ -1,8 +1,8 @@
-// The rules about blocks and about which message may follow which.
+// Checks blocks and the order of messages.
 import { isObject, type Json, objects, text } from '../kernel/checks.ts'
 import { invalid } from './errors.ts'
 
-/** Signatures are only good when this simulator made them, as with the real vendor. */
+/** Only signatures of this simulator are valid, as with the real vendor. */
 export const SIGNATURE = 'simsig'
 
 const BLOCKS: Record<string, string[]> = {
@@ -107,7 +107,10 @@ function checkImage(source: unknown, at: string): void {
   }
 }
 
-/** Each tool_use is answered in the next user turn, and its results come first there. */
+/**
+ * Requires that each tool_use is answered in the next user turn, whose first blocks are the
+ * results.
+ */
 function checkToolPairs(messages: Json[]): void {
   let open: string[] = []
   let openAt = 0

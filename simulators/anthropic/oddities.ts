@@ -38,7 +38,7 @@ function insertBefore(type: string, ...added: Step[]) {
   }
 }
 
-/** Slips a delta of another kind into the first open block of the kind named. */
+/** Inserts a delta of another kind into the first open block of `kind`. */
 function foreignDelta(kind: string, delta: Json) {
   return (steps: Step[]): Step[] => {
     const open = steps.findIndex((one) => {
@@ -73,7 +73,7 @@ function wholeInput(steps: Step[], message: MessageAnswer): Step[] {
   })(steps.filter((one) => !argumentDeltas(one)))
 }
 
-/** Starts both tool blocks before either ends, their deltas in turn. */
+/** Starts both tool blocks before either ends, with alternating deltas. */
 function interleaved(steps: Step[]): Step[] {
   const first = steps.findIndex(is('content_block_start'))
   const after = steps.findLastIndex(is('content_block_stop')) + 1

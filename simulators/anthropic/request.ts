@@ -1,4 +1,4 @@
-// What the Messages endpoint refuses, in its own words, apart from the order of messages.
+// Refusals of the Messages endpoint in its own words, except for the order of messages.
 import { isInteger, isNumber, isObject, type Json, text } from '../kernel/checks.ts'
 import { invalid } from './errors.ts'
 import { checkMessages } from './messages.ts'

@@ -1,10 +1,10 @@
-// The message as a list of events, before any oddity is applied and before framing.
+// The message as a list of events, before oddities and framing.
 import type { Json } from '../kernel/checks.ts'
 import { cut, piecesOf, tokensPerPiece } from '../model/answer.ts'
 import { type MessageAnswer, messageUsage, stopReason, wholeMessage } from './answer.ts'
 
 export interface Step {
-  /** The name on the `event:` line; an empty one leaves the line out. */
+  /** The name on the `event:` line; an empty one omits the line. */
   event: string
   data: Json
   units?: number

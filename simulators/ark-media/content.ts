@@ -1,4 +1,4 @@
-// Which texts, images, videos and audios may stand together in one request for a video.
+// Checks which texts, images, videos and audios may be combined in one video request.
 import { isObject, type Json, objects, text } from '../kernel/checks.ts'
 import type { Family } from './families.ts'
 import { invalid, missing } from './refusals.ts'

@@ -1,5 +1,5 @@
-// What each generation of Seedance can do. Source: the model table of the vendor's video guide
-// (82379/1520757), sizes as measured.
+// The capabilities of each generation of Seedance. Source: the model table of the vendor's video
+// guide (82379/1520757), sizes as measured.
 
 export interface Family {
   generation: '1.0' | '1.5' | '2.0' | '2.5'
@@ -12,7 +12,9 @@ export interface Family {
   text: boolean
   image: boolean
   lastFrame: boolean
-  /** The most images, videos and audios that may be referenced; together, for the newest. */
+  /**
+   * The most images, videos and audios that may be referenced; for the newest generation together.
+   */
   references: { images: number; videos: number; audios: number; audioAlone: boolean } | undefined
 }
 
@@ -63,7 +65,7 @@ const FAMILIES: readonly [RegExp, Family][] = [
   ],
 ]
 
-/** Endpoints `ep-…` and made-up models `sim-…` behave as generation 2.0. */
+/** Endpoints `ep-…` and invented models `sim-…` behave as generation 2.0. */
 export function familyOf(model: string): Family | undefined {
   if (/^(ep|sim)-/.test(model)) return { ...TWO, resolutions: [...UP_TO_1080, '4k'] }
   if (!/^(doubao-|dreamina-)?seedance-/.test(model)) return undefined
@@ -89,7 +91,7 @@ const NEW: Record<string, Sizes> = {
 
 const TURNED: Record<string, string> = { '9:16': '16:9', '3:4': '4:3' }
 
-/** Width and height in pixels of a concrete ratio. */
+/** Returns width and height in pixels of a concrete ratio. */
 export function sizeOf(generation: Family['generation'], resolution: string, ratio: string): Size {
   const upright = TURNED[ratio]
   if (upright !== undefined) {

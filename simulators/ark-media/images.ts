@@ -1,5 +1,5 @@
-// POST /images/generations of ARK (Seedream): whole or as events, each picture a success or an
-// error of its own, billed by the successful ones (82379/1541523).
+// POST /images/generations of ARK (Seedream): whole or as events. Each picture is a success or an
+// error of its own; only successful ones are billed (82379/1541523).
 
 import { arkErrorBody } from '../ark/errors.ts'
 import { isInteger, isObject, type Json, text } from '../kernel/checks.ts'
@@ -20,7 +20,7 @@ import { invalid, missing, sensitive, unknownMediaModel, unsupported } from './r
 
 const DAY_MS = 86_400_000
 const PIXELS_PER_TOKEN = 256
-/** Number of images from a model that may choose and has no limit set. */
+/** The number of images from a model that may choose and has no limit set. */
 const CHOSEN_IMAGES = 3
 
 export const IMAGE_SCENARIOS: ScenarioName[] = [

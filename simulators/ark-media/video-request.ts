@@ -1,5 +1,5 @@
-// The checks of POST /contents/generations/tasks and what a task is made from. Fields of the body
-// are judged strictly; the old way, parameters behind the prompt (`--dur 5`), is read leniently.
+// Checks POST /contents/generations/tasks and reads the order of a task. Fields of the body are
+// checked strictly; the legacy form, parameters after the prompt (`--dur 5`), is read leniently.
 import { isInteger, isObject, type Json, text } from '../kernel/checks.ts'
 import { type Content, promptOf, readContent } from './content.ts'
 import { type Family, familyOf, RATIOS, sizeOf } from './families.ts'
@@ -15,19 +15,19 @@ export interface VideoOrder {
   height: number
   /** With `frames`, 24 frames are a second. */
   frames: number
-  /** Undefined where the length was given in frames. */
+  /** Undefined if the length was given in frames. */
   seconds: number | undefined
   seed: number
   sound: boolean
   draft: boolean
   callbackUrl: string | undefined
   lastFrame: boolean
-  /** Lifetime until the task expires. */
+  /** Time until the task expires. */
   lifeSeconds: number
   echoes: Json
 }
 
-/** Value chosen by a model that may choose. */
+/** The length chosen by a model that may choose. */
 const CHOSEN_SECONDS = 8
 const FLAGS = ['return_last_frame', 'generate_audio', 'draft', 'camera_fixed', 'watermark']
 const FIRST_GENERATION_ONLY = ['seed', 'camera_fixed', 'frames']
@@ -122,7 +122,7 @@ function readLength(json: Json, family: Family): { seconds: number | undefined; 
   return framesOf(Number(asked))
 }
 
-/** One more than 24 a second, as measured. */
+/** One frame more than 24 a second, as measured. */
 function framesOf(seconds: number): { seconds: number; frames: number } {
   return { seconds, frames: 24 * seconds + 1 }
 }

@@ -1,4 +1,4 @@
-// How many tokens a video costs: frames times pixels, and a floor where a video goes in.
+// Calculates the tokens of a video: frames times pixels, with a minimum for video input.
 import type { VideoOrder } from './video-request.ts'
 
 const FRAMES_PER_SECOND = 24

@@ -1,5 +1,5 @@
-// ARK's video tasks, /contents/generations/tasks: create, get, list, and a DELETE that means
-// something else in every state (82379/1520757, 1521309, 1521675, 1521720).
+// ARK's video tasks, /contents/generations/tasks: create, get, list, and a DELETE whose meaning
+// depends on the state (82379/1520757, 1521309, 1521675, 1521720).
 import { randomBytes } from 'node:crypto'
 import type { Json } from '../kernel/checks.ts'
 import { type Exchange, Refused, type Reply, type Route, whole } from '../kernel/exchange.ts'
@@ -61,7 +61,7 @@ export function videoRoutes(platform: Platform, times: VideoTimes = VIDEO_TIMES)
   }
   return [
     { method: 'POST', path: PATH, operation: 'video.create', text: promptOf, handle: create },
-    // There is no such path; a request for it ends where tasks are created.
+    // There is no such path at ARK; requests for it are answered like creations.
     { method: 'POST', path: `${one}/cancel`, operation: 'video.create', handle: create },
     {
       method: 'GET',

@@ -33,7 +33,7 @@ const BY_STATUS: Record<number, Known> = {
   },
 }
 
-/** Codes that OpenAI's checks use, in ARK's words. */
+/** Codes of OpenAI's checks in ARK's words. */
 const CODES: Record<string, string> = {
   missing_required_parameter: 'MissingParameter',
   model_not_found: 'InvalidEndpointOrModel.NotFound',

@@ -1,5 +1,5 @@
-// Volcengine ARK, below `/ark/api/v3`: the dialects of OpenAI with its own errors and extras, and
-// without refusing fields that it does not know.
+// Volcengine ARK, below `/ark/api/v3`: OpenAI's dialects with its own errors and extras; it accepts
+// unknown fields.
 import { isObject, type Json, objects, text } from '../kernel/checks.ts'
 import { type Exchange, Refused, type Vendor } from '../kernel/exchange.ts'
 import { chatRoute } from '../openai/chat/endpoint.ts'
@@ -11,7 +11,7 @@ import { arkErrorBody, arkFailure } from './errors.ts'
 
 export interface ArkOptions {
   keys: string[]
-  /** Beside all names that begin with `sim-`. */
+  /** In addition to all names that begin with `sim-`. */
   models: string[]
 }
 
@@ -26,7 +26,7 @@ const RULES: ChatRules = {
   efforts: ['minimal', 'low', 'medium', 'high', 'max'],
 }
 
-/** Built-in tools need a header that opts in. */
+/** Built-in tools require an opt-in header. */
 const OPT_IN: Record<string, string> = {
   web_search: 'ark-beta-web-search',
   mcp: 'ark-beta-mcp',
@@ -72,7 +72,7 @@ export function ark(options: ArkOptions): Vendor {
   }
 }
 
-/** The caller's own id comes back beside the service's. */
+/** Returns the caller's own id in addition to the service's. */
 function echoedId({ request }: Exchange): Record<string, string> {
   const sent = request.headers['x-client-request-id']
   return typeof sent === 'string' ? { 'x-client-request-id': sent } : {}

@@ -1,4 +1,4 @@
-// Puts bytes on the socket, in the sizes and at the speed that a scenario asks for.
+// Writes bytes to the socket, in the sizes and at the speed of a scenario.
 import type { ServerResponse } from 'node:http'
 import type { Scenario } from './scenario.ts'
 import { nextTurn, sleep } from './sleep.ts'
@@ -47,7 +47,10 @@ export class BodyWriter {
     this.response.socket?.destroySoon()
   }
 
-  /** A reset overtakes bytes still on their way, so they get a moment to arrive first. */
+  /**
+   * Resets the connection. A reset overtakes bytes in transit, so they get a moment to arrive
+   * first.
+   */
   async reset(): Promise<void> {
     this.cut = true
     await this.flushed()

@@ -1,5 +1,5 @@
-// What this vendor billed, written down independently of anything a gateway believes. An entry is
-// made at the moment the real vendor would bill, and never changed afterwards.
+// The vendor's bills, recorded independently of the gateway. An entry is added when the real vendor
+// would bill, and never changed afterwards.
 
 export type Units = Record<string, number>
 
@@ -13,13 +13,13 @@ export interface BookEntry {
   billed: boolean
   at: number
   status: number
-  /** Reason why nothing, or less than everything, was billed. */
+  /** The reason why nothing, or less than everything, was billed. */
   reason?: string
-  /** From `[[call:ID]]` in the text that the caller sent. */
+  /** From `[[call:ID]]` in the caller's text. */
   marker?: string
-  /** A request id that the caller sent in a header. */
+  /** A request id from the caller's header. */
   client_request_id?: string
-  /** The usage that went over the wire, which a fault may have bent. */
+  /** The usage on the wire, which a fault may have changed. */
   reported?: unknown
 }
 
@@ -51,7 +51,7 @@ export class Book {
     this.totalsOnly = options.totalsOnly
   }
 
-  /** Number of generations that have begun and are not yet in the book. */
+  /** The number of generations that have begun and are not yet in the book. */
   get open(): number {
     return this.generating
   }
@@ -66,7 +66,7 @@ export class Book {
     for (const wake of this.waiting.splice(0)) wake()
   }
 
-  /** Resolves when no generation is under way. */
+  /** Resolves when no generation is in progress. */
   async settled(): Promise<void> {
     while (this.generating > 0) await new Promise<void>((resolve) => this.waiting.push(resolve))
   }

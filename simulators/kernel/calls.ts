@@ -1,5 +1,5 @@
-// The last requests as they arrived, so that a test can assert what a gateway sent: which headers
-// it injected, which it stripped, and the body byte for byte.
+// The latest requests as received, so that tests can check which headers a gateway added and
+// removed, and the body byte for byte.
 
 export interface ReceivedCall {
   sequence: number

@@ -1,4 +1,4 @@
-// Small questions about untrusted JSON that every vendor's checks ask.
+// Small helpers for untrusted JSON, shared by all vendors' checks.
 
 export type Json = Record<string, unknown>
 
@@ -22,7 +22,7 @@ export function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The text of content that is either a string or a list of parts. */
+/** Returns the text of content that is either a string or a list of parts. */
 export function textOfParts(content: unknown, join = ''): string {
   if (typeof content === 'string') return content
   return objects(content)

@@ -1,4 +1,5 @@
-// The test's side door: the book, the received calls, queued faults, and what can be scripted.
+// The control endpoints for tests: the book, the received calls, queued faults, and the list of
+// scenarios.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Book } from './book.ts'
 import type { CallLog } from './calls.ts'

@@ -1,5 +1,5 @@
-// Carries a reply to the client, plays the scenario's faults on the way, and writes the book at
-// the moment a vendor would bill: when the answer is generated, whether or not anybody reads it.
+// Delivers a reply to the client, plays the scenario's faults, and writes the book when a vendor
+// would bill: once the answer is generated, whether or not the client reads it.
 
 import { BodyWriter } from './body-writer.ts'
 import type { Book, Units } from './book.ts'
@@ -19,7 +19,7 @@ import { nextTurn, sleep } from './sleep.ts'
 export interface Delivery {
   book: Book
   timeScale: number
-  /** Number of events per socket write in a stream without delays. */
+  /** The number of events per socket write in a stream without delays. */
   eventsPerWrite: number
 }
 
@@ -27,7 +27,7 @@ const BILLS = ['full', 'delivered', 'none'] as const
 type Bill = (typeof BILLS)[number]
 type MadeReply = WholeReply | StreamReply
 
-/** Answers at once when nothing is scripted: this is the path that benchmarks use. */
+/** Answers at once if nothing is scripted: the path that benchmarks use. */
 export function deliver(exchange: Exchange, reply: Reply, delivery: Delivery): void {
   const { response, scenario } = exchange
   if (reply.kind === 'live') {
@@ -183,7 +183,7 @@ class Running {
     if (!this.gone.signal.aborted) response.end()
   }
 
-  /** Plays what strikes between two events. True when the answer is over. */
+  /** Plays faults between two events. Returns true if the answer is over. */
   private async struck(index: number, frames: Frame[], writer: BodyWriter): Promise<boolean> {
     const { scenario, response } = this.exchange
     if (scenario.empty) return false
@@ -250,7 +250,7 @@ class Running {
     else await nextTurn()
   }
 
-  /** A client that goes away ends the wait only where it ends the generation. */
+  /** A disconnect ends the wait only if it ends the generation. */
   private async wait(ms: number | undefined): Promise<void> {
     if (!ms) return
     const stops = this.exchange.scenario.has('stops-on-cancel')
@@ -277,12 +277,12 @@ class Running {
   }
 }
 
-/** The frame after which nothing more is generated. */
+/** Returns true for the frame after which nothing more is generated. */
 function endsGrowth(frames: Frame[], index: number): boolean {
   return index === frames.findLastIndex((frame) => frame.units !== undefined) + 1
 }
 
-/** A whole body as a single frame, so that the same faults apply to it. */
+/** Returns a whole body as a single frame, so that the same faults apply to it. */
 function wholeFrames(exchange: Exchange, reply: WholeReply): Frame[] {
   const { scenario } = exchange
   let body = reply.body
@@ -297,7 +297,7 @@ function growth(charge: Charge | undefined): { units?: number } {
   return charge?.grows ? { units: charge.units[charge.grows] ?? 0 } : {}
 }
 
-/** The failure that a scenario describes, in words every vendor folder understands. */
+/** Describes a scenario's failure in terms that every vendor folder understands. */
 export function failureOf(exchange: Exchange, status: number): Failure {
   const { scenario } = exchange
   return {

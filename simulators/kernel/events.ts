@@ -1,4 +1,4 @@
-// Event-stream framing, and the legal but unusual framings that real upstreams show.
+// Event-stream framing, and the legal but unusual framings of real upstreams.
 import type { Frame, StreamReply } from './exchange.ts'
 import type { Scenario } from './scenario.ts'
 
@@ -14,7 +14,7 @@ export function namedEvent(name: string, value: unknown, units?: number): Frame 
 
 const asText = (frame: Frame): string => frame.data.toString()
 
-/** Applies the framing faults; the number of frames changes only by `huge-line`. */
+/** Applies the framing faults; only `huge-line` changes the number of frames. */
 export function reframe(reply: StreamReply, scenario: Scenario): Frame[] {
   let frames = reply.frames
   const huge = scenario.number('huge-line')
@@ -37,7 +37,7 @@ type Change = (frame: Frame, index: number, frames: Frame[]) => Frame
 const changed = (frame: Frame, data: string): Frame => ({ ...frame, data })
 const LINE_ENDS = ['\r\n', '\n', '\r']
 
-// Order matters: the line ends are changed last.
+// Order matters: line ends are changed last.
 const FRAMINGS: [string, Change][] = [
   ['multiline', (frame) => changed(frame, overSeveralLines(asText(frame)))],
   [
@@ -57,7 +57,7 @@ const FRAMINGS: [string, Change][] = [
   ],
 ]
 
-/** Half of the JSON, with the event's own ending, so that only the JSON is wrong. */
+/** Returns half of the JSON, with the event's own ending, so that only the JSON is invalid. */
 function broken(frame: Frame): Frame {
   const text = asText(frame)
   const body = text.trimEnd()

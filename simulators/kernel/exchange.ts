@@ -1,5 +1,5 @@
-// What a vendor's folder is written against: one request in, one reply out. The kernel owns the
-// sockets, the faults and the book; a vendor only says what its service would answer.
+// The interface between vendors' folders and the kernel: one request in, one reply out. The kernel
+// owns the sockets, the faults and the book; a vendor only produces its service's answers.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
@@ -16,7 +16,7 @@ export interface Exchange {
   readonly path: string
   readonly query: string
   readonly body: Buffer
-  /** The parsed body, `undefined` when there was none. */
+  /** The parsed body, `undefined` without one. */
   json: unknown
   scenario: Scenario
   script: Script
@@ -25,19 +25,19 @@ export interface Exchange {
   chunkDelayMs: number
 }
 
-/** Vendor's bill for a complete answer. */
+/** The vendor's bill for a complete answer. */
 export interface Charge {
   model: string
   units: Units
   /** The unit that grows while the answer is generated; the others are owed from the start. */
   grows?: string
-  /** The usage object as it goes over the wire. */
+  /** The usage object on the wire. */
   reported?: unknown
 }
 
 export interface Frame {
   data: string | Buffer
-  /** Amount of the growing unit in this frame. */
+  /** The amount of the growing unit in this frame. */
   units?: number
 }
 
@@ -47,7 +47,7 @@ export interface WholeReply {
   headers?: Record<string, string>
   body: string | Buffer
   charge?: Charge
-  /** Refused calls go into the book too, as not billed, with this reason. */
+  /** Refused calls are booked too, as not billed, with this reason. */
   reason?: string
 }
 
@@ -57,19 +57,19 @@ export interface StreamReply {
   headers?: Record<string, string>
   frames: Frame[]
   charge?: Charge
-  /** The vendor's form of things that faults insert. */
+  /** The vendor's form of events that faults insert. */
   error: (shape: string, failure: Failure) => Frame[]
   padding: (bytes: number) => Frame
 }
 
-/** A stream of work that goes on whether or not anybody is connected; it has its own bill. */
+/** A stream of work that continues without a connection; it has its own bill. */
 export interface LiveReply {
   kind: 'live'
   status: number
   headers?: Record<string, string>
   /** The connection is reset after so many writes. */
   cutAfter?: number
-  /** Writes what there is and what comes; returns what ends the following. */
+  /** Writes past and future events; returns a function that stops following. */
   start: (write: (frame: string) => void, end: () => void) => () => void
 }
 
@@ -80,7 +80,7 @@ export interface Failure {
   code?: string | undefined
   message?: string | undefined
   retryAfterSeconds?: number | undefined
-  /** The field that is at fault, in the vendor's own notation. */
+  /** The invalid field, in the vendor's own notation. */
   param?: string | undefined
 }
 
@@ -96,20 +96,20 @@ export class Refused extends Error {
 
 export interface Route {
   method: string
-  /** Below the vendor's prefix; `{id}` stands for one segment. */
+  /** Below the vendor's prefix; `{id}` matches one segment. */
   path: string
   operation: string
-  /** The text in which directives are looked for. */
+  /** Returns the text that may contain directives. */
   text?: (json: unknown) => string
   handle: (exchange: Exchange) => Reply
 }
 
-/** A WebSocket that a vendor offers. */
+/** A WebSocket endpoint of a vendor. */
 export interface SocketRoute {
   /** Below the vendor's prefix. */
   path: string
   operation: string
-  /** The connection is switched; the socket below it is for faults. */
+  /** Called once the connection is upgraded; faults use the socket below it. */
   open: (exchange: Exchange, connection: WebSocket, socket: Socket) => void
 }
 
@@ -120,11 +120,11 @@ export interface Vendor {
   sockets?: SocketRoute[]
   /** Oddities that only this vendor's wire format can show. */
   scenarios: ScenarioName[]
-  /** The name of the response header that carries the request id. */
+  /** The name of the response header with the request id. */
   requestIdHeader: string
-  /** Undefined when the credentials are good. */
+  /** Returns undefined if the credentials are valid. */
   authenticate: (exchange: Exchange) => Reply | undefined
-  /** A scenario that the address itself asks for, and for whom its `times` are counted. */
+  /** Returns a scenario in the URL itself, and the marker by which its `times` are counted. */
   command?: (exchange: Exchange) => { scenario: string; marker: string } | undefined
   failure: (exchange: Exchange, failure: Failure) => WholeReply
   malformed: (exchange: Exchange, message: string) => Reply

@@ -1,4 +1,4 @@
-// Faults that are ordered in advance for the next matching requests.
+// Faults queued for the next matching requests.
 import { isInteger, isObject } from './checks.ts'
 import type { ScenarioReader, Source } from './scenario.ts'
 

@@ -1,5 +1,5 @@
-// Ids that are unique over restarts, cheap to make, and the same for every answer when a
-// scenario asks for duplicates.
+// Ids that are unique across restarts, cheap to create, and equal for every answer if a scenario
+// requests duplicates.
 import { randomBytes } from 'node:crypto'
 import type { Exchange } from './exchange.ts'
 
@@ -11,7 +11,7 @@ export function nextId(): string {
   return `${run}${counter.toString(36).padStart(8, '0')}`
 }
 
-/** The id of an answer, e.g. `chatcmpl-…`. */
+/** Returns the id of an answer, e.g. `chatcmpl-…`. */
 export function answerId(exchange: Exchange, prefix: string): string {
   return exchange.scenario.has('duplicate-id') ? `${prefix}duplicate0001` : prefix + nextId()
 }

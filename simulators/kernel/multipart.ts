@@ -2,7 +2,7 @@
 
 export type Form = Record<string, string | string[] | Buffer>
 
-/** Undefined where the body is not a form of this kind. */
+/** Returns undefined if the body is not such a form. */
 export function readForm(contentType: string, body: Buffer): Form | undefined {
   const boundary = /^multipart\/form-data;.*boundary="?([^";]+)"?/i.exec(contentType)?.[1]
   if (boundary === undefined) return undefined

@@ -1,4 +1,4 @@
-// What a vendor needs beyond the exchange at hand, when its work outlives the request.
+// The services of a vendor whose work outlives the request.
 import type { Book } from './book.ts'
 import type { Timers } from './timers.ts'
 
@@ -11,9 +11,9 @@ export interface Platform {
   shelf: Shelf
 }
 
-/** Files that a vendor offers under addresses that expire. */
+/** Files that a vendor offers at URLs that expire. */
 export interface Shelf {
-  /** The path of the file below the simulators' own address. */
+  /** Returns the path of the file below the simulators' base URL. */
   put: (file: ShelvedFile, lifeMs: number) => string
 }
 

@@ -1,4 +1,4 @@
-// Every fault that any vendor can play, with the sentence that `GET /sim` and the guide show.
+// Every fault that any vendor can play, with its description for `GET /sim` and the guide.
 import type { ScenarioName } from './scenario.ts'
 
 const flag = (name: string, what: string): ScenarioName => ({ name, takes: 'nothing', what })

@@ -1,6 +1,5 @@
-// A scenario is what a test asks of one request: which faults to play and with which knobs.
-// Unknown names are refused loudly, because a fault that is silently not played makes a test
-// pass for the wrong reason.
+// A scenario: the faults of one request and their parameters. Unknown names are refused, because a
+// fault that is silently not played makes a test pass for the wrong reason.
 
 export interface ScenarioName {
   name: string
@@ -8,7 +7,7 @@ export interface ScenarioName {
   what: string
 }
 
-/** Oddities are flags, known by the table that plays them. */
+/** Returns the oddities of a table as flags. */
 export function oddityNames(table: Record<string, { what: string }>): ScenarioName[] {
   return Object.entries(table).map(([name, { what }]) => ({ name, takes: 'nothing', what }))
 }
@@ -40,7 +39,7 @@ export class Scenario {
     return value === undefined || value === '' ? undefined : Number(value)
   }
 
-  /** The position knob shared by all faults that strike between two events. */
+  /** Returns the position parameter that all faults between two events share. */
   position(name: string, otherwise: number): number {
     return this.number(name) ?? this.number('at') ?? otherwise
   }
@@ -54,7 +53,7 @@ export const NO_SCENARIO = new Scenario()
 
 export type Source = string | Record<string, unknown>
 
-/** For whom a scenario is read; nobody when it is only checked. */
+/** The call that a scenario is read for; `NOBODY` if it is only checked. */
 export interface Asker {
   vendor: string
   marker: string
@@ -71,7 +70,7 @@ export class ScenarioReader {
     this.known = new Map(names.map((entry) => [entry.name, entry]))
   }
 
-  /** Joins several sources; a later source wins over an earlier one. */
+  /** Merges several sources; a later source overrides an earlier one. */
   read(sources: Source[], asker: Asker = NOBODY): Scenario {
     const values = new Map<string, string>()
     for (const source of sources) {
@@ -83,7 +82,7 @@ export class ScenarioReader {
     return new Scenario(values)
   }
 
-  /** Forgets how often the scenarios with `times` were played. */
+  /** Resets the counters of scenarios with `times`. */
   forget(): void {
     this.played.clear()
   }
@@ -111,7 +110,7 @@ export class ScenarioReader {
     else values.set(name, value === 'true' ? '' : value)
   }
 
-  /** `delay_head`, `delayHead` and `delay-head` are one name; `c_crlf` is `crlf`. */
+  /** Normalises a name: `delay_head`, `delayHead` and `delay-head` are one; `c_crlf` is `crlf`. */
   private resolve(written: string): string {
     if (this.known.has(written)) return written
     const kebab = written.replace(/[A-Z]/g, (letter) => `-${letter}`).toLowerCase()

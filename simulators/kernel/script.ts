@@ -1,5 +1,5 @@
-// Directives in the text that a caller sends: `[[say:…]]`, `[[tokens:50]]`, `[[fault:status=429]]`.
-// They travel inside the prompt, so they reach the simulator through any gateway.
+// Directives in the caller's text: `[[say:…]]`, `[[tokens:50]]`, `[[fault:status=429]]`. They are
+// part of the prompt, so they reach the simulator through any gateway.
 
 export interface ScriptedCall {
   name: string
@@ -60,7 +60,7 @@ function directiveAt(text: string, open: number): Directive | undefined {
   return { name: head[1], value: text.slice(start, close), end: close + 2 }
 }
 
-/** The arguments are JSON and may themselves hold `]]`, so they are skipped as JSON. */
+/** Skips the arguments as JSON, since they may contain `]]`. */
 function endOfTool(text: string, start: number): number {
   const brace = text.indexOf('{', start)
   const close = text.indexOf(']]', start)
@@ -113,7 +113,7 @@ const DIRECTIVES: Record<string, (script: Script, value: string) => void> = {
   fault: (script, value) => {
     script.faults.push(value)
   },
-  // Ends a step: the calls after it are made only when the results of those before are in.
+  // Ends a step: the calls after it are made once the results of those before have arrived.
   // biome-ignore lint/suspicious/noThenProperty: the name of a directive, not a promise
   then: (script) => {
     script.steps.push([])

@@ -1,5 +1,5 @@
-// One node:http server for all vendors: finds the route, reads the body, decides the scenario,
-// lets the vendor answer and delivers the answer.
+// The HTTP server of all vendors: finds the route, reads the body, decides the scenario, lets the
+// vendor answer and delivers the answer.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Book } from './book.ts'
 import type { CallLog } from './calls.ts'
@@ -154,7 +154,7 @@ function direct(parts: Parts, route: Route, exchange: Exchange): void {
   exchange.scenario = parts.reader.read(sources, asker)
 }
 
-/** Faults that replace the answer as a whole. */
+/** Applies faults that replace the whole answer. */
 function faulted(exchange: Exchange, route: Route): Reply {
   const { scenario, vendor } = exchange
   if (scenario.empty) return route.handle(exchange)
@@ -190,7 +190,7 @@ function find(
   return undefined
 }
 
-/** Exact paths by one look-up; only paths with `{id}` are compared segment by segment. */
+/** Finds exact paths by one look-up; only paths with `{id}` are compared segment by segment. */
 function tableOf(vendor: Vendor): Table {
   const exact = new Map<string, Route>()
   const patterns: { route: Route; expression: RegExp }[] = []

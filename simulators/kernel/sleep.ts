@@ -1,4 +1,4 @@
-/** Waits, unless the signal says that waiting has become pointless. */
+/** Waits until the time is over or the signal aborts. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()
   return new Promise((resolve) => {

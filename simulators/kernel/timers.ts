@@ -1,14 +1,14 @@
-// Timers that neither keep the process alive nor outlive the simulators. One set for all: ten
-// thousand tasks must not mean ten thousand listeners on one signal.
+// Timers that neither keep the process alive nor outlive the simulators. They share one set: ten
+// thousand tasks must not add ten thousand listeners to one signal.
 
-/** The longest that a timer of the platform can wait; 24 days. */
+/** The longest delay of the platform's timers, 24 days. */
 const LONGEST_MS = 2 ** 31 - 1
 
 export class Timers {
   private readonly running = new Set<NodeJS.Timeout>()
   private stopped = false
 
-  /** Runs `work` after real milliseconds; never, when that is too far away to be waited for. */
+  /** Runs `work` after real milliseconds; never if the delay exceeds the longest one. */
   after(ms: number, work: () => void): void {
     if (this.stopped || !(ms <= LONGEST_MS)) return
     const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 // WebSockets of vendors: the same credentials, call log and scenarios as for requests. Until the
-// connection is switched, the vendor refuses with an ordinary HTTP answer.
+// upgrade, the vendor refuses with an ordinary HTTP response.
 import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { type WebSocket, WebSocketServer } from 'ws'
@@ -13,7 +13,7 @@ import { sleep } from './sleep.ts'
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 
-/** Answers upgrade requests of a server. The returned function ends what is still open. */
+/** Answers upgrade requests of a server. The returned function ends open connections. */
 export function serveSockets(server: Server, parts: Parts): () => void {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES })
   const open = new Set<Socket>()
@@ -84,7 +84,7 @@ function exchangeOf(
   }
 }
 
-/** Logs the visit, checks its credentials and reads its scenario. */
+/** Logs the call, checks its credentials and reads its scenario. */
 function direct(
   parts: Parts,
   exchange: Exchange,

@@ -1,4 +1,4 @@
-// The ways in which a vendor's usage figures go wrong. The book always keeps the truth.
+// The ways in which a vendor's stated usage can be wrong. The book is always correct.
 
 type Bend = (figure: number) => unknown
 
@@ -12,7 +12,7 @@ const BENDS: Record<string, Bend> = {
   huge: () => 1e18,
 }
 
-/** The usage objects to send, in order: usually one, none when absent, two when it repeats. */
+/** Returns the usage objects to send, in order: usually one, none if absent, two if repeated. */
 export function usageSequence(usage: object, how: string | undefined): unknown[] {
   if (how === undefined) return [usage]
   if (how === 'absent') return []
@@ -23,7 +23,7 @@ export function usageSequence(usage: object, how: string | undefined): unknown[]
   return [chosen ? bend(usage, chosen) : usage]
 }
 
-/** For answers that have room for one usage object only. `undefined` leaves the field out. */
+/** For answers with room for one usage object. `undefined` omits the field. */
 export function bentUsage(usage: object, how: string | undefined): unknown {
   return usageSequence(usage, how).at(-1)
 }

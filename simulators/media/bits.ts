@@ -29,7 +29,7 @@ export class BitWriter {
     while (this.filled !== 0) this.put(0, 1)
   }
 
-  /** The stop bit and the alignment that end every NAL unit. */
+  /** Writes the stop bit and the alignment that end every NAL unit. */
   trail(): void {
     this.put(1, 1)
     this.alignZero()

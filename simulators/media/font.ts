@@ -1,5 +1,5 @@
-// A bitmap font of our own, five columns by seven rows, so that a picture can show its prompt
-// without any font on the machine. Each character of a glyph is one row in base 32.
+// A bitmap font, five columns by seven rows, so that a picture can show its prompt without fonts on
+// the machine. Each character of a glyph is one row in base 32.
 
 const GLYPHS: Record<string, string> = {
   ' ': '0000000',
@@ -108,7 +108,7 @@ export interface Bitmap {
   set: (column: number, row: number) => boolean
 }
 
-/** Glyph of a character, or a box with its code point in hexadecimal. */
+/** Returns the glyph of a character, or a box with its code point in hexadecimal. */
 export function glyphOf(character: string): Bitmap {
   const glyph = GLYPHS[character]
   if (glyph === undefined) return boxOf(character)

@@ -1,14 +1,14 @@
-// H.264 without an encoder, for pictures of flat colours: a macroblock that its neighbours predict
-// exactly costs a byte, any other is sent as plain samples (I_PCM). Pictures between two intra
-// pictures say that nothing has changed. Lossless, baseline profile, any even size.
-// Source of the syntax: ITU-T H.264, sections 7.3, 8.3.3, 8.3.4 and 9.2.
+// Writes H.264 without an encoder, for pictures of flat colours: a macroblock that its neighbours
+// predict exactly takes a byte, any other is written as plain samples (I_PCM). Pictures between two
+// intra pictures repeat the previous one. Lossless, baseline profile, any even size. Source of the
+// syntax: ITU-T H.264, sections 7.3, 8.3.3, 8.3.4 and 9.2.
 import { BitWriter } from './bits.ts'
 import type { Colour, Picture } from './picture.ts'
 
 const MACROBLOCK = 16
 const I_PCM = 25
 
-/** Planes in the size of whole macroblocks; the rest is cropped away by the parameter set. */
+/** Planes padded to whole macroblocks; the parameter set crops the padding. */
 interface Planes {
   columns: number
   rows: number
@@ -23,7 +23,7 @@ export function sequenceParameters(width: number, height: number): Buffer {
   bits.put(52, 8)
   bits.ue(0)
   bits.ue(0)
-  // Pictures are shown in the order in which they come.
+  // Pictures are displayed in decoding order.
   bits.ue(2)
   bits.ue(1)
   bits.put(0, 1)
@@ -49,13 +49,13 @@ export function pictureParameters(): Buffer {
   for (let count = 0; count < 3; count += 1) bits.ue(0)
   bits.put(0b000, 3)
   for (let offset = 0; offset < 3; offset += 1) bits.se(0)
-  // The deblocking filter is controlled by the slices, which switch it off.
+  // The slices switch the deblocking filter off.
   bits.put(0b100, 3)
   bits.trail()
   return unit(0x68, bits)
 }
 
-/** A picture that stands alone. Neighbouring ones must differ in `number`. */
+/** Returns an intra picture. Neighbouring ones must differ in `number`. */
 export function intraPicture(picture: Picture, number: number): Buffer {
   const bits = new BitWriter()
   bits.ue(0)
@@ -71,7 +71,7 @@ export function intraPicture(picture: Picture, number: number): Buffer {
   return unit(0x65, bits)
 }
 
-/** The picture before it once more. `frame` counts from the last intra picture. */
+/** Returns a repetition of the previous picture. `frame` counts from the last intra picture. */
 export function repeatedPicture(width: number, height: number, frame: number): Buffer {
   const bits = new BitWriter()
   bits.ue(0)
@@ -112,13 +112,13 @@ function macroblocksOf(bits: BitWriter, planes: Planes): void {
   }
 }
 
-/** The code for "no coefficients" is longer beside plain samples, which count as sixteen. */
+/** The code for "no coefficients" is longer next to plain samples, which count as sixteen. */
 function putNoCoefficients(bits: BitWriter, neighbours: (number | undefined)[]): void {
   if (neighbours.includes(1)) bits.put(0b000011, 6)
   else bits.put(1, 1)
 }
 
-/** 0: as the row above, 1: as the column to the left; undefined: neither is exact. */
+/** 0: predicted from the row above, 1: from the column to the left; undefined: neither is exact. */
 function lumaMode({ columns, planes }: Planes, column: number, row: number): 0 | 1 | undefined {
   const extent = { stride: columns * MACROBLOCK, size: MACROBLOCK }
   const origin = row * MACROBLOCK * extent.stride + column * MACROBLOCK
@@ -149,7 +149,7 @@ function repeatsLeft(plane: Uint8Array, origin: number, { stride, size }: Extent
   return true
 }
 
-/** As for luma with both colour planes agreeing, but the modes are numbered differently. */
+/** Like luma, but both colour planes must agree, and the modes are numbered differently. */
 function chromaMode({ columns, planes }: Planes, column: number, row: number): 1 | 2 | undefined {
   const extent = { stride: columns * 8, size: 8 }
   const origin = row * 8 * extent.stride + column * 8
@@ -172,7 +172,7 @@ function putSamples(bits: BitWriter, { columns, planes }: Planes, column: number
   }
 }
 
-/** Colours as BT.601 in limited range; the edges are repeated to whole macroblocks. */
+/** Converts colours by BT.601 in limited range; edges are repeated to whole macroblocks. */
 function planesOf(picture: Picture): Planes {
   const { width, height, palette, pixels } = picture
   const [columns, rows] = [macroblocks(width), macroblocks(height)]
@@ -200,7 +200,9 @@ function componentsOf({ red, green, blue }: Colour): [number, number, number] {
   return [Math.round(luma), Math.round(first), Math.round(second)]
 }
 
-/** A NAL unit: its header, and a 3 put between bytes that would look like a start code. */
+/**
+ * Returns a NAL unit: its header, and a 3 inserted into bytes that would look like a start code.
+ */
 function unit(header: number, bits: BitWriter): Buffer {
   const raw = bits.take()
   const out: number[] = [header]

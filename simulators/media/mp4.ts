@@ -1,9 +1,9 @@
 // Boxes around H.264 pictures: an MP4 file with one video track that browsers play and seek, and a
-// box of our own that says from what it was made. Source: ISO/IEC 14496-12 and -15.
+// private box with metadata about its generation. Source: ISO/IEC 14496-12 and -15.
 
 export interface Sample {
   data: Buffer
-  /** Stands alone: one can seek to it. */
+  /** True for an intra picture, to which players can seek. */
   intra: boolean
 }
 
@@ -14,7 +14,7 @@ export interface Track {
   samples: Sample[]
   sequenceParameters: Buffer
   pictureParameters: Buffer
-  /** Kept in the file, for services that work on it. */
+  /** Stored in the file, for services that work on it. */
   note: unknown
 }
 
@@ -30,7 +30,7 @@ export function encodeMp4(track: Track): Buffer {
   return Buffer.concat([type, head, note, box('mdat', ...samples)])
 }
 
-/** Metadata written by `encodeMp4`; undefined for files from elsewhere. */
+/** Returns the metadata written by `encodeMp4`; undefined for other files. */
 export function noteOf(file: Buffer): unknown {
   for (let at = 0; at + 8 <= file.length; ) {
     const size = file.readUInt32BE(at)

@@ -1,5 +1,5 @@
 // A picture in a handful of flat colours: text is laid out in cells, a palette index per pixel.
-// Flat areas are what lets the encoders beside this file stay small.
+// Flat areas keep the encoders in this folder small.
 import { type Bitmap, glyphOf } from './font.ts'
 
 export interface Colour {
@@ -42,7 +42,7 @@ export function fill(picture: Picture, box: Box, colour: number): void {
 const clamp = (value: number, most: number): number =>
   Math.min(most, Math.max(0, Math.round(value)))
 
-/** Writes text into a box, wrapped by characters, lines of `size` pixels; cut where it is full. */
+/** Writes text into a box, wrapped by characters, in lines of `size` pixels; cut if it is full. */
 export function write(
   picture: Picture,
   text: string,

@@ -1,4 +1,4 @@
-// A picture as a PNG file: palette colours, one deflated block, no filter.
+// Encodes a picture as PNG: palette colours, one deflated block, no filter.
 import { crc32, deflateSync } from 'node:zlib'
 import type { Picture } from './picture.ts'
 

@@ -1,4 +1,4 @@
-// Recordings to try things with: `/media/samples/speech.wav?seconds=90`, and `silence.wav`.
+// Sample recordings: `/media/samples/speech.wav?seconds=90`, and `silence.wav`.
 import { PCM_UNIT_SECONDS, pcmOf, wavHeader } from '../openspeech/audio/pcm.ts'
 import { timelineOf } from '../openspeech/audio/timeline.ts'
 
@@ -6,7 +6,7 @@ const SAMPLE_RATE = 8000
 const MOST_SECONDS = 7300
 const WORDS = 'good morning everybody, let us begin. the numbers of this week are better.'
 
-/** Undefined for a name that there is not. */
+/** Returns undefined for an unknown name. */
 export function sampleRecording(name: string, query: string): Buffer | undefined {
   if (name !== 'speech.wav' && name !== 'silence.wav') return undefined
   const asked = Number(new URLSearchParams(query).get('seconds') ?? 10)

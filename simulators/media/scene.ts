@@ -1,5 +1,5 @@
-// What a generated picture or video looks like: a coloured card that says what was asked for, and,
-// in a video, the prompt as a subtitle in the lower half, so that its removal can be seen.
+// The content of a generated picture or video: a coloured card that shows the prompt and, in a
+// video, the prompt as a subtitle in the lower half, so that its removal is visible.
 import { createHash } from 'node:crypto'
 import { intraPicture, pictureParameters, repeatedPicture, sequenceParameters } from './h264.ts'
 import { encodeMp4, type Sample } from './mp4.ts'
@@ -7,7 +7,7 @@ import { type Colour, createPicture, fill, type Picture, write } from './picture
 import { encodePng } from './png.ts'
 
 const FRAMES_PER_SECOND = 24
-/** Beyond this a new picture for every second costs too much; the first one stays. */
+/** Above this, a new picture for every second is too expensive; the first one stays. */
 const PIXELS_OF_MOVING = 2_200_000
 
 interface Card {
@@ -23,7 +23,7 @@ export interface Film extends Card {
   subtitle: boolean
 }
 
-/** The prompt fills the card. */
+/** Returns a card filled with the prompt. */
 export function paintCard(card: Card): Buffer {
   const { width, height, title, prompt } = card
   const picture = backdrop(card)
@@ -37,7 +37,7 @@ export function paintCard(card: Card): Buffer {
   return encodePng(picture)
 }
 
-/** One frame of a film as a PNG, for `return_last_frame`. */
+/** Returns one frame of a film as a PNG, for `return_last_frame`. */
 export function paintFrame(film: Film, second: number): Buffer {
   return encodePng(frameOf(film, second))
 }
@@ -69,7 +69,7 @@ export function encodeFilm(film: Film): Buffer {
   })
 }
 
-/** The picture of a second: title, a clock, a bar that grows, and the subtitle. */
+/** Returns the picture of a second: title, a clock, a growing bar, and the subtitle. */
 function frameOf(film: Film, second: number): Picture {
   const { width, height, title, prompt } = film
   const picture = backdrop(film)
@@ -101,7 +101,7 @@ const WHITE = { red: 255, green: 255, blue: 255 }
 const PALE = { red: 170, green: 200, blue: 220 }
 const YELLOW = { red: 255, green: 225, blue: 60 }
 
-/** A dark colour of the given hue, 0 to 255. */
+/** Returns a dark colour of a hue from 0 to 255. */
 function shade(hue: number): Colour {
   const part = (turn: number) => Math.round(50 + 40 * Math.cos((hue / 128 + turn) * Math.PI))
   return { red: part(0), green: part(2 / 3), blue: part(4 / 3) }

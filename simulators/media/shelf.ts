@@ -1,5 +1,5 @@
-// Object storage: generated files under unguessable addresses that expire, below `/media`. Files
-// are rendered when they are fetched; ranges work, so that a browser can seek.
+// Object storage: generated files at unguessable URLs that expire, below `/media`. Files are
+// rendered when they are fetched; ranges are supported, so that a browser can seek.
 import { randomBytes } from 'node:crypto'
 import type { Exchange, Failure, Reply, Vendor, WholeReply } from '../kernel/exchange.ts'
 import type { Shelf, ShelvedFile } from '../kernel/platform.ts'
@@ -75,7 +75,7 @@ function refusal(status: number, code: string): WholeReply {
   return { kind: 'whole', status, body, headers: { 'content-type': 'application/xml' } }
 }
 
-/** The whole file, or the one range that is asked for. */
+/** Returns the whole file, or the requested range. */
 function ranged(bytes: Buffer, contentType: string, wanted: string | undefined): WholeReply {
   const headers: Record<string, string> = {
     'content-type': contentType,

@@ -1,5 +1,5 @@
-// The checks of the two erase calls; the tunable one takes more fields, both refuse unknown ones,
-// which is stricter than what is known of the vendor.
+// Checks the two erase calls. The tunable one has more fields; both refuse unknown ones, which is
+// stricter than the vendor is known to be.
 import { isNumber, isObject, type Json, text } from '../kernel/checks.ts'
 import { Refused } from '../kernel/exchange.ts'
 

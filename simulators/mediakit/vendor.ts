@@ -1,5 +1,5 @@
-// Volcengine AI MediaKit, below `/mediakit`: erases the subtitle of a video. It fetches the video,
-// and of one that these simulators made it returns the same film without its subtitle.
+// Volcengine AI MediaKit, below `/mediakit`: erases the subtitle of a video. It fetches the video;
+// for one made by these simulators it returns the same film without its subtitle.
 import { isObject, type Json, text } from '../kernel/checks.ts'
 import {
   type Exchange,
@@ -150,7 +150,7 @@ function createErase(exchange: Exchange, { kind, tasks, known }: Creation): Repl
   return exchange.vendor.failure(exchange, { status: scenario.number('lost-answer') ?? 504 })
 }
 
-/** As many as there are tasks: the oldest are forgotten with theirs. */
+/** Keeps as many tokens as tasks, and forgets the oldest. */
 function remember(known: Map<string, string>, token: string, id: string): void {
   known.set(token, id)
   const [oldest] = known.size > TOKENS_KEPT ? known.keys() : []
@@ -179,7 +179,7 @@ function endingOf({ shelf }: Platform, { order, scenario }: EraseTask): Ending {
   return { state: 'succeeded', units: { second: Math.ceil(seconds) } }
 }
 
-/** The film of the note without its subtitle; a stand-in for videos from elsewhere. */
+/** Returns the film of the metadata without its subtitle, or a substitute for other videos. */
 function erasedFilm(note: unknown, seconds: number): Film {
   const film = isObject(note) ? note : {}
   const number = (value: unknown, otherwise: number) =>

@@ -1,5 +1,5 @@
-// The checks of POST /v2/video_generation. Content has ARK's shape; the other rules are its own.
-// Unknown fields are refused, which is stricter than what is known of the vendor.
+// Checks POST /v2/video_generation. Content has ARK's shape; the other rules are its own. Unknown
+// fields are refused, which is stricter than the vendor is known to be.
 import { promptOf, readContent } from '../ark-media/content.ts'
 import type { Family } from '../ark-media/families.ts'
 import { isInteger, isObject, type Json, objects, text } from '../kernel/checks.ts'
@@ -82,7 +82,7 @@ export function readGeneration(json: unknown): MinimaxOrder {
   }
 }
 
-/** Text alone needs a concrete ratio; frames decide it themselves. */
+/** Text alone requires a concrete ratio; frames define it themselves. */
 function ratioOf(json: Json): string {
   const items = objects(json.content)
   const textOnly = items.every((item) => item.type === 'text')
@@ -92,7 +92,7 @@ function ratioOf(json: Json): string {
   return ratio === 'adaptive' ? '16:9' : ratio
 }
 
-/** The short side is given by the resolution; even numbers. */
+/** The resolution gives the short side; both sides are even. */
 export function sizeOf(resolution: string, ratio: string): [number, number] {
   const short = SHORT_SIDES[resolution] ?? 768
   const [across = 16, down = 9] = ratio.split(':').map(Number)

@@ -1,5 +1,5 @@
 // MiniMax video, below `/minimax`: the second protocol, with create, query and the upgrade of a
-// finished task. There is no list and no cancel. An address for calls back must answer a challenge.
+// finished task. There is no list and no cancel. A callback URL must answer a challenge.
 import { randomBytes } from 'node:crypto'
 import { promptOf } from '../ark-media/content.ts'
 import { isObject, type Json, text } from '../kernel/checks.ts'
@@ -69,7 +69,7 @@ const TYPES: Record<number, string> = {
 
 const BASE_CODES: Record<number, number> = { 400: 2013, 401: 1004, 402: 1008, 429: 1002 }
 
-/** With `error-200` a rejection stands in base_resp under HTTP 200, as it does now and then. */
+/** With `error-200` a rejection is in base_resp under HTTP 200, as the vendor sometimes answers. */
 function minimaxFailure(exchange: Exchange, failure: Failure): WholeReply {
   const { status } = failure
   const message = failure.message ?? 'the request failed'
@@ -141,7 +141,7 @@ function generate(exchange: Exchange, platform: Platform, tasks: TaskList<Made>)
   })
 }
 
-/** Only a finished 768P task can be had again in 2K. */
+/** Only a finished 768P task can be upgraded to 2K. */
 function regenerate(exchange: Exchange, tasks: TaskList<Made>): Reply {
   const { json } = exchange
   const source = isObject(json) ? tasks.peek(text(json.source_task_id)) : undefined

@@ -1,4 +1,4 @@
-// The JSON files that a finished minutes task points at.
+// The JSON files that a finished minutes task links to.
 import type { Json } from '../kernel/checks.ts'
 import { type Sentence, sentencesOf, sentenceText } from './recording.ts'
 import type { MinutesRequest } from './request.ts'
@@ -30,7 +30,7 @@ function transcribed(sentence: Sentence, { language, identify, words }: MinutesR
     ...base(sentence),
     lang: language,
     content: sentence.text,
-    // Numbers and numeric strings have both been seen.
+    // Both numbers and numeric strings have been observed.
     start_time: sentence.index % 2 === 0 ? sentence.startMs : String(sentence.startMs),
     channel_id: 0,
     ...(identify ? { speaker: speakerOf(sentence) } : {}),

@@ -1,5 +1,5 @@
-// Doubao minutes, /api/v3/auc/lark: a recording becomes files with its text, summary, chapters
-// and more. The answer has no duration: that is read from the files, which last 24 hours.
+// Doubao minutes, /api/v3/auc/lark: turns a recording into files with its text, summary, chapters
+// and more. The answer has no duration: it is in the files, which last 24 hours.
 import { randomBytes } from 'node:crypto'
 import { isObject, type Json, text } from '../kernel/checks.ts'
 import type { Exchange, Reply, Route } from '../kernel/exchange.ts'
@@ -112,7 +112,7 @@ function query(exchange: Exchange, tasks: TaskList<MinutesOrder>): Reply {
   if (!task) throw refused('task not found')
   const { error } = task.ending ?? {}
   const code = Number(error?.code ?? 0)
-  // Codes of eight digits stand in the header, shorter ones in the body.
+  // Codes of eight digits are in the header, shorter ones in the body.
   if (code >= OK) return outcome(code, {}, error?.message)
   const state = reportedState(task)
   if (state === 'queued') return outcome(QUEUED, bodyOf(task, 'running'))

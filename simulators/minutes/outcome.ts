@@ -1,4 +1,4 @@
-// How the services for recordings answer: HTTP 200, and the outcome in two headers.
+// The response form of the services for recordings: HTTP 200, and the outcome in two headers.
 import { type Exchange, type Failure, Refused, type WholeReply, whole } from '../kernel/exchange.ts'
 import { speechFailure } from '../openspeech/errors.ts'
 
@@ -31,7 +31,7 @@ export function outcome(code: number, body: unknown = {}, message = MESSAGES[cod
 export const refused = (message: string, code = INVALID): Refused =>
   new Refused({ status: 200, code: String(code), message })
 
-/** The product's refusals are in headers, its gateway's in an HTTP status. */
+/** The product refuses in headers, its gateway by HTTP status. */
 export function recordingFailure(exchange: Exchange, failure: Failure): WholeReply {
   if (failure.status !== 200 && !exchange.scenario.has('error-200')) {
     return speechFailure(exchange, failure)
@@ -41,7 +41,7 @@ export function recordingFailure(exchange: Exchange, failure: Failure): WholeRep
   return { ...reply, reason: failure.message ?? String(code) }
 }
 
-/** The resource must be the service's own. */
+/** Requires the service's own resource. */
 export function checkResource(exchange: Exchange, allowed: string[]): void {
   const resource = String(exchange.request.headers['x-api-resource-id'])
   if (allowed.includes(resource)) return

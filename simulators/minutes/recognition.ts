@@ -1,5 +1,5 @@
 // Recognition of recordings 2.0, /api/v3/auc/bigmodel: the client's request id is the task's id,
-// and the outcome stands in the headers (6561/1354868).
+// and the outcome is in the headers (6561/1354868).
 import { isObject, type Json, text } from '../kernel/checks.ts'
 import type { Exchange, Reply, Route } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
@@ -95,7 +95,10 @@ function addressOf(json: unknown): string {
   return isObject(json) && isObject(json.audio) ? text(json.audio.url) : ''
 }
 
-/** Directives stand in the address, or in what the caller says of the recording. */
+/**
+ * Returns the text that may contain directives: the URL, or the caller's description of the
+ * recording.
+ */
 function wordsTo(json: unknown): string {
   const request = isObject(json) && isObject(json.request) ? json.request : {}
   const context = isObject(request.corpus) ? text(request.corpus.context) : ''
@@ -130,7 +133,7 @@ function readWanted({ json, scenario }: Exchange): Wanted {
   return { audio, settings }
 }
 
-/** The product that answers in one request: here, only for audio that comes with it. */
+/** The product that answers in one request: here only for audio in the request. */
 function recogniseAtOnce(exchange: Exchange): Reply {
   checkResource(exchange, RESOURCES_AT_ONCE)
   idOf(exchange)

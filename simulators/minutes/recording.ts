@@ -1,4 +1,4 @@
-// The recording behind a task: how long it is, what is wrong with it, and what is said in it.
+// The recording of a task: its length, its problems, and its spoken text.
 import type { Exchange } from '../kernel/exchange.ts'
 import { type ProbeProblem, probe } from '../media/probe.ts'
 import type { SpokenWord } from '../openspeech/audio/listen.ts'
@@ -11,12 +11,12 @@ export interface Recording {
   ready: boolean
   seconds: number
   silent: boolean
-  /** Text that a simulator has spoken there, else empty. */
+  /** The text spoken by a simulator, else empty. */
   words: SpokenWord[]
   problem: ProbeProblem | undefined
 }
 
-/** Begins to look into the file; `media-seconds` decides its length without looking. */
+/** Begins to inspect the file; `media-seconds` sets its length without an inspection. */
 export function openRecording(exchange: Exchange, address: string): Recording {
   const recording: Recording = {
     address,
@@ -34,7 +34,7 @@ export function openRecording(exchange: Exchange, address: string): Recording {
   return recording
 }
 
-/** Directives stand in the address of a recording, escaped or not. */
+/** Returns the directives in the URL of a recording, escaped or not. */
 export function directivesIn(address: string): string {
   try {
     return decodeURIComponent(address)
@@ -56,7 +56,10 @@ const SENTENCE_MS = 10_000
 const PAUSE_MS = 500
 const MOST_SENTENCES = 1000
 
-/** A sentence every ten seconds, the speakers in turn; the last one ends with the recording. */
+/**
+ * Returns a sentence every ten seconds, with alternating speakers; the last one ends with the
+ * recording.
+ */
 export function sentencesOf(seconds: number, language: string, speakers: number): Sentence[] {
   const total = Math.round(seconds * 1000)
   const count = Math.min(MOST_SENTENCES, Math.max(1, Math.ceil(total / SENTENCE_MS)))
@@ -70,7 +73,7 @@ export function sentencesOf(seconds: number, language: string, speakers: number)
   })
 }
 
-/** The actual text, if known, with speakers alternating. */
+/** Returns the actual text, if known, with alternating speakers. */
 export function sentencesHeard({ words }: Recording, speakers: number): Sentence[] {
   const sentences: Sentence[] = []
   let open: SpokenWord[] = []

@@ -1,4 +1,4 @@
-// The checks of POST /api/v3/auc/lark/submit, as its clients know them.
+// Checks POST /api/v3/auc/lark/submit, as its clients use it.
 import { isInteger, isObject, type Json, text } from '../kernel/checks.ts'
 import { refused } from './outcome.ts'
 
@@ -12,7 +12,7 @@ export interface MinutesRequest {
   chapters: boolean
   todos: boolean
   questions: boolean
-  /** Undefined when nothing is to be translated. */
+  /** Undefined if nothing is to be translated. */
   target: string | undefined
 }
 
@@ -78,7 +78,7 @@ function isWordList(hot: unknown): boolean {
   }
 }
 
-/** The types of a feature that is switched on; a feature that is on needs at least one. */
+/** Returns the types of an enabled feature, which needs at least one. */
 function typesOf(parameters: Json, name: string, known: string[]): string[] {
   if (parameters[`${name}Enabled`] !== true) return []
   const how = parameters[`${name}Params`]

@@ -1,4 +1,4 @@
-// The pretend model: deterministic, useful to look at, and steerable from the prompt.
+// The simulated model: deterministic, with readable output, and controlled by the prompt.
 import { isObject } from '../kernel/checks.ts'
 import { readScript, type Script, type ScriptedCall } from '../kernel/script.ts'
 import {
@@ -21,14 +21,14 @@ export type Stop = 'end' | 'length' | 'tools' | 'stop-sequence' | 'filter' | (st
 
 export interface Answer {
   text: string
-  /** Into how many pieces a stream cuts the text. */
+  /** The number of pieces into which a stream cuts the text. */
   pieceCount: number
   reason: string
   calls: ToolCall[]
   stop: Stop
   stopSequence?: string
   tokens: {
-    /** Everything read, cached parts included. */
+    /** All input, including cached parts. */
     input: number
     cached: number
     cacheWrite: number
@@ -67,11 +67,11 @@ export function answerTo(conversation: Conversation, script: Script): Answer {
   }
 }
 
-/** Number of tool calls since the last user message. */
+/** Returns the number of tool calls since the last user message. */
 const roundOf = (conversation: Conversation): number =>
   currentTurn(conversation.turns).filter((turn) => turn.calls).length
 
-/** The text that accompanies the first round of calls. */
+/** Returns the text that accompanies the first round of calls. */
 function beside(conversation: Conversation, script: Script): string {
   return roundOf(conversation) === 0 ? (script.say ?? '') : ''
 }
@@ -85,7 +85,7 @@ function callsFor(conversation: Conversation, script: Script): ToolCall[] {
   })
 }
 
-/** `namespace.name` names a tool inside a namespace. */
+/** `namespace.name` refers to a tool inside a namespace. */
 function offered(tools: OfferedTool[], name: string): OfferedTool | undefined {
   return tools.find((tool) => {
     const full = tool.namespace === undefined ? tool.name : `${tool.namespace}.${tool.name}`
@@ -93,7 +93,7 @@ function offered(tools: OfferedTool[], name: string): OfferedTool | undefined {
   })
 }
 
-/** A freeform tool gets `{"input": "…"}` unwrapped, anything else as it stands. */
+/** A freeform tool gets `{"input": "…"}` unwrapped, any other its arguments unchanged. */
 function argumentsFor(tool: OfferedTool, call: ScriptedCall): string {
   if (!tool.freeform) return call.args
   try {
@@ -120,7 +120,7 @@ const SHORT_LENGTH = 120
 
 function shortened(question: string): string {
   if (question.length <= SHORT_LENGTH) return question
-  // A surrogate pair is not cut in two.
+  // Never cuts a surrogate pair.
   return question.slice(0, SHORT_LENGTH).replace(/[\uD800-\uDBFF]$/, '')
 }
 
@@ -130,7 +130,7 @@ function quoteResults(results: Turn[]): string {
 
 const WORDS = 'the river takes every small stream and gives each drop its due count '
 
-/** Exactly this many tokens, since each of its bytes is one character. */
+/** Returns exactly this many tokens, since each of its bytes is one character. */
 function filler(tokens: number): string {
   const length = tokens * 4
   return WORDS.repeat(Math.ceil(length / WORDS.length)).slice(0, length)
@@ -153,7 +153,7 @@ function limited(
   return { text, stop: 'end' }
 }
 
-/** The text as a stream sends it. */
+/** Returns the text as a stream sends it. */
 export const piecesOf = ({ text, pieceCount }: Answer): string[] => cut(text, pieceCount)
 
 /** Cuts into pieces of nearly equal length, never inside a character. */
@@ -169,7 +169,7 @@ export function cut(text: string, wanted: number): string[] {
   return pieces
 }
 
-/** The tokens each piece adds, so that they sum to the exact count of the whole. */
+/** Returns the tokens of each piece; they sum to the exact count of the whole. */
 export function tokensPerPiece(pieces: string[]): number[] {
   let bytes = 0
   let counted = 0
@@ -182,7 +182,7 @@ export function tokensPerPiece(pieces: string[]): number[] {
   })
 }
 
-/** Units for the book: input that was neither cached nor written to a cache is plain input. */
+/** Returns units for the book: input neither read from nor written to the cache is plain input. */
 export function unitsOf(answer: Answer): Record<string, number> {
   const { input, cached, cacheWrite, output } = answer.tokens
   return {

@@ -1,5 +1,5 @@
-// A request to a language model in neutral words, so that chat, messages and responses are
-// answered by one and the same pretend model.
+// A request to a language model in a neutral form, so that one simulated model answers chat,
+// messages and responses.
 
 export interface Turn {
   role: 'system' | 'user' | 'assistant' | 'tool'
@@ -23,14 +23,14 @@ export interface Conversation {
   stop: string[]
 }
 
-/** Messages since the model last finished: directives of earlier turns are spent. */
+/** Returns the messages since the model last finished: directives of earlier turns do not apply. */
 export function currentTurn(turns: Turn[]): Turn[] {
   const before = turns.slice(0, -1)
   const last = before.findLastIndex((turn) => turn.role === 'assistant' && !turn.calls)
   return turns.slice(last + 1)
 }
 
-/** The text in which directives count: what users said in the current turn, nothing else. */
+/** Returns the text in which directives count: users' messages in the current turn. */
 export function scriptText(turns: Turn[]): string {
   return currentTurn(turns)
     .filter((turn) => turn.role === 'user')

@@ -1,10 +1,10 @@
-// The agreed arithmetic of all simulated language models: a token is four bytes of UTF-8.
+// The token count of all simulated language models: a token is four bytes of UTF-8.
 
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4)
 }
 
-/** The longest prefix that fits, never splitting a character. */
+/** Returns the longest prefix that fits, never splitting a character. */
 export function firstTokens(text: string, tokens: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= tokens * 4) return text

@@ -1,4 +1,4 @@
-// POST /embeddings: unit vectors that are the same for the same text.
+// POST /embeddings: unit vectors, always the same for the same text.
 import { isInteger, isObject, type Json, text } from '../kernel/checks.ts'
 import { type Exchange, type Reply, type Route, whole } from '../kernel/exchange.ts'
 import { bentUsage } from '../kernel/usage.ts'
@@ -52,7 +52,7 @@ function handle(exchange: Exchange, dialect: EmbeddingsDialect): Reply {
   return whole(200, body, { headers: dialect.headers(exchange), charge })
 }
 
-/** A single text, texts, tokens, or lists of tokens: always as a list of inputs. */
+/** Returns a list of inputs from a text, texts, tokens, or lists of tokens. */
 function inputsOf(input: unknown): unknown[] {
   if (!Array.isArray(input)) return [input]
   return typeof input[0] === 'number' ? [input] : input

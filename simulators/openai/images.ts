@@ -1,4 +1,4 @@
-// POST /images/generations of OpenAI. Models whose name holds `dall-e` answer with addresses and
+// POST /images/generations of OpenAI. Models whose name contains `dall-e` answer with URLs and
 // without usage; all others with base64 and tokens, as gpt-image does.
 import { isInteger, isObject, type Json, text } from '../kernel/checks.ts'
 import { dataEvent, namedEvent } from '../kernel/events.ts'
@@ -32,7 +32,7 @@ const OLD_SIZES = ['256x256', '512x512', '1024x1024', '1792x1024', '1024x1792']
 const QUALITIES = ['auto', 'low', 'medium', 'high']
 const OLD_QUALITIES = ['standard', 'hd']
 
-/** Tokens of a picture by quality: square, lying, standing. */
+/** Tokens of a picture by quality: square, landscape, portrait. */
 const TOKENS: Record<string, readonly [number, number, number]> = {
   low: [272, 400, 408],
   medium: [1056, 1568, 1584],

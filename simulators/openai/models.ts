@@ -1,4 +1,4 @@
-// GET /models, GET /models/{id}, and the refusal of models that are not on the list.
+// GET /models, GET /models/{id}, and the refusal of unlisted models.
 import { type Exchange, Refused, type Reply, type Route, whole } from '../kernel/exchange.ts'
 
 export interface ModelList {
@@ -9,7 +9,7 @@ export interface ModelList {
 
 const CREATED = 1780732857
 
-/** Names that begin with `sim-` always exist, so that tests can make up models. */
+/** Names that begin with `sim-` always exist, so that tests can invent models. */
 export function modelList(ids: string[], ownedBy: string): ModelList {
   return { ids, ownedBy, has: (id) => id.startsWith('sim-') || ids.includes(id) }
 }

@@ -20,7 +20,7 @@ import { RESPONSES_KEYS } from './responses/request.ts'
 
 export interface OpenaiOptions {
   keys: string[]
-  /** Beside all names that begin with `sim-`. */
+  /** In addition to all names that begin with `sim-`. */
   models: string[]
 }
 
@@ -100,7 +100,7 @@ const NOT_JSON =
   'We could not parse the JSON body of your request. (HINT: This likely means you ' +
   "aren't using your HTTP library correctly.)"
 
-/** Models that think refuse the old field and any sampling, as gpt-5 does. */
+/** Reasoning models refuse the old field and any sampling parameters, as gpt-5 does. */
 function refuseForReasoners(json: Json): void {
   if (json.max_tokens !== undefined) {
     const message =

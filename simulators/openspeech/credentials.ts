@@ -1,4 +1,4 @@
-// Two exclusive styles of credentials, then the grant for the resource.
+// Checks credentials in either of two styles, then the grant for the resource.
 import type { Exchange, Reply } from '../kernel/exchange.ts'
 
 export interface SpeechOptions {

@@ -1,5 +1,5 @@
-// The two shapes in which openspeech refuses: nested, by its gateway, with an HTTP status; and
-// flat, by the product, as a line inside an HTTP 200.
+// The two forms of openspeech's refusals: nested, by its gateway, with an HTTP status; and flat, by
+// the product, as a line inside an HTTP 200.
 import {
   type Exchange,
   type Failure,
@@ -30,7 +30,7 @@ const requestIdOf = (exchange: Exchange): string => {
   return typeof sent === 'string' ? sent : exchange.requestId
 }
 
-/** Thrown for what the product itself refuses. */
+/** Returns a refusal by the product itself. */
 export function refused(code: number, message: string): Refused {
   return new Refused({ status: 200, code: String(code), message })
 }

@@ -1,10 +1,10 @@
-// What the speech product refuses, and the voice it reads out of the request.
+// Refusals of the speech product, and the voice requested.
 import { isInteger, isNumber, isObject, type Json, objects, text } from '../kernel/checks.ts'
 import type { Voice } from './audio/render.ts'
 import { refused } from './errors.ts'
 
 export interface SpeechRequest {
-  /** Billed text: the text, or the ssml without its tags. */
+  /** The billed text: the text, or the SSML without its tags. */
   billedText: string
   voice: Voice
   subtitles: boolean
@@ -43,8 +43,8 @@ export function readSpeech(json: unknown, resource: string, maxCharacters: numbe
 }
 
 /**
- * Reads the audio parameters. The vendor documents them as required and names no error without
- * them; callers of the gateway may leave them out, or write them beside `req_params`.
+ * Reads the audio parameters. The vendor documents them as required but names no error for missing
+ * ones; callers of the gateway may omit them, or write them beside `req_params`.
  */
 function readAudio(json: unknown, parameters: Json): Json {
   const beside = isObject(json) ? json.audio_params : undefined
@@ -81,7 +81,7 @@ function checkSpeaker(parameters: Json, generation: Generation): void {
   }
 }
 
-/** A JSON object serialised to a string; an object is refused, as the vendor refuses it. */
+/** Reads a JSON object serialised as a string; an object is refused, as the vendor refuses it. */
 function readAdditions(additions: unknown): Json {
   if (additions === undefined || additions === '') return {}
   if (typeof additions !== 'string') {

@@ -1,4 +1,4 @@
-// POST /api/v3/tts/unidirectional: one JSON object a line, or the same as server-sent events.
+// POST /api/v3/tts/unidirectional: one JSON object per line, or the same as server-sent events.
 import { isObject, text } from '../kernel/checks.ts'
 import { namedEvent } from '../kernel/events.ts'
 import type { Exchange, Frame, Reply, Route } from '../kernel/exchange.ts'
@@ -78,7 +78,7 @@ function framed(line: Line, events: boolean): Frame {
   return line.units === undefined ? { data } : { data, units: line.units }
 }
 
-/** Audio, and after it each sentence that it completes. */
+/** Returns audio, each followed by the sentences that it completes. */
 function linesOf(rendering: Rendering, request: SpeechRequest, characters: number): Line[] {
   const { fragments, timeline } = rendering
   const sentences = request.subtitles ? sentencesOf(timeline) : []

@@ -1,4 +1,4 @@
-// What the receiver got, without losing any of it to a limit of the general call log.
+// A complete log of received webhooks, without the limits of the general call log.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -8,9 +8,9 @@ export interface Received {
   path: string
   headers: IncomingHttpHeaders
   body: string
-  /** The scenario that the answer played; empty when it was answered well. */
+  /** The scenario of the response; empty for a regular one. */
   scenario: string
-  /** Undefined when the address did not say with which secret to check. */
+  /** Undefined if the URL has no secret to verify with. */
   signed: boolean | undefined
 }
 
@@ -40,7 +40,7 @@ export class ReceiverLog {
 const TOLERANCE_SECONDS = 300
 
 /**
- * Judges the signature of a webhook (docs/guides/webhooks.md#verify-it): HMAC-SHA256 over
+ * Verifies the signature of a webhook (docs/guides/webhooks.md#verify-it): HMAC-SHA256 over
  * `<timestamp>.<raw body>`, with a fresh timestamp.
  */
 export function isSigned(headers: IncomingHttpHeaders, body: Buffer, secret: string): boolean {

@@ -1,5 +1,5 @@
-// A receiver of webhooks that misbehaves on command, below `/receiver`. The command stands in the
-// address that it is called at: `/receiver/orders?sim=status=500;times=2&secret=whsec_…`.
+// A receiver of webhooks that misbehaves as its URL commands, below `/receiver`:
+// `/receiver/orders?sim=status=500;times=2&secret=whsec_…`.
 import { gzipSync } from 'node:zlib'
 import {
   type Exchange,
@@ -40,7 +40,7 @@ export function receiver(): Vendor {
   }
 }
 
-/** `times` counts for each address by itself. */
+/** Counts `times` separately for each path. */
 function command(exchange: Exchange): { scenario: string; marker: string } | undefined {
   const scenario = new URLSearchParams(exchange.query).get('sim')
   return scenario === null ? undefined : { scenario, marker: exchange.path }

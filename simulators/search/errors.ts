@@ -1,4 +1,4 @@
-// Errors of the search products come in three places: ResponseMetadata under a 4xx, the same under
+// Errors of the search products are in three places: ResponseMetadata under a 4xx, the same under
 // 200, and, for global search, Result.ErrorCode.
 import { type Exchange, type Failure, Refused, type WholeReply, whole } from '../kernel/exchange.ts'
 
@@ -28,7 +28,7 @@ export function refused(message: string, code = 10400): Refused {
   return new Refused({ status: CODES[code]?.status ?? 400, code: String(code), message })
 }
 
-/** `error-in` alone is enough to make a search fail. */
+/** `error-in` alone makes a search fail. */
 export function failWhereAsked({ scenario }: Exchange): void {
   if (!scenario.has('error-in')) return
   const code = scenario.text('error-code') ?? '10500'

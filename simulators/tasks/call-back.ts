@@ -1,4 +1,4 @@
-// Calls back to an address that the creator of a task gave: a JSON POST, retried as vendors do.
+// Vendor callbacks to a URL from the creator of a task: a JSON POST, retried as vendors do.
 import { randomBytes } from 'node:crypto'
 import { isObject } from '../kernel/checks.ts'
 import type { Platform } from '../kernel/platform.ts'
@@ -8,14 +8,14 @@ export interface CallBack {
   url: string
   body: () => unknown
   scenario: Scenario
-  /** Tries beyond the first, when no good answer comes in time. */
+  /** Attempts after the first, while no valid response arrives in time. */
   retries: number
   timeoutMs: number
 }
 
 const LATE_MS = 60_000
 
-/** Sends in the background; what the receiver answers is nobody's business but the retries'. */
+/** Sends in the background; the receiver's response only decides about retries. */
 export function callBack(platform: Platform, call: CallBack): void {
   const how = call.scenario.text('callbacks')
   if (how === 'none') return
@@ -49,7 +49,7 @@ async function delivered(url: string, body: string, timeoutMs: number): Promise<
   }
 }
 
-/** Returns true if the receiver echoes a challenge as JSON, as some vendors require. */
+/** Resolves to true if the receiver echoes a challenge as JSON, as some vendors require. */
 export async function passesChallenge(url: string, timeoutMs: number): Promise<boolean> {
   const challenge = randomBytes(16).toString('hex')
   try {

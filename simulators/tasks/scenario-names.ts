@@ -1,4 +1,4 @@
-// What can be asked of a task when it is created, beside the faults of every call.
+// Scenarios of a task's creation, in addition to the faults of every call.
 import type { ScenarioName } from '../kernel/scenario.ts'
 
 const flag = (name: string, what: string): ScenarioName => ({ name, takes: 'nothing', what })

@@ -1,10 +1,10 @@
-// All tasks of one vendor's service. Time is looked at lazily, so that a state is right whenever
-// somebody asks, and by timers, so that the bill and the calls back come without anybody asking.
+// All tasks of one vendor's service. States are computed lazily, so that they are right at every
+// query, and by timers, so that bills and callbacks do not depend on queries.
 import { type Exchange, Refused } from '../kernel/exchange.ts'
 import type { Platform } from '../kernel/platform.ts'
 import { createTask, dueState, type Ending, hasEnded, type Task, type TaskState } from './task.ts'
 
-/** The oldest are forgotten beyond this. */
+/** The oldest are forgotten above this number. */
 const KEPT = 200_000
 
 const DAY_MS = 86_400_000
@@ -12,18 +12,18 @@ const DAY_MS = 86_400_000
 export interface TaskRules<Order> {
   vendor: string
   platform: Platform
-  /** Not scaled, as everything here that ends in Ms. */
+  /** Not scaled, like everything here that ends in Ms. */
   queueMs: number
   runMs: (order: Order) => number
-  /** Lifetime of a task before it expires; infinite where a vendor has no such state. */
+  /** The time until a task expires; infinite if the vendor has no such state. */
   lifeMs: (order: Order) => number
-  /** Time for which a record can be read. */
+  /** The time for which a record can be read. */
   recordMs: number
-  /** Outcome of a task that completes without a scenario. */
+  /** The outcome of a task that completes without a scenario. */
   end: (task: Task<Order>) => Ending
-  /** The vendor's words for a failure that was asked for. */
+  /** The vendor's words for a failure that a scenario requests. */
   failure: (code: string | undefined) => { code: string; message: string }
-  /** False while something is still to be fetched: the task runs on. */
+  /** False while input is still being fetched: the task keeps running. */
   isReady?: (order: Order) => boolean
   onChange?: (task: Task<Order>) => void
 }
@@ -42,7 +42,7 @@ export class TaskList<Order> {
     this.rules = rules
   }
 
-  /** Accepts a task. An id that is already taken keeps its first task: the vendor gave it twice. */
+  /** Accepts a task. An id that is already taken keeps its first task: the scenario repeats ids. */
   add(exchange: Exchange, made: NewTask<Order>): Task<Order> {
     const known = this.tasks.get(made.id)
     if (known) return known
@@ -61,7 +61,7 @@ export class TaskList<Order> {
     return task
   }
 
-  /** The task as it is now, without counting as a look. */
+  /** Returns the current task without counting a poll. */
   peek(id: string): Task<Order> | undefined {
     const task = this.tasks.get(id)
     if (!task) return undefined
@@ -69,7 +69,7 @@ export class TaskList<Order> {
     return this.isReadable(task) ? task : undefined
   }
 
-  /** A look by the client: it counts, and may be answered by the storm that was asked for. */
+  /** Polls a task: this is counted, and may be answered by the scenario's `poll-storm`. */
   look(id: string): Task<Order> | undefined {
     const task = this.tasks.get(id)
     if (!task) return undefined
@@ -107,7 +107,7 @@ export class TaskList<Order> {
     return now - task.createdAt <= recordMs * platform.timeScale
   }
 
-  /** Wakes the task when it is due; a timer that rings too early is set again. */
+  /** Updates the task when it is due; a timer that fires too early is set again. */
   private watch(task: Task<Order>): void {
     const end = Math.min(task.endsAt, task.expiresAt)
     const due = task.state === 'queued' ? Math.min(task.runsAt, end) : end
@@ -170,7 +170,7 @@ function refusePoll({ scenario, looks }: Task<unknown>): void {
   }
 }
 
-/** The state to report, which the scenario `flips` makes doubtful after the end. */
+/** Returns the state to report, which the scenario `flips` changes after the end. */
 export function reportedState({ state, scenario, pollsAfterEnd }: Task<unknown>): TaskState {
   if (!scenario.has('flips') || pollsAfterEnd % 2 === 0) return state
   if (state === 'succeeded') return 'failed'

@@ -1,5 +1,5 @@
-// A task of any vendor: it waits, runs and ends by the clock or by the number of looks, is billed
-// when it has succeeded and at no other time, and tells whoever listens of each change.
+// A task of any vendor: it waits, runs and ends by the clock or by the number of polls, is billed
+// only when it has succeeded, and notifies listeners of each change.
 import type { Units } from '../kernel/book.ts'
 import type { Exchange } from '../kernel/exchange.ts'
 import type { Scenario } from '../kernel/scenario.ts'
@@ -8,9 +8,9 @@ export type TaskState = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired
 
 export interface Ending {
   state: 'succeeded' | 'failed'
-  /** The vendor's code and message, of a failure. */
+  /** The vendor's code and message of a failure. */
   error?: { code: string; message: string }
-  /** Bill of a success. */
+  /** The bill of a success. */
   units?: Units
 }
 
@@ -23,7 +23,7 @@ export interface Task<Order> {
   readonly clientRequestId: string | undefined
   readonly operation: string
   state: TaskState
-  /** Real milliseconds since 1970, as all times here. */
+  /** Real milliseconds since 1970, like all times here. */
   readonly createdAt: number
   updatedAt: number
   /** When it begins to run and when it ends, if the clock decides. */
@@ -33,7 +33,7 @@ export interface Task<Order> {
   /** Undefined until it has ended. */
   ending: Ending | undefined
   looks: number
-  /** Looks since the end, for answers that flip. */
+  /** The number of polls since the end, for answers that flip. */
   pollsAfterEnd: number
 }
 
@@ -41,7 +41,7 @@ export function hasEnded(state: TaskState): boolean {
   return state !== 'queued' && state !== 'running'
 }
 
-/** The task as the exchange that creates it asks; `queueMs` and `runMs` are not yet scaled. */
+/** Creates the task that the exchange requests; `queueMs` and `runMs` are not yet scaled. */
 export function createTask<Order>(
   exchange: Exchange,
   task: { id: string; model: string; order: Order },
@@ -74,7 +74,7 @@ export function createTask<Order>(
   }
 }
 
-/** The state that the clock, or the number of looks, has brought the task to. */
+/** Returns the state that the clock, or the number of polls, has brought the task to. */
 export function dueState(
   task: Task<unknown>,
   now: number,

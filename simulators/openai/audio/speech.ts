@@ -1,5 +1,5 @@
 // POST /audio/speech of OpenAI: sound as bytes, or as events with usage at their end. Models whose
-// name holds `tokens` are billed by tokens, all others by characters.
+// name contains `tokens` are billed by tokens, all others by characters.
 import { isInteger, isNumber, isObject, type Json, text } from '../../kernel/checks.ts'
 import { dataEvent } from '../../kernel/events.ts'
 import type { Exchange, Frame, Reply, Route } from '../../kernel/exchange.ts'

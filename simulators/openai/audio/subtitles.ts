@@ -1,4 +1,4 @@
-// What was heard as subtitles: one for each sentence.
+// Formats recognised text as subtitles, one for each sentence.
 import type { Json } from '../../kernel/checks.ts'
 import type { Recording, SpokenWord } from '../../openspeech/audio/listen.ts'
 import { joinWords } from '../../openspeech/audio/words.ts'

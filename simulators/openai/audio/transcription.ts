@@ -1,5 +1,5 @@
-// POST /audio/transcriptions of OpenAI: writes down what it hears in the file itself. Models whose
-// name holds `tokens` are billed by tokens, all others by seconds.
+// POST /audio/transcriptions of OpenAI: returns the text hidden in the file. Models whose name
+// contains `tokens` are billed by tokens, all others by seconds.
 import { isObject, type Json, text } from '../../kernel/checks.ts'
 import { dataEvent } from '../../kernel/events.ts'
 import { type Exchange, type Reply, type Route, whole } from '../../kernel/exchange.ts'

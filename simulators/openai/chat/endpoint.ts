@@ -22,7 +22,7 @@ import { oddWhole } from './whole-oddities.ts'
 
 export interface ChatDialect {
   rules: ChatRules
-  /** Refuses models that do not exist, and what a model does not support. */
+  /** Refuses unknown models, and requests that a model does not support. */
   checkModel: (model: string, json: Json) => void
   errorBody: (failure: Failure) => Json
   headers: (exchange: Exchange) => Record<string, string>

@@ -1,4 +1,4 @@
-// The rules about the order and content of chat messages, with the vendor's own sentences.
+// Checks the order and content of chat messages, with the vendor's own sentences.
 import { isObject, type Json, objects, text } from '../../kernel/checks.ts'
 import { badType, badValue, invalid, missing } from '../errors.ts'
 import type { ChatRules } from './request.ts'
@@ -97,7 +97,7 @@ function checkToolCalls(message: Json, at: string): void {
   }
 }
 
-/** Every call is answered by tool messages that follow it directly, and no others. */
+/** Requires that every call is answered by tool messages directly after it, and by no others. */
 function checkToolOrder(messages: Json[]): void {
   let open: Set<string> | undefined
   let openedAt = 0

@@ -1,5 +1,5 @@
-// Raw oddities of chat upstreams, selectable by name. Each is a small change to the list of
-// chunks that a correct upstream would send. The sentence beside the name says what is odd.
+// Raw oddities of chat upstreams, selectable by name. Each is a small change to the list of chunks
+// that a correct upstream would send. `what` describes it.
 import { isObject, type Json, objects } from '../../kernel/checks.ts'
 import { type ChatAnswer, chatUsage } from './answer.ts'
 import type { Step } from './stream.ts'
@@ -17,7 +17,7 @@ function deltaOf(step: Step): Json | undefined {
   return isObject(delta) ? delta : undefined
 }
 
-/** A copy of the step with another first choice. */
+/** Returns a copy of the step with another first choice. */
 function withChoice(step: Step, change: Json): Step {
   const choices = objects(step.chunk.choices)
   const first = { ...choices[0], ...change }
@@ -44,7 +44,7 @@ function rename(from: string, to: (value: unknown) => Json): (steps: Step[]) => 
   })
 }
 
-/** A copy of the role chunk with other contents, to be slipped in. */
+/** Returns a copy of the role chunk with other contents, to be inserted. */
 function extra(steps: Step[], delta: unknown, more: Json = {}): Step {
   const model = steps[0] ?? { chunk: {} }
   const { units: _, ...bare } = model
@@ -183,7 +183,7 @@ export function withUsage(step: Step, usage: unknown): Step {
   return { ...step, chunk: { ...step.chunk, usage } }
 }
 
-/** Usage as it grows; also ARK's `chunk_include_usage`. */
+/** Adds running usage; also ARK's `chunk_include_usage`. */
 export function runningUsage(steps: Step[], chat: ChatAnswer): Step[] {
   const final = chatUsage(chat)
   const input = Number(final.prompt_tokens)

@@ -1,4 +1,4 @@
-// What the chat completions endpoint refuses, and how its request reads as a conversation.
+// Refusals of the chat completions endpoint, and its request as a conversation.
 import {
   isInteger,
   isNumber,
@@ -24,7 +24,7 @@ const CHAT_KEYS = new Set(
 )
 
 export interface ChatRules {
-  /** Undefined when the vendor ignores fields it does not know. */
+  /** Undefined if the vendor ignores unknown fields. */
   keys?: Set<string>
   roles: string[]
   parts: string[]

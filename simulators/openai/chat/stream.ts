@@ -1,4 +1,4 @@
-// The chat completion as a list of chunks, before any oddity is applied and before framing.
+// The chat completion as a list of chunks, before oddities and framing.
 import type { Json } from '../../kernel/checks.ts'
 import { cut, piecesOf, type ToolCall, tokensPerPiece } from '../../model/answer.ts'
 import { type ChatAnswer, finishReason } from './answer.ts'

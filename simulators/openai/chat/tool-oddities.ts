@@ -1,4 +1,4 @@
-// Oddities of streamed tool calls. Kept apart from the others because there are so many.
+// Oddities of streamed tool calls, in a file of their own because there are many.
 import { isObject, type Json, objects } from '../../kernel/checks.ts'
 import type { ChatAnswer } from './answer.ts'
 import type { Step } from './stream.ts'
@@ -39,7 +39,7 @@ const withFunction = (entry: Json, change: Json): Json => ({
   function: { ...functionOf(entry), ...change },
 })
 
-/** All argument pieces joined into the chunk that opens the call. */
+/** Joins all argument pieces into the chunk that opens the call. */
 function inOneChunk(value: (args: string) => unknown) {
   return (steps: Step[], chat: ChatAnswer): Step[] =>
     steps.flatMap((step) => {

@@ -1,5 +1,5 @@
-// Oddities of the chat completion that comes as one JSON body. Names shared with the stream mean
-// the same thing here.
+// Oddities of the chat completion as one JSON body. Names shared with the stream have the same
+// meaning.
 import { isObject, type Json, objects } from '../../kernel/checks.ts'
 import type { Scenario } from '../../kernel/scenario.ts'
 

@@ -11,7 +11,7 @@ export interface ResponseAnswer {
   model: string
   created: number
   items: Json[]
-  /** Fields that only one vendor knows. */
+  /** Fields that only one vendor has. */
   extras: Json
 }
 
@@ -92,7 +92,7 @@ export function terminalEvent({ answer }: ResponseAnswer): string {
   return answer.stop in INCOMPLETE ? 'response.incomplete' : 'response.completed'
 }
 
-/** The object as it stands before, `in_progress`, and after the output was generated. */
+/** Returns the object before, during (`in_progress`) or after the generation of the output. */
 export function responseObject(response: ResponseAnswer, done: boolean, usage: unknown): Json {
   const { request, answer } = response
   const reason = INCOMPLETE[answer.stop]

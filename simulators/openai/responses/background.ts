@@ -1,5 +1,5 @@
-// Responses made in the background: they wait, run and end by the clock, whoever is connected, and
-// are billed at their end. Streams replay what has happened and follow what happens.
+// Background responses: they wait, run and end by the clock, with or without a connection, and are
+// billed at their end. Streams replay past events and follow new ones.
 import { type Json, text } from '../../kernel/checks.ts'
 import { namedEvent } from '../../kernel/events.ts'
 import {
@@ -54,7 +54,7 @@ export class BackgroundJob {
     this.begin()
   }
 
-  /** The object as it stands now. */
+  /** Returns the current object. */
   show(): Json {
     const { response } = this.parts
     const done = this.status === 'completed' || this.status === 'incomplete'
@@ -72,7 +72,7 @@ export class BackgroundJob {
     }
   }
 
-  /** Counts as a poll: it may be answered by the storm that was asked for. */
+  /** Counts as a poll, which may be answered by the scenario's `poll-storm`. */
   poll(): Json {
     this.polls += 1
     const { scenario } = this.exchange
@@ -96,12 +96,12 @@ export class BackgroundJob {
     return this.status !== 'queued' && this.status !== 'in_progress'
   }
 
-  /** Ends what has not ended; what was generated until then is billed. */
+  /** Ends an unfinished response; output generated until then is billed. */
   cancel(): void {
     if (!this.hasEnded) this.end('cancelled')
   }
 
-  /** Everything after event number `after`, and what is still to come. */
+  /** Sends the events after number `after`, past and future. */
   follow(after: number, cutAfter?: number): LiveReply {
     return {
       kind: 'live',
@@ -211,7 +211,7 @@ export class BackgroundJob {
   }
 }
 
-/** The answer to the creation: the object, or the stream of what happens. */
+/** Returns the answer to the creation: the object, or the stream of events. */
 export function answerCreation(exchange: Exchange, job: BackgroundJob): Reply {
   const { scenario, json, vendor } = exchange
   if (scenario.has('lost-answer')) {

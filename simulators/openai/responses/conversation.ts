@@ -1,4 +1,4 @@
-// A Responses request read as a neutral conversation.
+// Reads a Responses request as a neutral conversation.
 import { isObject, type Json, objects, text, textOfParts } from '../../kernel/checks.ts'
 import type { Conversation, OfferedTool, Turn } from '../../model/conversation.ts'
 import { itemType } from './items.ts'
@@ -11,7 +11,7 @@ function itemTurns(items: Json[]): Turn[] {
   for (const item of items) {
     const turn = turnOf(item)
     const before = turns.at(-1)
-    // The calls of one answer are items of their own, but one round of the conversation.
+    // The calls of one answer are separate items, but one round of the conversation.
     if (turn?.role === 'assistant' && before?.role === 'assistant') {
       before.text += turn.text
       if (turn.calls) before.calls = true

@@ -26,7 +26,7 @@ import { ResponseStore, storeRoutes } from './store.ts'
 import { responseSteps, type Step } from './stream.ts'
 
 export interface ResponsesDialect {
-  /** Undefined when the vendor ignores fields it does not know. */
+  /** Undefined if the vendor ignores unknown fields. */
   keys?: Set<string>
   checkModel: (model: string, json: Json) => void
   check: (exchange: Exchange, json: Json) => void
@@ -34,7 +34,7 @@ export interface ResponsesDialect {
   headers: (exchange: Exchange) => Record<string, string>
   extras: (json: Json) => Json
   closing: Frame[]
-  /** Set where responses can be made in the background. */
+  /** Set if responses can run in the background. */
   background?: Platform
 }
 
@@ -152,7 +152,10 @@ function frameOf({ data, units }: Step, sequence: number, scenario: Scenario): F
   return namedEvent(text(type), numbered, units)
 }
 
-/** `event` is the top-level error event, `flat` a body of another vendor, else response.failed. */
+/**
+ * `event` is the top-level error event, `flat` another vendor's body, anything else
+ * response.failed.
+ */
 function errorFrame(
   response: ResponseAnswer,
   shape: string,
@@ -175,7 +178,7 @@ function errorFrame(
   return namedEvent(type, { type, sequence_number, response: failed })
 }
 
-/** Padding rides on `obfuscation`, a field of deltas that may have any length. */
+/** Padding in `obfuscation`, a field of deltas that may have any length. */
 function padding(response: ResponseAnswer, bytes: number, scenario: Scenario): Frame {
   const obfuscation = 'x'.repeat(bytes)
   const before = responseObject(response, false, null)

@@ -1,4 +1,4 @@
-// Input items: their shapes, and that calls and their outputs belong together.
+// Checks input items: their shapes, and that calls and their outputs match.
 import { isObject, type Json, text } from '../../kernel/checks.ts'
 import { badType, badValue, invalid, missing } from '../errors.ts'
 
@@ -71,7 +71,7 @@ function checkMessage(item: Json, at: string): void {
 const CALLS = ['function_call', 'custom_tool_call']
 const OUTPUTS = ['function_call_output', 'custom_tool_call_output']
 
-/** Checked over the whole conversation, earlier responses included. */
+/** Checks the whole conversation, including earlier responses. */
 export function checkPairs(items: Json[]): void {
   const idsOf = (types: string[]) =>
     new Set(items.filter((item) => types.includes(itemType(item))).map((item) => item.call_id))

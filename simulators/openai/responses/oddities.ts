@@ -1,5 +1,5 @@
 // Raw oddities of responses upstreams, selectable by name. Those of items and of the response
-// object show in whole answers too.
+// object also affect whole answers.
 import { isObject, type Json, text } from '../../kernel/checks.ts'
 import type { Scenario } from '../../kernel/scenario.ts'
 import type { Step } from './stream.ts'

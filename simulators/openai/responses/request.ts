@@ -1,4 +1,4 @@
-// What the Responses endpoint refuses.
+// Refusals of the Responses endpoint.
 import { isInteger, isNumber, isObject, type Json, text } from '../../kernel/checks.ts'
 import { badType, badValue, invalid, missing } from '../errors.ts'
 import { checkItems } from './items.ts'

@@ -1,4 +1,4 @@
-// Responses that were stored, for GET, DELETE, input_items and previous_response_id.
+// Stored responses, for GET, DELETE, input_items and previous_response_id.
 import type { Json } from '../../kernel/checks.ts'
 import { type Exchange, Refused, type Reply, type Route, whole } from '../../kernel/exchange.ts'
 import { nextId } from '../../kernel/identifiers.ts'
@@ -8,7 +8,7 @@ interface Stored {
   response: Json
   /** The input of this response alone. */
   input: Json[]
-  /** The whole conversation up to and including its output. */
+  /** The whole conversation, including its output. */
   items: Json[]
 }
 
@@ -36,7 +36,7 @@ export class ResponseStore {
     this.jobs.delete(id)
   }
 
-  /** One that is made in the background; it is found by its id from now on. */
+  /** Stores a background response, which can be found by its id from now on. */
   run(job: BackgroundJob): void {
     this.jobs.set(job.id, job)
     const oldest = this.jobs.keys().next().value

@@ -1,4 +1,4 @@
-// The response as a list of typed events; sequence numbers are given when it is framed.
+// The response as a list of typed events; framing adds the sequence numbers.
 import { isObject, type Json, objects, text } from '../../kernel/checks.ts'
 import { cut, piecesOf, tokensPerPiece } from '../../model/answer.ts'
 import { type ResponseAnswer, responseObject, terminalEvent } from './answer.ts'
@@ -34,7 +34,7 @@ function itemSteps(response: ResponseAnswer, item: Json, output_index: number): 
 }
 
 interface Filled {
-  /** The fields that are still empty when the item is announced. */
+  /** The fields that are still empty when the item is added. */
   empty: Json
   steps: Step[]
 }

@@ -1,4 +1,4 @@
-// Counts the syllables in audio, so that a test can tell whether all of a text was spoken.
+// Counts the syllables in audio, so that a test can check that all of a text was spoken.
 
 const WINDOW_SECONDS = 0.005
 const SILENCE_SECONDS = 0.025
@@ -34,11 +34,11 @@ function levelsOf(pcm: Buffer, window: number): number[] {
 interface Mp3Frame {
   bytes: number
   sampleRate: number
-  /** Per granule: whether it holds any sound. */
+  /** For each granule: true if it contains sound. */
   sounding: boolean[]
 }
 
-/** The frames of a Layer III stream in mono; throws where the stream is not well formed. */
+/** Returns the frames of a Layer III stream in mono. Throws for a malformed stream. */
 export function mp3Frames(mp3: Buffer): Mp3Frame[] {
   const frames: Mp3Frame[] = []
   for (let at = 0; at < mp3.length; ) {

@@ -1,4 +1,4 @@
-// What is said in a file that these simulators made, and when.
+// Finds the text and timing of speech in a file of these simulators.
 import { mp3Frames, mp3SamplesInFrame } from './count.ts'
 import { joinWords, SampleListener, wordsInBytes } from './words.ts'
 
@@ -17,7 +17,7 @@ export interface Recording {
 const WORD_SECONDS = 0.12
 const OPUS_RATE = 48_000
 
-/** Undefined where the file is of no kind that can be heard. */
+/** Returns undefined for a file of an unknown kind. */
 export function listen(file: Buffer): Recording | undefined {
   const tag = file.toString('latin1', 0, 4)
   if (tag === 'RIFF') return listenToWav(file)
@@ -36,7 +36,7 @@ export function listen(file: Buffer): Recording | undefined {
   }
 }
 
-/** Size of the tag that players write before an MP3: seven bits of each byte count. */
+/** Returns the size of the tag before an MP3: seven bits of each byte count. */
 function tagBytes(file: Buffer): number {
   return [6, 7, 8, 9].reduce((sum, at) => sum * 128 + ((file[at] ?? 0) & 0x7f), 0) + 10
 }
@@ -53,7 +53,7 @@ function listenToWav(file: Buffer): Recording | undefined {
   return recordingOf(timed, samples.length / 2 / rate)
 }
 
-/** Both kinds have a constant rate, nearly enough. */
+/** Both kinds have an approximately constant rate. */
 function byPosition(file: Buffer, seconds: number): Recording {
   const heard = wordsInBytes(file)
   const timed = heard.map(({ word, at }) => ({ word, start: (at / file.length) * seconds }))

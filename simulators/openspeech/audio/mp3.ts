@@ -1,12 +1,12 @@
-// MPEG Layer III written by hand: a tone needs only a few spectral lines, so a granule is a
-// header, its side information and a dozen bits. No encoder, any sample rate, every frame stands
-// alone (the bit reservoir is not used), and the bit rate is reached by stuffing.
+// Writes MPEG Layer III without an encoder: a tone needs only a few spectral lines, so a granule is
+// a header, its side information and a dozen bits. Any sample rate; every frame is independent (the
+// bit reservoir is not used); stuffing fills the bit rate.
 import type { Syllable } from './timeline.ts'
 import { markOf } from './words.ts'
 
 const SAMPLES_IN_GRANULE = 576
 
-/** The length of one frame, which is the unit of the timeline. */
+/** Returns the length of one frame, which is the unit of the timeline. */
 export function mp3UnitSeconds(sampleRate: number): number {
   return (SAMPLES_IN_GRANULE * (sampleRate >= 32000 ? 2 : 1)) / sampleRate
 }
@@ -56,7 +56,7 @@ class Mp3Writer {
   private readonly rateIndex: number
   private readonly bitRateIndex: number
   private readonly sampleRate: number
-  /** Few different granules exist, so their frames are made once. */
+  /** Few different granules exist, so their frames are cached. */
   private readonly made = new Map<string, Buffer>()
 
   constructor(sampleRate: number, bitRate: number) {
@@ -70,7 +70,7 @@ class Mp3Writer {
     this.bitRateIndex = Math.max(5, fitting)
   }
 
-  /** A frame for each unit; `first` keeps the phase going from call to call. */
+  /** Returns a frame for each unit; `first` continues the phase from call to call. */
   frames(units: (Syllable | undefined)[], first: number): Buffer {
     const each = this.version.granules
     const frames = units.map((syllable, at) => {
@@ -151,7 +151,7 @@ interface Granule {
 
 const SILENT: Granule = { main: new Bits(), pairs: 0, gain: 0 }
 
-/** Signs by which a single spectral line stays a steady tone from granule to granule. */
+/** Signs that keep a single spectral line a steady tone from granule to granule. */
 const EVEN = [1, 1, -1, -1]
 const ODD = [1, -1, -1, 1]
 
@@ -191,7 +191,7 @@ function putPair(main: Bits, left: number, right: number): void {
 
 const writers = new Map<string, Mp3Writer>()
 
-/** Writers keep no state between calls except the frames they have made. */
+/** Writers keep no state between calls except cached frames. */
 export function mp3Writer(sampleRate: number, bitRate: number): Mp3Writer {
   const key = `${sampleRate} ${bitRate}`
   let writer = writers.get(key)

@@ -1,6 +1,6 @@
-// Ogg pages around Opus packets. Opus is far too large to be written by hand, so one syllable was
-// encoded once (six packets of 20 ms, 400 Hz with two harmonics, 48 kHz mono, CELT) and is
-// replayed here; silence is the three-byte packet that every Opus encoder emits for it.
+// Ogg pages around Opus packets. Opus is too complex to write without an encoder, so one syllable
+// was encoded once (six packets of 20 ms, 400 Hz with two harmonics, 48 kHz mono, CELT) and is
+// repeated here; silence is the three-byte packet that every Opus encoder emits for it.
 import type { Syllable } from './timeline.ts'
 import { markOf } from './words.ts'
 
@@ -84,7 +84,7 @@ function packetFor(syllable: Syllable | undefined, now: number): Buffer {
   return TONE[1 + ((now - syllable.start - 1) % 4)] ?? SILENCE
 }
 
-/** One frame with padding behind it (RFC 6716, 3.2.5): the packet's code becomes 3. */
+/** Returns one frame with padding after it (RFC 6716, 3.2.5): the packet's code becomes 3. */
 function padded(packet: Buffer, padding: Buffer): Buffer {
   const head = [(packet[0] ?? 0) | 0b11, 0b0100_0001, padding.length]
   return Buffer.concat([Buffer.from(head), packet.subarray(1), padding])
@@ -98,7 +98,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value >>> 0
 })
 
-/** The checksum of Ogg: not the usual CRC-32, since it is neither reflected nor inverted. */
+/** Returns Ogg's checksum, which unlike the usual CRC-32 is neither reflected nor inverted. */
 function checksum(page: Buffer): number {
   let value = 0
   for (const byte of page) value = ((value << 8) ^ (TABLE[(value >>> 24) ^ byte] ?? 0)) >>> 0

@@ -1,4 +1,4 @@
-// Turns a text into the fragments of audio that the vendor's lines carry.
+// Renders a text as the fragments of audio in the vendor's lines.
 
 import { mp3UnitSeconds, mp3Writer } from './mp3.ts'
 import { OggOpusWriter, OPUS_UNIT_SECONDS } from './ogg-opus.ts'
@@ -15,7 +15,7 @@ export interface Voice {
 
 export interface Fragment {
   audio: Buffer
-  /** End of the fragment, in units of the timeline. */
+  /** The end of the fragment, in units of the timeline. */
   end: number
 }
 

@@ -1,6 +1,6 @@
-// What is said when. Every Han, kana or hangul character and every word of other scripts becomes
-// one syllable: a short tone. Punctuation becomes a pause. So the words of a text can be counted
-// from its audio (see `count.ts`), and the subtitles are exact.
+// The timing of speech. Every Han, kana or hangul character and every word of other scripts becomes
+// one syllable: a short tone. Punctuation becomes a pause. So the words of a text can be counted in
+// its audio (see `count.ts`), and the subtitles are exact.
 
 export interface Syllable {
   /** The word with the punctuation that follows it. */
@@ -24,7 +24,7 @@ const GAP_SECONDS = 0.08
 const PAUSE_SECONDS = 0.2
 
 export interface Pace {
-  /** The shortest stretch of sound that the format can switch on or off. */
+  /** The shortest time for which the format can switch sound on or off. */
   unitSeconds: number
   /** 2 speaks twice as fast. */
   speed: number
@@ -53,7 +53,7 @@ function pitchOf(word: string): number {
   return [...word].reduce((sum, one) => sum + (one.codePointAt(0) ?? 0), 0) % 8
 }
 
-/** Syllable of each unit, `undefined` for silence. */
+/** Returns the syllable of each unit, `undefined` for silence. */
 export function unitsOf(timeline: Timeline): (Syllable | undefined)[] {
   const sounding: (Syllable | undefined)[] = new Array(timeline.units).fill(undefined)
   for (const syllable of timeline.syllables) {

@@ -1,20 +1,20 @@
-// The words that are spoken travel inside the sound, so that who hears it can write them down: in
-// the lowest bits of samples, in the stuffing of MP3 frames, in the padding of Opus packets. No
-// player notices. A change of container keeps them; a new encoding with loss does not.
+// Hides the spoken words in the audio, so that simulated recognition can find them: in the lowest
+// bits of samples, in the stuffing of MP3 frames, in the padding of Opus packets. Players ignore
+// them. A change of container keeps them; lossy encoding does not.
 import type { Syllable } from './timeline.ts'
 
 const MAGIC = Buffer.from([0xd7, 0x57, 0x4f, 0x52])
 const MOST_BYTES = 100
 const MAGIC_BITS = MAGIC.readUInt32BE()
 
-/** A word as it is hidden: a magic number, its length, its letters and their sum. */
+/** Returns the hidden form of a word: a magic number, its length, its letters and their sum. */
 export function markOf({ word }: Syllable): Buffer {
   const letters = fitting(word)
   const sum = letters.reduce((total, byte) => (total + byte) & 0xff, letters.length)
   return Buffer.concat([MAGIC, Buffer.from([letters.length]), letters, Buffer.from([sum])])
 }
 
-/** Cut between two characters. */
+/** Cuts between two characters. */
 function fitting(word: string): Buffer {
   let kept = ''
   for (const character of word) {
@@ -24,7 +24,7 @@ function fitting(word: string): Buffer {
   return Buffer.from(kept)
 }
 
-/** The bit that the sample at this place of a syllable carries. */
+/** Returns the bit in the sample at this position of a syllable. */
 export function bitOf(mark: Buffer, at: number): number {
   const byte = mark[at >> 3]
   return byte === undefined ? 0 : (byte >> (7 - (at & 7))) & 1
@@ -32,11 +32,11 @@ export function bitOf(mark: Buffer, at: number): number {
 
 export interface Heard {
   word: string
-  /** Start within the audio: a sample of PCM, a byte of anything else. */
+  /** The position in the audio: a sample of PCM, a byte of anything else. */
   at: number
 }
 
-/** Listens to 16-bit samples as they come, in pieces of any size. */
+/** Finds words in 16-bit samples, passed in pieces of any size. */
 export class SampleListener {
   private heard = 0
   private last = 0
@@ -45,7 +45,7 @@ export class SampleListener {
   private collecting = false
   private from = 0
 
-  /** Number of samples received. */
+  /** The number of samples received. */
   get samples(): number {
     return this.heard
   }
@@ -90,7 +90,7 @@ export class SampleListener {
   }
 }
 
-/** The words in the bytes of an MP3 or of an Ogg. */
+/** Returns the words in the bytes of an MP3 or Ogg file. */
 export function wordsInBytes(bytes: Buffer): Heard[] {
   const found: Heard[] = []
   for (let at = bytes.indexOf(MAGIC); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
@@ -108,7 +108,7 @@ function wordIn(body: Buffer): string | undefined {
   return sum === body[1 + length] ? letters.toString() : undefined
 }
 
-/** Words of alphabetic scripts get their space back. */
+/** Joins words; those of alphabetic scripts get a space between them. */
 export function joinWords(words: readonly string[]): string {
   return words.reduce((line, word) => {
     return line + (/[\p{Script=Latin}\p{N}]\p{P}*$/u.test(line) ? ' ' : '') + word

@@ -1,4 +1,4 @@
-// What a session may ask for: languages, mode and the shapes of its audio.
+// Checks the start of a session: languages, mode and audio formats.
 import type { ClientMessage } from './messages.ts'
 
 const EIGHT = ['zh', 'en', 'de', 'fr', 'es', 'id', 'ja', 'pt']
@@ -16,7 +16,7 @@ export interface Refusal {
 const INVALID = 45000001
 const WRONG_AUDIO = 45000151
 
-/** Undefined when the session may start. */
+/** Returns undefined if the session may start. */
 export function checkStart(start: ClientMessage): Refusal | undefined {
   const invalid = (message: string) => ({ code: INVALID, message })
   if (start.sessionId === '') return invalid('request_meta.SessionID is required')

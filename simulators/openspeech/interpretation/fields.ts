@@ -1,9 +1,9 @@
-// Protocol buffers by hand, as far as this service needs them: varints, bytes and 32-bit floats.
+// Encodes and decodes Protocol Buffers without a library: varints, bytes and 32-bit floats.
 
-/** Value of a field: a number, or bytes that may be text or a nested message. */
+/** The values of a field: numbers, or bytes that may be text or a nested message. */
 export type Fields = Map<number, (number | Buffer)[]>
 
-/** Throws where the bytes are no message. Unknown fields are kept, and of no consequence. */
+/** Throws if the bytes are not a message. Unknown fields are kept and ignored. */
 export function readFields(bytes: Buffer): Fields {
   const fields: Fields = new Map()
   let at = 0
@@ -59,7 +59,7 @@ export const textOf = (fields: Fields, field: number): string => bytesOf(fields,
 export const messageOf = (fields: Fields, field: number): Fields =>
   readFields(bytesOf(fields, field))
 
-/** A field of varints; as in proto3, a zero is left out. */
+/** Returns a field of varints; as in proto3, a zero is omitted. */
 export function whole(field: number, value: number): Buffer {
   return value === 0 ? Buffer.alloc(0) : Buffer.concat([varint(field * 8), varint(value)])
 }
@@ -69,7 +69,7 @@ export function chars(field: number, value: string | Buffer): Buffer {
   return bytes.length === 0 ? bytes : message(field, bytes)
 }
 
-/** A message inside a message stands there even when it is empty. */
+/** Returns a nested message, which is written even if it is empty. */
 export function message(field: number, ...parts: Buffer[]): Buffer {
   const bytes = Buffer.concat(parts)
   return Buffer.concat([varint(field * 8 + 2), varint(bytes.length), bytes])

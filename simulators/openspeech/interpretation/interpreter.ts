@@ -1,6 +1,6 @@
-// What an interpreter hears and says: sentences out of the words that travel inside the sound, and
-// for sound without words one sentence every two seconds. Deterministic: the translation is the
-// source behind the name of the target language, so that a test can tell that both arrived.
+// A simulated interpreter: sentences from the words hidden in the sound, and one sentence every two
+// seconds for sound without words. Deterministic: the translation is the source after the name of
+// the target language, so that a test can check that both arrived.
 import { joinWords, SampleListener } from '../audio/words.ts'
 import { ENDS_SENTENCE } from '../subtitles.ts'
 
@@ -16,7 +16,7 @@ export interface Sentence {
 
 export interface Heard {
   sentences: Sentence[]
-  /** Duration of the silence, when another second of it has passed. */
+  /** The duration of the silence, once another second of it has passed. */
   mutedMs: number | undefined
 }
 
@@ -57,7 +57,7 @@ export class Interpreter {
     return { sentences, mutedMs }
   }
 
-  /** Sentence that was unfinished when the audio ended. */
+  /** Returns the sentence that was unfinished when the audio ended. */
   finish(): Sentence[] {
     if (this.words.length > 0) return [this.sentence(joinWords(this.words))]
     if (this.silentMs > 0 || this.heardMs - this.endMs < UNHEARD_MS / 4) return []

@@ -1,5 +1,5 @@
-// The two messages of the interpretation service (6561/1756902): field numbers as its clients know
-// them. Every binary frame is one message, without any envelope.
+// The two messages of the interpretation service (6561/1756902), with the field numbers its clients
+// use. Every binary frame is one message, without any envelope.
 import {
   bytesOf,
   chars,
@@ -60,7 +60,7 @@ export interface ClientMessage {
   speechRate: number
 }
 
-/** Throws where the bytes are not a message. */
+/** Throws if the bytes are not a message. */
 export function readMessage(bytes: Buffer): ClientMessage {
   const fields = readFields(bytes)
   const source = messageOf(fields, 4)

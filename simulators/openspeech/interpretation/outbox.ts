@@ -1,11 +1,11 @@
-// The server's side of one connection: messages leave in order and at their pace, and the faults
-// of the scenario strike between them.
+// The server's side of one connection: sends messages in order and at their pace, and plays the
+// scenario's faults between them.
 import type { Socket } from 'node:net'
 import type { WebSocket } from 'ws'
 import type { Exchange } from '../../kernel/exchange.ts'
 import { sleep } from '../../kernel/sleep.ts'
 
-/** Scenario that struck: `error-mid` is for the session to report. */
+/** The fault that was played; the session itself reports `error-mid`. */
 export type Struck = 'silenced' | 'gone' | 'error'
 
 export class Outbox {
@@ -30,18 +30,18 @@ export class Outbox {
     return this.struckBy
   }
 
-  /** Queues a message; resolves when it was handed over, or when nothing is sent any more. */
+  /** Queues a message; resolves when it was sent, or when nothing is sent any more. */
   send(message: Buffer): Promise<void> {
     this.last = this.last.then(() => this.deliver(message))
     return this.last
   }
 
-  /** Past any fault: for the message that reports one. */
+  /** Sends at once, regardless of faults: for the message that reports one. */
   sendNow(message: Buffer): void {
     if (this.connection.readyState === this.connection.OPEN) this.connection.send(message)
   }
 
-  /** Ends the connection when everything queued has left. */
+  /** Ends the connection once everything queued was sent. */
   close(): void {
     void this.last.then(() => this.connection.close(1000))
   }

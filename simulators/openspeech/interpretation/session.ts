@@ -1,5 +1,5 @@
-// One session of interpretation: audio in, sentences out, usage along the way, and one line in the
-// book when it ends, however it ends.
+// One session of interpretation: audio in, sentences out, usage along the way, and one entry in the
+// book when it ends for any reason.
 import type { Book } from '../../kernel/book.ts'
 import type { Exchange } from '../../kernel/exchange.ts'
 import { bentUsage } from '../../kernel/usage.ts'
@@ -53,7 +53,7 @@ export class Session {
     for (const sentence of sentences) this.interpret(sentence)
   }
 
-  /** The client has said all: what is left goes out, then usage, then the end. */
+  /** Called after the client's last audio: sends the rest, then usage, then the end. */
   async finish(): Promise<void> {
     for (const sentence of this.interpreter.finish()) this.interpret(sentence)
     if (this.start.mode === 's2s') {
@@ -82,7 +82,7 @@ export class Session {
     this.close(message, false)
   }
 
-  /** Writes the book, once. What was worked on is billed even when nobody is left to hear. */
+  /** Writes the book, once. Finished work is billed even without a connection. */
   close(reason?: string, billed = true): void {
     if (this.closed) return
     this.closed = true
@@ -128,7 +128,7 @@ export class Session {
     ]
   }
 
-  /** Increments: what came to since the last report. */
+  /** Sends the increments since the last report. */
   private sendUsage(last: boolean): void {
     const how = this.stage.exchange.scenario.text('usage')
     const now = this.tokens(last)

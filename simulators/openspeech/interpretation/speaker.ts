@@ -1,5 +1,5 @@
-// Speaks translations into one continuous sound: the Ogg pages are numbered over all sentences, so
-// that what a client puts together in order is one file.
+// Renders translations as one continuous sound: the Ogg pages are numbered over all sentences, so
+// that clients can join them to one file.
 import { OggOpusWriter } from '../audio/ogg-opus.ts'
 import { pcmOf } from '../audio/pcm.ts'
 import { timelineOf, unitsOf } from '../audio/timeline.ts'
@@ -10,7 +10,7 @@ export interface Speaking {
   speechRate: number
 }
 
-/** Both Opus and PCM are switched on and off every 20 ms here. */
+/** Opus and PCM are switched on and off every 20 ms here. */
 const UNIT_SECONDS = 0.02
 const UNITS_IN_PIECE = 25
 
@@ -23,12 +23,12 @@ export class Speaker {
     this.speaking = speaking
   }
 
-  /** Amount of speech so far. */
+  /** The duration of speech so far. */
   get spokenMs(): number {
     return Math.round(this.units * UNIT_SECONDS * 1000)
   }
 
-  /** The sound of one sentence in pieces of half a second. */
+  /** Returns the sound of one sentence in pieces of half a second. */
   say(text: string): Buffer[] {
     const speed = 1 + this.speaking.speechRate / 100
     const timeline = timelineOf(text, { unitSeconds: UNIT_SECONDS, speed, silenceMs: 0 })
@@ -46,7 +46,7 @@ export class Speaker {
     return [Buffer.concat([this.headers, opening]), ...rest]
   }
 
-  /** Final bytes of the audio; none for samples, and none without audio. */
+  /** Returns the final bytes of the audio; undefined for samples, and without audio. */
   end(): Buffer | undefined {
     return this.isOgg && this.units > 0 ? this.ogg.pages([undefined], 0, true) : undefined
   }

@@ -1,10 +1,10 @@
-// The messages in which the subtitles of one sentence go out, both languages interleaved.
+// Sends the subtitles of one sentence, both languages interleaved.
 import type { Sentence } from './interpreter.ts'
 import type { ServerMessage } from './messages.ts'
 
 export type Part = Omit<ServerMessage, 'sessionId' | 'sequence' | 'code'>
 
-/** Text comes in two pieces and whole at its end: only the end is to be relied on. */
+/** Text is sent in two pieces and whole at its end: only the end is reliable. */
 export function subtitlesOf({ source, translation, startMs, endMs }: Sentence): Part[] {
   const [heard, heardRest] = halves(source)
   const [said, saidRest] = halves(translation)
