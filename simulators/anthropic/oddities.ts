@@ -199,7 +199,7 @@ export const MESSAGE_ODDITIES: Record<string, Oddity> = {
     change: (steps) => steps.filter((one) => !argumentDeltas(one)),
   },
   s_fullinput: {
-    what: 'the whole input stands in content_block_start, without deltas',
+    what: 'the whole input is in content_block_start, without deltas',
     change: wholeInput,
   },
   s_badargs: {
@@ -219,11 +219,11 @@ export const MESSAGE_ODDITIES: Record<string, Oddity> = {
       blockOf('tool_use', (block) => ({ ...block, id: message.callIds[0] }))(steps),
   },
   s_oddid: {
-    what: 'tool ids hold | : and .',
+    what: 'tool ids contain | : and .',
     change: blockOf('tool_use', (block) => ({ ...block, id: `${block.id}|a:b.c` })),
   },
   s_toolcase: {
-    what: 'the tool name comes in the wrong case',
+    what: 'the tool name has the wrong case',
     change: blockOf('tool_use', (block) => ({ ...block, name: String(block.name).toLowerCase() })),
   },
   s_endturntool: {

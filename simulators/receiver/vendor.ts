@@ -14,7 +14,7 @@ import type { ScenarioName } from '../kernel/scenario.ts'
 import { isSigned, ReceiverLog } from './log.ts'
 
 const SCENARIOS: ScenarioName[] = [
-  { name: 'redirect', takes: 'text', what: 'the receiver answers 307 to this address' },
+  { name: 'redirect', takes: 'text', what: 'the receiver answers 307 to this URL' },
   { name: 'body-bytes', takes: 'number', what: "the receiver's answer has a body of N bytes" },
   { name: 'gzip-bomb', takes: 'number', what: "the receiver's answer unpacks to N megabytes" },
 ]

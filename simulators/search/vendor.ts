@@ -20,7 +20,7 @@ export function search(options: SearchOptions): Vendor {
       {
         name: 'error-in',
         takes: 'text',
-        what: 'where a search error stands: metadata, metadata-200, result (global only)',
+        what: 'the place of a search error: metadata, metadata-200, result (global only)',
       },
     ],
     routes: [webSearchRoute, globalSearchRoute],

@@ -57,11 +57,11 @@ function insertAfterFirst(steps: Step[], ...added: Step[]): Step[] {
 
 const STREAM_ODDITIES: Record<string, Oddity> = {
   c_norole: {
-    what: 'no delta carries a role',
+    what: 'no delta has a role',
     change: onDelta(({ role: _, ...rest }) => rest),
   },
   c_noindex: {
-    what: 'choices carry no index',
+    what: 'choices have no index',
     change: (steps) => steps.map((step) => withChoice(step, { index: undefined })),
   },
   c_nochoices: {
@@ -89,16 +89,16 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
       ),
   },
   c_usageonfinish: {
-    what: 'usage stands in the finish chunk, whether asked for or not',
+    what: 'usage is in the finish chunk, requested or not',
     change: (steps, chat) =>
       steps.map((step) => (isFinish(step) ? withUsage(step, chatUsage(chat)) : step)),
   },
   c_usageevery: {
-    what: 'running usage stands in every chunk',
+    what: 'running usage is in every chunk',
     change: (steps, chat) => runningUsage(steps, chat),
   },
   c_usagenull: {
-    what: 'every chunk says usage null, whether asked for or not',
+    what: 'every chunk has usage null, requested or not',
     change: (steps) => steps.map((step) => withUsage(step, null)),
   },
   c_emptyfin: {
@@ -134,7 +134,7 @@ const STREAM_ODDITIES: Record<string, Oddity> = {
     },
   },
   c_n2: {
-    what: 'a second choice that nobody asked for, with other text',
+    what: 'an unrequested second choice, with other text',
     change: (steps) =>
       steps.flatMap((step) => {
         const delta = deltaOf(step)

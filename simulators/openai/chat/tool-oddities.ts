@@ -70,13 +70,13 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
     }),
   },
   c_toolemptyid: {
-    what: 'continuations carry an empty id and an empty name',
+    what: 'continuations have an empty id and an empty name',
     change: onEntry((entry) =>
       isHead(entry) ? entry : withFunction({ ...entry, id: '' }, { name: '' }),
     ),
   },
   c_toolnullname: {
-    what: 'continuations carry a null id and a null name',
+    what: 'continuations have a null id and a null name',
     change: onEntry((entry) =>
       isHead(entry) ? entry : withFunction({ ...entry, id: null }, { name: null }),
     ),
@@ -94,7 +94,7 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
       }),
   },
   c_toolnoindex: {
-    what: 'tool calls carry no index',
+    what: 'tool calls have no index',
     change: onEntry(({ index: _, ...entry }) => entry),
   },
   c_toolidx1: {
@@ -106,7 +106,7 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
     change: onEntry((entry) => ({ ...entry, index: 0 })),
   },
   c_toolnoid: {
-    what: 'tool calls carry no id',
+    what: 'tool calls have no id',
     change: onEntry(({ id: _, ...entry }) => entry),
   },
   c_toolsameid: {
@@ -114,11 +114,11 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
     change: onEntry((entry, chat) => (isHead(entry) ? { ...entry, id: chat.callIds[0] } : entry)),
   },
   c_tooloddid: {
-    what: 'ids hold characters that other dialects refuse',
+    what: 'ids contain characters that other dialects refuse',
     change: onEntry((entry) => (isHead(entry) ? { ...entry, id: `${entry.id}|a:b.c` } : entry)),
   },
   c_toolcase: {
-    what: 'the name comes in the wrong case',
+    what: 'the name has the wrong case',
     change: onEntry((entry) => {
       const { name } = functionOf(entry)
       return typeof name === 'string' ? withFunction(entry, { name: name.toLowerCase() }) : entry
@@ -135,7 +135,7 @@ export const TOOL_ODDITIES: Record<string, Oddity> = {
   c_toolemptyargs: { what: 'arguments are empty', change: inOneChunk(() => '') },
   c_toolbadargs: { what: 'arguments are not JSON', change: inOneChunk(() => '{bad') },
   c_tooltwoinchunk: {
-    what: 'two argument pieces of one call stand in one chunk',
+    what: 'two argument pieces of one call are in one chunk',
     change: (steps) =>
       steps.map((step) => {
         const entry = entriesOf(step)[0]

@@ -101,7 +101,7 @@ export const RESPONSE_ODDITIES: Record<string, Oddity> = {
     item: onCall((item) => ({ ...item, arguments: '{bad' })),
   },
   r_toolcase: {
-    what: 'the tool name comes in the wrong case',
+    what: 'the tool name has the wrong case',
     item: onCall((item) => ({ ...item, name: text(item.name).toLowerCase() })),
   },
   r_norole: { what: 'messages have no role', item: onMessage(({ role: _, ...item }) => item) },

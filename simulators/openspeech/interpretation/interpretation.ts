@@ -12,9 +12,9 @@ import { Session } from './session.ts'
 export const INTERPRETATION_SCENARIOS: ScenarioName[] = [
   { name: 'close-mid', takes: 'number', what: 'close the WebSocket after this many messages' },
   { name: 'bad-message', takes: 'number', what: 'WebSocket message N is cut short' },
-  { name: 'fail-start', takes: 'number', what: 'a session does not start: this failure code' },
-  { name: 'no-end', takes: 'nothing', what: 'a session never says that it has finished' },
-  { name: 'wrong-order', takes: 'nothing', what: 'the messages of a sentence come back to front' },
+  { name: 'fail-start', takes: 'number', what: 'a session fails to start with this code' },
+  { name: 'no-end', takes: 'nothing', what: 'a session never reports its end' },
+  { name: 'wrong-order', takes: 'nothing', what: 'the messages of a sentence come in reverse order' },
 ]
 
 const INVALID = 45000001
