@@ -46,7 +46,9 @@ function documentRoute(declared: RouteDeclaration, method: Method): PlainEndpoin
   return {
     tag,
     summary,
-    description: [description, access, describeTokenAccess(declared)].filter((part) => part).join(' '),
+    description: [description, access, describeTokenAccess(declared)]
+      .filter((part) => part)
+      .join(' '),
     credential: role === 'public' ? 'none' : signInOnly ? 'session' : 'session or token',
     ...(query ? { query } : {}),
     ...(body ? { body } : {}),

@@ -32,7 +32,8 @@ export function createGatewayListener(
     .filter(({ kind, documentation }) => role !== 'worker' || isOfWorkers(kind, documentation))
   // Pages for people and addresses for vendors stand in no reference.
   const undocumented = [...createConsoleEndpoints({ publicUrl }), receiveVendorCallback]
-  const offered: readonly Endpoint[] = role === 'worker' ? documented : [...documented, ...undocumented]
+  const offered: readonly Endpoint[] =
+    role === 'worker' ? documented : [...documented, ...undocumented]
   const match = createRoutes<Endpoint>(
     offered.flatMap((endpoint) =>
       endpoint.paths.map((path) => ({ method: endpoint.method, path, target: endpoint })),

@@ -45,7 +45,9 @@ export function openSignIn(parts: {
       if (config.role === 'worker') return undefined
       const setUpLink = await openSetUp(signIn.parts)
       if (setUpLink && config.log.level !== 'silent') {
-        console.log(`Nobody can sign in yet. Become the operator, within a day:\n  ${setUpLink.link}\n`)
+        console.log(
+          `Nobody can sign in yet. Become the operator, within a day:\n  ${setUpLink.link}\n`,
+        )
       }
       return setUpLink?.link
     },

@@ -32,7 +32,9 @@ export function errorHeaders(error: GatewayError): Record<string, string> {
     headers['retry-after'] = '1'
   }
   if (allow)
-    headers.allow = allow.flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method)).join(', ')
+    headers.allow = allow
+      .flatMap((method) => (method === 'GET' ? [method, 'HEAD'] : method))
+      .join(', ')
   const retry = error.details.retry ?? row.retry
   if (retry !== undefined) headers['x-should-retry'] = String(retry)
   return headers

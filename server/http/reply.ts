@@ -1,8 +1,8 @@
 /** The only place that writes responses: headers with the request id, JSON and errors. */
 import { GatewayError } from '../lib/errors.ts'
 import type { Context } from './context.ts'
-import { errorHeaders, renderError } from './envelope.ts'
 import { endAfterRequest } from './delayed-close.ts'
+import { errorHeaders, renderError } from './envelope.ts'
 
 /** Returns the headers of every response. */
 export function commonHeaders(context: Context): Record<string, string> {

@@ -12,8 +12,8 @@ import {
 } from 'node:http'
 import type { Socket } from 'node:net'
 import { newRequestId } from '../lib/ids.ts'
-import { watchSlowUploads } from './slow-uploads.ts'
 import { watchSlowReaders } from './slow-readers.ts'
+import { watchSlowUploads } from './slow-uploads.ts'
 
 export interface ServerLimits {
   readonly headersTimeoutMs: number

@@ -18,9 +18,6 @@ export const TASK_SCENARIOS: ScenarioName[] = [
   flag('vanishes', 'the record of the task is gone when it has ended, though it was billed'),
   flag('flips', 'an ended task is reported succeeded and failed in turn'),
   flag('no-result', 'the task succeeds but its answer names no file'),
-  text(
-    'callbacks',
-    'none, twice or late: callbacks are not sent, repeated, or sent 60 s late',
-  ),
+  text('callbacks', 'none, twice or late: callbacks are not sent, repeated, or sent 60 s late'),
   number('media-seconds', 'the assumed length of a referenced recording or video'),
 ]

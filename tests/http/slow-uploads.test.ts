@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
-import { expectUpload } from '../../server/http/slow-uploads.ts'
 import { createHttpServer } from '../../server/http/server.ts'
+import { expectUpload } from '../../server/http/slow-uploads.ts'
 
 /** The span of this server, and what an upload has to bring in it: 16 KiB/s. */
 const SPAN_MS = 400

@@ -292,14 +292,18 @@ export const SHARED_NAMES: readonly {
 /** Folders whose doc comments must not open with an indirect question. */
 export const STATED_FOLDERS: readonly string[] = [
   'server/accounts',
+  'server/admin',
+  'server/app',
   'server/catalog',
   'server/config',
+  'server/console',
   'server/database',
   'server/dialects',
   'server/http',
   'server/ledger',
   'server/lib',
   'server/outbound',
+  'server/sign-in',
   'server/tracing',
   'server/upstreams',
   'server/usage',

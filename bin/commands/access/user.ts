@@ -7,7 +7,7 @@ import { showAccount } from '../../../server/accounts/manage-accounts.ts'
 import { openSignIn } from '../../../server/app/open-sign-in.ts'
 import { openSecretBox } from '../../../server/config/secret-key-file.ts'
 import { writeAudit } from '../../../server/sign-in/audit-log/audit-log.ts'
-import { invite, type CreatedLink, offerReset } from '../../../server/sign-in/people/links.ts'
+import { type CreatedLink, invite, offerReset } from '../../../server/sign-in/people/links.ts'
 import {
   createPerson,
   dropFactors,

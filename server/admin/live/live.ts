@@ -49,7 +49,9 @@ export function createLive(options: { readonly sql: Sql; readonly log: Pick<Log,
     if (isReading) return
     isReading = true
     poll()
-      .catch((error: unknown) => log.warn({ error }, 'reading live changes failed, will be repeated'))
+      .catch((error: unknown) =>
+        log.warn({ error }, 'reading live changes failed, will be repeated'),
+      )
       .finally(() => {
         isReading = false
       })

@@ -62,7 +62,10 @@ async function listenOnce(
   })
   const stop = () => over.resolve()
   signal.addEventListener('abort', stop)
-  const timer = setInterval(() => void pingInTime(sql).catch(() => over.resolve()), POLL_INTERVAL_MS)
+  const timer = setInterval(
+    () => void pingInTime(sql).catch(() => over.resolve()),
+    POLL_INTERVAL_MS,
+  )
   try {
     await listenOn(sql, channel)
     listener.onListening?.()

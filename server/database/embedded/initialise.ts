@@ -69,7 +69,10 @@ function runInitdb(options: Initialisation, partial: string): void {
       ...as,
     })
     if (result.status !== 0) {
-      throw explainInitdb(folder.cluster, `${result.stderr ?? ''}${result.error?.message ?? ''}`.trim())
+      throw explainInitdb(
+        folder.cluster,
+        `${result.stderr ?? ''}${result.error?.message ?? ''}`.trim(),
+      )
     }
   } finally {
     rmSync(passwordFile, { force: true })

@@ -33,8 +33,9 @@ export async function insertPasskey(
   const inserted = await sql`
     insert into passkey (id, person_id, name, credential_id, public_key, sign_count, transports,
       backed_up)
-    values (${passkey.id}, ${passkey.person_id}, ${passkey.name}, ${passkey.credential_id}, ${passkey.public_key},
-      ${passkey.sign_count.toString()}, ${passkey.transports}, ${passkey.backed_up})
+    values (${passkey.id}, ${passkey.person_id}, ${passkey.name}, ${passkey.credential_id},
+      ${passkey.public_key}, ${passkey.sign_count.toString()}, ${passkey.transports},
+      ${passkey.backed_up})
     on conflict do nothing`
   return inserted.count > 0
 }

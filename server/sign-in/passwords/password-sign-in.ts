@@ -2,7 +2,7 @@
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { writeAudit } from '../audit-log/audit-log.ts'
-import { type Factor, type SubmittedCode, listFactors, proveCode } from '../factors/factors.ts'
+import { type Factor, listFactors, proveCode, type SubmittedCode } from '../factors/factors.ts'
 import type { Exchange, SignInParts } from '../parts.ts'
 import { findByEmail, findPerson, type PersonRow, rehash, updatePassword } from '../person-store.ts'
 import type { Subject } from '../rates/throttle.ts'
@@ -143,7 +143,8 @@ export async function changePassword(
 ): Promise<void> {
   const { id, email } = session.user
   checkPassword(passwords.fresh, email, 'new_password')
-  if (passwords.fresh === passwords.current) throw invalidField('new_password', 'is the one you have')
+  if (passwords.fresh === passwords.current)
+    throw invalidField('new_password', 'is the one you have')
   await compareOwn(parts, session, passwords.current, exchange)
   const hash = await parts.passwords.hash(passwords.fresh)
   await withTransaction(parts.sql, (transaction) => updatePassword(transaction, id, hash))

@@ -14,7 +14,11 @@ export const INTERPRETATION_SCENARIOS: ScenarioName[] = [
   { name: 'bad-message', takes: 'number', what: 'WebSocket message N is cut short' },
   { name: 'fail-start', takes: 'number', what: 'a session fails to start with this code' },
   { name: 'no-end', takes: 'nothing', what: 'a session never reports its end' },
-  { name: 'wrong-order', takes: 'nothing', what: 'the messages of a sentence come in reverse order' },
+  {
+    name: 'wrong-order',
+    takes: 'nothing',
+    what: 'the messages of a sentence come in reverse order',
+  },
 ]
 
 const INVALID = 45000001

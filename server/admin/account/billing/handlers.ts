@@ -82,7 +82,8 @@ export const billingHandlers: HandlersOf<typeof billingContract> = {
       topUpSecret,
     )
     const accountCurrency = found(await selectAccountCurrency(sql, accountId), 'account')
-    if (accountCurrency !== currency) throw invalidField('currency', `this account is in ${accountCurrency}`)
+    if (accountCurrency !== currency)
+      throw invalidField('currency', `this account is in ${accountCurrency}`)
     const credit = { kind: 'top_up', amountNanos, reason, actor: 'payment', eventId } as const
     const posted = await postCredit(sql, { id: newId('cred'), accountId, ...credit })
     return { posted }

@@ -52,7 +52,8 @@ export function listMovements(
     from balance b cross join lateral (
       (select request_id as id, created_at as at, 'charge' as kind, -charged as amount, model,
         endpoint, task_id, null as reason
-      from call where account_id = b.account_id ${beyond('request_id')} ${upToFirstRead('finished_at')}
+      from call
+      where account_id = b.account_id ${beyond('request_id')} ${upToFirstRead('finished_at')}
       order by created_at desc, request_id desc limit ${limit})
       union all
       (select id, created_at, kind, amount, null, null, null, reason

@@ -27,7 +27,10 @@ function describeChannels({ catalog, health }: AdminServices) {
   })
   return {
     ready: channels.size - coolingDown.length,
-    resting: coolingDown.map(({ channel, forMs }) => ({ channel, seconds: Math.ceil(forMs / 1000) })),
+    resting: coolingDown.map(({ channel, forMs }) => ({
+      channel,
+      seconds: Math.ceil(forMs / 1000),
+    })),
     unusable,
   }
 }

@@ -10,9 +10,9 @@ import type { operatorProofContract } from './contract.ts'
 import {
   selectCounts,
   selectOpenHolds,
-  selectUnchargedCosts,
   selectToppedUp,
   selectTotals,
+  selectUnchargedCosts,
 } from './store.ts'
 
 interface LastAudit {

@@ -7,7 +7,7 @@ import {
   type LinkRow,
   selectInvitations,
 } from '../../../sign-in/people/link-store.ts'
-import { invite, type CreatedLink, offerReset } from '../../../sign-in/people/links.ts'
+import { type CreatedLink, invite, offerReset } from '../../../sign-in/people/links.ts'
 import { changeMember, findManaged, setDisabled } from '../../../sign-in/people/people.ts'
 import { type PersonRow, selectMembers, selectPeople } from '../../../sign-in/person-store.ts'
 import type { HandlersOf } from '../../handler.ts'
