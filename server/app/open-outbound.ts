@@ -8,7 +8,7 @@ import { maskCredentials } from '../pipeline/send/mask-credentials.ts'
 
 export type OpenedOutbound = ReturnType<typeof openGuard>
 
-/** Whether this is a demo, whose callers may name this machine, is decided after startup. */
+/** Reads the policy at every URL: demo mode, whose callers may name this machine, starts late. */
 export function openGuard(config: Config) {
   const ports = new Set(config.targetPorts)
   let allowance: Allowance = config.allowPrivateTargets ? 'private' : 'public'
