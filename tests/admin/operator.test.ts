@@ -199,7 +199,8 @@ describe('operators', () => {
     const signed = await writeCheckpoint(stage.sql, createSecretBox([createSecretKey()]), '1')
     const { last_checkpoint: checkpoint, sealed } = await stage.read('GET /operator/proof', AS)
     const { block, hash, entries, key_id } = signed.statement
-    assert.deepEqual(checkpoint, { block, hash, entries, key_id, at: signed.statement.created_at })
+    const at = signed.statement.created_at
+    assert.deepEqual(checkpoint, { block, hash, entries, key_id, at, intact: true })
     assert.ok(sealed && sealed.block >= block)
     const [totals] = proof.totals
     const sum = Number(totals?.available) + Number(totals?.held) + Number(totals?.revenue)

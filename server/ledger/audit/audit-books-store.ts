@@ -1,7 +1,11 @@
 /** Invariants of the sealed books: sealed history is unchanged. */
+
+import { selectCheckpoints } from '../books/statement-store.ts'
+import { compareCheckpoint } from '../books/stored-checkpoint.ts'
 import type { Invariant, Violation } from './audit-store.ts'
 
 const LIST_LIMIT = 20
+const CHECKPOINTS_AT_ONCE = 100
 
 const sealedEntriesAreUnchanged: Invariant = {
   id: 'I14',
@@ -42,7 +46,7 @@ const sealedEntriesAreUnchanged: Invariant = {
 
 const blocksAreOneChain: Invariant = {
   id: 'I15',
-  title: 'the blocks are one chain that covers every entry once and agrees with its checkpoints',
+  title: 'the blocks are one chain that covers every entry once',
   find: (sql) => sql<Violation[]>`
     with linked as (
       select b.*, ledger_block_hash(b) as found_hash,
@@ -69,13 +73,24 @@ const blocksAreOneChain: Invariant = {
     from head h cross join lateral (
       select count(*) as entries from entry where id <= h.upto_id) c
     where c.entries <> h.entries_total
-    union all
-    select format('checkpoint of %s', c.created_at),
-      coalesce(encode(b.hash, 'hex'), format('no block %s', c.block)),
-      c.statement::json ->> 'hash'
-    from ledger_checkpoint c left join ledger_block b on b.number = c.block
-    where encode(b.hash, 'hex') is distinct from c.statement::json ->> 'hash'
     limit ${LIST_LIMIT}`,
+}
+
+const checkpointsAreIntact: Invariant = {
+  id: 'I19',
+  title: 'each stored checkpoint carries its signature and agrees with its block',
+  async find(sql) {
+    const violations: Violation[] = []
+    for await (const rows of selectCheckpoints(sql).cursor(CHECKPOINTS_AT_ONCE)) {
+      for (const row of rows) {
+        const difference = compareCheckpoint(row)
+        if (!difference) continue
+        const subject = `checkpoint ${row.id} of ${row.created_at.toISOString()}`
+        if (violations.push({ subject, ...difference }) === LIST_LIMIT) return violations
+      }
+    }
+    return violations
+  },
 }
 
 const historyIsGuarded: Invariant = {
@@ -94,5 +109,6 @@ const historyIsGuarded: Invariant = {
 export const BOOKS_INVARIANTS: readonly Invariant[] = [
   sealedEntriesAreUnchanged,
   blocksAreOneChain,
+  checkpointsAreIntact,
   historyIsGuarded,
 ]

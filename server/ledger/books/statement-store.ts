@@ -51,21 +51,29 @@ export interface BooksCheckpointRow {
   readonly created_at: Date
   readonly key_id: string
   readonly statement: string
+  readonly signature: Buffer
 }
 
-export async function insertCheckpoint(
-  sql: Sql,
-  row: BooksCheckpointRow & { readonly signature: Buffer },
-): Promise<void> {
+/** A stored checkpoint with its key and its block, which are null where there is none. */
+export interface StoredCheckpointRow extends BooksCheckpointRow {
+  readonly id: bigint
+  readonly public_key: Buffer | null
+  readonly hash: Buffer | null
+}
+
+export async function insertCheckpoint(sql: Sql, row: BooksCheckpointRow): Promise<void> {
   await sql`
     insert into ledger_checkpoint (block, created_at, statement, signature, key_id)
     values (${row.block.toString()}::bigint, ${row.created_at}, ${row.statement},
       ${row.signature}, ${row.key_id})`
 }
 
-/** Returns the newest checkpoint, or undefined if there is none. */
-export async function selectLastCheckpoint(sql: Sql): Promise<BooksCheckpointRow | undefined> {
-  const [row] = await sql<BooksCheckpointRow[]>`
-    select block, created_at, key_id, statement from ledger_checkpoint order by id desc limit 1`
-  return row
+/** Selects the stored checkpoints, the newest first. */
+export function selectCheckpoints(sql: Sql | TransactionSql, limit: number | null = null) {
+  return sql<StoredCheckpointRow[]>`
+    select c.id, c.block, c.created_at, c.key_id, c.statement, c.signature, k.public_key, b.hash
+    from ledger_checkpoint c
+    left join ledger_signing_key k on k.id = c.key_id
+    left join ledger_block b on b.number = c.block
+    order by c.id desc limit ${limit}`
 }

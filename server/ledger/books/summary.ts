@@ -1,15 +1,20 @@
 /** Summaries of the sealed books for display. */
 import type { Sql } from 'postgres'
 import { selectHead } from './seal-store.ts'
-import type { Statement } from './statement.ts'
-import { selectLastCheckpoint } from './statement-store.ts'
+import { selectCheckpoints } from './statement-store.ts'
+import { compareCheckpoint } from './stored-checkpoint.ts'
 
-/** Returns the newest checkpoint, or null if there is none. */
+/**
+ * Returns the newest checkpoint, or null if there is none. `intact` is false if the stored row is
+ * not what the gateway signed; `hash` and `entries` are then not shown, since they prove nothing.
+ */
 export async function readCheckpointSummary(sql: Sql) {
-  const row = await selectLastCheckpoint(sql)
+  const [row] = await selectCheckpoints(sql, 1)
   if (!row) return null
-  const { block, hash, entries }: Statement = JSON.parse(row.statement)
-  return { at: row.created_at.toISOString(), block, hash, entries, key_id: row.key_id }
+  const intact = compareCheckpoint(row) === undefined
+  const { hash, entries } = intact ? JSON.parse(row.statement) : { hash: null, entries: null }
+  const at = row.created_at.toISOString()
+  return { at, block: Number(row.block), hash, entries, key_id: row.key_id, intact }
 }
 
 /** Returns the newest block, or null if there is none. */

@@ -42,6 +42,8 @@ export const messages = defineMessages(
     checkpointBlock: 'Covers up to',
     checkpointHash: 'Chain head',
     checkpointKey: 'Signed with key',
+    checkpointChanged:
+      'The stored checkpoint was changed: it is not what was signed. Run an audit.',
     run: 'Run the audit',
     agrees: 'All books agree',
     breaks: 'The books do not agree',
@@ -101,6 +103,7 @@ export const messages = defineMessages(
     checkpointBlock: '覆盖至',
     checkpointHash: '链头哈希',
     checkpointKey: '签名密钥',
+    checkpointChanged: '存储的检查点已被改动，与签名内容不符。请运行审计。',
     run: '运行审计',
     agrees: '账目全部一致',
     breaks: '账目不一致',

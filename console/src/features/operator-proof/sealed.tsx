@@ -25,7 +25,7 @@ export function Sealed({ proof: { sealed, last_checkpoint: checkpoint } }: Seale
       ? [
           { label: t('checkpointAt'), value: <TimeText time={checkpoint.at} form="relative" /> },
           { label: t('checkpointBlock'), value: t('block', { number: checkpoint.block }) },
-          { label: t('checkpointHash'), value: checkpoint.hash },
+          { label: t('checkpointHash'), value: checkpoint.hash ?? t('checkpointChanged') },
           { label: t('checkpointKey'), value: checkpoint.key_id },
         ]
       : []),

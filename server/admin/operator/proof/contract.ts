@@ -42,9 +42,12 @@ export const operatorProofContract = {
         .object({
           at: time,
           block: z.number(),
-          hash: z.string(),
-          entries: z.string(),
+          hash: z.string().nullable(),
+          entries: z.string().nullable(),
           key_id: z.string(),
+          intact: z
+            .boolean()
+            .describe('False if the stored checkpoint is not what the gateway signed.'),
         })
         .nullable()
         .describe('The latest checkpoint signed by `tributary checkpoint`.'),

@@ -1,0 +1,52 @@
+/** Checks checkpoints as the database keeps them: nothing in such a row is believed unsigned. */
+import { createPublicKey } from 'node:crypto'
+import { isSignedBy, keyIdOf, readSignedStatement } from './statement.ts'
+import type { StoredCheckpointRow } from './statement-store.ts'
+
+export interface CheckpointDifference {
+  readonly found: string
+  readonly expected: string
+}
+
+/**
+ * Returns the first way in which the row is not what the gateway signed, or undefined. A person
+ * with all rights on the database can still remove rows or sign with a key of their own: only a
+ * checkpoint and a public key that are kept elsewhere prove more.
+ */
+export function compareCheckpoint(row: StoredCheckpointRow): CheckpointDifference | undefined {
+  const { block, created_at, key_id, statement: text, signature, public_key: spki, hash } = row
+  if (spki === null) return { found: `the unknown key ${key_id}`, expected: 'a signing key' }
+  const parsed = parse(text, signature, spki)
+  if (!parsed) return { found: 'a statement that cannot be read', expected: 'a signed statement' }
+  const { signed, key } = parsed
+  const { statement } = signed
+  if (!isSignedBy(signed, key)) {
+    return { found: 'another signature', expected: `that of the key ${key_id} on its statement` }
+  }
+  const fields = [
+    { name: 'key', found: key_id, expected: statement.key_id },
+    { name: 'key', found: keyIdOf(key), expected: statement.key_id },
+    { name: 'block', found: block.toString(), expected: statement.block.toString() },
+    { name: 'time', found: created_at.toISOString(), expected: statement.created_at },
+    { name: 'hash', found: hash?.toString('hex') ?? 'no such block', expected: statement.hash },
+  ]
+  const different = fields.find(({ found, expected }) => found !== expected)
+  if (!different) return undefined
+  const { name, found, expected } = different
+  return { found: `${name} ${found}`, expected: `${name} ${expected}` }
+}
+
+function parse(text: string, signature: Buffer, spki: Buffer) {
+  try {
+    const file = {
+      statement: JSON.parse(text),
+      signature: signature.toString('base64'),
+      public_key: spki.toString('base64'),
+    }
+    const signed = readSignedStatement(JSON.stringify(file))
+    const key = createPublicKey({ key: spki, format: 'der', type: 'spki' })
+    return { signed, key }
+  } catch {
+    return undefined
+  }
+}
