@@ -2,7 +2,7 @@
  * Prepares a speech request for the vendor, and counts the characters that will be billed. Bytes
  * that need no change pass as the caller sent them.
  */
-import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 import { findDouble, foldKey, type JsonFields, scanMembers } from '../json-scan.ts'
 import { spliceJson } from '../splice.ts'
 
@@ -42,15 +42,28 @@ function printParameters(parameters: unknown): string {
 }
 
 /**
- * Counts the characters that the vendor will bill, for the hold and for streams without usage: the
- * code points of `req_params.text`, or of `ssml` without its tags, which wins where both are
- * present. `context_texts` are not billed. 0 for a request without text.
+ * Counts the characters that the vendor bills, for streams that state no usage: the code points of
+ * `req_params.text`, or of `ssml` without its tags, which wins where both are present.
+ * `context_texts` are not billed. 0 for a request without text.
  */
-export function countBilledCharacters(value: JsonObject): number {
-  const ssml = member(value.req_params, 'ssml')
-  if (typeof ssml === 'string' && ssml !== '') return countCodePoints(stripTags(ssml))
-  const text = member(value.req_params, 'text')
-  return typeof text === 'string' ? countCodePoints(text) : 0
+export function countBilledCharacters({ req_params: parameters }: JsonObject): number {
+  return asString(member(parameters, 'ssml')) ? countSsml(parameters) : countText(parameters)
+}
+
+/**
+ * Counts the characters of a hold: those of `text` and `ssml` together, because a vendor without
+ * SSML speaks the text.
+ */
+export function countHeldCharacters({ req_params: parameters }: JsonObject): number {
+  return countSsml(parameters) + countText(parameters)
+}
+
+function countSsml(parameters: unknown): number {
+  return countCodePoints(stripTags(asString(member(parameters, 'ssml')) ?? ''))
+}
+
+function countText(parameters: unknown): number {
+  return countCodePoints(asString(member(parameters, 'text')) ?? '')
 }
 
 /** Removes tags in linear time; a tag that is never closed is text. */

@@ -1,6 +1,6 @@
 /** POST /v1/audio/speech/unidirectional: the upstream's native synthesis stream. */
 import { z } from 'zod'
-import { countBilledCharacters } from '../../dialects/speech/request.ts'
+import { countBilledCharacters, countHeldCharacters } from '../../dialects/speech/request.ts'
 import type { RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { boundSpeech } from './speech-ceiling.ts'
@@ -61,7 +61,7 @@ export const speech: MeteredEndpoint = {
     streams: () => true,
     inputTokens: () => 0,
     quote: ({ value, body }) => ({
-      quantities: { character: countBilledCharacters(value) },
+      quantities: { character: countHeldCharacters(value) },
       ceiling: boundSpeech(body.length),
     }),
     fallback: (request) => ({ character: countBilledCharacters(request.value) }),

@@ -116,6 +116,21 @@ test('without usage the characters of the text are charged', async () => {
   assert.equal(record.lines[0]?.quantity, words.length)
 })
 
+test('ssml beside text: the hold counts both, the charge what the vendor states', async () => {
+  const { key } = await gateway.tenant()
+  for (const [words, said, quantity, basis] of [
+    ['a longer text', '你好', 2, 'usage'],
+    ['a longer text', 'hello [[fault:usage=absent]]', 28, 'estimate'],
+  ] as const) {
+    const both = await gateway.post(PATH, key, say(words, { ssml: `<speak>${said}</speak>` }))
+    const record = await gateway.record(both, key)
+    assert.equal(record.basis, basis, both.text.slice(-200))
+    assert.equal(record.lines[0]?.quantity, quantity)
+    const joined = await gateway.post(PATH, key, say(words + said))
+    assert.equal(record.held, (await gateway.record(joined, key)).held)
+  }
+})
+
 testCommonStatuses(() => gateway, {
   path: PATH,
   body: say('hello'),
