@@ -18,7 +18,7 @@ import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { createPerson } from '../sign-in/people/people.ts'
 import { findByEmail, putMembership, updatePassword } from '../sign-in/person-store.ts'
 import type { SignIn } from '../sign-in/sign-in.ts'
-import { viewSecret } from '../webhooks/secrets.ts'
+import { getOrCreateSecret } from '../webhooks/secrets.ts'
 import { runVendors } from './demo-vendors.ts'
 
 const CATALOG = join(import.meta.dirname, '..', '..', 'catalog', 'simulators.json')
@@ -71,7 +71,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
   const file: DemoFile = {
     base_url: options.baseUrl,
     ...identity,
-    webhook_secret: (await viewSecret(sql, secrets, identity.account_id)).current,
+    webhook_secret: (await getOrCreateSecret(sql, secrets, identity.account_id)).current,
     console: user,
     simulators: { url: vendors.url },
   }

@@ -12,7 +12,7 @@ import type { Services } from '../pipeline/services.ts'
 import { createTasks } from '../tasks/tasks.ts'
 import { UPSTREAMS } from '../upstreams/index.ts'
 import { enqueueDelivery } from '../webhooks/enqueue.ts'
-import { listCallbackAttempts, readCallback } from '../webhooks/store.ts'
+import { listTaskDeliveryAttempts, readTaskDelivery } from '../webhooks/store.ts'
 import type { OpenedCallbacks } from './open-callbacks.ts'
 
 /** Opens the task engine. */
@@ -37,8 +37,8 @@ export function openTasks(parts: {
       judgeUrl: guard.checkUrl,
       measureUrl: async (url) => (await assets.measureOwn(url)) ?? measureUrl(guard, url),
       vendorCallbackUrl: callbackAddresses.urlOf,
-      callbackState: (taskId) => readCallback(sql, taskId),
-      callbackAttempts: (taskId) => listCallbackAttempts(sql, taskId),
+      callbackState: (taskId) => readTaskDelivery(sql, taskId),
+      callbackAttempts: (taskId) => listTaskDeliveryAttempts(sql, taskId),
       keepContent: assets.keeper.keep,
       discard: assets.keeper.discard,
       async onSucceeded(transaction, task, contents) {

@@ -1,6 +1,6 @@
 /**
- * One attempt in its stages, each a type of its own: prepared → answered → accepted | refused.
- * Whoever holds an accepted attempt can only have got it by way of the others.
+ * The stages of one delivery attempt as types: prepared → answered → accepted | refused. Each stage
+ * can only be constructed from the previous one.
  */
 
 import type { Guard } from '../outbound/guard.ts'
@@ -21,11 +21,11 @@ export interface Answered {
 }
 
 interface Ended {
-  /** Null when there was no answer. */
+  /** Null without a response. */
   readonly status: number | null
   readonly latencyMs: number
-  /** The beginning of the answer's body. */
-  readonly answer: Buffer | null
+  /** The first bytes of the response body. */
+  readonly responseHead: Buffer | null
 }
 
 export interface Accepted extends Ended {
@@ -33,14 +33,15 @@ export interface Accepted extends Ended {
 }
 
 export interface Refused extends Ended {
-  /** `lost`: this process stopped before it knew. */
+  /** `lost`: this process stopped before the outcome was known. */
   readonly stage: 'refused' | 'lost'
-  /** For the account's owner. */
+  /** A text for the account's owner. */
   readonly error: string
 }
 
-const ANSWER_BYTES_KEPT = 1024
+const RESPONSE_HEAD_BYTES = 1024
 
+/** Builds and signs the request headers. */
 export function prepare(claimed: ClaimedRow, secrets: SigningSecrets): Prepared {
   const timestamp = Math.floor(claimed.started_at.getTime() / 1000)
   const headers = {
@@ -51,7 +52,7 @@ export function prepare(claimed: ClaimedRow, secrets: SigningSecrets): Prepared 
   return { stage: 'prepared', claimed, headers }
 }
 
-/** Never rejects. */
+/** Sends the request. Never rejects. */
 export async function send(
   { claimed, headers }: Prepared,
   guard: Guard,
@@ -64,15 +65,16 @@ export async function send(
   return { stage: 'answered', result: await guard.request({ method: 'POST', ...exchange }) }
 }
 
-/** The status decides, and nothing else of the answer. */
+/** Accepts exactly the 2xx statuses; nothing else of the response counts. */
 export function judge({ result }: Answered): Accepted | Refused {
   const { latencyMs } = result
   if (result.outcome !== 'answered') {
     const stage = result.outcome === 'stopped' ? 'lost' : 'refused'
-    return { stage, status: null, latencyMs, answer: null, error: result.message }
+    return { stage, status: null, latencyMs, responseHead: null, error: result.message }
   }
   const { status } = result
-  const ended = { status, latencyMs, answer: result.body.subarray(0, ANSWER_BYTES_KEPT) }
+  const responseHead = result.body.subarray(0, RESPONSE_HEAD_BYTES)
+  const ended = { status, latencyMs, responseHead }
   if (status >= 200 && status < 300) return { stage: 'accepted', ...ended }
   const redirect = status >= 300 && status < 400 ? ': redirects are not followed' : ''
   return { stage: 'refused', ...ended, error: `the receiver answered ${status}${redirect}` }

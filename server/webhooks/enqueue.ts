@@ -1,4 +1,4 @@
-/** Writing a delivery down, in the transaction that makes it true. */
+/** Enqueues a webhook delivery in the transaction that ends its task. */
 import type { TransactionSql } from 'postgres'
 import { newId } from '../lib/ids.ts'
 import { insertDelivery } from './store.ts'
@@ -6,17 +6,17 @@ import { insertDelivery } from './store.ts'
 export interface NewDelivery {
   readonly accountId: string
   readonly taskId: string
-  /** What kind of task ended: the `kind` of its payload. */
+  /** The kind of the task: `kind` in the payload. */
   readonly kind: string
-  /** Was checked by the guard when it was given; it is judged again at every attempt. */
+  /** Checked by the guard at the task's creation, and again at every attempt. */
   readonly url: string
-  /** JSON text; its bytes are kept and are the same in every attempt. */
+  /** JSON text. Every attempt sends the same bytes. */
   readonly body: string
 }
 
 /**
- * Announces the end of a task: one delivery a task. Runs in the caller's transaction, whose commit
- * wakes the senders. Rejects when the task was announced before. Returns the delivery's id.
+ * Enqueues the delivery of a task's end, one per task, in the caller's transaction, whose commit
+ * wakes the senders. Returns the delivery's id. Rejects if the task already has a delivery.
  */
 export async function enqueueDelivery(
   transaction: TransactionSql,
@@ -36,7 +36,7 @@ export async function enqueueDelivery(
   return id
 }
 
-/** What deliveries to one receiver share: its name and port. */
+/** Returns the receiver's `host:port`, by which concurrent deliveries are limited. */
 export function hostOf(url: string): string {
   const { protocol, hostname, port } = new URL(url)
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`

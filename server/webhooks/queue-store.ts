@@ -1,7 +1,7 @@
 /**
- * The queue of deliveries as SQL. All times are the database's, unless a test gives its own. An
- * attempt is committed when it is claimed, before anything is sent: what was sent can be
- * forgotten by a crash, that it may have been sent cannot.
+ * The SQL of the delivery queue. All times are the database's, unless a test passes its own. A
+ * claim commits the attempt before anything is sent, so a crash can lose its outcome, but never the
+ * fact that it may have been sent.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { SendingLimits } from './schedule.ts'
@@ -27,23 +27,23 @@ export interface AttemptResult {
   readonly status: number | null
   readonly error: string | null
   readonly latencyMs: number | null
-  readonly answer: Buffer | null
+  readonly responseHead: Buffer | null
 }
 
 interface ClaimOptions {
   readonly limits: SendingLimits
-  readonly free: number
+  readonly freeSlots: number
   readonly delaysMs: readonly number[]
   /** Null for the database's clock. */
   readonly now: Date | null
 }
 
-/** Any number: one process claims at a time, so that the limits hold over all of them. */
+/** Arbitrary key. One process claims at a time, so that the limits hold across all processes. */
 const CLAIM_LOCK = 4_861_920_331
 
 /**
- * Begins up to `free` attempts: due, at most so many to a host and for an account, the accounts in
- * turn. Deliveries whose attempt outlived its lease are scheduled again or dropped first.
+ * Claims up to `freeSlots` due deliveries within the limits per host and per account; accounts take
+ * turns. First reschedules or drops deliveries whose attempt outlived its lease.
  */
 export function claimDueDeliveries(sql: Sql, options: ClaimOptions): Promise<ClaimedRow[]> {
   return sql.begin(async (transaction) => {
@@ -61,7 +61,7 @@ async function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions)
       where lease_until <= clock.now for update of delivery skip locked),
     lost as (
       update delivery_attempt a set outcome = 'lost', finished_at = clock.now,
-        error = 'the gateway that sent it ended before it knew the answer'
+        error = 'the gateway ended before the outcome was known'
       from expired, clock
       where a.delivery_id = expired.id and a.number = expired.attempts and a.outcome is null)
     update delivery d set lease_until = null, fence = fence + 1,
@@ -73,7 +73,10 @@ async function recoverLost(sql: TransactionSql, { delaysMs, now }: ClaimOptions)
     where d.id = expired.id`
 }
 
-function claim(sql: TransactionSql, { limits, free, now }: ClaimOptions): Promise<ClaimedRow[]> {
+function claim(
+  sql: TransactionSql,
+  { limits, freeSlots, now }: ClaimOptions,
+): Promise<ClaimedRow[]> {
   return sql<ClaimedRow[]>`
     with recursive clock as materialized (
       select coalesce(${now}::timestamptz, clock_timestamp()) as now),
@@ -102,7 +105,7 @@ function claim(sql: TransactionSql, { limits, free, now }: ClaimOptions): Promis
       select r.id from ranked r
       where r.turn <= ${limits.perAccount} -
         (select count(*) from busy b where b.account_id = r.account_id)
-      order by r.turn, r.due_at limit ${free}),
+      order by r.turn, r.due_at limit ${freeSlots}),
     locked as (
       select id from delivery where id in (select id from chosen)
         and state = 'pending' and lease_until is null
@@ -124,8 +127,8 @@ function claim(sql: TransactionSql, { limits, free, now }: ClaimOptions): Promis
 }
 
 /**
- * Ends an attempt: its delivery is over when it was accepted or when `delayMs` is null, else due
- * again. Returns false when another process has taken the delivery over.
+ * Ends an attempt. Its delivery ends too if it was accepted or `delayMs` is null, else it is due
+ * again after `delayMs`. Returns false when the lease is lost.
  */
 export async function recordAttempt(
   sql: Sql,
@@ -146,14 +149,14 @@ export async function recordAttempt(
         and lease_until is not null
       returning id)
     update delivery_attempt set outcome = ${outcome}, status = ${result.status},
-      error = ${result.error}, latency_ms = ${result.latencyMs}, answer = ${result.answer},
+      error = ${result.error}, latency_ms = ${result.latencyMs}, answer = ${result.responseHead},
       finished_at = clock.now
     from mine, clock
     where delivery_id = mine.id and number = ${result.number}`
   return ended.count > 0
 }
 
-/** Milliseconds until something becomes due that is not due yet, or null when nothing will. */
+/** Returns the milliseconds until the next delivery that is not yet due, or null without one. */
 export async function readNextDeliveryMs(sql: Sql, now: Date | null): Promise<number | null> {
   const [row] = await sql<{ ms: number | null }[]>`
     with clock as materialized (

@@ -1,7 +1,7 @@
-/** Old deliveries leave the database with their attempts, a few at a time. */
+/** The SQL that deletes old deliveries with their attempts, in small batches. */
 import type { Sql } from 'postgres'
 
-/** Deletes up to `limit` that ended more than `days` ago, and says how many there were. */
+/** Deletes up to `limit` deliveries that ended more than `days` ago. Returns their number. */
 export async function deleteOldDeliveries(sql: Sql, days: number, limit: number): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     with old as (

@@ -1,22 +1,22 @@
-/** When a webhook is sent again: the product's promise, as data. */
+/** Retry delays and limits of webhook deliveries, as documented to customers. */
 
-/** The wait after the first, second and third failed attempt. */
+/** Delay after the first, second and third failed attempt. */
 export const DELAYS_MS: readonly number[] = [5_000, 30_000, 300_000]
 
-/** How one attempt is limited, and what may go on beside it. */
+/** Limits of one attempt, and of concurrent attempts. */
 export interface SendingLimits {
-  /** From the look-up of the receiver's name to the head of its answer. */
+  /** Timeout from the DNS lookup to the headers of the receiver's response. */
   readonly budgetMs: number
-  /** For the body of the answer, of which a little is kept for the owner of the receiver. */
+  /** Timeout of the response body, whose head is kept for the account's owner. */
   readonly bodyMs: number
   readonly bodyBytesMax: number
-  /** Attempts at once by this process. */
+  /** Concurrent attempts of this process. */
   readonly slots: number
-  /** Attempts at once to one host and port, by all processes. */
+  /** Concurrent attempts to one host and port, over all processes. */
   readonly perHost: number
-  /** Attempts at once for one account, by all processes. */
+  /** Concurrent attempts of one account, over all processes. */
   readonly perAccount: number
-  /** Longer than an attempt can take: what is silent for so long is lost. */
+  /** Longer than an attempt can take: one that outlives it is lost. */
   readonly leaseMs: number
 }
 

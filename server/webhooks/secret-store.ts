@@ -1,10 +1,10 @@
-/** Webhook secrets as rows: sealed, one current and at most one previous for each account. */
+/** The SQL of webhook secrets, sealed: per account one current and at most one previous. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface SecretRow {
   readonly current: Buffer | null
   readonly previous: Buffer | null
-  /** Null when the previous one signs no more. */
+  /** End of the overlap; null once it is over. */
   readonly previous_until: Date | null
 }
 
@@ -24,14 +24,14 @@ export async function readSecret(sql: Sql, accountId: string): Promise<SecretRow
   return row
 }
 
-/** Of two that create a secret at once, one is kept. */
+/** Stores a first secret. Of two concurrent ones, the first committed is kept. */
 export async function createSecret(sql: Sql, accountId: string, sealed: Buffer): Promise<void> {
   await sql`
     update account set webhook_secret = ${sealed}
     where id = ${accountId} and webhook_secret is null`
 }
 
-/** Returns false if the account does not exist. */
+/** Replaces the current secret, which becomes the previous one. False for an unknown account. */
 export async function replaceSecret(
   sql: Sql,
   accountId: string,
@@ -46,7 +46,7 @@ export async function replaceSecret(
   return updated.count > 0
 }
 
-/** Everything sealed, locked, for a new SECRET_KEY. */
+/** Locks and returns every sealed secret, for a change of SECRET_KEY. */
 export function lockSealed(transaction: TransactionSql): Promise<SealedAccountRow[]> {
   return transaction<SealedAccountRow[]>`
     select id as account_id, webhook_secret as current, webhook_secret_previous as previous

@@ -1,6 +1,6 @@
 /**
- * The secret that signs an account's webhooks. It comes into being when it is first needed, is
- * sealed at rest, and after a rotation the one before signs beside it for a day.
+ * The secret that signs an account's webhooks. It is created on first use and sealed at rest; after
+ * a rotation the previous one signs as well for a day.
  */
 import type { Sql } from 'postgres'
 import { randomText } from '../lib/ids.ts'
@@ -20,36 +20,36 @@ export interface WebhookSecret extends SigningSecrets {
   readonly previousUntil: Date | null
 }
 
-/** What a receiver gets to change over to the new secret. */
+/** Time for a receiver to switch to the new secret. */
 const OVERLAP_SECONDS = 24 * 60 * 60
 /** Base-62 characters: 256 bits. */
 const LENGTH = 43
 
-/** The account's secret, made now if nobody has asked before. Throws when there is no account. */
-export async function viewSecret(
+/** Returns the account's secret, creating it on first use. Throws for an unknown account. */
+export async function getOrCreateSecret(
   sql: Sql,
   box: SecretBox,
   accountId: string,
 ): Promise<WebhookSecret> {
-  const found = await readSecret(sql, accountId)
-  if (found?.current) return openSecrets(box, accountId, found)
-  if (!found) throw new OperatorError(`there is no account ${accountId}`)
+  const row = await readSecret(sql, accountId)
+  if (row?.current) return openSecrets(box, accountId, row)
+  if (!row) throw new OperatorError(`there is no account ${accountId}`)
   await createSecret(sql, accountId, sealNew(box, accountId))
-  return await viewSecret(sql, box, accountId)
+  return await getOrCreateSecret(sql, box, accountId)
 }
 
-/** A new secret; the one before signs beside it for 24 hours. */
+/** Creates a new secret; the previous one signs as well for 24 hours. */
 export async function rotateSecret(
   sql: Sql,
   box: SecretBox,
   accountId: string,
 ): Promise<WebhookSecret> {
-  await viewSecret(sql, box, accountId)
+  await getOrCreateSecret(sql, box, accountId)
   await replaceSecret(sql, accountId, sealNew(box, accountId), OVERLAP_SECONDS)
-  return await viewSecret(sql, box, accountId)
+  return await getOrCreateSecret(sql, box, accountId)
 }
 
-/** Throws SecretError when SECRET_KEY does not hold the key of one of them. */
+/** Decrypts the secrets of a row. Throws SecretError if SECRET_KEY lacks the key of one. */
 export function openSecrets(box: SecretBox, accountId: string, row: SecretRow): WebhookSecret {
   const open = (sealed: Buffer) => box.open(sealed, placeOf(accountId))
   return {
@@ -59,7 +59,7 @@ export function openSecrets(box: SecretBox, accountId: string, row: SecretRow): 
   }
 }
 
-/** Seals all of them with the newest key, all or none. */
+/** Seals every secret with the newest key, in one transaction. */
 export function rekeyWebhookSecrets(
   sql: Sql,
   box: SecretBox,
@@ -70,12 +70,12 @@ export function rekeyWebhookSecrets(
     const old = rows.filter(({ current, previous }) => isOld(current) || isOld(previous))
     for (const row of old) {
       const place = placeOf(row.account_id)
-      const again = (sealed: Buffer | null) => sealed && box.seal(box.open(sealed, place), place)
+      const reseal = (sealed: Buffer | null) => sealed && box.seal(box.open(sealed, place), place)
       const { account_id, current, previous } = row
       await resealSecrets(transaction, {
         account_id,
-        current: again(current),
-        previous: again(previous),
+        current: reseal(current),
+        previous: reseal(previous),
       })
     }
     return { changed: old.length, kept: rows.length - old.length }

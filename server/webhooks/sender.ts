@@ -1,4 +1,4 @@
-/** Sends due deliveries: so many at once, by this process, to one host and for one account. */
+/** Sends due deliveries, within limits per process, per host and per account. */
 import type { Sql } from 'postgres'
 import { startClaimLoop } from '../database/claim-loop.ts'
 import type { Log } from '../lib/log.ts'
@@ -15,37 +15,37 @@ export interface SenderOptions {
   readonly guard: Guard
   readonly log: Log
   readonly limits?: SendingLimits
-  /** The waits between attempts. */
+  /** Delays between attempts. */
   readonly delaysMs?: readonly number[]
-  /** Replaces the database's clock in tests; `pace` is how much faster it runs than ours. */
+  /** Replaces the database's clock in tests; `pace` is its speed relative to real time. */
   readonly clock?: { now(): Date; readonly pace: number }
 }
 
 export interface Sender {
-  /** Attempts under way. */
+  /** Returns the number of running attempts. */
   size(): number
-  /** Claims no more, gives attempts under way `drainMs`, then cuts them. */
+  /** Stops claiming, lets running attempts finish within `drainMs`, then aborts them. */
   stop(drainMs?: number): Promise<void>
 }
 
 export function startSender(options: SenderOptions): Sender {
   const { sql, log, limits = SENDING_LIMITS, delaysMs = DELAYS_MS, clock } = options
-  const cutting = new AbortController()
+  const stopping = new AbortController()
   const now = () => clock?.now() ?? null
-  const context = { ...options, limits, delaysMs, now, signal: cutting.signal }
+  const context = { ...options, limits, delaysMs, now, signal: stopping.signal }
   const loop = startClaimLoop({
     sql,
     log,
     name: 'deliveries',
     notifications: DELIVERY_NOTIFICATIONS,
     async claim(start, running) {
-      const free = limits.slots - running
-      if (free <= 0) return
-      const claimed = await claimDueDeliveries(sql, { limits, free, delaysMs, now: now() })
-      for (const one of claimed) start(deliverOne(one, context), { delivery_id: one.id })
+      const freeSlots = limits.slots - running
+      if (freeSlots <= 0) return
+      const claimed = await claimDueDeliveries(sql, { limits, freeSlots, delaysMs, now: now() })
+      for (const row of claimed) start(deliverOne(row, context), { delivery_id: row.id })
     },
     async readNextMs(running) {
-      // With no free slot, what is due stays due: the end of a delivery wakes.
+      // Without a free slot, due deliveries wait: the end of an attempt wakes the loop.
       const dueMs = running < limits.slots ? await readNextDeliveryMs(sql, now()) : null
       return dueMs === null ? null : dueMs / (clock?.pace ?? 1)
     },
@@ -54,7 +54,7 @@ export function startSender(options: SenderOptions): Sender {
     size: loop.size,
     async stop(drainMs = limits.budgetMs) {
       await loop.stop()
-      const timer = setTimeout(() => cutting.abort(), drainMs)
+      const timer = setTimeout(() => stopping.abort(), drainMs)
       await loop.drain()
       clearTimeout(timer)
     },

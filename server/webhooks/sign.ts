@@ -10,7 +10,7 @@ export interface SigningSecrets {
   readonly previous?: string
 }
 
-/** The headers of one attempt. `timestamp` is the time of sending in Unix seconds. */
+/** Returns the signature headers of one attempt. `timestamp` is in Unix seconds. */
 export function signedHeaders(
   secrets: SigningSecrets,
   timestamp: number,

@@ -1,4 +1,4 @@
-/** Deliveries as rows: written, shown, and read by whoever asks for them. */
+/** The SQL of deliveries: insert, list, and read with their attempts. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface InsertedDelivery {
@@ -14,19 +14,19 @@ export interface InsertedDelivery {
   readonly redeliveryOf: string | null
 }
 
-/** Wakes the senders of every gateway; heard when the transaction commits. */
+/** The channel that wakes the senders of every gateway when a transaction commits. */
 export const DELIVERY_NOTIFICATIONS = 'tributary_delivery'
 
-/** Rejects when the task was announced before and this is no redelivery. */
+/** Inserts a delivery. Rejects when the task already has one and this is no redelivery. */
 export async function insertDelivery(
   sql: Sql | TransactionSql,
-  one: InsertedDelivery,
+  delivery: InsertedDelivery,
 ): Promise<void> {
   await sql`
     with inserted as (
       insert into delivery (id, account_id, task_id, kind, url, host, body, redelivery_of)
-      values (${one.id}, ${one.accountId}, ${one.taskId}, ${one.kind}, ${one.url}, ${one.host},
-        ${one.body}, ${one.redeliveryOf})
+      values (${delivery.id}, ${delivery.accountId}, ${delivery.taskId}, ${delivery.kind},
+        ${delivery.url}, ${delivery.host}, ${delivery.body}, ${delivery.redeliveryOf})
       returning 1)
     select pg_notify(${DELIVERY_NOTIFICATIONS}, '') from inserted`
 }
@@ -40,14 +40,14 @@ export interface DeliveryRow {
   readonly redelivery_of: string | null
   readonly state: 'pending' | 'delivered' | 'dropped'
   readonly attempts: number
-  /** When the next attempt is due; null when there will be none. */
+  /** Time of the next attempt; null when none is scheduled. */
   readonly next_attempt_at: Date | null
   readonly created_at: Date
   readonly finished_at: Date | null
   readonly history: readonly AttemptView[]
 }
 
-/** As the database's JSON has it. */
+/** An attempt, as the database's JSON represents it. */
 export interface AttemptView {
   readonly number: number
   readonly started_at: string
@@ -55,7 +55,7 @@ export interface AttemptView {
   readonly status: number | null
   readonly error: string | null
   readonly latency_ms: number | null
-  /** Base64 of at most 1 KiB. */
+  /** The head of the response body in base64, at most 1 KiB of it. */
   readonly answer: string | null
 }
 
@@ -65,11 +65,11 @@ export interface DeliveryFilter {
   readonly id?: string
   readonly taskId?: string
   readonly state?: DeliveryRow['state']
-  /** The id of the last delivery of the page before. */
+  /** The id of the last delivery on the previous page. */
   readonly after?: string
 }
 
-/** Deliveries of an account with their attempts, the newest first. */
+/** Returns an account's deliveries with their attempts, the newest first. */
 export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<DeliveryRow[]> {
   const { accountId, limit, id, taskId, state, after } = filter
   return sql<DeliveryRow[]>`
@@ -102,8 +102,8 @@ export function selectDeliveries(sql: Sql, filter: DeliveryFilter): Promise<Deli
     order by d.created_at desc, d.id desc limit ${limit}`
 }
 
-/** What a redelivery repeats; only of this account. */
-export async function readDelivered(
+/** Returns the members of a delivery that a redelivery repeats. */
+export async function readForRedelivery(
   sql: Sql,
   accountId: string,
   id: string,
@@ -115,15 +115,15 @@ export async function readDelivered(
   return row
 }
 
-/** Whose delivery it is; for operators, who may see all of them. */
+/** Returns the account of a delivery, for operators, who may read all deliveries. */
 export async function accountOfDelivery(sql: Sql, id: string): Promise<string | undefined> {
   const [row] = await sql<{ account_id: string }[]>`
     select account_id from delivery where id = ${id}`
   return row?.account_id
 }
 
-/** Deliveries that a person asked for and that are not over. */
-export async function countAskedFor(sql: Sql, accountId: string): Promise<number> {
+/** Counts pending deliveries that a person requested: tests and redeliveries. */
+export async function countRequestedDeliveries(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from delivery
     where account_id = ${accountId} and state = 'pending'
@@ -131,8 +131,8 @@ export async function countAskedFor(sql: Sql, accountId: string): Promise<number
   return row?.count ?? 0
 }
 
-/** How far the announcement of a task's end has come; undefined when there is none. */
-export async function readCallback(
+/** Returns the state of a task's delivery; undefined when it has none. */
+export async function readTaskDelivery(
   sql: Sql,
   taskId: string,
 ): Promise<{ readonly status: string; readonly attempts: number } | undefined> {
@@ -145,13 +145,13 @@ export async function readCallback(
 export interface DeliveryAttemptRow {
   readonly at: Date
   readonly number: number
-  /** `sending` while it is under way. */
+  /** `sending` until the outcome is known. */
   readonly outcome: string
   readonly status: number | null
 }
 
-/** Every attempt to announce a task's end, those that a person asked for included. */
-export function listCallbackAttempts(sql: Sql, taskId: string): Promise<DeliveryAttemptRow[]> {
+/** Returns the attempts of a task's delivery, including those of redeliveries. */
+export function listTaskDeliveryAttempts(sql: Sql, taskId: string): Promise<DeliveryAttemptRow[]> {
   return sql<DeliveryAttemptRow[]>`
     select a.started_at as at, a.number, coalesce(a.outcome, 'sending') as outcome, a.status
     from delivery d join delivery_attempt a on a.delivery_id = d.id

@@ -1,33 +1,33 @@
-/** What owners of accounts, and operators for them, do with webhooks. */
+/** Webhook operations for account owners and operators: secrets, deliveries, redelivery, tests. */
 import type { Sql } from 'postgres'
 import { GatewayError } from '../lib/errors.ts'
 import { newId } from '../lib/ids.ts'
 import type { SecretBox } from '../lib/secrets/secrets.ts'
 import { hostOf } from './enqueue.ts'
-import { rotateSecret, viewSecret, type WebhookSecret } from './secrets.ts'
+import { getOrCreateSecret, rotateSecret, type WebhookSecret } from './secrets.ts'
 import {
-  countAskedFor,
+  countRequestedDeliveries,
   type DeliveryFilter,
   type DeliveryRow,
   insertDelivery,
-  readDelivered,
+  readForRedelivery,
   selectDeliveries,
 } from './store.ts'
 
-/** Tests and redeliveries of one account that may wait at once. */
-const ASKED_FOR_MAX = 50
+/** Pending tests and redeliveries of one account. */
+const REQUESTED_PENDING_MAX = 50
 
 export interface Webhooks {
-  /** The account's secret, made at the first look. */
+  /** Returns the account's secret, creating it on first use. */
   secret(accountId: string): Promise<WebhookSecret>
-  /** A new secret; the one before signs beside it for 24 hours. */
+  /** Creates a new secret; the previous one signs as well for 24 hours. */
   rotate(accountId: string): Promise<WebhookSecret>
-  /** The newest first. */
+  /** Lists deliveries, the newest first. */
   list(filter: DeliveryFilter): Promise<DeliveryRow[]>
   find(accountId: string, id: string): Promise<DeliveryRow | undefined>
-  /** The same bytes to the same URL, as a delivery of its own; undefined when there is none. */
+  /** Sends the same bytes to the same URL as a new delivery; undefined for an unknown id. */
   redeliver(accountId: string, id: string): Promise<DeliveryRow | undefined>
-  /** Sends an example. The URL was checked by the guard. */
+  /** Sends an example payload. The guard must have accepted the URL. */
   test(accountId: string, url: string): Promise<DeliveryRow>
 }
 
@@ -36,30 +36,30 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
     const [row] = await selectDeliveries(sql, { accountId, id, limit: 1 })
     return row
   }
-  /** Sending on demand must not become a way to trouble somebody else's host. */
-  async function refuseCrowds(accountId: string): Promise<void> {
-    if ((await countAskedFor(sql, accountId)) < ASKED_FOR_MAX) return
+  /** Limits sending on demand, which could otherwise flood a third party's host. */
+  async function limitRequested(accountId: string): Promise<void> {
+    if ((await countRequestedDeliveries(sql, accountId)) < REQUESTED_PENDING_MAX) return
     throw new GatewayError('rate_limited', { retryAfterSeconds: 60 })
   }
   return {
-    secret: (accountId) => viewSecret(sql, secrets, accountId),
+    secret: (accountId) => getOrCreateSecret(sql, secrets, accountId),
     rotate: (accountId) => rotateSecret(sql, secrets, accountId),
     list: (filter) => selectDeliveries(sql, filter),
     find,
     async redeliver(accountId, deliveryId) {
-      const first = await readDelivered(sql, accountId, deliveryId)
-      if (!first) return undefined
-      await refuseCrowds(accountId)
+      const original = await readForRedelivery(sql, accountId, deliveryId)
+      if (!original) return undefined
+      await limitRequested(accountId)
       const id = newId('whd')
-      await insertDelivery(sql, { ...first, id })
+      await insertDelivery(sql, { ...original, id })
       return await find(accountId, id)
     },
     async test(accountId, url) {
-      await refuseCrowds(accountId)
+      await limitRequested(accountId)
       const id = newId('whd')
       const body = Buffer.from(JSON.stringify(testPayload(id)))
-      const one = { accountId, taskId: null, kind: 'test', redeliveryOf: null }
-      await insertDelivery(sql, { ...one, id, url, host: hostOf(url), body })
+      const delivery = { accountId, taskId: null, kind: 'test', redeliveryOf: null }
+      await insertDelivery(sql, { ...delivery, id, url, host: hostOf(url), body })
       const row = await find(accountId, id)
       if (!row) throw new Error(`the delivery ${id} is gone`)
       return row
@@ -67,7 +67,7 @@ export function createWebhooks(sql: Sql, secrets: SecretBox): Webhooks {
   }
 }
 
-/** Looks like the payload of a task that succeeded, so that a receiver reads it as one. */
+/** Returns a payload in the form of a succeeded task's, which receivers already accept. */
 function testPayload(id: string) {
   const now = new Date().toISOString()
   return {

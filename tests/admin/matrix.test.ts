@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
-import { viewSecret } from '../../server/webhooks/secrets.ts'
+import { getOrCreateSecret } from '../../server/webhooks/secrets.ts'
 import type { Tenant } from '../support/in-process.ts'
 import { at, fill, type Ids, OF_ACCOUNTS, probe, ROUTES } from './matrix-stage.ts'
 import { type AdminStage, startAdmin } from './support.ts'
@@ -115,7 +115,7 @@ describe('whose rows', () => {
 
   test('no answer holds a key, a secret or what they are stored as', async () => {
     const box = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
-    const { current } = await viewSecret(stage.sql, box, home.accountId)
+    const { current } = await getOrCreateSecret(stage.sql, box, home.accountId)
     const [row] = await stage.sql<{ hash: string }[]>`
       select encode(hash, 'hex') as hash from api_key where id = ${home.keyId}`
     const canaries = [home.key, current, row?.hash ?? '', 'sim-openai-key', 'sim-ark-key']

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createSecretKey } from '../../server/lib/secrets/secrets.ts'
-import { announce } from '../webhooks/support.ts'
+import { enqueueTestDelivery } from '../webhooks/support.ts'
 import { openCommandLine, runWith } from './support.ts'
 
 test('secret, rotate, rekey', async (t) => {
@@ -28,7 +28,7 @@ test('deliveries, show, redeliver, test', async (t) => {
   const { run, json, sql } = await openCommandLine(t)
   const { id: account } = await json('account', 'create', '--name', 'a')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /^There are no/)
-  const id = await announce(sql, account, 'https://example.com/hook')
+  const id = await enqueueTestDelivery(sql, account, 'https://example.com/hook')
   assert.match((await run('webhook', 'deliveries', '--account', account)).out, /pending +0 +task_/)
   const again = await json('webhook', 'redeliver', id)
   assert.equal(again.redelivery_of, id)

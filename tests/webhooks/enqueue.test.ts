@@ -1,4 +1,4 @@
-/** Deliveries exist exactly when the transaction that made them true was committed. */
+/** A delivery exists exactly if the transaction that enqueued it was committed. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { enqueueDelivery } from '../../server/webhooks/enqueue.ts'
@@ -31,11 +31,11 @@ test('a delivery is written with its bytes, and not without its transaction', as
   )
 })
 
-test('a task is announced once', async (t) => {
+test('a task has one delivery', async (t) => {
   const { sql, drop } = await createTestDatabase()
   t.after(drop)
-  const announce = () => sql.begin((transaction) => enqueueDelivery(transaction, delivery))
-  await announce()
-  await assert.rejects(announce(), /delivery_by_task/)
+  const enqueue = () => sql.begin((transaction) => enqueueDelivery(transaction, delivery))
+  await enqueue()
+  await assert.rejects(enqueue(), /delivery_by_task/)
   assert.equal((await sql`select 1 from delivery`).length, 1)
 })

@@ -1,14 +1,14 @@
-/** The receivers of the documentation against the real sender, each in its own language. */
+/** Runs the receivers of the documentation, each in its own language, against the real sender. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { rotateSecret, viewSecret } from '../../server/webhooks/secrets.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
 import { startProcess, until } from '../support/processes.ts'
 import {
-  announce,
   box,
   createTestAccountId,
+  enqueueTestDelivery,
   openDatabase,
   readAttempts,
   sender,
@@ -29,7 +29,7 @@ for (const [language, command, version] of RECEIVERS) {
   }, async (t) => {
     const sql = await openDatabase(t)
     const accountId = await createTestAccountId(sql)
-    const { current: secret } = await viewSecret(sql, box, accountId)
+    const { current: secret } = await getOrCreateSecret(sql, box, accountId)
     const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: '0' }
     const child = await startProcess(command, { env })
     t.after(() => child.stop(1_000))
@@ -37,7 +37,7 @@ for (const [language, command, version] of RECEIVERS) {
     const url = `http://127.0.0.1:${port}/`
     sender(sql)
     const attemptOf = async (account: string, body: string) => {
-      const id = await announce(sql, account, url, body)
+      const id = await enqueueTestDelivery(sql, account, url, body)
       return await until('the attempt', async () => {
         const [first] = await readAttempts(sql, id)
         return first?.outcome ? first : undefined
@@ -51,7 +51,7 @@ for (const [language, command, version] of RECEIVERS) {
     assert.equal(later.status, 204)
     const stranger = await createTestAccountId(sql)
     assert.equal((await attemptOf(stranger, body.replace('task_1', 'task_3'))).status, 401)
-    const told = child.log().match(/^task_\d succeeded$/gm)
-    assert.deepEqual(told, ['task_1 succeeded', 'task_2 succeeded'])
+    const accepted = child.log().match(/^task_\d succeeded$/gm)
+    assert.deepEqual(accepted, ['task_1 succeeded', 'task_2 succeeded'])
   })
 }

@@ -1,4 +1,4 @@
-/** A task that ends is announced by the gateway itself, and says how that went. */
+/** The end of a task enqueues a webhook, and the task shows the state of its delivery. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { until } from '../support/processes.ts'
@@ -14,8 +14,8 @@ test('the webhook of a video has the documented payload and a signature', async 
   const content = [{ type: 'text', text: 'a river' }]
   const body = { model: 'test-video', content, callback_url: receiver.url }
   const { json: created } = await stage.create(tenant, body)
-  const got = await until('the webhook', () => receiver.received[0])
-  const payload = JSON.parse(got.body.toString())
+  const request = await until('the webhook', () => receiver.received[0])
+  const payload = JSON.parse(request.body.toString())
   assert.deepEqual(Object.keys(payload).sort(), [
     'created_at',
     'finished_at',
@@ -26,8 +26,9 @@ test('the webhook of a video has the documented payload and a signature', async 
   ])
   assert.deepEqual([payload.task_id, payload.status], [created.id, 'succeeded'])
   const { secret } = (await stage.gateway.get('/v1/webhooks/secret', tenant.key)).json
-  const timestamp = String(got.headers['x-service-timestamp'])
-  assert.equal(got.headers['x-service-signature'], expectedSignature(secret, timestamp, got.body))
+  const timestamp = String(request.headers['x-service-timestamp'])
+  const signature = expectedSignature(secret, timestamp, request.body)
+  assert.equal(request.headers['x-service-signature'], signature)
   const callback = await until('its record', async () => {
     const { json } = await stage.gateway.get(`${VIDEO_PATH}/${created.id}`, tenant.key)
     return json.callback.status === 'delivered' ? json.callback : undefined

@@ -1,4 +1,4 @@
-/** The queue under crashes, zombies, crowds and neighbours. */
+/** The queue under crashes, lost leases, load and many accounts. */
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
@@ -6,8 +6,8 @@ import { claimDueDeliveries, recordAttempt } from '../../server/webhooks/queue-s
 import { DELAYS_MS, SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
 import { until } from '../support/processes.ts'
 import {
-  announce,
   createTestAccountId,
+  enqueueTestDelivery,
   openDatabase,
   readAttempts,
   readDelivery,
@@ -18,18 +18,18 @@ import {
 /** Ahead of the database's clock, by which deliveries become due. */
 const now = Date.now() + 60_000
 const at = (seconds: number) => new Date(now + seconds * 1000)
-const options = { limits: SENDING_LIMITS, free: 100, delaysMs: DELAYS_MS }
+const options = { limits: SENDING_LIMITS, freeSlots: 100, delaysMs: DELAYS_MS }
 const accepted = {
   outcome: 'accepted' as const,
   status: 200,
   error: null,
   latencyMs: 1,
-  answer: Buffer.from('ok'),
+  responseHead: Buffer.from('ok'),
 }
 
 test('an attempt whose sender died counts, and four of them are the end', async (t) => {
   const sql = await openDatabase(t)
-  const id = await announce(sql, 'acct_1', 'http://a.test/')
+  const id = await enqueueTestDelivery(sql, 'acct_1', 'http://a.test/')
   let seconds = 1
   for (const number of [1, 2, 3, 4]) {
     const [claimed] = await claimDueDeliveries(sql, { ...options, now: at(seconds) })
@@ -45,9 +45,9 @@ test('an attempt whose sender died counts, and four of them are the end', async 
   assert.deepEqual(outcomes, ['lost', 'lost', 'lost', 'lost'])
 })
 
-test('who wakes up after its lease has nothing to say any more', async (t) => {
+test('a sender that lost its lease records nothing', async (t) => {
   const sql = await openDatabase(t)
-  const id = await announce(sql, 'acct_1', 'http://a.test/')
+  const id = await enqueueTestDelivery(sql, 'acct_1', 'http://a.test/')
   const [zombie] = await claimDueDeliveries(sql, { ...options, now: at(1) })
   assert.ok(zombie)
   await claimDueDeliveries(sql, { ...options, now: at(22) })
@@ -65,19 +65,19 @@ test('who wakes up after its lease has nothing to say any more', async (t) => {
 test('one host gets four at once, one account its share, and accounts take turns', async (t) => {
   const sql = await openDatabase(t)
   for (let index = 0; index < 40; index += 1) {
-    await announce(sql, 'acct_greedy', `http://host-${index % 20}.test/`)
-    await announce(sql, 'acct_one_host', 'http://single.test/')
+    await enqueueTestDelivery(sql, 'acct_greedy', `http://host-${index % 20}.test/`)
+    await enqueueTestDelivery(sql, 'acct_one_host', 'http://single.test/')
   }
-  await announce(sql, 'acct_modest', 'http://modest.test/')
-  const few = await claimDueDeliveries(sql, { ...options, free: 3, now: at(1) })
-  assert.deepEqual(few.map((one) => one.account_id).sort(), [
+  await enqueueTestDelivery(sql, 'acct_modest', 'http://modest.test/')
+  const few = await claimDueDeliveries(sql, { ...options, freeSlots: 3, now: at(1) })
+  assert.deepEqual(few.map((row) => row.account_id).sort(), [
     'acct_greedy',
     'acct_modest',
     'acct_one_host',
   ])
   const rest = await claimDueDeliveries(sql, { ...options, now: at(1) })
   const count = (accountId: string) =>
-    [...few, ...rest].filter((one) => one.account_id === accountId).length
+    [...few, ...rest].filter((row) => row.account_id === accountId).length
   assert.equal(count('acct_one_host'), SENDING_LIMITS.perHost)
   assert.equal(count('acct_greedy'), SENDING_LIMITS.perAccount)
 })
@@ -86,16 +86,18 @@ test('many senders at once claim everything once', async (t) => {
   const sql = await openDatabase(t)
   const ids: string[] = []
   for (let index = 0; index < 50; index += 1) {
-    ids.push(await announce(sql, `acct_${index}`, `http://host-${index}.test/`))
+    ids.push(await enqueueTestDelivery(sql, `acct_${index}`, `http://host-${index}.test/`))
   }
   const claims = await Promise.all(
-    Array.from({ length: 8 }, () => claimDueDeliveries(sql, { ...options, free: 10, now: at(1) })),
+    Array.from({ length: 8 }, () =>
+      claimDueDeliveries(sql, { ...options, freeSlots: 10, now: at(1) }),
+    ),
   )
   const claimed = claims.flat().map(({ id }) => id)
   assert.deepEqual(claimed.sort(), ids.sort())
 })
 
-test('a dead host with hundreds of callbacks holds up nobody else', async (t) => {
+test('a dead host with many deliveries delays no other host', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
   const dead = createServer()
@@ -105,33 +107,33 @@ test('a dead host with hundreds of callbacks holds up nobody else', async (t) =>
   const port = typeof address === 'object' && address ? address.port : 0
   const receiver = await startReceiver(t)
   for (let index = 0; index < 60; index += 1) {
-    await announce(sql, accountId, `http://127.0.0.1:${port}/`)
+    await enqueueTestDelivery(sql, accountId, `http://127.0.0.1:${port}/`)
   }
   const { size } = sender(sql)
   await until('the dead host to be tried', () => size() === 4 || undefined)
   const ids = await Promise.all(
-    Array.from({ length: 20 }, () => announce(sql, accountId, receiver.url)),
+    Array.from({ length: 20 }, () => enqueueTestDelivery(sql, accountId, receiver.url)),
   )
   await until(
     'all of the others',
     () => receiver.received.length === ids.length || undefined,
     5_000,
   )
-  assert.equal(size() >= 4, true, 'the dead host is still being waited for')
+  assert.equal(size() >= 4, true, 'the attempts at the dead host are still running')
 })
 
-test('a sender that stops finishes what it has begun, or counts it', async (t) => {
+test('a sender that stops finishes running attempts, or records them as lost', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
   const slow = await startReceiver(t, (response) => void setTimeout(() => response.end(), 200))
   const silent = await startReceiver(t, () => undefined)
   const first = sender(sql)
-  const finished = await announce(sql, accountId, slow.url)
+  const finished = await enqueueTestDelivery(sql, accountId, slow.url)
   await until('a request', () => slow.received[0])
   await first.stop()
   assert.equal((await readDelivery(sql, finished)).state, 'delivered')
   const second = sender(sql)
-  const cut = await announce(sql, accountId, silent.url)
+  const cut = await enqueueTestDelivery(sql, accountId, silent.url)
   await until('a request', () => silent.received[0])
   await second.stop(10)
   const { state, attempts, lease_until } = await readDelivery(sql, cut)

@@ -1,12 +1,12 @@
-/** Deliveries as receivers see them: signed, retried on schedule, never more than four times. */
+/** Deliveries as receivers see them: signed, retried on schedule, four attempts at most. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rotateSecret, viewSecret } from '../../server/webhooks/secrets.ts'
+import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
 import { until } from '../support/processes.ts'
 import {
-  announce,
   box,
   createTestAccountId,
+  enqueueTestDelivery,
   expectedSignature,
   handClock,
   openDatabase,
@@ -18,28 +18,28 @@ import {
 
 const BODY = '{"task_id":"task_1","status":"succeeded","model":"m","text":"水 \\u0041"}'
 
-test('a delivery arrives signed, with its very bytes, and is remembered', async (t) => {
+test('a delivery arrives signed, with exactly its bytes, and is recorded', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
-  const { current: secret } = await viewSecret(sql, box, accountId)
+  const { current: secret } = await getOrCreateSecret(sql, box, accountId)
   const receiver = await startReceiver(t, (response) => response.end('thanks'.repeat(1000)))
   sender(sql)
-  const id = await announce(sql, accountId, `${receiver.url}?a=1`, BODY)
+  const id = await enqueueTestDelivery(sql, accountId, `${receiver.url}?a=1`, BODY)
   await until(
     'delivery',
     async () => (await readDelivery(sql, id)).state === 'delivered' || undefined,
   )
-  const [got] = receiver.received
-  assert.ok(got)
-  assert.equal(got.path, '/hook?a=1')
-  assert.equal(got.body.toString(), BODY)
-  assert.equal(got.headers['content-type'], 'application/json')
-  const timestamp = String(got.headers['x-service-timestamp'])
+  const [request] = receiver.received
+  assert.ok(request)
+  assert.equal(request.path, '/hook?a=1')
+  assert.equal(request.body.toString(), BODY)
+  assert.equal(request.headers['content-type'], 'application/json')
+  const timestamp = String(request.headers['x-service-timestamp'])
   assert.match(timestamp, /^\d{10}$/)
   assert.ok(Math.abs(Number(timestamp) - Date.now() / 1000) < 5)
-  const signature = expectedSignature(secret, timestamp, got.body)
-  assert.equal(got.headers['x-service-signature'], signature)
-  assert.equal(got.headers['x-service-signature-previous'], undefined)
+  const signature = expectedSignature(secret, timestamp, request.body)
+  assert.equal(request.headers['x-service-signature'], signature)
+  assert.equal(request.headers['x-service-signature-previous'], undefined)
   const [attempt] = await readAttempts(sql, id)
   assert.deepEqual(
     [attempt?.outcome, attempt?.status, attempt?.error, attempt?.answer?.length],
@@ -47,7 +47,7 @@ test('a delivery arrives signed, with its very bytes, and is remembered', async 
   )
 })
 
-test('failures are repeated after 5 s, 30 s and 5 min, then the delivery is dropped', async (t) => {
+test('failures are retried after 5 s, 30 s and 5 min, then the delivery is dropped', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
   const receiver = await startReceiver(t, (response, count) =>
@@ -55,7 +55,7 @@ test('failures are repeated after 5 s, 30 s and 5 min, then the delivery is drop
   )
   const clock = handClock()
   sender(sql, { clock })
-  const id = await announce(sql, accountId, receiver.url, BODY)
+  const id = await enqueueTestDelivery(sql, accountId, receiver.url, BODY)
   for (const [count, delayMs] of [5_000, 30_000, 300_000].entries()) {
     await until('an attempt', async () => {
       const [row] = await sql`
@@ -87,33 +87,33 @@ test('failures are repeated after 5 s, 30 s and 5 min, then the delivery is drop
   assert.deepEqual([bodies.size, times.size], [1, 4])
 })
 
-test('after a rotation the secret before it signs beside the new one', async (t) => {
+test('after a rotation the previous secret signs as well', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
-  const before = await viewSecret(sql, box, accountId)
+  const before = await getOrCreateSecret(sql, box, accountId)
   const after = await rotateSecret(sql, box, accountId)
   assert.notEqual(after.current, before.current)
   assert.equal(after.previous, before.current)
   const receiver = await startReceiver(t)
   sender(sql)
-  await announce(sql, accountId, receiver.url, BODY)
-  const got = await until('a request', () => receiver.received[0])
-  const timestamp = String(got.headers['x-service-timestamp'])
+  await enqueueTestDelivery(sql, accountId, receiver.url, BODY)
+  const { headers, body } = await until('a request', () => receiver.received[0])
+  const timestamp = String(headers['x-service-timestamp'])
   assert.deepEqual(
-    [got.headers['x-service-signature'], got.headers['x-service-signature-previous']],
-    [after.current, before.current].map((one) => expectedSignature(one, timestamp, got.body)),
+    [headers['x-service-signature'], headers['x-service-signature-previous']],
+    [after.current, before.current].map((secret) => expectedSignature(secret, timestamp, body)),
   )
   await sql`update account set webhook_secret_previous_until = now()`
-  assert.equal((await viewSecret(sql, box, accountId)).previous, undefined)
+  assert.equal((await getOrCreateSecret(sql, box, accountId)).previous, undefined)
 })
 
-test('a receiver that cannot be reached is a failed attempt that says why', async (t) => {
+test('an unreachable receiver fails the attempt and records the reason', async (t) => {
   const sql = await openDatabase(t)
   const accountId = await createTestAccountId(sql)
   const clock = handClock()
   sender(sql, { clock })
-  const refused = await announce(sql, accountId, 'http://127.0.0.1:1/')
-  const forbidden = await announce(sql, accountId, 'http://169.254.169.254/')
+  const refused = await enqueueTestDelivery(sql, accountId, 'http://127.0.0.1:1/')
+  const forbidden = await enqueueTestDelivery(sql, accountId, 'http://169.254.169.254/')
   for (const [id, error] of [
     [refused, /refused/],
     [forbidden, /metadata/],

@@ -1,4 +1,4 @@
-/** What tests of webhooks share: receivers, a clock of the test's own, senders, and quick reads. */
+/** Support of webhook tests: receivers, a manual clock, senders, and reads of the queue. */
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
@@ -17,7 +17,7 @@ const ignore = () => undefined
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 export const box = createSecretBox(['a-secret-key-that-only-tests-would-ever-use'])
 
-/** Names under .test lead to this machine; nothing else is looked up. */
+/** Resolves every name to this machine; nothing is looked up. */
 const localGuard: Guard = createGuard({
   policy: () => ({ allowance: 'private', ports: new Set([80, 443]) }),
   resolve: async () => ['127.0.0.1'],
@@ -29,7 +29,7 @@ export async function openDatabase(t: TestContext): Promise<Sql> {
   const database = await createTestDatabase()
   senders.set(database.sql, [])
   t.after(async () => {
-    await Promise.all((senders.get(database.sql) ?? []).map((one) => one.stop(0)))
+    await Promise.all((senders.get(database.sql) ?? []).map((running) => running.stop(0)))
     await database.drop()
   })
   return database.sql
@@ -39,19 +39,19 @@ export async function createTestAccountId(sql: Sql): Promise<string> {
   return (await createAccount(sql, { name: 'test', actor: 'test' })).id
 }
 
-/** A sender that ends before its database does. */
-export function sender(sql: Sql, more: Partial<SenderOptions> = {}): Sender {
-  const started = startSender({ sql, secrets: box, guard: localGuard, log: silent, ...more })
+/** Starts a sender that stops before its database is dropped. */
+export function sender(sql: Sql, options: Partial<SenderOptions> = {}): Sender {
+  const started = startSender({ sql, secrets: box, guard: localGuard, log: silent, ...options })
   senders.get(sql)?.push(started)
   return started
 }
 
-/** Time that stands still until it is moved, ahead of the database's. */
+/** Returns a clock that only `advance` moves. It starts ahead of the database's. */
 export function handClock(start = Date.now() + 60_000) {
   let nowMs = start
   return {
     now: () => new Date(nowMs),
-    /** Waits are cut short: what is due is looked for all the time. */
+    /** Shortens the waits of the claim loop. */
     pace: 1_000,
     advance(ms: number) {
       nowMs += ms
@@ -71,7 +71,7 @@ export interface Receiver {
   readonly received: Received[]
 }
 
-/** A receiver that answers as `answer` says; 204 by default. */
+/** Starts a receiver that responds by `answer`; with 204 by default. */
 export async function startReceiver(
   t: TestContext,
   answer: (response: ServerResponse, count: number) => void = (response) =>
@@ -96,8 +96,13 @@ export async function startReceiver(
   return { url: `http://127.0.0.1:${port}/hook`, port, received }
 }
 
-/** A delivery of a task of its own. Returns its id. */
-export function announce(sql: Sql, accountId: string, url: string, body = '{}'): Promise<string> {
+/** Enqueues a delivery of a new task. Returns its id. */
+export function enqueueTestDelivery(
+  sql: Sql,
+  accountId: string,
+  url: string,
+  body = '{}',
+): Promise<string> {
   const delivery = { accountId, taskId: newId('task'), kind: 'video', url, body }
   return sql.begin((transaction) => enqueueDelivery(transaction, delivery))
 }
@@ -131,7 +136,7 @@ export function readAttempts(sql: Sql, id: string): Promise<AttemptRow[]> {
     select * from delivery_attempt where delivery_id = ${id} order by number`
 }
 
-/** The signature as the documentation defines it, written a second time. */
+/** Computes the signature from its documentation, independently of the server. */
 export function expectedSignature(secret: string, timestamp: string, body: Buffer): string {
   const text = Buffer.concat([Buffer.from(`${timestamp}.`), body])
   return `sha256=${createHmac('sha256', secret).update(text).digest('hex')}`

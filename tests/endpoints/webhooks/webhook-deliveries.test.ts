@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/processes.ts'
-import { announce, startReceiver } from '../../webhooks/support.ts'
+import { enqueueTestDelivery, startReceiver } from '../../webhooks/support.ts'
 
 const PATH = '/v1/webhooks/deliveries'
 let gateway: TestGateway
@@ -16,7 +16,7 @@ after(() => gateway.stop())
 async function deliver(t: TestContext) {
   const tenant = await gateway.tenant()
   const receiver = await startReceiver(t, (response) => response.writeHead(201).end('grüezi'))
-  const id = await announce(gateway.sql, tenant.accountId, receiver.url, '{"a":"水"}')
+  const id = await enqueueTestDelivery(gateway.sql, tenant.accountId, receiver.url, '{"a":"水"}')
   return { ...tenant, receiver, id, delivered: await whenOver(id, tenant.key) }
 }
 
@@ -47,7 +47,7 @@ test('200: pages, the newest first', async (t) => {
   const receiver = await startReceiver(t)
   const ids: string[] = []
   for (let index = 0; index < 5; index += 1) {
-    ids.unshift(await announce(gateway.sql, accountId, receiver.url))
+    ids.unshift(await enqueueTestDelivery(gateway.sql, accountId, receiver.url))
   }
   const seen: string[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
