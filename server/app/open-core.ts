@@ -67,7 +67,7 @@ export async function openCore(parts: {
     retries: createRetryBudget(),
     refusesWork: readiness.refusesWork,
     storedAnswers: createStoredAnswers(sql),
-    forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.lend),
+    forms: createForms(createSpool(join(config.dataDir, 'spool')), assets.publishUpload),
   }
   return {
     services,

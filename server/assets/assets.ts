@@ -1,4 +1,4 @@
-/** Files, gallery and library together, with what keeps them in order: for the wiring. */
+/** Wires files, gallery, library, copier and housekeeping of stored content. */
 import type { Sql } from 'postgres'
 import type { Log } from '../lib/log.ts'
 import type { Guard } from '../outbound/guard.ts'
@@ -10,21 +10,21 @@ import { createQuota } from './quota.ts'
 import { createBlobs } from './storage/blobs.ts'
 import type { Storage } from './storage/storage.ts'
 import { createFiles, type Files } from './uploads/files.ts'
-import { createLend, type Lend } from './uploads/publish-upload.ts'
+import { createPublisher, type PublishUpload } from './uploads/publish-upload.ts'
 import { createUploadSlots } from './uploads/upload-slots.ts'
 
 export interface Assets {
   readonly files: Files
   readonly library: Library
-  /** Makes the upload of a call public while the call lasts. */
-  readonly lend: Lend
-  /** Of an address that is ours; undefined for any other. */
+  /** Publishes the upload of a call while the call lasts. */
+  readonly publishUpload: PublishUpload
+  /** Measures a file behind one of our own links; undefined for any other URL. */
   readonly measureOwn: (url: string) => Promise<OwnMeasurement | undefined>
-  /** For results that come as bytes. */
+  /** Stores results that arrive as bytes. */
   readonly keeper: Keeper
-  /** Begins to copy what tasks make, and tells what comes of each try. */
+  /** Starts copying results of tasks; `onEnd` receives the outcome of every attempt. */
   copy(onEnd: CopierOptions['onEnd']): Copier
-  /** To be done now and then. */
+  /** Housekeeping jobs. `run` resolves with the number of items removed. */
   readonly housekeepingJobs: readonly { readonly name: string; run(): Promise<number> }[]
 }
 
@@ -47,7 +47,7 @@ export function openAssets(parts: {
     files,
     library,
     measureOwn: createOwnMeter({ files, library, publicUrl, log }),
-    lend: createLend({ sql, blobs, publicUrl, log }),
+    publishUpload: createPublisher({ sql, blobs, publicUrl, log }),
     keeper: createKeeper({ blobs, quota, publicUrl }),
     copy: (onEnd) => startCopier({ sql, blobs, quota, guard, log, ...(onEnd ? { onEnd } : {}) }),
     housekeepingJobs: [

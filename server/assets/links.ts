@@ -1,7 +1,7 @@
-/** Public addresses of what is in our storage: a token that nobody can guess, and a name. */
+/** Public links to stored content: an unguessable token and a file name. */
 export const TOKEN_CHARACTERS = 40
 
-/** The name under which a browser saves a medium, by its kind. */
+/** File names that browsers save media under, by kind. */
 const NAMES = { image: 'image', video: 'video', last_frame: 'last-frame', erased: 'erased' }
 
 interface LinkedAsset {

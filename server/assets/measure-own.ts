@@ -1,6 +1,6 @@
 /**
- * What we know of a file of our own that a caller names by its address: its size, and the length of
- * a recording by its own header. Nothing is fetched over the network, and only headers are read.
+ * Measures a stored file that a caller names by its public link: its size and, for a recording, its
+ * duration from its header. Reads from storage only, never over the network, and only headers.
  */
 import type { Readable } from 'node:stream'
 import type { Log } from '../lib/log.ts'
@@ -10,17 +10,17 @@ import type { Library } from './library/library.ts'
 import type { ByteRange } from './storage/storage.ts'
 import type { Files } from './uploads/files.ts'
 
-/** Of storage that is slow today: then nothing is known but the size. */
-const READING_MS = 5_000
+/** Limit for reading headers from slow storage; without them only the size is known. */
+const HEADER_READ_MS = 5_000
 
 export interface MeasuredContent {
   readonly bytes: number
   readonly type: string | undefined
-  /** Of a recording, where its header says so for certain. */
+  /** Duration of a recording, if its header states it for certain. */
   readonly seconds?: number | undefined
 }
 
-/** `missing`: the address is ours, and nothing is there, or no longer. */
+/** `missing`: the URL is ours, but no such content exists (any more). */
 export type OwnMeasurement = MeasuredContent | 'missing'
 
 interface Stored {
@@ -29,7 +29,7 @@ interface Stored {
   read(range: ByteRange): Promise<Readable>
 }
 
-/** Resolves to undefined for an address that is not ours. */
+/** Returns a function that resolves to undefined for a URL that is not ours. */
 export function createOwnMeter(parts: {
   readonly files: Pick<Files, 'findByToken' | 'read'>
   readonly library: Pick<Library, 'findByToken' | 'read'>
@@ -64,7 +64,7 @@ export function createOwnMeter(parts: {
     if (!stored) return 'missing'
     const { bytes, type } = stored
     const seconds = await inTime(lengthOf(stored)).catch((error: unknown) => {
-      log.info({ error }, 'the length of a file is not known')
+      log.info({ error }, 'the duration of a file is unknown')
       return undefined
     })
     return { bytes, type, seconds }
@@ -85,10 +85,10 @@ async function collect(content: Readable, bytesMax: number): Promise<Buffer> {
 }
 
 async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), READING_MS)
+  const timeout = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => timeout.resolve(undefined), HEADER_READ_MS)
   try {
-    return await Promise.race([work, late.promise])
+    return await Promise.race([work, timeout.promise])
   } finally {
     clearTimeout(timer)
   }

@@ -1,7 +1,7 @@
-/** What an account keeps in storage, and may keep. */
+/** The SQL of storage quotas: the bytes an account stores, and its limit. */
 import type { Sql, TransactionSql } from 'postgres'
 
-/** Files that have expired are as good as gone; what a call lends is not kept. */
+/** Sums an account's files and assets. Expired files and published uploads do not count. */
 export async function sumStoredBytes(
   sql: Sql | TransactionSql,
   accountId: string,
@@ -15,7 +15,7 @@ export async function sumStoredBytes(
   return row?.total ?? 0n
 }
 
-/** The account's own limit, or null for the gateway's. */
+/** Returns the account's own limit, or null where the gateway's default applies. */
 export async function readStoredBytesMax(
   sql: Sql | TransactionSql,
   accountId: string,
@@ -25,10 +25,10 @@ export async function readStoredBytesMax(
   return row?.stored_bytes_max ?? null
 }
 
-/** An arbitrary but fixed number, beside a hash of the account. */
+/** First key of the advisory lock, an arbitrary constant; the second is the account's hash. */
 const LOCK_CLASS = 486_193
 
-/** One at a time for an account, until the transaction ends. */
+/** Serializes writes to an account's storage until the transaction ends. */
 export async function lockAccountStorage(sql: TransactionSql, accountId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK_CLASS}::int, hashtext(${accountId}))`
 }

@@ -1,42 +1,42 @@
-/** How much an account may keep in storage: uploads and what its tasks made together. */
+/** The storage quota of an account, over its uploads and its tasks' results together. */
 import type { Sql, TransactionSql } from 'postgres'
 import { GatewayError } from '../lib/errors.ts'
 import { lockAccountStorage, readStoredBytesMax, sumStoredBytes } from './quota-store.ts'
 
 const GIGABYTE = 1_000_000_000
 
-export interface Stored {
+export interface StorageUsage {
   readonly storedBytes: number
   readonly limitBytes: number
 }
 
 export interface Quota {
-  read(accountId: string): Promise<Stored>
-  /** What may still be stored, at least 0. */
-  left(accountId: string): Promise<number>
-  /** Others who store for the same account wait until the transaction ends. */
-  enter(transaction: TransactionSql, accountId: string): Promise<void>
+  read(accountId: string): Promise<StorageUsage>
+  /** Returns how many bytes may still be stored; never negative. */
+  remainingBytes(accountId: string): Promise<number>
+  /** Makes other writers for the same account wait until the transaction ends. */
+  lock(transaction: TransactionSql, accountId: string): Promise<void>
   /**
-   * In the transaction that writes a row of so many bytes, before it is written: throws 413 when
-   * they are too many. It enters first, so that no two count on the same room.
+   * Checks the quota inside the transaction that will insert a row of this size. Throws 413 when
+   * the quota is exceeded. Locks first, so that no two writers claim the same free space.
    */
   claim(transaction: TransactionSql, accountId: string, bytes: number): Promise<void>
 }
 
-/** `bytesMax` is for accounts without a limit of their own. */
+/** `bytesMax` applies to accounts without a limit of their own. */
 export function createQuota(sql: Sql, bytesMax: number): Quota {
-  async function read(one: Sql | TransactionSql, accountId: string): Promise<Stored> {
-    const storedBytes = Number(await sumStoredBytes(one, accountId))
-    const limitBytes = Number((await readStoredBytesMax(one, accountId)) ?? bytesMax)
+  async function read(connection: Sql | TransactionSql, accountId: string): Promise<StorageUsage> {
+    const storedBytes = Number(await sumStoredBytes(connection, accountId))
+    const limitBytes = Number((await readStoredBytesMax(connection, accountId)) ?? bytesMax)
     return { storedBytes, limitBytes }
   }
   return {
     read: (accountId) => read(sql, accountId),
-    async left(accountId) {
+    async remainingBytes(accountId) {
       const { storedBytes, limitBytes } = await read(sql, accountId)
       return Math.max(0, limitBytes - storedBytes)
     },
-    enter: lockAccountStorage,
+    lock: lockAccountStorage,
     async claim(transaction, accountId, bytes) {
       await lockAccountStorage(transaction, accountId)
       const { storedBytes, limitBytes } = await read(transaction, accountId)

@@ -1,22 +1,22 @@
-/** The one range of a file that a client asked for, so that a browser can seek. */
+/** Parses the `Range` header of a download, so that a browser can seek. */
 
 export interface Slice {
   readonly start: number
-  /** Included. */
+  /** Inclusive. */
   readonly end: number
 }
 
 /**
- * Undefined for the whole file: without the header, and with one that is not a single range of
- * bytes, which RFC 9110 lets a server ignore. `unsatisfiable` is for 416.
+ * Returns the requested slice, or undefined for the whole file: without the header, and for any
+ * value but a single byte range, which RFC 9110 lets a server ignore. `unsatisfiable` means a 416.
  */
 export function readRange(
   header: string | undefined,
   length: number,
 ): Slice | 'unsatisfiable' | undefined {
-  const found = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
-  if (!found) return undefined
-  const [, first = '', last = ''] = found
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '')
+  if (!match) return undefined
+  const [, first = '', last = ''] = match
   if (first === '' && last === '') return undefined
   if (first === '') {
     if (Number(last) === 0) return 'unsatisfiable'

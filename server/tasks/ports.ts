@@ -1,6 +1,6 @@
 /** What the task engine needs from parts that it does not know: deliveries and the URL guard. */
 import type { TransactionSql } from 'postgres'
-import type { KeptContent } from '../assets/library/keep-content.ts'
+import type { ResultContent } from '../assets/library/keep-content.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import type { TaskRow } from './task.ts'
 
@@ -56,10 +56,10 @@ export interface TaskPorts {
   readonly onSucceeded?: (
     transaction: TransactionSql,
     task: TaskRow,
-    kept: readonly KeptContent[],
+    kept: readonly ResultContent[],
   ) => Promise<void>
   /** Stores content of a result before the task ends; throws GatewayError when it cannot. */
-  readonly keepContent?: (accountId: string, content: Buffer) => Promise<KeptContent>
+  readonly keepContent?: (accountId: string, content: Buffer) => Promise<ResultContent>
   /** Removes such content again. Never rejects. */
-  readonly discard?: (kept: KeptContent) => Promise<void>
+  readonly discard?: (kept: ResultContent) => Promise<void>
 }

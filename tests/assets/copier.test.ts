@@ -14,7 +14,7 @@ before(async () => {
 after(() => origin.stop())
 beforeEach(async () => {
   origin.content = MP4
-  origin.asked.length = 0
+  origin.requests.length = 0
   origin.faults.length = 0
   shelf = await openShelf()
 })
@@ -24,7 +24,7 @@ const video = (path = '/v.mp4') => ({ result: { video_url: origin.url + path, du
 const looseCount = async () => (await shelf.sql`select 1 from loose_blob`).length
 
 describe('a copy', () => {
-  test('brings the bytes, recognises them, and belongs to its entry', async () => {
+  test('stores the bytes, recognises them, and belongs to its entry', async () => {
     await shelf.succeed(video())
     shelf.copy()
     const row = await shelf.untilState('task_a', 'stored')
@@ -39,7 +39,7 @@ describe('a copy', () => {
     assert.equal(own?.result.duration, 5)
   })
 
-  test('is tried again after failures of every kind', async () => {
+  test('is retried after failures of every kind', async () => {
     const { faults } = origin
     faults.push(answering(500), answering(403), breakingOff, (response) => response.destroy())
     faults.push((response) => response.writeHead(200, { 'content-length': 0 }).end())
@@ -54,12 +54,12 @@ describe('a copy', () => {
     assert.deepEqual([shelf.stored().length, await looseCount()], [1, 0], 'no remains of a failure')
   })
 
-  test('follows redirects, and none that leads where nobody may go', async () => {
+  test('follows redirects, but none to a forbidden address', async () => {
     origin.faults.push(answering(302, { location: '/elsewhere.mp4' }))
     await shelf.succeed(video())
     shelf.copy()
     await shelf.untilState('task_a', 'stored')
-    assert.deepEqual(origin.asked, ['/v.mp4', '/elsewhere.mp4'])
+    assert.deepEqual(origin.requests, ['/v.mp4', '/elsewhere.mp4'])
     for (let times = 0; times < 9; times += 1) {
       origin.faults.push(answering(302, { location: '/round' }))
     }
@@ -110,7 +110,7 @@ describe('a copy', () => {
     await shelf.succeed(video())
     shelf.copy({ limits: { bytesMax: 1_000 } })
     const row = await shelf.untilState('task_a', 'failed')
-    assert.deepEqual([row.attempts, origin.asked.length], [1, 1])
+    assert.deepEqual([row.attempts, origin.requests.length], [1, 1])
     assert.match(row.failure ?? '', /too large/)
     assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
   })
@@ -137,12 +137,12 @@ describe('a copy', () => {
     }
     for (let count = 0; count < 4; count += 1) shelf.copy()
     for (let count = 0; count < 20; count += 1) await shelf.untilState(`task_${count}`, 'stored')
-    assert.equal(new Set(origin.asked).size, 20)
-    assert.equal(origin.asked.length, 20)
+    assert.equal(new Set(origin.requests).size, 20)
+    assert.equal(origin.requests.length, 20)
     assert.equal(shelf.stored().length, 20)
   })
 
-  /** A copy of which some bytes have arrived; it goes on when told so. */
+  /** A copy of which some bytes have arrived; the returned function lets it continue. */
   async function holdCopy(): Promise<() => void> {
     const waiting = Promise.withResolvers<() => void>()
     origin.faults.push((response, content) => {
@@ -167,7 +167,7 @@ describe('a copy', () => {
     assert.deepEqual([state, failure], ['waiting', null])
   })
 
-  test('that is cut by a stop is made by whoever comes next, at once', async () => {
+  test('that is aborted by a stop is claimed by the next copier, at once', async () => {
     const goOn = await holdCopy()
     await shelf.copiers[0]?.stop()
     goOn()
@@ -176,7 +176,7 @@ describe('a copy', () => {
     assert.equal((await shelf.untilState('task_a', 'stored')).attempts, 1)
   })
 
-  test('of an account with much to copy does not hold up another’s', async () => {
+  test('of an account with many copies does not delay another’s', async () => {
     for (let count = 0; count < 20; count += 1) {
       await shelf.succeed({ id: `task_${count}`, ...video(`/${count}.mp4`) })
     }
@@ -184,7 +184,7 @@ describe('a copy', () => {
     shelf.copy({ limits: { slots: 1 } })
     await shelf.untilState('task_b', 'stored')
     // By chance one of the two: the last place of all is as good as impossible.
-    assert.ok(origin.asked.indexOf('/b.mp4') < 20, origin.asked.join())
+    assert.ok(origin.requests.indexOf('/b.mp4') < 20, origin.requests.join())
   })
 
   test('of an entry that is deleted meanwhile leaves nothing', async () => {
@@ -197,7 +197,7 @@ describe('a copy', () => {
   })
 })
 
-describe('what a task made', () => {
+describe('the result of a task', () => {
   test('images have their prompt, position and size; an erased copy its original', async () => {
     const { url } = origin
     origin.content = PNG
@@ -223,10 +223,10 @@ describe('what a task made', () => {
     assert.equal((await shelf.row('task_e')).original_id, original.id)
     await shelf.succeed({ kind: 'erase', id: 'task_e', request, ...video('/e.mp4') })
     const erased = { accountId: 'acct_a', kinds: ['erased'], limit: 5 } as const
-    assert.equal((await shelf.library.list(erased)).length, 1, 'once, though told twice')
+    assert.equal((await shelf.library.list(erased)).length, 1, 'once, though repeated')
   })
 
-  test('no prompt is kept for an account that does not want it', async () => {
+  test('no prompt is stored for an account that keeps none', async () => {
     await shelf.sql`
       insert into account (id, name, currency, keeps_prompts) values ('acct_q', 'q', 'CNY', false)`
     await shelf.succeed({
@@ -246,7 +246,7 @@ describe('what a task made', () => {
     assert.equal(asset?.until.toISOString(), '2030-01-02T00:00:00.000Z')
   })
 
-  test('nothing comes of results of odd forms, and nothing breaks', async () => {
+  test('unexpected results add no entries and throw nothing', async () => {
     const odd = [null, {}, { video_url: 7 }, { video_url: 'ftp://x/y' }, { data: 'x' }]
     for (const result of [...odd, { data: [null, 1, { url: null }] }]) {
       for (const kind of ['video', 'erase', 'image', 'minutes']) {
@@ -257,7 +257,7 @@ describe('what a task made', () => {
   })
 })
 
-test('content that nobody owns is removed when its time has come, and only then', async () => {
+test('loose content is removed when it is due, and only then', async () => {
   const { sql, blobs } = shelf
   const blob = await blobs.write(Readable.from([PNG]), 1_000)
   assert.equal(await blobs.clearDue(), 0, 'it may still be written')
@@ -266,9 +266,9 @@ test('content that nobody owns is removed when its time has come, and only then'
   assert.equal(await blobs.clearDue(), 1)
   assert.deepEqual([shelf.stored(), await looseCount()], [[], 0])
   const adopt = (key: string) => sql.begin((transaction) => blobs.adopt(transaction, key))
-  await assert.rejects(adopt(blob.key), /given up/)
+  await assert.rejects(adopt(blob.key), /due for removal/)
   const late = await blobs.write(Readable.from([PNG]), 1_000)
-  // As while somebody removes it.
+  // As during its removal.
   await sql`update loose_blob set due_at = now() + interval '10 minutes'`
-  await assert.rejects(adopt(late.key), /given up/)
+  await assert.rejects(adopt(late.key), /due for removal/)
 })

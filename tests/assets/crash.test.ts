@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 import { until } from '../support/processes.ts'
 import { MP4, startOrigin } from './origin.ts'
 
-test('the copy is made again, and what was left behind is removed when its time has come', async (t) => {
+test('the copy is repeated, and the abandoned content is removed when it is due', async (t) => {
   const database = await createTestDatabase()
   const { sql } = database
   const origin = await startOrigin(MP4)
@@ -43,7 +43,7 @@ test('the copy is made again, and what was left behind is removed when its time 
   const [left] = await sql<{ storage_key: string }[]>`select storage_key from loose_blob`
   assert.equal(stored()[0]?.endsWith(left?.storage_key ?? '?'), true, 'but known by name')
 
-  // The lease of the dead runs out.
+  // The dead gateway's lease expires.
   await sql`update asset set due_at = now()`
   const gateway = await startGateway(place)
   await until(

@@ -1,12 +1,12 @@
-/** A vendor's store of results that does what a test tells it to: fail, stall, vanish, redirect. */
+/** A vendor's result store with scripted faults: it fails, stalls, vanishes or redirects. */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 
 export interface Origin {
   readonly url: string
-  /** Paths that were asked for, in order. */
-  readonly asked: string[]
-  /** The next requests are answered by these, then by the content. */
+  /** Requested paths, in order. */
+  readonly requests: string[]
+  /** Faults of the next requests, before the content is served. */
   readonly faults: Fault[]
   content: Buffer
   stop(): Promise<void>
@@ -26,9 +26,9 @@ export const MP4 = Buffer.concat([
 ])
 
 export async function startOrigin(content: Buffer): Promise<Origin> {
-  const origin = { content, asked: [] as string[], faults: [] as Fault[] }
+  const origin = { content, requests: [] as string[], faults: [] as Fault[] }
   const server = createServer((request, response) => {
-    origin.asked.push(request.url ?? '')
+    origin.requests.push(request.url ?? '')
     const fault = origin.faults.shift()
     if (fault) fault(response, origin.content)
     else response.writeHead(200, { 'content-length': origin.content.length }).end(origin.content)

@@ -4,7 +4,11 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { createS3Storage } from '../../server/assets/storage/s3-storage.ts'
-import { type Storage, StorageTrouble, TooManyBytes } from '../../server/assets/storage/storage.ts'
+import {
+  type Storage,
+  StorageUnavailable,
+  TooManyBytes,
+} from '../../server/assets/storage/storage.ts'
 import { CREDENTIALS, type S3Server, startS3Server } from '../support/s3-server.ts'
 
 const MB = 1024 * 1024
@@ -19,7 +23,7 @@ after(() => store.stop())
 beforeEach(() => {
   store.objects.clear()
   store.uploads.clear()
-  store.asked.length = 0
+  store.requests.length = 0
   store.faults.length = 0
 })
 
@@ -63,7 +67,10 @@ describe('an object store', () => {
     function* produce() {
       for (let count = 0; count < 64; count += 1) {
         waiting += 1
-        most = Math.max(most, waiting - 5 * store.asked.filter((one) => one === 'PUT part').length)
+        most = Math.max(
+          most,
+          waiting - 5 * store.requests.filter((one) => one === 'PUT part').length,
+        )
         yield chunk
       }
     }
@@ -72,24 +79,24 @@ describe('an object store', () => {
     assert.ok(most < 32, `${most} MB were read ahead of what was sent`)
   })
 
-  test('is asked again after a failure of its own, and not after a refusal', async () => {
+  test('is retried after a failure of its own, and not after a refusal', async () => {
     store.faults.push({ kind: 'PUT', status: 503 }, { kind: 'PUT', status: 500 })
     await write(Buffer.from('abc'))
-    assert.deepEqual(store.asked, ['PUT', 'PUT', 'PUT'])
+    assert.deepEqual(store.requests, ['PUT', 'PUT', 'PUT'])
     store.faults.push({ kind: 'PUT', status: 400 })
-    await assert.rejects(write(Buffer.from('abc')), StorageTrouble)
-    assert.equal(store.asked.length, 4)
+    await assert.rejects(write(Buffer.from('abc')), StorageUnavailable)
+    assert.equal(store.requests.length, 4)
   })
 
   test('keeps nothing of an upload that fails, is too large or breaks off', async () => {
     const content = randomBytes(9 * MB)
     store.faults.push({ kind: 'PUT part', status: 400 })
-    await assert.rejects(write(content), StorageTrouble)
+    await assert.rejects(write(content), StorageUnavailable)
     store.faults.push({ kind: 'POST complete', status: 400 })
-    await assert.rejects(write(content), StorageTrouble)
-    // As real stores do: the status is sent before the parts are put together.
+    await assert.rejects(write(content), StorageUnavailable)
+    // Like real stores: the status is sent before the parts are combined.
     store.faults.push({ kind: 'POST complete', status: 200 })
-    await assert.rejects(write(content), StorageTrouble)
+    await assert.rejects(write(content), StorageUnavailable)
     await assert.rejects(write(content, storage.newKey(), 8.5 * MB), TooManyBytes)
     async function* breaking() {
       yield* cut(content)
@@ -118,16 +125,16 @@ describe('an object store', () => {
     for (const change of [{ secretAccessKey: 'other' }, { accessKeyId: 'x' }, { region: 'us' }]) {
       const content = Readable.from([Buffer.from('abc')])
       const wrong = open(change)
-      await assert.rejects(wrong.write(wrong.newKey(), content, MB), StorageTrouble)
+      await assert.rejects(wrong.write(wrong.newKey(), content, MB), StorageUnavailable)
     }
     assert.equal(store.objects.size, 0)
   })
 
-  test('is not asked for keys that are not its own', async () => {
+  test('gets no requests for keys of another storage', async () => {
     for (const key of ['x', '../etc', 's3-short', 'A'.repeat(32)]) {
       await assert.rejects(storage.read(key))
       await assert.rejects(storage.remove(key))
     }
-    assert.deepEqual(store.asked, [])
+    assert.deepEqual(store.requests, [])
   })
 })

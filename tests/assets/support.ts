@@ -31,9 +31,9 @@ export interface Shelf {
   readonly sql: Sql
   readonly library: Library
   readonly blobs: Blobs
-  /** Names of everything that lies in storage. */
+  /** Returns the names of all stored files. */
   stored(): string[]
-  /** Ends a task in the library's eyes. */
+  /** Adds the results of an ended task to the library. */
   succeed(task: Partial<FinishedTask>): Promise<void>
   readonly copiers: readonly Copier[]
   copy(options?: { limits?: Partial<CopyLimits>; bytesMax?: number }): Copier

@@ -6,7 +6,7 @@ import { GatewayError } from '../../server/lib/errors.ts'
 const status = (expected: number) => (error: unknown) =>
   error instanceof GatewayError && error.status === expected
 
-test('an account gets half of the slots, all together all of them, and they come back', () => {
+test('one account gets half of the slots, all accounts together all, and they are reusable', () => {
   const slots = createUploadSlots(4)
   const leaves = [slots.take('a'), slots.take('a')]
   assert.throws(() => slots.take('a'), status(429))

@@ -16,8 +16,8 @@ export interface S3Server {
   readonly environment: Readonly<Record<string, string>>
   readonly objects: Map<string, Buffer>
   readonly uploads: Map<string, Upload>
-  /** What was asked, for example `PUT part`, in order. */
-  readonly asked: string[]
+  /** The requests, for example `PUT part`, in order. */
+  readonly requests: string[]
   /** The next requests of a kind are answered with this status. */
   readonly faults: { kind: string; status: number }[]
   stop(): Promise<void>
@@ -42,9 +42,9 @@ class Refusal extends Error {
 export async function startS3Server(): Promise<S3Server> {
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Upload>()
-  const asked: string[] = []
+  const requests: string[] = []
   const faults: S3Server['faults'] = []
-  const state = { objects, uploads, asked, faults }
+  const state = { objects, uploads, requests, faults }
   const server = createServer((request, response) => {
     answer(request, response, state).catch((error: unknown) => {
       if (!(error instanceof Refusal)) throw error
@@ -72,7 +72,7 @@ export async function startS3Server(): Promise<S3Server> {
   }
 }
 
-type State = Pick<S3Server, 'objects' | 'uploads' | 'asked' | 'faults'>
+type State = Pick<S3Server, 'objects' | 'uploads' | 'requests' | 'faults'>
 
 async function answer(request: IncomingMessage, response: ServerResponse, state: State) {
   const chunks: Buffer[] = []
@@ -83,7 +83,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, state:
   const [, bucket, key = ''] = /^\/([^/]+)\/?(.*)$/.exec(url.pathname) ?? []
   if (bucket !== BUCKET) throw new Refusal(404, 'NoSuchBucket')
   const kind = kindOf(request.method ?? '', url.searchParams)
-  state.asked.push(kind)
+  state.requests.push(kind)
   const fault = state.faults.findIndex((one) => one.kind === kind)
   if (fault >= 0) throw new Refusal(state.faults.splice(fault, 1)[0]?.status ?? 500, 'Fault')
   const asking: Asking = { request, response, url, key, body, state }

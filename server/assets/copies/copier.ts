@@ -1,6 +1,6 @@
 /**
- * Copies what tasks made into our storage. Nobody waits for it: a task is settled and its webhook
- * queued before its copy.
+ * Copies results of tasks into our storage, in the background: a task is settled and its webhook
+ * queued before its copy starts.
  */
 import { startClaimLoop } from '../../database/claim-loop.ts'
 import { ASSET_NOTIFICATIONS } from '../library/asset-store.ts'
@@ -13,7 +13,7 @@ export interface CopierOptions extends Omit<CopyContext, 'signal' | 'limits'> {
 }
 
 export interface Copier {
-  /** Cuts the copies under way and leaves them to others. */
+  /** Aborts running copies and returns their claims to the queue. */
   stop(): Promise<void>
 }
 
@@ -29,10 +29,10 @@ export function startCopier(options: CopierOptions): Copier {
     async claim(start, running) {
       const free = limits.slots - running
       if (free <= 0) return
-      const claimed = await claimCopies(sql, free, limits.leaseMs)
-      for (const one of claimed) start(copyOne(one, context), { asset_id: one.id })
+      const claims = await claimCopies(sql, free, limits.leaseMs)
+      for (const claim of claims) start(copyOne(claim, context), { asset_id: claim.id })
     },
-    // With no free slot, what is due stays due: the end of a copy wakes.
+    // Without a free slot, due copies wait: the end of a copy wakes the loop.
     readNextMs: async (running) => (running < limits.slots ? readNextCopyMs(sql) : null),
   })
   return {

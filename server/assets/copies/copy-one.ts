@@ -1,4 +1,4 @@
-/** One claimed copy: from the vendor's link into our storage, and what came of it into the row. */
+/** Runs one claimed copy: downloads the vendor's link into storage and records the outcome. */
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -10,7 +10,7 @@ import { sniffType } from '../../lib/media/sniff-type.ts'
 import type { Guard } from '../../outbound/guard.ts'
 import type { Quota } from '../quota.ts'
 import type { Blob, Blobs } from '../storage/blobs.ts'
-import { StorageTrouble, TooManyBytes } from '../storage/storage.ts'
+import { StorageUnavailable, TooManyBytes } from '../storage/storage.ts'
 import { type CopyLimits, copyBackoffMs } from './copy-schedule.ts'
 import { type ClaimedCopy, failCopy, releaseCopy, renewCopy, storeCopy } from './copy-store.ts'
 
@@ -21,15 +21,15 @@ export interface CopyContext {
   readonly guard: Guard
   readonly log: Log
   readonly limits: CopyLimits
-  /** Told what came of every try. */
+  /** Receives the outcome of every attempt. */
   readonly onEnd?: (outcome: CopyOutcome) => void
-  /** Cuts it, and gives the claim back. */
+  /** Aborts the copy and returns its claim to the queue. */
   readonly signal: AbortSignal
 }
 
 export type CopyOutcome = 'stored' | 'retried' | 'failed'
 
-/** In words for the account's owner. `final`: another try would end in the same way. */
+/** A failure with a text for the account's owner. `final`: a retry would fail the same way. */
 class CopyFailure extends Error {
   readonly final: boolean
 
@@ -42,23 +42,23 @@ class CopyFailure extends Error {
   }
 }
 
-/** Rejects only when the database cannot be written; the lease then runs out. */
+/** Runs a copy. Rejects only when the database cannot be written; the lease then expires. */
 export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise<void> {
   const { sql, limits, log } = context
   const startMs = performance.now()
-  const lease = holdLease(claim, context)
+  const lease = keepLease(claim, context)
   try {
-    const blob = await bring(claim, context, lease.signal)
+    const blob = await download(claim, context, lease.signal)
     failpoint('copy-written')
-    await keep(claim, blob, context)
+    await store(claim, blob, context)
     context.onEnd?.('stored')
   } catch (error) {
     if (context.signal.aborted) return await releaseCopy(sql, claim)
     if (lease.signal.aborted) return
     const failure = error instanceof CopyFailure ? error : describe(error)
-    // What this try has taken is of the link's life.
-    const leftMs = claim.left_ms - (performance.now() - startMs)
-    const waitMs = failure.final ? null : copyBackoffMs(claim.attempts, leftMs, limits)
+    // The link has aged by the duration of this attempt.
+    const expiresInMs = claim.expires_in_ms - (performance.now() - startMs)
+    const waitMs = failure.final ? null : copyBackoffMs(claim.attempts, expiresInMs, limits)
     await failCopy(sql, claim, failure.message, waitMs)
     context.onEnd?.(waitMs === null ? 'failed' : 'retried')
     const fields = { asset_id: claim.id, attempt: claim.attempts, error }
@@ -69,43 +69,45 @@ export async function copyOne(claim: ClaimedCopy, context: CopyContext): Promise
   }
 }
 
-/** Keeps the claim while the copy goes on, and cuts the copy when the claim is lost. */
-function holdLease(claim: ClaimedCopy, { sql, limits, signal }: CopyContext) {
+/** Renews the lease while the copy runs, and aborts the copy when the lease is lost. */
+function keepLease(claim: ClaimedCopy, { sql, limits, signal }: CopyContext) {
   const lost = new AbortController()
   const timer = setInterval(() => {
     renewCopy(sql, claim, limits.leaseMs).then(
-      (kept) => kept || lost.abort(),
+      (isRenewed) => isRenewed || lost.abort(),
       () => undefined,
     )
   }, limits.leaseMs / 3)
   return { signal: AbortSignal.any([signal, lost.signal]), end: () => clearInterval(timer) }
 }
 
-async function bring(
+async function download(
   { source_url: url, account_id: accountId }: ClaimedCopy,
   { guard, blobs, quota, limits }: CopyContext,
   lease: AbortSignal,
 ): Promise<Blob> {
-  const left = await quota.left(accountId)
-  if (left === 0) throw new CopyFailure('the storage of this account is full')
+  const remainingBytes = await quota.remainingBytes(accountId)
+  if (remainingBytes === 0) throw new CopyFailure('the storage of this account is full')
   const signal = AbortSignal.any([lease, AbortSignal.timeout(limits.totalMs)])
   const { headMs, idleMs, bytesMax } = limits
-  const download = await guard.download({ url, headMs, idleMs, signal })
-  if (download.outcome !== 'answered') throw new CopyFailure(download.message)
+  const response = await guard.download({ url, headMs, idleMs, signal })
+  if (response.outcome !== 'answered') throw new CopyFailure(response.message)
   try {
-    const { status, length = 0 } = download
-    if (status !== 200) throw new CopyFailure(`the link was answered with ${status}`)
+    const { status, length = 0 } = response
+    if (status !== 200) throw new CopyFailure(`the link returned status ${status}`)
     if (length > bytesMax) throw tooLarge()
-    if (length > left) throw new CopyFailure('the storage of this account is too small for it')
-    const blob = await blobs.write(download.body, Math.min(bytesMax, left))
+    if (length > remainingBytes) {
+      throw new CopyFailure('the storage of this account is too small for it')
+    }
+    const blob = await blobs.write(response.body, Math.min(bytesMax, remainingBytes))
     if (blob.bytes > 0) return blob
     await blobs.clear(blob.key)
-    throw new CopyFailure('the link was answered with nothing')
+    throw new CopyFailure('the link returned no content')
   } catch (cause) {
-    if (cause instanceof TooManyBytes && left >= bytesMax) throw tooLarge()
+    if (cause instanceof TooManyBytes && remainingBytes >= bytesMax) throw tooLarge()
     throw cause
   } finally {
-    await download.close()
+    await response.close()
   }
 }
 
@@ -113,8 +115,8 @@ function tooLarge(): CopyFailure {
   return new CopyFailure('the result is too large to be kept here', { final: true })
 }
 
-/** The bytes and their row become one, or the bytes go. */
-async function keep(
+/** Records the stored content in the asset's row; removes the content when that fails. */
+async function store(
   claim: ClaimedCopy,
   blob: Blob,
   { sql, blobs, quota }: CopyContext,
@@ -123,7 +125,7 @@ async function keep(
   try {
     await withTransaction(sql, async (transaction) => {
       await quota.claim(transaction, claim.account_id, blob.bytes)
-      const kept = await storeCopy(transaction, claim, {
+      const isStored = await storeCopy(transaction, claim, {
         storageKey: blob.key,
         contentType: sniffType(blob.head),
         bytes: blob.bytes,
@@ -131,7 +133,7 @@ async function keep(
         height: facts.height,
         seconds: facts.seconds,
       })
-      if (!kept) throw new CopyFailure('the copy was taken over, or its entry deleted')
+      if (!isStored) throw new CopyFailure('the lease was lost, or the entry deleted')
       await blobs.adopt(transaction, blob.key)
     })
   } catch (error) {
@@ -146,6 +148,6 @@ function describe(error: unknown): CopyFailure {
   if (error instanceof TooManyBytes) {
     return new CopyFailure('the storage of this account is too small for it', cause)
   }
-  if (error instanceof StorageTrouble) return new CopyFailure('storage is not available', cause)
-  return new CopyFailure('the transfer broke off', cause)
+  if (error instanceof StorageUnavailable) return new CopyFailure('storage is not available', cause)
+  return new CopyFailure('the transfer was interrupted', cause)
 }

@@ -1,18 +1,18 @@
-/** When a copy is tried again, and what one may take. Pure. */
+/** Limits of a copy and the backoff between its attempts. Pure. */
 
 export interface CopyLimits {
-  /** Copies at once by this process. */
+  /** Concurrent copies of this process. */
   readonly slots: number
-  /** A claim is worth this much; it is renewed while the copy goes on. */
+  /** Lease of a claim, renewed while the copy runs. */
   readonly leaseMs: number
-  /** From the look-up of the origin's name to the head of its answer. */
+  /** Timeout from the DNS lookup to the headers of the origin's response. */
   readonly headMs: number
-  /** The longest silence of an origin. */
+  /** Timeout of each silence of the origin. */
   readonly idleMs: number
-  /** For one copy as a whole. */
+  /** Timeout of one copy in total. */
   readonly totalMs: number
   readonly bytesMax: number
-  /** The first wait after a failure; each further one is twice as long, up to the most. */
+  /** Backoff after the first failure; it doubles up to the maximum. */
   readonly waitMsMin: number
   readonly waitMsMax: number
 }
@@ -28,22 +28,22 @@ export const COPY_LIMITS: CopyLimits = {
   waitMsMax: 600_000,
 }
 
-/** A last try comes this long before the link's end. */
+/** The last attempt starts this long before the link expires. */
 const MARGIN_MS = 30_000
 
 /**
- * Milliseconds until the next try after `attempts` that failed, or null when the link will not
- * live to see it.
+ * Returns the milliseconds until the next attempt after `attempts` failures, or null when the link
+ * expires first.
  */
 export function copyBackoffMs(
   attempts: number,
-  leftMs: number,
+  expiresInMs: number,
   limits: CopyLimits,
   random = Math.random(),
 ): number | null {
-  const backOff = Math.min(limits.waitMsMin * 2 ** Math.min(attempts - 1, 20), limits.waitMsMax)
-  const waitMs = backOff * (0.75 + 0.5 * random)
-  if (waitMs < leftMs) return waitMs
-  const lastMs = leftMs - MARGIN_MS
+  const backoffMs = Math.min(limits.waitMsMin * 2 ** Math.min(attempts - 1, 20), limits.waitMsMax)
+  const waitMs = backoffMs * (0.75 + 0.5 * random)
+  if (waitMs < expiresInMs) return waitMs
+  const lastMs = expiresInMs - MARGIN_MS
   return lastMs > limits.waitMsMin ? lastMs : null
 }

@@ -1,6 +1,6 @@
 /**
- * The queue of copies as SQL: a claim moves the due time forward by the lease and raises the
- * fence, and whoever writes must still hold the fence. All times are the database's.
+ * The SQL of the copy queue. A claim moves the due time to the end of its lease and raises the
+ * fencing token; every write names the token. All times are the database's.
  */
 import type { Sql, TransactionSql } from 'postgres'
 
@@ -11,14 +11,14 @@ export interface ClaimedCopy {
   readonly fence: bigint
   /** The number of this attempt, from 1. */
   readonly attempts: number
-  /** Until the vendor's link is thought to expire; negative once it has. */
-  readonly left_ms: number
+  /** Time until the vendor's link expires; negative afterwards. */
+  readonly expires_in_ms: number
 }
 
-/** How much of the queue is looked at to let accounts take turns. */
+/** Rows at the head of the queue among which accounts take turns. */
 const WINDOW = 500
 
-/** Takes up to `limit` due copies: one of each account by chance, before a second of any. */
+/** Claims up to `limit` due copies: accounts take turns, in random order. */
 export function claimCopies(sql: Sql, limit: number, leaseMs: number): Promise<ClaimedCopy[]> {
   return sql<ClaimedCopy[]>`
     with due as (
@@ -34,12 +34,12 @@ export function claimCopies(sql: Sql, limit: number, leaseMs: number): Promise<C
       due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
     from locked where a.id = locked.id
     returning a.id, a.account_id, a.source_url, a.fence, a.attempts,
-      extract(epoch from a.source_expires_at - now())::float8 * 1000 as left_ms`
+      extract(epoch from a.source_expires_at - now())::float8 * 1000 as expires_in_ms`
 }
 
 type Claim = Pick<ClaimedCopy, 'id' | 'fence'>
 
-/** False when the lease is lost, or the asset deleted. */
+/** Extends the lease. False when it is lost or the asset was deleted. */
 export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promise<boolean> {
   const renewed = await sql`
     update asset set due_at = now() + ${leaseMs}::float8 * interval '1 millisecond'
@@ -47,7 +47,7 @@ export async function renewCopy(sql: Sql, claim: Claim, leaseMs: number): Promis
   return renewed.count === 1
 }
 
-/** Gives a claim back unused, for whoever comes next. */
+/** Returns an unused claim to the queue. */
 export async function releaseCopy(sql: Sql, claim: Claim): Promise<void> {
   await sql`
     update asset set due_at = now(), attempts = attempts - 1
@@ -63,7 +63,7 @@ export interface Copied {
   readonly seconds: number | undefined
 }
 
-/** False when the lease is lost, or the asset deleted. */
+/** Marks an asset as stored. False when the lease is lost or the asset was deleted. */
 export async function storeCopy(
   sql: TransactionSql,
   claim: Claim,
@@ -79,7 +79,7 @@ export async function storeCopy(
   return stored.count === 1
 }
 
-/** Tries again after `dueInMs`, or never when that is null. */
+/** Schedules the next attempt after `dueInMs`, or fails the asset when that is null. */
 export async function failCopy(
   sql: Sql,
   claim: Claim,
@@ -93,7 +93,7 @@ export async function failCopy(
     where id = ${claim.id} and fence = ${claim.fence.toString()}::bigint and state = 'waiting'`
 }
 
-/** Milliseconds until the next copy is due, or null when none waits. */
+/** Returns the milliseconds until the next copy is due, or null when the queue is empty. */
 export async function readNextCopyMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms

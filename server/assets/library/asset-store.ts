@@ -1,8 +1,8 @@
-/** The rows of what tasks made, as their owners see them. Every look is bound to an account. */
+/** The SQL of gallery entries. Every read is bound to an account or to an unguessable token. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { AssetKind } from './collect-assets.ts'
 
-/** Wakes the copiers of every gateway; heard when the transaction commits. */
+/** The channel that wakes the copiers of every gateway when a transaction commits. */
 export const ASSET_NOTIFICATIONS = 'tributary_asset'
 
 export interface NewAsset {
@@ -23,7 +23,7 @@ export interface NewAsset {
   readonly seconds: number | null
 }
 
-export interface KeptRow {
+export interface ContentRow {
   readonly url: string
   readonly token: string
   readonly storageKey: string
@@ -59,7 +59,7 @@ export interface AssetRow {
   readonly stored_at: Date | null
 }
 
-/** An asset that is there already stays as it is: a task ends once, but its end may be repeated. */
+/** Inserts an asset. An existing one stays as it is: ending a task may be repeated. */
 export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise<void> {
   await sql`
     with inserted as (
@@ -78,18 +78,18 @@ export async function insertAsset(sql: TransactionSql, asset: NewAsset): Promise
     select pg_notify(${ASSET_NOTIFICATIONS}, '') from inserted`
 }
 
-/** The entry's content is in our storage already. False when there is no such entry. */
-export async function storeKept(
+/** Marks an entry as stored with content already in storage. False when no entry matches. */
+export async function storeContentRow(
   sql: TransactionSql,
   taskId: string,
-  kept: KeptRow,
+  content: ContentRow,
 ): Promise<boolean> {
   const stored = await sql`
-    update asset set state = 'stored', due_at = null, stored_at = now(), token = ${kept.token},
-      storage_key = ${kept.storageKey}, content_type = ${kept.contentType},
-      bytes = ${kept.bytes}, width = coalesce(${kept.width ?? null}, width),
-      height = coalesce(${kept.height ?? null}, height)
-    where task_id = ${taskId} and source_url = ${kept.url} and state = 'waiting'`
+    update asset set state = 'stored', due_at = null, stored_at = now(), token = ${content.token},
+      storage_key = ${content.storageKey}, content_type = ${content.contentType},
+      bytes = ${content.bytes}, width = coalesce(${content.width ?? null}, width),
+      height = coalesce(${content.height ?? null}, height)
+    where task_id = ${taskId} and source_url = ${content.url} and state = 'waiting'`
   return stored.count === 1
 }
 
@@ -113,10 +113,10 @@ export interface AssetFilter {
   readonly taskId?: string
 }
 
-/** The newest first. */
+/** Returns one page of an account's assets, the newest first. */
 export function selectAssets(sql: Sql, filter: AssetFilter): Promise<AssetRow[]> {
   const { accountId, kinds, limit, after, from, to, model, taskId } = filter
-  // The moment is compared inside the database: a Date has fewer digits than it keeps.
+  // Compared inside the database: its timestamps are finer than a Date's milliseconds.
   const beyond = sql`and (created_at, id) <
     (select created_at, id from asset where id = ${after ?? ''} and account_id = ${accountId})`
   return sql<AssetRow[]>`
@@ -153,7 +153,7 @@ export type StoredLink = Pick<
   'task_id' | 'kind' | 'position' | 'source_url' | 'token' | 'content_type'
 >
 
-/** Links of an account's tasks whose copies are made. */
+/** Returns the links of an account's tasks whose copies are stored. */
 export function selectStoredLinks(
   sql: Sql,
   accountId: string,
@@ -167,7 +167,7 @@ export function selectStoredLinks(
 
 export type DeletedAsset = Pick<AssetRow, 'storage_key' | 'task_id' | 'kind' | 'position'>
 
-/** A copy that is under way finds its row gone. */
+/** Deletes an entry. A copy in progress then fails to store its result. */
 export async function deleteAssetRow(
   sql: TransactionSql,
   accountId: string,
@@ -181,7 +181,7 @@ export async function deleteAssetRow(
   return row
 }
 
-/** What was deleted stays deleted: its task's record names the vendor's link no longer. */
+/** Removes the vendor's link and revised prompt of a deleted entry from its task's result. */
 export async function forgetInTask(
   sql: TransactionSql,
   { task_id: taskId, kind, position }: DeletedAsset,

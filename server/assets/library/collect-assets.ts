@@ -1,12 +1,12 @@
 /**
- * From a task that has succeeded to the media that it made. It runs inside the transaction that
- * ends the task: a result of an odd form makes fewer entries, never an error.
+ * Reads the media from the result of a task that has succeeded. Runs inside the transaction that
+ * ends the task, so an unexpected result yields fewer entries and never throws.
  */
 import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
 
 export type AssetKind = 'image' | 'video' | 'last_frame' | 'erased'
 
-/** What is read of a task. */
+/** The members of a task that are read here. */
 export interface FinishedTask {
   readonly id: string
   readonly kind: string
@@ -15,11 +15,11 @@ export interface FinishedTask {
   readonly model: string
   readonly request: JsonObject
   readonly result: JsonObject | null
-  /** By the database's clock; without it the process's own counts. */
+  /** The end by the database's clock; defaults to this process's current time. */
   readonly finished_at?: Date | null
 }
 
-export interface MadeAsset {
+export interface ResultAsset {
   readonly kind: AssetKind
   readonly position: number
   readonly sourceUrl: string
@@ -27,7 +27,7 @@ export interface MadeAsset {
   readonly width?: number
   readonly height?: number
   readonly seconds?: number
-  /** The task whose video it is made of. */
+  /** The task whose video was the input. */
   readonly originalTaskId?: string
 }
 
@@ -37,7 +37,7 @@ const IMAGES_MAX = 100
 const PIXELS_MAX = 100_000
 const SIZE = /^(\d{1,5})\s*[x×*]\s*(\d{1,5})$/i
 
-export function collectAssets(task: FinishedTask): readonly MadeAsset[] {
+export function collectAssets(task: FinishedTask): readonly ResultAsset[] {
   const { request, result } = task
   if (!result) return []
   switch (task.kind) {
@@ -52,7 +52,7 @@ export function collectAssets(task: FinishedTask): readonly MadeAsset[] {
   }
 }
 
-function collectVideo(result: JsonObject): MadeAsset[] {
+function collectVideo(result: JsonObject): ResultAsset[] {
   const video = linkOf(result.video_url)
   const lastFrame = linkOf(result.last_frame_url)
   return [
@@ -63,7 +63,7 @@ function collectVideo(result: JsonObject): MadeAsset[] {
   ]
 }
 
-function collectErased(request: JsonObject, result: JsonObject): MadeAsset[] {
+function collectErased(request: JsonObject, result: JsonObject): ResultAsset[] {
   const sourceUrl = linkOf(result.video_url)
   if (!sourceUrl) return []
   const original = asString(request.video_task_id)
@@ -78,13 +78,13 @@ function collectErased(request: JsonObject, result: JsonObject): MadeAsset[] {
   ]
 }
 
-function collectImages(request: JsonObject, result: JsonObject): MadeAsset[] {
+function collectImages(request: JsonObject, result: JsonObject): ResultAsset[] {
   const data: readonly unknown[] = Array.isArray(result.data) ? result.data : []
   const prompt = asString(request.prompt)?.slice(0, PROMPT_LENGTH_MAX)
-  return data.slice(0, IMAGES_MAX).flatMap((one, position): MadeAsset[] => {
-    const sourceUrl = linkOf(member(one, 'url'))
+  return data.slice(0, IMAGES_MAX).flatMap((image, position): ResultAsset[] => {
+    const sourceUrl = linkOf(member(image, 'url'))
     if (!sourceUrl) return []
-    const size = sizeOf(member(one, 'size')) ?? sizeOf(request.size) ?? {}
+    const size = sizeOf(member(image, 'size')) ?? sizeOf(request.size) ?? {}
     return [
       { kind: 'image', position, sourceUrl, ...size, ...(prompt === undefined ? {} : { prompt }) },
     ]
@@ -97,8 +97,8 @@ function linkOf(value: unknown): string | undefined {
 }
 
 function lengthOf({ duration }: JsonObject): { readonly seconds?: number } {
-  const known = typeof duration === 'number' && Number.isFinite(duration) && duration > 0
-  return known ? { seconds: duration } : {}
+  const isKnown = typeof duration === 'number' && Number.isFinite(duration) && duration > 0
+  return isKnown ? { seconds: duration } : {}
 }
 
 function sizeOf(value: unknown): { readonly width: number; readonly height: number } | undefined {
@@ -109,14 +109,14 @@ function sizeOf(value: unknown): { readonly width: number; readonly height: numb
 }
 
 /**
- * The same result with our own links in the place of the vendor's. `links` maps the one to the
- * other; whatever is no such link stays as it is.
+ * Returns a result with our own links in place of the vendor's. `links` maps the vendor's link to
+ * ours; everything else stays as it is.
  */
 export function replaceLinks(value: unknown, links: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return links.get(value) ?? value
-  if (Array.isArray(value)) return value.map((one) => replaceLinks(one, links))
+  if (Array.isArray(value)) return value.map((element) => replaceLinks(element, links))
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [name, replaceLinks(one, links)]),
+    Object.entries(value).map(([name, element]) => [name, replaceLinks(element, links)]),
   )
 }

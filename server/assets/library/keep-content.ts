@@ -1,6 +1,6 @@
 /**
- * Results that came as bytes instead of a link. They are written before the task ends and belong to
- * nobody until its last transaction, which makes them entries of the gallery that need no copying.
+ * Stores results that arrive as bytes instead of a link. They are written before the task ends and
+ * have no owner until the transaction that ends it, which makes them stored gallery entries.
  */
 import { Readable } from 'node:stream'
 import type { TransactionSql } from 'postgres'
@@ -11,19 +11,22 @@ import { sniffType } from '../../lib/media/sniff-type.ts'
 import { linkTo, TOKEN_CHARACTERS } from '../links.ts'
 import type { Quota } from '../quota.ts'
 import type { Blobs } from '../storage/blobs.ts'
-import { StorageTrouble, TooManyBytes } from '../storage/storage.ts'
-import { type KeptRow, storeKept } from './asset-store.ts'
+import { StorageUnavailable, TooManyBytes } from '../storage/storage.ts'
+import { type ContentRow, storeContentRow } from './asset-store.ts'
 
-/** Its `url` is where anybody will find it once the task has ended. */
-export type KeptContent = KeptRow
+/** Stored content of a result. `url` serves it once the task has ended. */
+export type ResultContent = ContentRow
 
 export interface Keeper {
-  /** Throws GatewayError: 413 when the account's storage is full, 503 when there is none. */
-  keep(accountId: string, content: Buffer): Promise<KeptContent>
-  /** Never rejects. */
-  discard(kept: KeptContent): Promise<void>
-  /** In the transaction that ends the task, after its entry. Throws when it was given up. */
-  adopt(transaction: TransactionSql, taskId: string, kept: KeptContent): Promise<void>
+  /** Stores content. Throws GatewayError: 413 when the quota is used up, 503 without storage. */
+  keep(accountId: string, content: Buffer): Promise<ResultContent>
+  /** Removes content that no task will adopt. Never rejects. */
+  discard(content: ResultContent): Promise<void>
+  /**
+   * Attaches content to its gallery entry, in the transaction that ends the task. Throws when the
+   * content has already been released for removal.
+   */
+  adopt(transaction: TransactionSql, taskId: string, content: ResultContent): Promise<void>
 }
 
 export function createKeeper({
@@ -37,8 +40,9 @@ export function createKeeper({
 }): Keeper {
   return {
     async keep(accountId, content) {
-      const left = await quota.left(accountId)
-      const blob = await blobs.write(Readable.from([content]), left).catch((cause: unknown) => {
+      const remainingBytes = await quota.remainingBytes(accountId)
+      const source = Readable.from([content])
+      const blob = await blobs.write(source, remainingBytes).catch((cause: unknown) => {
         throw refusalOf(cause)
       })
       const token = randomText(TOKEN_CHARACTERS)
@@ -55,9 +59,9 @@ export function createKeeper({
       }
     },
     discard: ({ storageKey }) => blobs.clear(storageKey),
-    async adopt(transaction, taskId, kept) {
-      if (await storeKept(transaction, taskId, kept)) {
-        await blobs.adopt(transaction, kept.storageKey)
+    async adopt(transaction, taskId, content) {
+      if (await storeContentRow(transaction, taskId, content)) {
+        await blobs.adopt(transaction, content.storageKey)
       }
     },
   }
@@ -68,6 +72,6 @@ function refusalOf(cause: unknown): GatewayError {
   if (cause instanceof TooManyBytes) {
     return new GatewayError('too_large', { message: 'the storage of this account is full', cause })
   }
-  if (cause instanceof StorageTrouble) return new GatewayError('unavailable', { cause })
+  if (cause instanceof StorageUnavailable) return new GatewayError('unavailable', { cause })
   return new GatewayError('internal', { cause })
 }

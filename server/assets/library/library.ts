@@ -1,6 +1,6 @@
 /**
- * The gallery and the asset library of an account: what its tasks made, where it can be fetched,
- * and how far the copy into our own storage has come.
+ * The gallery and asset library of an account: its tasks' results, their links, and the state of
+ * their copies in our storage.
  */
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
@@ -25,7 +25,7 @@ import {
   type AssetKind,
   collectAssets,
   type FinishedTask,
-  type MadeAsset,
+  type ResultAsset,
   replaceLinks,
 } from './collect-assets.ts'
 import { readLinkExpiry } from './link-expiry.ts'
@@ -33,7 +33,7 @@ import { readLinkExpiry } from './link-expiry.ts'
 const TOKEN = /^[A-Za-z0-9]{40}$/
 const ID = /^asset_[A-Za-z0-9]{1,64}$/
 
-/** A task whose result may be shown with our own links. */
+/** The members of a task that `withOwnLinks` needs. */
 interface ShownTask {
   readonly id: string
   readonly account_id: string
@@ -43,22 +43,22 @@ interface ShownTask {
 export interface Library {
   list(filter: AssetFilter): Promise<readonly AssetRow[]>
   find(accountId: string, kinds: readonly AssetKind[], id: string): Promise<AssetRow | undefined>
-  /** Only what is stored. */
+  /** Finds stored assets only. */
   findByToken(token: string): Promise<AssetRow | undefined>
-  /** Deletes the entry, its bytes and its task's link to it. False when there was none. */
+  /** Deletes the entry, its bytes and its link in the task's result. False when there is none. */
   remove(accountId: string, kinds: readonly AssetKind[], id: string): Promise<boolean>
-  /** Rejects when the bytes are not there. */
+  /** Opens the content. Rejects when it is missing. */
   read(asset: AssetRow, range?: ByteRange): Promise<Readable>
-  /** Where anybody can fetch it now: at ours, else at the vendor's while that lives. */
+  /** Returns our link for stored content, else the vendor's link until it expires. */
   linkOf(asset: AssetRow): string | undefined
-  /** The same tasks, of one account, with our links in their results where we have a copy. */
+  /** Returns tasks of one account with our links in their results wherever a copy is stored. */
   withOwnLinks<Task extends ShownTask>(tasks: readonly Task[]): Promise<readonly Task[]>
 }
 
 export function createLibrary(parts: {
   readonly sql: Sql
   readonly blobs: Blobs
-  /** How callers reach this gateway. */
+  /** The origin under which callers reach this gateway. */
   readonly publicUrl: string
 }): Library {
   const { sql, blobs, publicUrl } = parts
@@ -99,7 +99,7 @@ export function createLibrary(parts: {
       if (!first || finished.length === 0) return tasks
       const stored = await selectStoredLinks(sql, first.account_id, finished)
       if (stored.length === 0) return tasks
-      const links = new Map(stored.map((one) => [one.source_url, ownLink(one)]))
+      const links = new Map(stored.map((link) => [link.source_url, ownLink(link)]))
       return tasks.map((task) => ({ ...task, result: ownResult(task.result, links) }))
     },
   }
@@ -110,29 +110,29 @@ function ownResult(result: JsonObject | null, links: ReadonlyMap<string, string>
 }
 
 /**
- * Writes the entries of a task that succeeds, in the transaction that ends it. A result that names
- * no media makes none.
+ * Inserts the gallery entries of a succeeded task, in the transaction that ends it. A result
+ * without media adds none.
  */
 export async function addToLibrary(transaction: TransactionSql, task: FinishedTask): Promise<void> {
-  for (const made of collectAssets(task)) await insertAsset(transaction, toRow(task, made))
+  for (const asset of collectAssets(task)) await insertAsset(transaction, toRow(task, asset))
 }
 
-function toRow(task: FinishedTask, made: MadeAsset) {
+function toRow(task: FinishedTask, asset: ResultAsset) {
   return {
     id: newId('asset'),
     accountId: task.account_id,
-    kind: made.kind,
+    kind: asset.kind,
     taskId: task.id,
-    position: made.position,
+    position: asset.position,
     requestId: task.request_id,
     model: task.model,
-    prompt: made.prompt ?? null,
-    originalTaskId: made.originalTaskId ?? null,
-    sourceUrl: made.sourceUrl,
-    sourceExpiresAt: readLinkExpiry(made.sourceUrl, task.finished_at ?? new Date()),
+    prompt: asset.prompt ?? null,
+    originalTaskId: asset.originalTaskId ?? null,
+    sourceUrl: asset.sourceUrl,
+    sourceExpiresAt: readLinkExpiry(asset.sourceUrl, task.finished_at ?? new Date()),
     token: randomText(TOKEN_CHARACTERS),
-    width: made.width ?? null,
-    height: made.height ?? null,
-    seconds: made.seconds ?? null,
+    width: asset.width ?? null,
+    height: asset.height ?? null,
+    seconds: asset.seconds ?? null,
   }
 }

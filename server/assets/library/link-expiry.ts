@@ -1,26 +1,26 @@
-/** Until when a vendor's link is thought to work: what it says of itself, else a day. */
+/** The expiry of a vendor's link, read from the link itself; one day if it names none. */
 
 const DEFAULT_SECONDS = 86_400
-/** A link that claims to live longer is copied as soon all the same. */
+/** Upper bound, so that a link with a far expiry is copied as soon as any other. */
 const SECONDS_MAX = 7 * 86_400
 const STAMP = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/
 const SIGNED_PART = /^x-[a-z]{2,10}-(date|expires)$/
 
 /**
- * Signed links of object stores carry their end in the query: `Expires=<unix seconds>`, or
- * `X-…-Date` with `X-…-Expires=<seconds>`. A link that names no end, or a senseless one, gets the
- * day that vendors document.
+ * Returns the expiry of a link. Signed links of object stores carry it in the query:
+ * `Expires=<unix seconds>`, or `X-…-Date` with `X-…-Expires=<seconds>`. A link without one, or with
+ * one in the past, gets the day that vendors document.
  */
 export function readLinkExpiry(url: string, now: Date): Date {
-  const end = readEnd(url)
-  const latest = now.getTime() + SECONDS_MAX * 1000
-  if (end === undefined || end <= now.getTime()) {
+  const expiryMs = readExpiryMs(url)
+  const latestMs = now.getTime() + SECONDS_MAX * 1000
+  if (expiryMs === undefined || expiryMs <= now.getTime()) {
     return new Date(now.getTime() + DEFAULT_SECONDS * 1000)
   }
-  return new Date(Math.min(end, latest))
+  return new Date(Math.min(expiryMs, latestMs))
 }
 
-function readEnd(url: string): number | undefined {
+function readExpiryMs(url: string): number | undefined {
   const query = URL.parse(url)?.searchParams
   if (!query) return undefined
   const parts = new Map<string, string>()
@@ -38,9 +38,9 @@ function readEnd(url: string): number | undefined {
 }
 
 function readStamp(text: string | undefined): number | undefined {
-  const found = STAMP.exec(text ?? '')
-  if (!found) return undefined
-  const [year = 0, month = 1, ...rest] = found.slice(1).map(Number)
+  const match = STAMP.exec(text ?? '')
+  if (!match) return undefined
+  const [year = 0, month = 1, ...rest] = match.slice(1).map(Number)
   const [day = 1, hour = 0, minute = 0, second = 0] = rest
   return Date.UTC(year, month - 1, day, hour, minute, second)
 }

@@ -1,9 +1,9 @@
-/** The rows of content that belongs to nobody: what is being written, and what is to be removed. */
+/** The SQL of loose content, which has no owner's row: being written, or due for removal. */
 import type { Sql, TransactionSql } from 'postgres'
 
 type AnySql = Sql | TransactionSql
 
-/** Nobody else touches it for that long. */
+/** Marks content as loose; no cleaner removes it for `seconds`. */
 export async function noteLoose(sql: AnySql, key: string, seconds: number): Promise<void> {
   await sql`
     insert into loose_blob (storage_key, due_at)
@@ -11,14 +11,14 @@ export async function noteLoose(sql: AnySql, key: string, seconds: number): Prom
     on conflict (storage_key) do update set due_at = excluded.due_at`
 }
 
-/** Its content is gone. */
+/** Deletes the mark once the content is removed. */
 export async function forgetLoose(sql: AnySql, key: string): Promise<void> {
   await sql`delete from loose_blob where storage_key = ${key}`
 }
 
 /**
- * Its content has an owner from now on. False when there are not `seconds` left until somebody
- * removes it, who may have begun.
+ * Gives content to the owner whose row this transaction writes. False when it is due for removal
+ * within `seconds`, since a cleaner may already have begun.
  */
 export async function adoptLoose(
   sql: TransactionSql,
@@ -31,7 +31,7 @@ export async function adoptLoose(
   return adopted.count === 1
 }
 
-/** Takes keys that are due and keeps others from them for a while. */
+/** Claims keys that are due for removal, and hides them from other cleaners for `seconds`. */
 export async function takeLoose(sql: Sql, limit: number, seconds: number): Promise<string[]> {
   const rows = await sql<{ storage_key: string }[]>`
     update loose_blob set due_at = now() + ${seconds}::float8 * interval '1 second'

@@ -1,7 +1,7 @@
 /**
- * Content with an owner. Every key is loose, in a row of the database, until the transaction that
- * writes its owner's row adopts it, and again from the transaction that deletes that row. What a
- * crash leaves behind is therefore known by name, in whatever storage it lies.
+ * Content and its owner. A key is marked loose in the database until the transaction that writes
+ * its owner's row adopts it, and again from the transaction that deletes that row. Content that
+ * a crash abandoned is therefore always known by its key, in any storage.
  */
 import type { Readable } from 'node:stream'
 import type { Sql, TransactionSql } from 'postgres'
@@ -9,26 +9,26 @@ import type { Log } from '../../lib/log.ts'
 import { adoptLoose, forgetLoose, noteLoose, takeLoose } from './blob-store.ts'
 import type { ByteRange, Storage, Written } from './storage.ts'
 
-/** Longer than the largest upload takes at the least rate. */
+/** Longer than the largest upload takes at the minimum rate. */
 const WRITING_SECONDS = 86_400
-/** Nobody else tries to remove it meanwhile, and nobody adopts it so shortly before. */
+/** Time for one removal; no other cleaner tries it and no owner adopts it meanwhile. */
 const REMOVING_SECONDS = 600
-const REMOVED_AT_ONCE = 20
+const REMOVALS_PER_RUN = 20
 
 export interface Blob extends Written {
   readonly key: string
 }
 
 export interface Blobs {
-  /** Writes content that stays loose until it is adopted. Throws as the storage does. */
+  /** Writes content that stays loose until it is adopted. Rejects with the storage's errors. */
   write(content: Readable, limitBytes: number): Promise<Blob>
-  /** In the transaction that writes the owner's row. Throws when the content was given up. */
+  /** Adopts content in the transaction that writes its owner's row. Throws when it is too late. */
   adopt(transaction: TransactionSql, key: string): Promise<void>
-  /** In the transaction that deletes the owner's row; `clear` is for after its commit. */
+  /** Marks content loose in the transaction that deletes its owner's row; `clear` follows it. */
   release(transaction: TransactionSql, key: string): Promise<void>
-  /** Removes loose content now. Never rejects: what fails is left to `clearDue`. */
+  /** Removes loose content now. Never rejects: `clearDue` retries after a failure. */
   clear(key: string): Promise<void>
-  /** Removes what is due, and says how much that was. */
+  /** Removes loose content that is due. Returns the number of items. */
   clearDue(): Promise<number>
   read(key: string, range?: ByteRange): Promise<Readable>
 }
@@ -47,7 +47,7 @@ export function createBlobs({
       await storage.remove(key)
       await forgetLoose(sql, key)
     } catch (error) {
-      log.warn({ error }, 'content was not removed, will be tried again')
+      log.warn({ error }, 'content could not be removed, retrying later')
       await noteLoose(sql, key, REMOVING_SECONDS).catch(() => undefined)
     }
   }
@@ -55,7 +55,7 @@ export function createBlobs({
   return {
     async write(content, limitBytes) {
       const key = storage.newKey()
-      // Somebody who sends meanwhile must not be lost: the stream waits until it is read.
+      // The caller may already be sending: its stream is not read, but waits, until this commits.
       await noteLoose(sql, key, WRITING_SECONDS)
       try {
         return { key, ...(await storage.write(key, content, limitBytes)) }
@@ -65,13 +65,13 @@ export function createBlobs({
       }
     },
     async adopt(transaction, key) {
-      const isMine = await adoptLoose(transaction, key, 2 * REMOVING_SECONDS)
-      if (!isMine) throw new Error('the content was given up')
+      const isAdopted = await adoptLoose(transaction, key, 2 * REMOVING_SECONDS)
+      if (!isAdopted) throw new Error('the content is due for removal')
     },
     release: (transaction, key) => noteLoose(transaction, key, 0),
     clear,
     async clearDue() {
-      const keys = await takeLoose(sql, REMOVED_AT_ONCE, REMOVING_SECONDS)
+      const keys = await takeLoose(sql, REMOVALS_PER_RUN, REMOVING_SECONDS)
       for (const key of keys) await clear(key)
       return keys.length
     },

@@ -1,7 +1,7 @@
-/** Which content has an owner, for copies of all of it. */
+/** The SQL that lists content with an owner, for backups. */
 import type { Sql } from 'postgres'
 
-/** Keys of stored content after `after`, in their order; no call outlives a copy. */
+/** Returns storage keys greater than `after`, in order. Omits published uploads: they expire. */
 export async function selectContentKeys(
   sql: Sql,
   after: string,

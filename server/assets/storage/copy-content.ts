@@ -1,6 +1,6 @@
 /**
- * Copies the content on the local disk from one folder to another, for backups and restores: what
- * the database names, and nothing else.
+ * Copies content on the local disk from one folder to another, for backups and restores: exactly
+ * the files that the database names.
  */
 import { constants } from 'node:fs'
 import { copyFile, mkdir, rename, rm, stat } from 'node:fs/promises'
@@ -13,20 +13,20 @@ import { isDiskKey, pathOfContent } from './disk-storage.ts'
 export interface CopiedContent {
   readonly files: number
   readonly bytes: number
-  /** Named by the database, but not in the folder: deleted meanwhile, or lost. */
+  /** Content named by the database, but absent from the folder: deleted since, or lost. */
   readonly missing: number
-  /** In an object store, which has backups of its own. */
+  /** Content in an object store, which needs a backup of its own. */
   readonly elsewhere: number
 }
 
-const KEYS_AT_ONCE = 1_000
+const KEYS_PER_PAGE = 1_000
 
-/** Content that is there already is left as it is. Throws what the disk throws. */
+/** Copies all content; files already present are skipped. Rejects with the disk's errors. */
 export async function copyContent(sql: Sql, from: string, to: string): Promise<CopiedContent> {
   const total = { files: 0, bytes: 0, missing: 0, elsewhere: 0 }
   let after = ''
   for (;;) {
-    const keys = await selectContentKeys(sql, after, KEYS_AT_ONCE)
+    const keys = await selectContentKeys(sql, after, KEYS_PER_PAGE)
     for (const key of keys) {
       if (!isDiskKey(key)) total.elsewhere += 1
       else {
@@ -44,18 +44,18 @@ export async function copyContent(sql: Sql, from: string, to: string): Promise<C
   }
 }
 
-/** How many bytes it has; undefined when it is not there. */
+/** Returns the file's size, or undefined when it does not exist. */
 async function copyOne(source: string, target: string): Promise<number | undefined> {
   const size = await sizeOf(source)
   if (size === undefined || (await sizeOf(target)) === size) return size
-  const aside = `${target}.part`
+  const partPath = `${target}.part`
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   try {
-    await copyFile(source, aside, constants.COPYFILE_FICLONE)
-    await rename(aside, target)
+    await copyFile(source, partPath, constants.COPYFILE_FICLONE)
+    await rename(partPath, target)
     return size
   } catch (error) {
-    await rm(aside, { force: true })
+    await rm(partPath, { force: true })
     if (readErrorCode(error) === 'ENOENT') return undefined
     throw error
   }

@@ -1,11 +1,11 @@
 /**
- * Chooses where content lies: an object store when one is configured, else the local disk. What
- * was written before that changed stays readable where it is, as long as both can be reached.
+ * Selects the storage of new content: an object store if one is configured, else the local disk.
+ * Content written to the other one before stays readable there.
  */
 import { join } from 'node:path'
 import { createDiskStorage } from './disk-storage.ts'
 import { createS3Storage, isS3Key, type ObjectStore } from './s3-storage.ts'
-import { type Storage, StorageTrouble } from './storage.ts'
+import { type Storage, StorageUnavailable } from './storage.ts'
 
 export function openStorage(options: {
   readonly dataDir: string
@@ -14,16 +14,16 @@ export function openStorage(options: {
   const disk = createDiskStorage(join(options.dataDir, 'files'))
   const remote = options.objectStore && createS3Storage(options.objectStore)
 
-  function placeOf(key: string): Storage {
+  function storageOf(key: string): Storage {
     if (!isS3Key(key)) return disk
     if (remote) return remote
-    throw new StorageTrouble('this content lies in an object store that is not configured')
+    throw new StorageUnavailable('this content lies in an object store that is not configured')
   }
 
   return {
     newKey: () => (remote ?? disk).newKey(),
-    write: async (key, content, limitBytes) => placeOf(key).write(key, content, limitBytes),
-    read: async (key, range) => placeOf(key).read(key, range),
-    remove: async (key) => placeOf(key).remove(key),
+    write: async (key, content, limitBytes) => storageOf(key).write(key, content, limitBytes),
+    read: async (key, range) => storageOf(key).read(key, range),
+    remove: async (key) => storageOf(key).remove(key),
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Bytes in an object store that speaks S3. Content is sent in parts while it arrives, so that no
- * more than one part is in memory, and whatever is not finished is aborted.
+ * Storage in an object store that speaks S3. Content is sent in parts while it arrives, with at
+ * most one part in memory; an upload that fails is aborted.
  */
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -8,7 +8,7 @@ import { S3mini } from 's3mini'
 import { randomText } from '../../lib/ids.ts'
 import { isObject, member } from '../../lib/json.ts'
 import { fetchBounded } from '../../outbound/fetch-bounded.ts'
-import { createMeter, type Storage, StorageTrouble } from './storage.ts'
+import { createMeter, type Storage, StorageUnavailable } from './storage.ts'
 
 export interface ObjectStore {
   readonly endpoint: string
@@ -18,10 +18,10 @@ export interface ObjectStore {
   readonly secretAccessKey: string
 }
 
-/** The least that stores take; they take up to 10,000. Every upload has one in memory. */
+/** The minimum part size of S3, which allows up to 10,000 parts. Each upload buffers one. */
 const PART_BYTES = 5 * 1024 * 1024
-const TRIES = 3
-const PAUSE_MS = 250
+const ATTEMPTS_MAX = 3
+const BACKOFF_MS = 250
 const KEY = /^s3-[A-Za-z0-9]{32}$/
 
 export const isS3Key = (key: string): boolean => KEY.test(key)
@@ -40,7 +40,7 @@ export function createS3Storage(settings: ObjectStore): Storage {
     async write(key, content, limitBytes) {
       check(key)
       const meter = createMeter(limitBytes)
-      // Its failures come out of the parts.
+      // A failure of this pipeline surfaces while the parts are read.
       const feeding = pipeline(content, meter.stream).catch(() => undefined)
       try {
         await send(store, key, gatherParts(meter.stream))
@@ -52,14 +52,14 @@ export function createS3Storage(settings: ObjectStore): Storage {
     },
     async read(key, range) {
       check(key)
-      // The library's range leaves out its end.
+      // The end of the library's range is exclusive.
       const answer = range
         ? await store.getObjectRaw(key, false, range.start, range.end + 1)
         : await store.getObjectRaw(key)
-      if (!answer.body) throw new StorageTrouble('the object store sent no content')
+      if (!answer.body) throw new StorageUnavailable('the object store sent no content')
       if (range && answer.status !== 206) {
         await answer.body.cancel()
-        throw new StorageTrouble('the object store knows no ranges')
+        throw new StorageUnavailable('the object store does not support ranges')
       }
       return Readable.from(answer.body)
     },
@@ -73,13 +73,13 @@ export function createS3Storage(settings: ObjectStore): Storage {
   }
 }
 
-/** The bucket may already be the first name of the host. */
+/** Returns the URL of the bucket, which may already be the first label of the host. */
 function addressOf({ endpoint, bucket }: ObjectStore): string {
   const { hostname } = new URL(endpoint)
   return hostname.startsWith(`${bucket}.`) ? endpoint : `${endpoint}/${bucket}`
 }
 
-/** Content in pieces of one part each, the last one shorter. */
+/** Groups content into parts of at least PART_BYTES; the last one is shorter. */
 async function* gatherParts(content: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let chunks: Buffer[] = []
   let bytes = 0
@@ -88,7 +88,7 @@ async function* gatherParts(content: AsyncIterable<Buffer>): AsyncGenerator<Buff
     bytes += chunk.length
     if (bytes < PART_BYTES) continue
     const part = Buffer.concat(chunks)
-    // Nothing but the part is kept while it is sent.
+    // Release the chunks: while a part is sent, it is all that stays in memory.
     chunks = []
     bytes = 0
     yield part
@@ -96,17 +96,17 @@ async function* gatherParts(content: AsyncIterable<Buffer>): AsyncGenerator<Buff
   yield Buffer.concat(chunks)
 }
 
-/** What fits into one part is sent at once. */
+/** Uploads content: with a single PUT if it fits into one part, else as a multipart upload. */
 async function send(store: S3mini, key: string, parts: AsyncGenerator<Buffer>): Promise<void> {
   const first = await parts.next()
-  const begin: Buffer = first.done ? Buffer.alloc(0) : first.value
-  if (begin.length < PART_BYTES) {
-    await insist(() => store.putObject(key, begin))
+  const firstPart: Buffer = first.done ? Buffer.alloc(0) : first.value
+  if (firstPart.length < PART_BYTES) {
+    await withRetries(() => store.putObject(key, firstPart))
     return
   }
-  const uploadId = await insist(() => store.getMultipartUploadId(key))
+  const uploadId = await withRetries(() => store.getMultipartUploadId(key))
   try {
-    await sendParts(store, { key, uploadId }, begin, parts)
+    await sendParts(store, { key, uploadId }, firstPart, parts)
   } catch (error) {
     await store.abortMultipartUpload(key, uploadId).catch(() => undefined)
     throw error
@@ -116,38 +116,40 @@ async function send(store: S3mini, key: string, parts: AsyncGenerator<Buffer>): 
 async function sendParts(
   store: S3mini,
   { key, uploadId }: { readonly key: string; readonly uploadId: string },
-  begin: Buffer,
+  firstPart: Buffer,
   rest: AsyncGenerator<Buffer>,
 ): Promise<void> {
   const sent: { partNumber: number; etag: string }[] = []
-  const sendOne = async (part: Buffer) => {
+  const sendPart = async (part: Buffer) => {
     const partNumber = sent.length + 1
-    const done = await insist(() => store.uploadPart(key, uploadId, part, partNumber))
-    if (done.etag === '') throw new StorageTrouble('the object store took a part without a word')
-    sent.push(done)
+    const uploaded = await withRetries(() => store.uploadPart(key, uploadId, part, partNumber))
+    if (uploaded.etag === '') throw new StorageUnavailable('the object store returned no ETag')
+    sent.push(uploaded)
   }
-  await sendOne(begin)
-  for await (const part of rest) if (part.length > 0) await sendOne(part)
-  const done = await insist(() => store.completeMultipartUpload(key, uploadId, sent))
-  // A failure to put the parts together comes with status 200.
-  if (!done.etag) throw new StorageTrouble('the object store did not put the parts together')
+  await sendPart(firstPart)
+  for await (const part of rest) if (part.length > 0) await sendPart(part)
+  const completed = await withRetries(() => store.completeMultipartUpload(key, uploadId, sent))
+  // S3 reports a failed completion with status 200.
+  if (!completed.etag) throw new StorageUnavailable('the object store did not complete the upload')
 }
 
-/** Repeats what may be repeated; what fails in the end is the store's fault. */
-async function insist<T>(work: () => Promise<T>): Promise<T> {
+/** Retries except after a 4xx, with backoff. Rejects with StorageUnavailable. */
+async function withRetries<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await work()
     } catch (cause) {
       const status = member(cause, 'status')
       const isFinal = typeof status === 'number' && status >= 400 && status < 500
-      if (isFinal || attempt === TRIES) throw new StorageTrouble('the object store', { cause })
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * 2 ** attempt))
+      if (isFinal || attempt === ATTEMPTS_MAX) {
+        throw new StorageUnavailable('the object store', { cause })
+      }
+      await new Promise((resolve) => setTimeout(resolve, BACKOFF_MS * 2 ** attempt))
     }
   }
 }
 
-/** Uploads of this key that a crash left. A store that cannot list them clears them by itself. */
+/** Lists uploads of this key that a crash left. Empty for a store that cannot list them. */
 async function listUnfinished(store: S3mini, key: string): Promise<string[]> {
   const listed = await store
     .listMultipartUploads('/', '', 'GET', { prefix: key })
@@ -155,12 +157,12 @@ async function listUnfinished(store: S3mini, key: string): Promise<string[]> {
   return findUploads(listed, key)
 }
 
-/** One entry or many, under names that begin small or large. */
+/** Collects upload ids from one entry or many; member names vary in their first letter's case. */
 function findUploads(listed: unknown, key: string): string[] {
-  if (Array.isArray(listed)) return listed.flatMap((one) => findUploads(one, key))
+  if (Array.isArray(listed)) return listed.flatMap((entry) => findUploads(entry, key))
   if (!isObject(listed)) return []
   const id = member(listed, 'uploadId') ?? member(listed, 'UploadId')
   const owner = member(listed, 'key') ?? member(listed, 'Key')
   if (typeof id === 'string') return owner === key ? [id] : []
-  return Object.values(listed).flatMap((one) => findUploads(one, key))
+  return Object.values(listed).flatMap((entry) => findUploads(entry, key))
 }

@@ -1,20 +1,20 @@
 /**
- * Where the bytes of files and media lie: what every kind of storage offers, and the meter through
- * which everything is written. A key is drawn first, so that it can be noted before it is used.
+ * The interface of every storage of files and media, and the meter through which all content is
+ * written. The key is created before the write, so that it can be recorded first.
  */
 import { createHash } from 'node:crypto'
 import { type Readable, Transform, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 
-/** Enough for every type that is recognised, and for the size of most pictures. */
+/** Enough to recognise every known type and to read the size of most pictures. */
 const HEAD_BYTES = 64 * 1024
 
 export class TooManyBytes extends Error {}
 
-/** Storage is full or away: nothing that the owner of the content did. */
-export class StorageTrouble extends Error {}
+/** Storage is full or unavailable, through no fault of the content's owner. */
+export class StorageUnavailable extends Error {}
 
-/** Both ends are included. */
+/** A range of bytes, both ends inclusive. */
 export interface ByteRange {
   readonly start: number
   readonly end: number
@@ -22,36 +22,36 @@ export interface ByteRange {
 
 export interface Written {
   readonly bytes: number
-  /** The beginning, from which the type is recognised. */
+  /** The first bytes, for recognising the type. */
   readonly head: Buffer
   readonly sha256: Buffer
 }
 
 export interface Storage {
-  /** Without any text of a user in it. */
+  /** Returns a random key; it never contains a user's text. */
   newKey(): string
   /**
-   * Writes the whole content under a fresh key. Throws TooManyBytes, StorageTrouble, and whatever
-   * the content's own stream throws.
+   * Writes the whole content under a new key. Rejects with TooManyBytes, StorageUnavailable, or the
+   * error of the content's own stream.
    */
   write(key: string, content: Readable, limitBytes: number): Promise<Written>
-  /** Rejects when there is no such content. */
+  /** Opens content for reading. Rejects when it does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable>
-  /** Removes content and whatever an unfinished write left of it; nothing there is no error. */
+  /** Removes content and the rest of an unfinished write. Missing content is no error. */
   remove(key: string): Promise<void>
 }
 
 export interface Meter {
-  /** Fails with TooManyBytes as soon as there are more than the limit. */
+  /** Fails with TooManyBytes as soon as the limit is exceeded. */
   readonly stream: Transform
   readonly written: () => Written
 }
 
-/** A stream that counts, hashes and keeps the beginning. */
+/** Returns a stream that counts and hashes bytes and keeps the head. */
 export function createMeter(limitBytes: number): Meter {
   const hash = createHash('sha256')
-  const beginning: Buffer[] = []
-  let kept = 0
+  const head: Buffer[] = []
+  let headBytes = 0
   let bytes = 0
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -60,10 +60,10 @@ export function createMeter(limitBytes: number): Meter {
         done(new TooManyBytes())
         return
       }
-      if (kept < HEAD_BYTES) {
-        const piece = Buffer.from(chunk.subarray(0, HEAD_BYTES - kept))
-        kept += piece.length
-        beginning.push(piece)
+      if (headBytes < HEAD_BYTES) {
+        const piece = Buffer.from(chunk.subarray(0, HEAD_BYTES - headBytes))
+        headBytes += piece.length
+        head.push(piece)
       }
       hash.update(chunk)
       done(null, chunk)
@@ -71,14 +71,14 @@ export function createMeter(limitBytes: number): Meter {
   })
   return {
     stream,
-    written: () => ({ bytes, head: Buffer.concat(beginning), sha256: hash.digest() }),
+    written: () => ({ bytes, head: Buffer.concat(head), sha256: hash.digest() }),
   }
 }
 
-/** What writing would say, of content that is not kept. Throws TooManyBytes. */
+/** Measures and discards content as `write` would. Rejects with TooManyBytes. */
 export async function measure(content: Readable, limitBytes: number): Promise<Written> {
   const meter = createMeter(limitBytes)
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
-  await pipeline(content, meter.stream, nowhere)
+  const discard = new Writable({ write: (_chunk, _encoding, done) => done() })
+  await pipeline(content, meter.stream, discard)
   return meter.written()
 }

@@ -1,4 +1,4 @@
-/** One upload: into storage, into the books of what an account keeps, and once under its key. */
+/** Adds an upload: stores its content, checks the quota, applies its Idempotency-Key. */
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
@@ -8,13 +8,13 @@ import { sniffType } from '../../lib/media/sniff-type.ts'
 import { TOKEN_CHARACTERS } from '../links.ts'
 import type { Quota } from '../quota.ts'
 import type { Blob, Blobs } from '../storage/blobs.ts'
-import { measure, StorageTrouble, TooManyBytes } from '../storage/storage.ts'
+import { measure, StorageUnavailable, TooManyBytes } from '../storage/storage.ts'
 import { type FileRow, findFileByKey, freeUploadKey, insertFile } from './file-store.ts'
 import type { UploadSlots } from './upload-slots.ts'
 
 /** The vendors' own limit for a recording: smaller than 1 GB. */
 const FILE_BYTES_MAX = 1_000_000_000 - 1
-/** What a form may add to the content of its file. */
+/** Allowance for the multipart framing and fields around a file. */
 const FRAME_BYTES_MAX = 64 * 1024
 
 export interface FileUpload {
@@ -22,17 +22,17 @@ export interface FileUpload {
   readonly requestId: string
   readonly filename: string
   readonly content: Readable
-  /** What the caller says that it sends: believed only when it is too much. */
+  /** Content-Length of the request. Used only to refuse an upload that is too large. */
   readonly declaredBytes: number
-  /** Known once the content has been read, since fields may come after the file. */
+  /** Returns the form's fields; complete only after the content, since fields may follow it. */
   readonly fields: () => { readonly purpose: string; readonly lifeSeconds: number }
-  /** Under which the same upload makes no second file for 24 hours. */
+  /** Key under which the same upload adds no second file for 24 hours. */
   readonly idempotencyKey?: string | undefined
 }
 
 export interface Uploaded {
   readonly file: FileRow
-  /** The same upload was made before, under the same key; this one left nothing. */
+  /** True when `file` comes from an earlier upload under the same key; nothing was stored. */
   readonly isReplay: boolean
 }
 
@@ -44,16 +44,16 @@ export interface AddParts {
 }
 
 /**
- * Writes a file. Throws GatewayError: 413 beyond the limits, 400 for an upload that broke off or
- * is empty, 422 for another one than was made under its key, 429 and 503 when too many go on, 503
- * when storage is away.
+ * Adds a file. Rejects with GatewayError: 413 beyond the limits, 400 for an upload that is empty or
+ * cut off, 422 if the key was used for another upload, 429 or 503 for too many concurrent uploads,
+ * 503 while storage is unavailable.
  */
 export async function addFile(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
-  const leave = parts.slots.take(upload.accountId)
+  const releaseSlot = parts.slots.take(upload.accountId)
   try {
     return await add(parts, upload)
   } finally {
-    leave()
+    releaseSlot()
   }
 }
 
@@ -76,7 +76,7 @@ function insert(
   if (blob.bytes === 0) throw invalid('file is empty')
   const { purpose, lifeSeconds } = upload.fields()
   return withTransaction(sql, async (transaction) => {
-    await quota.enter(transaction, accountId)
+    await quota.lock(transaction, accountId)
     if (idempotencyKey !== undefined) {
       const earlier = await findFileByKey(transaction, accountId, idempotencyKey)
       if (earlier) return replay(earlier, upload, blob.sha256)
@@ -105,11 +105,13 @@ function insert(
 
 async function store(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   const { blobs, quota } = parts
-  const left = await quota.left(upload.accountId)
-  const limit = Math.min(FILE_BYTES_MAX, left)
-  if (upload.declaredBytes - FRAME_BYTES_MAX > limit) throw refusalOf(new TooManyBytes(), left)
+  const remainingBytes = await quota.remainingBytes(upload.accountId)
+  const limit = Math.min(FILE_BYTES_MAX, remainingBytes)
+  if (upload.declaredBytes - FRAME_BYTES_MAX > limit) {
+    throw refusalOf(new TooManyBytes(), remainingBytes)
+  }
   const blob = await blobs.write(upload.content, limit).catch((cause: unknown) => {
-    throw refusalOf(cause, left)
+    throw refusalOf(cause, remainingBytes)
   })
   let added: Uploaded | undefined
   try {
@@ -120,7 +122,7 @@ async function store(parts: AddParts, upload: FileUpload): Promise<Uploaded> {
   }
 }
 
-/** Throws 422 when it was another upload. */
+/** Returns the earlier file. Throws 422 unless this is the same upload. */
 function replay(file: FileRow, upload: FileUpload, sha256: Buffer): Uploaded {
   const isSame =
     file.sha256?.equals(sha256) === true &&
@@ -134,15 +136,15 @@ function invalid(message: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_request', { message, param: 'file', cause })
 }
 
-function refusalOf(cause: unknown, left: number): GatewayError {
+function refusalOf(cause: unknown, remainingBytes: number): GatewayError {
   if (cause instanceof GatewayError) return cause
   if (cause instanceof TooManyBytes) {
     const message =
-      left < FILE_BYTES_MAX
-        ? `this account may store ${left} bytes more: delete files or media to make room`
+      remainingBytes < FILE_BYTES_MAX
+        ? `this account may store ${remainingBytes} bytes more: delete files or media to make room`
         : 'file is too large: it must be below 1 GB'
     return new GatewayError('too_large', { message })
   }
-  if (cause instanceof StorageTrouble) return new GatewayError('unavailable', { cause })
+  if (cause instanceof StorageUnavailable) return new GatewayError('unavailable', { cause })
   return invalid('the upload broke off', cause)
 }

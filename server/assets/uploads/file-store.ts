@@ -1,4 +1,4 @@
-/** The rows of files: every look is bound to an account, or to a token that nobody can guess. */
+/** The SQL of files. Every read is bound to an account or to an unguessable token. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export interface FileRow {
@@ -13,15 +13,15 @@ export interface FileRow {
   readonly created_at: Date
   readonly expires_at: Date
   readonly request_id: string | null
-  /** Of a call, and no file of the account's: see publish-upload.ts. */
+  /** A call's published upload, not a file of the account: see publish-upload.ts. */
   readonly published: boolean
-  /** Null for files that are older than the column. */
+  /** Null for files created before the column. */
   readonly sha256: Buffer | null
 }
 
 export interface NewFile extends Omit<FileRow, 'created_at' | 'expires_at' | 'sha256'> {
   readonly sha256: Buffer
-  /** From now on, by the database's clock. */
+  /** Lifetime from now, by the database's clock. */
   readonly life_seconds: number
   readonly idempotency_key: string | null
 }
@@ -42,7 +42,7 @@ export async function insertFile(sql: TransactionSql, file: NewFile): Promise<Fi
   return row
 }
 
-/** Only files that have not expired, here and in all that follows. */
+/** Returns a file of the account. Expired files are never returned, here or below. */
 export async function findFile(
   sql: Sql,
   accountId: string,
@@ -54,7 +54,7 @@ export async function findFile(
   return row
 }
 
-/** The file that was made under a key within the last 24 hours; older keys are free again. */
+/** Returns the file uploaded under a key within the last 24 hours, after which the key is free. */
 export async function findFileByKey(
   sql: Sql | TransactionSql,
   accountId: string,
@@ -67,7 +67,7 @@ export async function findFileByKey(
   return row
 }
 
-/** For a new file under a key that is free, though an old file may still bear it. */
+/** Removes a free key from the old file that may still carry it. */
 export async function freeUploadKey(
   sql: TransactionSql,
   accountId: string,
@@ -88,7 +88,7 @@ export interface FilePage {
   readonly accountId: string
   readonly limit: number
   readonly newestFirst: boolean
-  /** The last file of the page before. */
+  /** The last file of the previous page. */
   readonly after?: FileRow | undefined
   readonly purpose?: string | undefined
 }
@@ -97,7 +97,7 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
   const { accountId, limit, newestFirst, after, purpose } = page
   const beyond = newestFirst ? sql`<` : sql`>`
   const order = newestFirst ? sql`desc` : sql`asc`
-  // The moment is compared inside the database: a Date has fewer digits than it keeps.
+  // Compared inside the database: its timestamps are finer than a Date's milliseconds.
   const from = after
     ? sql`and (created_at, id) ${beyond} (select created_at, id from file where id = ${after.id})`
     : sql``
@@ -109,7 +109,7 @@ export async function listFiles(sql: Sql, page: FilePage): Promise<readonly File
     limit ${limit}`
 }
 
-/** The row that was deleted, so that its bytes can follow. */
+/** Deletes a row and returns it, for the removal of its content. */
 export async function deleteFile(
   sql: TransactionSql,
   accountId: string,
@@ -121,8 +121,8 @@ export async function deleteFile(
 }
 
 /**
- * Deletes rows whose time is over, at most `limit` at once, and leaves their bytes to be removed.
- * Says how many there were; two processes never take the same.
+ * Deletes up to `limit` expired rows and marks their content for removal. Returns their number;
+ * concurrent processes skip each other's rows.
  */
 export async function deleteExpiredFiles(sql: Sql, limit: number): Promise<number> {
   const deleted = await sql`

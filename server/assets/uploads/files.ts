@@ -1,7 +1,7 @@
-/** Files of accounts: bytes first, then the row, so that a row never promises what is not there. */
+/** Files of accounts. Content is stored before its row, so that every row has content. */
 import type { Readable } from 'node:stream'
 import { withTransaction } from '../../database/transaction.ts'
-import type { Stored } from '../quota.ts'
+import type { StorageUsage } from '../quota.ts'
 import type { ByteRange } from '../storage/storage.ts'
 import { type AddParts, addFile, type FileUpload, type Uploaded } from './add-file.ts'
 import {
@@ -14,23 +14,23 @@ import {
   listFiles,
 } from './file-store.ts'
 
-const EXPIRED_AT_ONCE = 100
+const EXPIRED_PER_RUN = 100
 const TOKEN = /^[A-Za-z0-9]{40}$/
 const ID = /^file_[A-Za-z0-9]{1,64}$/
 
 export interface Files {
-  /** Throws GatewayError: 400, 413, 422 or 503. */
+  /** Adds a file. Rejects with GatewayError 400, 413, 422, 429 or 503. */
   add(upload: FileUpload): Promise<Uploaded>
   find(accountId: string, id: string): Promise<FileRow | undefined>
   findByToken(token: string): Promise<FileRow | undefined>
   list(page: FilePage): Promise<readonly FileRow[]>
-  /** False when there was none. */
+  /** Deletes a file and its content. False when there is none. */
   remove(accountId: string, id: string): Promise<boolean>
-  /** Rejects when the bytes are not there. */
+  /** Opens the content. Rejects when it is missing. */
   read(file: FileRow, range?: ByteRange): Promise<Readable>
-  /** What the account keeps, of files and media together. */
-  storage(accountId: string): Promise<Stored>
-  /** Deletes files whose time is over, and says how many there were. */
+  /** Returns the bytes that the account stores, files and media together, and its limit. */
+  storage(accountId: string): Promise<StorageUsage>
+  /** Deletes expired files. Returns their number. */
   removeExpired(): Promise<number>
 }
 
@@ -58,6 +58,6 @@ export function createFiles(parts: AddParts): Files {
     },
     read: (file, range) => blobs.read(file.storage_key, range),
     storage: parts.quota.read,
-    removeExpired: () => deleteExpiredFiles(sql, EXPIRED_AT_ONCE),
+    removeExpired: () => deleteExpiredFiles(sql, EXPIRED_PER_RUN),
   }
 }

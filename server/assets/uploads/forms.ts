@@ -1,13 +1,13 @@
-/** Requests that come as a form: their file goes to disk as it arrives, their fields to memory. */
+/** Reads multipart requests: the file is spooled to disk as it arrives, fields stay in memory. */
 import type { IncomingMessage } from 'node:http'
-import type { Lend, Loan } from './publish-upload.ts'
+import type { PublishedUpload, PublishUpload } from './publish-upload.ts'
 import { readUpload } from './read-upload.ts'
 import { type Inspector, readSpooled, type Spool, type SpoolFile } from './spool.ts'
 
 export interface FormFile extends SpoolFile {
   /**
-   * Makes it public until it is closed and resolves with its address, which ends in `filename`;
-   * the same address however often it is asked for. Throws GatewayError 503.
+   * Publishes the file until it is closed. Resolves with its URL, which ends in `filename`; every
+   * call resolves with the same one. Rejects with GatewayError 503.
    */
   publish(filename: string): Promise<string>
 }
@@ -18,7 +18,7 @@ export interface Form {
 }
 
 export interface FormOptions {
-  /** Whose file it is. */
+  /** The owner of the file. */
   readonly accountId: string
   readonly bytesMax: number
   readonly inspector: Inspector
@@ -26,26 +26,26 @@ export interface FormOptions {
 
 export interface FormReader {
   /**
-   * Reads a whole form with its one file, `file`; fields may stand before it or after it. Throws
-   * GatewayError 400, 413, 415 and 503, and what the inspector throws.
+   * Reads a whole form with one file, `file`; fields may precede or follow it. Rejects with
+   * GatewayError 400, 413, 415 or 503, or with the inspector's error.
    */
   read(request: IncomingMessage, options: FormOptions): Promise<Form>
 }
 
-export function createForms(spool: Spool, lend: Lend): FormReader {
+export function createForms(spool: Spool, publishUpload: PublishUpload): FormReader {
   return {
     async read(request, { accountId, bytesMax, inspector }) {
-      let taking: Promise<SpoolFile> | undefined
+      let spooling: Promise<SpoolFile> | undefined
       try {
         return await readUpload(request, {
           async take(_filename, content, fields) {
-            taking = spool.take(content, bytesMax, inspector)
-            return { fields, file: lendable(await taking, accountId, lend) }
+            spooling = spool.take(content, bytesMax, inspector)
+            return { fields, file: toFormFile(await spooling, accountId, publishUpload) }
           },
         })
       } catch (error) {
-        // What follows a file can be at fault while the last of it is still being written.
-        const file = await taking?.catch(() => undefined)
+        // A part after the file can fail the form while the file is still being written.
+        const file = await spooling?.catch(() => undefined)
         await file?.close()
         throw error
       }
@@ -53,17 +53,22 @@ export function createForms(spool: Spool, lend: Lend): FormReader {
   }
 }
 
-function lendable(file: SpoolFile, accountId: string, lend: Lend): FormFile {
-  let loan: Promise<Loan> | undefined
+function toFormFile(file: SpoolFile, accountId: string, publishUpload: PublishUpload): FormFile {
+  let publishing: Promise<PublishedUpload> | undefined
   return {
     ...file,
     async publish(filename) {
-      loan ??= lend({ accountId, filename, bytes: file.bytes, content: readSpooled(file) })
-      return (await loan).url
+      publishing ??= publishUpload({
+        accountId,
+        filename,
+        bytes: file.bytes,
+        content: readSpooled(file),
+      })
+      return (await publishing).url
     },
     async close() {
-      const lent = await loan?.catch(() => undefined)
-      await lent?.end()
+      const published = await publishing?.catch(() => undefined)
+      await published?.end()
       await file.close()
     },
   }

@@ -1,7 +1,6 @@
 /**
- * Uploads of calls, public for as long as their call lasts: for vendors that fetch what they work
- * on. Nobody can guess the address, and it is gone with the call; what a crash leaves behind, goes
- * by its time.
+ * Publishes the upload of a call under an unguessable URL, for vendors that fetch their input. The
+ * upload is removed at the end of the call, or by its expiry after a crash.
  */
 import type { Readable } from 'node:stream'
 import type { Sql } from 'postgres'
@@ -18,24 +17,24 @@ import { deleteFile, type FileRow, insertFile } from './file-store.ts'
 const LIFE_SECONDS = 1800
 const PURPOSE = 'call'
 
-export interface ToLend {
+export interface UploadToPublish {
   readonly accountId: string
-  /** The last part of the address; its ending tells vendors the format. */
+  /** The last segment of the URL; its extension tells vendors the format. */
   readonly filename: string
   readonly bytes: number
   readonly content: Readable
 }
 
-export interface Loan {
+export interface PublishedUpload {
   readonly url: string
-  /** Takes it back. Never rejects: what fails is left to the expiry. */
+  /** Removes the upload. Never rejects: after a failure it expires. */
   end(): Promise<void>
 }
 
-/** Throws GatewayError 503 when storage is away. */
-export type Lend = (wanted: ToLend) => Promise<Loan>
+/** Publishes an upload. Rejects with GatewayError 503 while storage is unavailable. */
+export type PublishUpload = (upload: UploadToPublish) => Promise<PublishedUpload>
 
-export function createLend({
+export function createPublisher({
   sql,
   blobs,
   publicUrl,
@@ -45,18 +44,18 @@ export function createLend({
   readonly blobs: Blobs
   readonly publicUrl: string
   readonly log: Log
-}): Lend {
-  async function note(wanted: ToLend, blob: Blob): Promise<FileRow> {
+}): PublishUpload {
+  async function insertRow(upload: UploadToPublish, blob: Blob): Promise<FileRow> {
     return withTransaction(sql, async (transaction) => {
       await blobs.adopt(transaction, blob.key)
       return insertFile(transaction, {
         id: newId('pub'),
-        account_id: wanted.accountId,
+        account_id: upload.accountId,
         published: true,
         purpose: PURPOSE,
         token: randomText(TOKEN_CHARACTERS),
         storage_key: blob.key,
-        filename: wanted.filename,
+        filename: upload.filename,
         content_type: sniffType(blob.head),
         bytes: BigInt(blob.bytes),
         life_seconds: LIFE_SECONDS,
@@ -67,7 +66,7 @@ export function createLend({
     })
   }
 
-  async function takeBack(file: FileRow): Promise<void> {
+  async function unpublish(file: FileRow): Promise<void> {
     try {
       await withTransaction(sql, async (transaction) => {
         const deleted = await deleteFile(transaction, file.account_id, file.id)
@@ -75,17 +74,17 @@ export function createLend({
       })
       await blobs.clear(file.storage_key)
     } catch (error) {
-      log.warn({ error }, 'a lent file was not taken back, it expires by itself')
+      log.warn({ error }, 'a published upload was not removed, it will expire')
     }
   }
 
-  return async (wanted) => {
-    const blob = await blobs.write(wanted.content, wanted.bytes).catch((cause: unknown) => {
+  return async (upload) => {
+    const blob = await blobs.write(upload.content, upload.bytes).catch((cause: unknown) => {
       throw new GatewayError('unavailable', { cause })
     })
     try {
-      const file = await note(wanted, blob)
-      return { url: linkToFile(publicUrl, file), end: () => takeBack(file) }
+      const file = await insertRow(upload, blob)
+      return { url: linkToFile(publicUrl, file), end: () => unpublish(file) }
     } catch (error) {
       await blobs.clear(blob.key)
       throw error

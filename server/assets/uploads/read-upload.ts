@@ -1,6 +1,6 @@
 /**
- * Reads the one file and the few fields of a multipart upload while it arrives. The members of a
- * list (`name[]`) become one text, with commas.
+ * Reads one file and a few fields of a multipart upload while it arrives. Repeated list fields
+ * (`name[]`) are joined with commas.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
@@ -11,7 +11,7 @@ const LIMITS = { files: 1, fields: 20, parts: 40, fieldSize: 8 * 1024 }
 const FILENAME_MAX = 200
 
 export interface UploadHandlers<T> {
-  /** Called with the part `file` as soon as it begins; must read the content to its end. */
+  /** Receives the part `file` as soon as it begins; must read the content to its end. */
   readonly take: (
     filename: string,
     content: Readable,
@@ -19,7 +19,7 @@ export interface UploadHandlers<T> {
   ) => Promise<T>
 }
 
-/** Throws GatewayError: 415 for another kind of body, 400 for one without a file. */
+/** Rejects with GatewayError: 415 for another content type, 400 without a file. */
 export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers<T>): Promise<T> {
   const type = request.headers['content-type'] ?? ''
   if (!/^multipart\/form-data\s*;/i.test(type)) {
@@ -28,7 +28,7 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
   }
   return new Promise((resolve, reject) => {
     const fields = new Map<string, string>()
-    let taken: Promise<T> | undefined
+    let taking: Promise<T> | undefined
     const fail = (error: unknown) => {
       request.unpipe(parser)
       request.resume()
@@ -53,27 +53,26 @@ export function readUpload<T>(request: IncomingMessage, { take }: UploadHandlers
     })
     parser.on('filesLimit', () => refuse(invalid('the form has more than one file')))
     parser.on('file', (name, content, { filename }) => {
-      // The parser reads the rest of what it has: a file that begins there would never end.
-      if (name !== 'file' || taken || isRefused) {
+      // After `destroy` the parser still emits files from its buffer, whose streams never end.
+      if (name !== 'file' || taking || isRefused) {
         content.resume()
         return
       }
       content.on('error', () => undefined)
-      taken = take(cleanName(filename), content, fields)
-      taken.catch(fail)
+      taking = take(cleanName(filename), content, fields)
+      taking.catch(fail)
     })
     parser.on('error', (cause) => {
-      const isOurs = cause instanceof GatewayError
-      fail(isOurs ? cause : invalid('the upload is not well formed', cause))
+      fail(cause instanceof GatewayError ? cause : invalid('the upload is not well formed', cause))
     })
     const onRequestClose = () => {
       if (!request.complete) parser.destroy(new Error('the request broke off'))
     }
     parser.on('close', () => {
-      // A request can be open for long after its upload: it must not keep the parser.
+      // The request may stay open long after its upload; do not let it retain the parser.
       request.off('close', onRequestClose)
-      if (taken) taken.then(resolve, reject)
-      else reject(fields.has('file') ? asText() : invalid('file is required'))
+      if (taking) taking.then(resolve, reject)
+      else reject(fields.has('file') ? fileAsText() : invalid('file is required'))
     })
     request.on('close', onRequestClose)
     request.pipe(parser)
@@ -89,14 +88,14 @@ function openParser(request: IncomingMessage, fail: (error: unknown) => void) {
   }
 }
 
-/** The last part of a path, without what a header or a file system would stumble over. */
+/** Returns the last path segment without characters that are unsafe in headers or paths. */
 function cleanName(filename: string | undefined): string {
   const last = (filename ?? '').split(/[/\\]/).at(-1) ?? ''
   const plain = last.replaceAll(/[^\p{L}\p{N} ._()-]/gu, '_').slice(0, FILENAME_MAX)
   return plain.trim() === '' ? 'file' : plain
 }
 
-function asText(): GatewayError {
+function fileAsText(): GatewayError {
   return invalidField('file', 'is a text: send it as a file, with a filename')
 }
 

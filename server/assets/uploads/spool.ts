@@ -1,6 +1,6 @@
 /**
- * Files of requests, on disk for as long as their call lasts. A file has no name from its first
- * byte on: whatever ends this process, the system takes it back.
+ * Keeps files of requests on disk while their call lasts. A file is unlinked before its first byte
+ * is written, so the system reclaims it however this process ends.
  */
 import { createHash } from 'node:crypto'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
@@ -9,33 +9,33 @@ import { Readable } from 'node:stream'
 import { GatewayError } from '../../lib/errors.ts'
 import { randomText } from '../../lib/ids.ts'
 
-/** Of all calls together. */
+/** Limit over all calls together. */
 const TOTAL_BYTES_MAX = 8 * 1024 ** 3
 const RETRY_SECONDS = 5
 const PIECE_BYTES = 64 * 1024
 
-/** Looks at content as it arrives, and says at its end which part of it counts. */
+/** Inspects content as it arrives; at its end, states which part of it is the payload. */
 export interface Inspector {
   push(chunk: Buffer): void
   end(): { readonly start: number; readonly bytes: number; readonly seconds?: number }
 }
 
 export interface SpoolFile {
-  /** Of the part that counts. */
+  /** Length of the payload. */
   readonly bytes: number
-  /** As the inspector measured it. */
+  /** Duration, as the inspector measured it. */
   readonly seconds?: number
-  /** Of the whole file. */
+  /** Digest of the whole file. */
   readonly sha256: Buffer
-  /** Reads up to the buffer's length from `position` of the part that counts; 0 at its end. */
+  /** Reads from `position` of the payload into the buffer. Returns 0 at its end. */
   read(buffer: Uint8Array, position: number): Promise<number>
   close(): Promise<void>
 }
 
 export interface Spool {
   /**
-   * Writes content to its end. Throws GatewayError: 400 when it breaks off, 413 when it is larger
-   * than `bytesMax`, 503 without room for it; and what the inspector throws.
+   * Writes content to its end. Rejects with GatewayError: 400 when it is cut off, 413 beyond
+   * `bytesMax`, 503 without disk space; or with the inspector's error.
    */
   take(content: Readable, bytesMax: number, inspector: Inspector): Promise<SpoolFile>
 }
@@ -56,13 +56,13 @@ export function createSpool(folder: string): Spool {
 
   return {
     async take(content, bytesMax, inspector) {
-      const handle = await openNameless(folder).catch(refuseDisk)
+      const handle = await openUnlinked(folder).catch(refuseDisk)
       let bytes = 0
-      const add = (more: number) => {
-        if (bytes + more > bytesMax) throw tooLarge(bytesMax)
-        if (total + more > TOTAL_BYTES_MAX) throw noRoom()
-        bytes += more
-        total += more
+      const add = (chunkBytes: number) => {
+        if (bytes + chunkBytes > bytesMax) throw tooLarge(bytesMax)
+        if (total + chunkBytes > TOTAL_BYTES_MAX) throw noSpace()
+        bytes += chunkBytes
+        total += chunkBytes
       }
       let isClosed = false
       const close = async () => {
@@ -90,7 +90,7 @@ export function createSpool(folder: string): Spool {
   }
 }
 
-/** The part that counts, as a stream. */
+/** Returns the payload as a stream. */
 export function readSpooled(file: Pick<SpoolFile, 'bytes' | 'read'>): Readable {
   async function* pieces(): AsyncGenerator<Buffer> {
     for (let position = 0; position < file.bytes; ) {
@@ -106,11 +106,11 @@ export function readSpooled(file: Pick<SpoolFile, 'bytes' | 'read'>): Readable {
 
 interface Limit {
   readonly inspector: Inspector
-  /** Throws GatewayError. */
+  /** Counts bytes. Throws GatewayError beyond a limit. */
   readonly add: (bytes: number) => void
 }
 
-async function openNameless(folder: string): Promise<FileHandle> {
+async function openUnlinked(folder: string): Promise<FileHandle> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const path = join(folder, randomText(32))
   const handle = await open(path, 'wx+', 0o600)
@@ -127,10 +127,10 @@ async function* readChunks(content: Readable): AsyncGenerator<Buffer> {
 }
 
 function refuseDisk(cause: unknown): never {
-  throw noRoom(cause)
+  throw noSpace(cause)
 }
 
-function noRoom(cause?: unknown): GatewayError {
+function noSpace(cause?: unknown): GatewayError {
   return new GatewayError('unavailable', { retryAfterSeconds: RETRY_SECONDS, cause })
 }
 

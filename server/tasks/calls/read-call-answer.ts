@@ -1,5 +1,5 @@
 /** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
-import type { KeptContent } from '../../assets/library/keep-content.ts'
+import type { ResultContent } from '../../assets/library/keep-content.ts'
 import type { PriceEntry } from '../../catalog/catalog.ts'
 import { readPrices } from '../../catalog/load/load-model.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -15,7 +15,7 @@ import type { ClaimedTask } from '../task.ts'
 
 export interface CallEnding {
   readonly ending: TaskEnding
-  readonly kept: readonly KeptContent[]
+  readonly kept: readonly ResultContent[]
   /** Of the request, for whoever hears of the end: it is not kept with the task. */
   readonly remembered: JsonObject
 }
@@ -28,7 +28,7 @@ export async function readCallAnswer(
   request: CallRequest,
   { body, report }: WholeAnswer,
 ): Promise<CallEnding> {
-  const kept: KeptContent[] = []
+  const kept: ResultContent[] = []
   const { keepContent, discard } = engine.ports
   async function keep(bytes: Buffer): Promise<string> {
     if (!keepContent) throw new Error('there is no storage')

@@ -3,7 +3,7 @@
  * its announcement and its timeline are one commit. Two workers cannot both pass it.
  */
 import type { TransactionSql } from 'postgres'
-import type { KeptContent } from '../../assets/library/keep-content.ts'
+import type { ResultContent } from '../../assets/library/keep-content.ts'
 import { withTransaction } from '../../database/transaction.ts'
 import { settleTask } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -29,7 +29,7 @@ export interface FinishOptions {
   /** What the timeline says before the end. */
   readonly story?: { readonly kind: string; readonly detail: JsonObject }
   /** Content of the result that is in storage already. */
-  readonly kept?: readonly KeptContent[]
+  readonly kept?: readonly ResultContent[]
   /** What only the request says and whoever hears of the end may want. */
   readonly remembered?: JsonObject
 }
