@@ -124,7 +124,7 @@ async function assemble(config: Config, database: OpenedDatabase, { log, session
   const setUpLink = await openedSignIn.offerSetUp()
   const backgroundWorkers = startBackgroundWorkers({ ...core, config, sql, secrets, guard, log })
   await core.readiness.begin()
-  worker = config.role === 'api' ? undefined : tasks.work()
+  worker = config.role === 'api' ? undefined : tasks.startWorker()
   log.info({ address: url, pid: process.pid, owner_id: ownerId }, 'listening')
   const stop = createStop({
     ...core,

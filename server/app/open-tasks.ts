@@ -37,10 +37,10 @@ export function openTasks(parts: {
       judgeUrl: guard.checkUrl,
       measureUrl: async (url) => (await assets.measureOwn(url)) ?? measureUrl(guard, url),
       vendorCallbackUrl: callbackAddresses.urlOf,
-      callbackState: (taskId) => readTaskDelivery(sql, taskId),
-      callbackAttempts: (taskId) => listTaskDeliveryAttempts(sql, taskId),
+      deliveryState: (taskId) => readTaskDelivery(sql, taskId),
+      deliveryAttempts: (taskId) => listTaskDeliveryAttempts(sql, taskId),
       keepContent: assets.keeper.keep,
-      discard: assets.keeper.discard,
+      discardContent: assets.keeper.discard,
       async onSucceeded(transaction, task, contents) {
         await addToLibrary(transaction, task)
         for (const content of contents) await assets.keeper.adopt(transaction, task.id, content)

@@ -82,7 +82,7 @@ export function createStop(parts: Parts): (drainMs?: number) => Promise<void> {
 /** Keeps the demo's simulators running while tasks are open, as real vendors would. */
 async function endDemo({ demo, tasks, log }: Parts): Promise<void> {
   if (!demo) return
-  const waits = await tasks.underWay().catch(() => false)
+  const waits = await tasks.hasOpenTasks().catch(() => false)
   if (waits) log.info({}, 'tasks are under way: the simulated vendors stay for five minutes')
   else await demo.stop()
 }

@@ -27,7 +27,7 @@ export async function runEndpoint(
 function detachedOf({ background }: MeteredEndpoint, { tasks }: PlainServices) {
   if (!background) return undefined
   const detached: Detached = {
-    asks: background.background.asks,
+    asks: background.background.isRequested,
     run: (context, caller, call) => tasks.background.create(context, background, caller, call),
   }
   return detached

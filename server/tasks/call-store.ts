@@ -1,4 +1,4 @@
-/** The SQL of tasks whose work is one call: their request until they end, and the call's start. */
+/** The SQL of tasks whose work is one call: the stored request body, and the start of the call. */
 import type { Sql, TransactionSql } from 'postgres'
 
 export async function insertBody(sql: TransactionSql, taskId: string, body: Buffer): Promise<void> {
@@ -14,12 +14,12 @@ export async function deleteBody(sql: TransactionSql, taskId: string): Promise<v
   await sql`delete from task_body where task_id = ${taskId}`
 }
 
-/** Notes that the first byte may go out now. False when the lease is lost: then it must not. */
+/** Commits that the call is about to be sent. False when the lease is lost: then send nothing. */
 export async function markCalling(
   sql: TransactionSql,
   task: { readonly id: string; readonly fence: bigint; readonly attempt_id: string },
 ): Promise<boolean> {
-  const marked = await sql`
+  const updated = await sql`
     with t as (
       update task set state = 'processing',
         updated_at = case when state <> 'processing' then now() else updated_at end
@@ -27,5 +27,5 @@ export async function markCalling(
       returning id)
     update task_attempt a set state = 'sending', sent_at = now()
     from t where a.task_id = t.id and a.id = ${task.attempt_id} and a.state = 'prepared'`
-  return marked.count === 1
+  return updated.count === 1
 }

@@ -1,4 +1,4 @@
-/** The parts that every step of the engine works with; put together in tasks.ts. */
+/** The dependencies of every step of the task engine, and access to a task's upstream. */
 import type { Sql } from 'postgres'
 import type { Channel } from '../catalog/catalog.ts'
 import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
@@ -20,24 +20,25 @@ export interface Engine {
   readonly channels: ChannelVersions
   readonly ports: TaskPorts
   readonly times: TaskTimes
-  /** By endpoint name: how its tasks are answered and announced. */
+  /** Declarations of task endpoints, by endpoint name. */
   readonly submissions: ReadonlyMap<string, TaskSubmission>
-  /** Kinds of tasks whose work is one call. */
+  /** Kinds of tasks whose work is one deferred call. */
   readonly callKinds: readonly TaskKind[]
 }
 
-export interface Reach {
+/** The upstream that runs a task, with the credentials that submitted it. */
+export interface TaskUpstream {
   readonly driver: TaskDriver
   readonly wire: Wire
   readonly settings: unknown
 }
 
-/** For one answer about a task, however slowly it comes: results can be large documents. */
-export const POLL_ANSWER_MS = 60_000
+/** Total time of one poll, whose response can be a large document. */
+export const POLL_TOTAL_MS = 60_000
 
 /**
- * A wire for a claimed task. It opens only with the task's own hold. Nobody watches what a worker
- * waits for, so that every exchange has an end: `totalMs` from its beginning.
+ * Opens a wire with the task's own hold. Since no caller waits for a worker's exchange, each one is
+ * also limited in total: `totalMs` from its start.
  */
 export function openTaskWire(
   { services }: Pick<Engine, 'services'>,
@@ -60,7 +61,7 @@ export function openTaskWire(
   })
 }
 
-/** The channel of a task's attempt, as it was then. Throws `channel_fault` if it is unusable. */
+/** Opens the channel version that the attempt used. Rejects with `channel_fault` if unusable. */
 export function openChannel(
   { channels }: Pick<Engine, 'channels'>,
   task: Pick<ClaimedTask, 'channel_id' | 'channel_version'>,
@@ -71,19 +72,19 @@ export function openChannel(
   })
 }
 
-/** The upstream that has a task, with the credentials that submitted it. */
-export async function reach(engine: Engine, task: ClaimedTask): Promise<Reach> {
+/** Opens the upstream of a claimed task. Rejects with `channel_fault` if it is unusable. */
+export async function openTaskUpstream(engine: Engine, task: ClaimedTask): Promise<TaskUpstream> {
   const { upstream, settings } = await openChannel(engine, task)
   const driver = engine.services.upstreams.get(upstream)?.tasks?.[task.kind]
   if (!driver) throw new UpstreamFailure('channel_fault', { message: `no ${task.kind} driver` })
-  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_ANSWER_MS)
+  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_TOTAL_MS)
   return { driver, settings, wire }
 }
 
-/** What the vendor may be told of a submission: with an address where it makes reports. */
-export function attemptOf(
+/** Returns an attempt as the driver gets it, with the vendor callback URL where one is enabled. */
+export function vendorAttemptOf(
   { ports }: Pick<Engine, 'ports'>,
-  { driver, settings }: Pick<Reach, 'driver' | 'settings'>,
+  { driver, settings }: Pick<TaskUpstream, 'driver' | 'settings'>,
   id: string,
 ): TaskAttempt {
   const vendorCallbackUrl = driver.callbacks?.isEnabled(settings)

@@ -1,4 +1,4 @@
-/** After a poll that did not end its task: when the next one is due. */
+/** Schedules the next poll of a task that has not ended. */
 import { UpstreamFailure } from '../upstreams/failure.ts'
 import type { Engine } from './engine.ts'
 import { cooldownMs, nextPollMs, retryPollMs } from './schedule.ts'
@@ -6,32 +6,32 @@ import { rescheduleTask } from './store.ts'
 import { type ClaimedTask, laterState } from './task.ts'
 import { addEvent } from './timeline-store.ts'
 
-/** How long the whole channel should rest, when the upstream asks for it. */
 export interface PollOutcome {
+  /** Cooldown of the whole queue partition, when the upstream is busy. */
   readonly cooldownMs?: number
 }
 
-/** Puts a task back that goes on, in the state in which it was seen. */
-export async function goOn(
+/** Reschedules an open task in the state that the upstream reported. */
+export async function rescheduleOpenTask(
   engine: Engine,
   task: ClaimedTask,
-  seen: 'queued' | 'processing',
+  reported: 'queued' | 'processing',
 ): Promise<void> {
-  const state = laterState(task.state, seen)
-  // A vendor that reports by itself is looked at only in case a report is lost.
-  const paceMs = task.callback_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
-  const dueInMs = nextPollMs(paceMs, engine.times)
+  const state = laterState(task.state, reported)
+  // After a vendor callback, polls only cover the loss of further ones: use the longest interval.
+  const ageMs = task.callback_count > 0 ? Number.POSITIVE_INFINITY : task.age_ms
+  const dueInMs = nextPollMs(ageMs, engine.times)
   const next = { state, dueInMs, failed: false, gone: false }
-  const kept = await rescheduleTask(engine.sql, task, next)
-  if (kept && state !== task.state) await addEvent(engine.sql, task.id, state)
+  const isRescheduled = await rescheduleTask(engine.sql, task, next)
+  if (isRescheduled && state !== task.state) await addEvent(engine.sql, task.id, state)
 }
 
-/** Puts a task back whose poll failed; `giveUp` ends one that is too old for another. */
+/** Reschedules a task whose poll failed. `expire` ends one that has expired. */
 export async function retryPoll(
   engine: Engine,
   task: ClaimedTask,
   error: unknown,
-  giveUp: (engine: Engine, task: ClaimedTask) => Promise<void>,
+  expire: (engine: Engine, task: ClaimedTask) => Promise<void>,
 ): Promise<PollOutcome> {
   const failure = error instanceof UpstreamFailure ? error : undefined
   const { log } = engine.services
@@ -39,7 +39,7 @@ export async function retryPoll(
   if (!failure || failure.kind === 'channel_fault') log.error(fields, 'poll failed')
   else log.debug(fields, 'poll failed')
   if (task.expired) {
-    await giveUp(engine, task)
+    await expire(engine, task)
     return {}
   }
   const { retryAfterSeconds } = failure?.details ?? {}

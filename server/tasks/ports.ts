@@ -1,4 +1,4 @@
-/** What the task engine needs from parts that it does not know: deliveries and the URL guard. */
+/** The ports through which the task engine uses webhooks, stored content and the URL guard. */
 import type { TransactionSql } from 'postgres'
 import type { ResultContent } from '../assets/library/keep-content.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
@@ -9,17 +9,17 @@ export interface TaskWebhook {
   readonly taskId: string
   readonly kind: TaskKind
   readonly url: string
-  /** The bytes that every attempt sends. */
+  /** The body that every attempt sends. */
   readonly body: string
 }
 
-/** How far the announcement of a task's end has come. */
-export interface CallbackState {
+/** The state of a task's webhook delivery. */
+export interface DeliveryState {
   readonly status: string
   readonly attempts: number
 }
 
-/** An attempt to deliver, for the timeline. */
+/** A delivery attempt, for the timeline. */
 export interface DeliveryAttempt {
   readonly at: Date
   readonly number: number
@@ -27,11 +27,11 @@ export interface DeliveryAttempt {
   readonly status: number | null
 }
 
-/** What is known of a caller's file, ours or anybody's. */
+/** Properties of a file that a caller named by URL. */
 export interface MeasuredUrl {
   readonly bytes: number | undefined
   readonly type: string | undefined
-  /** Of a recording of our own, where its header is certain. */
+  /** Duration of a recording in our storage, if its header states it for certain. */
   readonly seconds?: number | undefined
 }
 
@@ -41,25 +41,25 @@ export interface TaskPorts {
     transaction: TransactionSql,
     delivery: TaskWebhook,
   ) => Promise<unknown>
-  /** What is wrong with a URL that a caller named, or undefined when it may be used. */
+  /** Returns what is wrong with a caller's URL, or undefined if it may be used. */
   readonly judgeUrl?: (url: string) => Promise<string | undefined>
   /**
-   * What a URL leads to; undefined when nobody says. `missing`: to a file of our own that is not
-   * there. Rejects only when the database is away.
+   * Measures the file behind a URL; undefined if its properties are unknown. `missing`: the URL is
+   * ours, but the file does not exist. Rejects only when the database is unavailable.
    */
   readonly measureUrl?: (url: string) => Promise<MeasuredUrl | 'missing' | undefined>
-  /** Where a vendor may report on this attempt; undefined where no vendor reaches us. */
+  /** Returns the vendor callback URL of an attempt; undefined if no vendor can reach us. */
   readonly vendorCallbackUrl?: (attemptId: string) => string | undefined
-  readonly callbackState?: (taskId: string) => Promise<CallbackState | undefined>
-  readonly callbackAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
+  readonly deliveryState?: (taskId: string) => Promise<DeliveryState | undefined>
+  readonly deliveryAttempts?: (taskId: string) => Promise<readonly DeliveryAttempt[]>
   /** Runs inside the transaction in which a task succeeds, for example to add it to a gallery. */
   readonly onSucceeded?: (
     transaction: TransactionSql,
     task: TaskRow,
-    kept: readonly ResultContent[],
+    contents: readonly ResultContent[],
   ) => Promise<void>
-  /** Stores content of a result before the task ends; throws GatewayError when it cannot. */
+  /** Stores content of a result before the task ends. Rejects with GatewayError. */
   readonly keepContent?: (accountId: string, content: Buffer) => Promise<ResultContent>
-  /** Removes such content again. Never rejects. */
-  readonly discard?: (kept: ResultContent) => Promise<void>
+  /** Removes stored content that no task adopts. Never rejects. */
+  readonly discardContent?: (content: ResultContent) => Promise<void>
 }

@@ -1,24 +1,24 @@
 /**
- * The queue: which tasks are due, and who takes them. A claim raises the fence and moves the due
- * time to the lease's end; a row that somebody else is taking is skipped.
+ * The SQL of the task queue. A claim raises the fencing token and moves the due time to the end of
+ * the lease; rows that another process is claiming are skipped.
  */
 import type { PendingQuery, Row, Sql } from 'postgres'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { claimColumns, columns, joinCosts } from './store.ts'
 import type { ClaimedTask } from './task.ts'
 
-/** Tasks of one kind on one channel: they wait for each other only. */
+/** The tasks of one kind on one channel, which share one limit of concurrent polls. */
 export interface QueuePartition {
   readonly channel_id: string
   readonly kind: TaskKind
 }
 
-/** Where tasks are due. */
+/** Returns the queue partitions with due tasks. */
 export function dueQueuePartitions(sql: Sql): Promise<QueuePartition[]> {
   return sql<QueuePartition[]>`select distinct channel_id, kind from task where due_at <= now()`
 }
 
-/** Milliseconds until the next task becomes due, or null when none will. */
+/** Returns the milliseconds until the next task becomes due, or null without one. */
 export async function readNextTaskMs(sql: Sql): Promise<number | null> {
   const [row] = await sql<{ wait_ms: number | null }[]>`
     select extract(epoch from min(due_at) - now())::float8 * 1000 as wait_ms
@@ -26,13 +26,13 @@ export async function readNextTaskMs(sql: Sql): Promise<number | null> {
   return row?.wait_ms ?? null
 }
 
-/** Whether any task has not ended yet, whoever is to look at it. */
-export async function anyUnderWay(sql: Sql): Promise<boolean> {
+/** Returns whether any task has not ended, in any process. */
+export async function hasOpenTasks(sql: Sql): Promise<boolean> {
   const [row] = await sql`select 1 from task where due_at is not null limit 1`
   return row !== undefined
 }
 
-/** Takes up to `limit` due tasks of a lane, the longest due first. */
+/** Claims up to `limit` due tasks of a queue partition, the longest due first. */
 export function claimDueTasks(
   sql: Sql,
   { channel_id: channelId, kind }: QueuePartition,
@@ -47,10 +47,10 @@ export function claimDueTasks(
 }
 
 /**
- * The same for work that lasts: the accounts take turns, so that nobody waits for another's
- * thousand. Only the first due tasks of each account are looked at, however many wait behind them.
+ * Claims due tasks whose work takes long: accounts take turns, so that one account's backlog does
+ * not delay another. Reads only the first due tasks of each account, however long its backlog.
  */
-export function claimInTurn(
+export function claimByAccountTurns(
   sql: Sql,
   { channel_id: channelId, kind }: QueuePartition,
   limit: number,
@@ -89,7 +89,7 @@ function claim(sql: Sql, due: PendingQuery<Row[]>, leaseMs: number): Promise<Cla
     ${joinCosts(sql)}`
 }
 
-/** Takes one accepted task at once, from whoever has it: the fence refuses the other's write. */
+/** Claims an accepted task from any current holder, whose writes the fencing token then refuses. */
 export async function claimOne(
   sql: Sql,
   taskId: string,

@@ -1,9 +1,9 @@
-/** Old timelines leave the database, a few events at a time; tasks and their records stay. */
+/** The SQL that deletes old timeline events in small batches; tasks and their records stay. */
 import type { Sql } from 'postgres'
 
 /**
- * Deletes up to `limit` events older than `days`, and says how many there were. Events are written
- * in the order of their ids: only the head of the table is looked at.
+ * Deletes up to `limit` events older than `days`. Returns their number. Events are written in the
+ * order of their ids, so only the head of the table is read.
  */
 export async function deleteOldEvents(sql: Sql, days: number, limit: number): Promise<number> {
   const deleted = await sql`

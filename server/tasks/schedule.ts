@@ -1,24 +1,26 @@
-/** When to look again. Pure: ages come from the database's clock, randomness from the caller. */
+/** Poll intervals and backoff. Pure: ages come from the database, randomness from the caller. */
 
-/** Time-outs and paces of the task engine, in milliseconds. */
+/** Timeouts and intervals of the task engine, in milliseconds. */
 export interface TaskTimes {
-  /** A claim is worth this much; a process that died is replaced after it. */
+  /** Lease of a claim; after it, another process takes over from one that died. */
   readonly leaseMs: number
+  /** Poll interval of a new task. */
   readonly pollMsMin: number
+  /** Longest poll interval, before jitter. */
   readonly pollMsMax: number
-  /** For the head of one answer to a look, and for every silence after it. */
+  /** Timeout for the headers of a poll's response, and for each silence after them. */
   readonly pollTimeoutMs: number
-  /** For one submission; after it the outcome is unknown. */
+  /** Timeout of one submission; after it the outcome is unknown. */
   readonly submitTimeoutMs: number
   /** A submission of unknown outcome is given up at this age, after at least two passes. */
   readonly unknownMs: number
-  /** Between two passes over the upstream's list. */
+  /** Interval between two passes of reconciliation. */
   readonly passMs: number
-  /** How far an upstream's clock may differ from ours. */
+  /** Largest clock difference to an upstream. */
   readonly skewMs: number
-  /** An upstream that keeps saying it knows no such task is believed after this. */
+  /** A task that the upstream reports as unknown for this long is given up. */
   readonly goneMs: number
-  /** A task without an end is given up at this age. */
+  /** An open task expires at this age. */
   readonly ageMsMax: number
 }
 
@@ -35,27 +37,27 @@ export const TASK_TIMES: TaskTimes = {
   ageMsMax: 49 * 3_600_000,
 }
 
-/** Looks come less often as a task grows older: a tenth of its age, within bounds. */
+/** Returns the poll interval: a tenth of the task's age, within bounds, with jitter. */
 export function nextPollMs(ageMs: number, times: TaskTimes, random = Math.random()): number {
-  const pace = Math.min(Math.max(ageMs / 10, times.pollMsMin), times.pollMsMax)
-  return pace * (0.8 + 0.4 * random)
+  const intervalMs = Math.min(Math.max(ageMs / 10, times.pollMsMin), times.pollMsMax)
+  return intervalMs * (0.8 + 0.4 * random)
 }
 
-/** A vendor that asks for more is asked again after this: a mistake must not be the end. */
+/** Upper bound of a vendor's Retry-After, so that a wrong value cannot stop a channel. */
 const COOLDOWN_MS_MAX = 600_000
 
-/** How long a vendor wants to be left alone; without a word of its own, for a second. */
+/** Returns the cooldown that a vendor asked for; one second by default. */
 export function cooldownMs(retryAfterSeconds = 1): number {
   return Math.min(retryAfterSeconds * 1000, COOLDOWN_MS_MAX)
 }
 
-/** After `failures` looks in a row that failed; an upstream's own Retry-After is the least. */
+/** Returns the backoff after `failures` failed polls in a row; at least the Retry-After. */
 export function retryPollMs(
   failures: number,
   times: TaskTimes,
   retryAfterSeconds = 0,
   random = Math.random(),
 ): number {
-  const backOff = Math.min(times.pollMsMin * 2 ** Math.min(failures, 10), 2 * times.pollMsMax)
-  return Math.max(backOff * (0.5 + 0.5 * random), cooldownMs(retryAfterSeconds))
+  const backoffMs = Math.min(times.pollMsMin * 2 ** Math.min(failures, 10), 2 * times.pollMsMax)
+  return Math.max(backoffMs * (0.5 + 0.5 * random), cooldownMs(retryAfterSeconds))
 }

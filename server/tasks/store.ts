@@ -1,6 +1,6 @@
 /**
- * The tasks' SQL: creating and moving them. Every write to a claimed task names its
- * fence, so that a process that was frozen and woke with an old answer writes nothing.
+ * The SQL that creates tasks and changes their state. Every write to a claimed task names its
+ * fencing token, so that a process that lost its lease writes nothing.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
@@ -23,12 +23,12 @@ export interface NewTask {
   readonly request: JsonObject
   readonly prepared: PreparedTask
   readonly webhookUrl: string | null
-  /** Of a background response; see ClaimedTask. */
+  /** The quote of a background response; see ClaimedTask. */
   readonly quote: JsonObject | null
   readonly ageMsMax: number
-  /** `queued`: a worker has to begin it; `submitting`: whoever creates it does. */
+  /** `queued`: a worker starts it; `submitting`: the process that creates it submits it. */
   readonly state: 'submitting' | 'queued'
-  /** Until somebody else has to look. */
+  /** Milliseconds until a worker may claim it. */
   readonly dueInMs: number
 }
 
@@ -39,7 +39,7 @@ export interface NewAttempt {
   readonly channelId: string
   readonly channelVersion: number
   readonly upstreamModel: string
-  /** Of the costs that hold now; null when they are not known. */
+  /** Version of the current upstream costs; null when they are unknown. */
   readonly upstreamCostVersion: bigint | null
 }
 
@@ -72,35 +72,35 @@ async function insertAttempt(sql: AnySql, attempt: NewAttempt): Promise<void> {
       ${attempt.upstreamCostVersion?.toString() ?? null}::bigint)`
 }
 
-/** The next attempt carries the task from now on. False when the lease is lost. */
+/** Makes a new attempt the current one. False when the lease is lost. */
 export async function moveToAttempt(
   sql: TransactionSql,
   fence: bigint,
   attempt: NewAttempt,
   prepared: Pick<PreparedTask, 'quantities' | 'facts'>,
 ): Promise<boolean> {
-  const moved = await sql`
+  const updated = await sql`
     update task set attempt_id = ${attempt.id}, channel_id = ${attempt.channelId},
       quantities = ${stringifyStorable(prepared.quantities)}::text::jsonb,
       facts = ${stringifyStorable(prepared.facts)}::text::jsonb
     where id = ${attempt.taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
-  if (moved.count === 1) await insertAttempt(sql, attempt)
-  return moved.count === 1
+  if (updated.count === 1) await insertAttempt(sql, attempt)
+  return updated.count === 1
 }
 
-/** Notes that the first byte may go out now. False when the lease is lost: then it must not. */
+/** Commits that an attempt is about to be sent. False if the lease is lost: then send nothing. */
 export async function markSending(
   sql: Sql,
   taskId: string,
   fence: bigint,
   attemptId: string,
 ): Promise<boolean> {
-  const marked = await sql`
+  const updated = await sql`
     update task_attempt a set state = 'sending', sent_at = now()
     from task t
     where a.id = ${attemptId} and a.state = 'prepared' and t.id = ${taskId}
       and t.fence = ${fence.toString()}::bigint and t.state = 'submitting'`
-  return marked.count === 1
+  return updated.count === 1
 }
 
 export async function endAttempt(
@@ -119,16 +119,16 @@ export async function endAttempt(
     where id = ${attemptId} and state in ('prepared', 'sending', 'unknown')`
 }
 
-/** Notes that the caller knows this task by our id. */
+/** Records that the upstream's answer was lost, so the caller knows the task by our id. */
 export async function markAnswerLost(sql: TransactionSql, taskId: string): Promise<void> {
   await sql`update task set answer_lost = true where id = ${taskId}`
 }
 
 /**
- * Notes how much of a background response's output has been delivered, and up to which of its
- * events; never less than before.
+ * Records the delivered output of a background response, and the event up to which it counts. Only
+ * ever increases.
  */
-export async function noteOutput(
+export async function recordOutput(
   sql: Sql,
   taskId: string,
   { bytes, sequence }: { readonly bytes: number; readonly sequence: number },
@@ -139,7 +139,7 @@ export async function noteOutput(
     where id = ${taskId} and due_at is not null and output_bytes < ${bytes}::float8::bigint`
 }
 
-/** Keeps a lease while a submission is under way. False when it is lost. */
+/** Extends a lease. False when it is lost. */
 export async function renewTask(
   sql: Sql,
   taskId: string,
@@ -153,7 +153,7 @@ export async function renewTask(
 }
 
 /**
- * The upstream took it. False when the lease is lost. Throws 23505 when the same upstream id
+ * Records the upstream's id of a task. False when the lease is lost. Rejects with 23505 when the id
  * already belongs to another attempt.
  */
 export async function acceptTask(
@@ -173,24 +173,26 @@ export async function acceptTask(
   return true
 }
 
-/** What a look leaves behind on a task that goes on. */
+/** The changes that a poll makes to an open task. */
 export interface Reschedule {
   readonly state: TaskState
   readonly dueInMs: number
+  /** The poll failed. */
   readonly failed: boolean
+  /** The upstream reported the task as unknown. */
   readonly gone: boolean
 }
 
 /**
- * A vendor's report that came after the claim keeps the time that it asked for: the look under way
- * may not have seen what it is about. False when the lease is lost.
+ * Ends a claim and schedules the next poll. A vendor callback since the claim keeps the due time
+ * that it set, since the poll may predate its news. False when the lease is lost.
  */
 export async function rescheduleTask(
   sql: AnySql,
   task: Pick<ClaimedTask, 'id' | 'fence' | 'callback_count'>,
   next: Reschedule,
 ): Promise<boolean> {
-  const moved = await sql`
+  const updated = await sql`
     update task set state = ${next.state}, polls = polls + 1, is_claimed = false,
       updated_at = case when state <> ${next.state} then now() else updated_at end,
       failures = case when ${next.failed} then failures + 1 else 0 end,
@@ -199,10 +201,10 @@ export async function rescheduleTask(
         (select callback_due_at from task_attempt
           where id = task.attempt_id and callback_count > ${task.callback_count}))
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
-  return moved.count === 1
+  return updated.count === 1
 }
 
-/** The compare-and-set into a terminal state. False when somebody else has moved on. */
+/** Moves a task into a terminal state by compare-and-set. Undefined when the lease is lost. */
 export async function closeTask(
   sql: TransactionSql,
   task: { readonly id: string; readonly fence: bigint },
@@ -212,11 +214,11 @@ export async function closeTask(
     readonly usage: Quantities | null
     readonly code: string | null
     readonly message: string | null
-    /** The caller was told synchronously and never got an id: nothing is announced or listed. */
+    /** The caller got the error synchronously and no id: send no webhook and list no task. */
     readonly silent: boolean
   },
 ): Promise<TaskRow | undefined> {
-  const closed = await sql`
+  const updated = await sql`
     update task set state = ${end.state}, due_at = null, finished_at = now(), updated_at = now(),
       result = ${end.result && stringifyStorable(end.result)}::text::jsonb,
       usage = ${end.usage && stringifyStorable(end.usage)}::text::jsonb,
@@ -224,15 +226,18 @@ export async function closeTask(
       webhook_url = case when ${end.silent} then null else webhook_url end,
       deleted_at = case when ${end.silent} then now() end
     where id = ${task.id} and fence = ${task.fence.toString()}::bigint and due_at is not null`
-  if (closed.count !== 1) return undefined
+  if (updated.count !== 1) return undefined
   const [row] = await sql<TaskRow[]>`
     select ${columns(sql)} from task t join task_attempt a on a.id = t.attempt_id
     where t.id = ${task.id}`
   return row
 }
 
-/** Reads a task together with what a claim knows of it, without touching its lease. */
-export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask | undefined> {
+/** Reads a task with all members of a claim, without claiming it. */
+export async function readClaimedTask(
+  sql: AnySql,
+  taskId: string,
+): Promise<ClaimedTask | undefined> {
   const [row] = await sql<ClaimedTask[]>`
     select ${columns(sql)}, ${claimColumns(sql)}
     from task t join task_attempt a on a.id = t.attempt_id
@@ -243,7 +248,7 @@ export async function readHeld(sql: AnySql, taskId: string): Promise<ClaimedTask
   return row
 }
 
-/** The columns of a TaskRow, from `t` and its attempt `a`. */
+/** Returns the columns of a TaskRow, from task `t` and attempt `a`. */
 export function columns(sql: AnySql) {
   return sql`t.id, t.kind, t.account_id, t.key_id, t.request_id, t.hold_id, t.endpoint, t.model,
     t.state, t.request, t.quantities, t.facts, t.attempt_id, t.channel_id, t.webhook_url,
@@ -254,12 +259,13 @@ export function columns(sql: AnySql) {
     a.number as attempt_number, a.sent_at, a.passes, a.callback_upstream_id, a.callback_count`
 }
 
-/** The costs of the attempt, unless they are in another currency than the charge. */
+/** Joins the attempt's upstream costs, unless their currency differs from the charge's. */
 export function joinCosts(sql: AnySql) {
   return sql`left join upstream_cost k on k.version = a.upstream_cost_version and k.currency = (
     select b.currency from balance b where b.account_id = t.account_id)`
 }
 
+/** Returns the columns that a ClaimedTask has beyond a TaskRow. */
 export function claimColumns(sql: AnySql) {
   return sql`h.amount as hold_amount, t.quote, h.price_version, p.prices,
     a.upstream_cost_version, k.costs,

@@ -1,4 +1,4 @@
-/** What an endpoint that creates tasks declares; the engine does the rest. */
+/** The declaration of an endpoint that creates tasks. */
 import type { JsonObject } from '../lib/json.ts'
 import type { Body, Metering, RequestMetering } from '../pipeline/metering.ts'
 import type { TaskKind } from '../upstreams/task-driver.ts'
@@ -10,55 +10,57 @@ export interface TaskSubmission extends RequestMetering {
   readonly kind: TaskKind
   /** Returns the request with the endpoint's defaults filled in. */
   readonly parameters: (value: Body) => JsonObject
-  /** The caller's own task that the order builds on: one that is not theirs is not found. */
+  /** The account's own task that the new one builds on; any other is not found. */
   readonly source?: {
     readonly id: (parameters: JsonObject) => string
-    /** The parameters with what it adds. Throws GatewayError when it cannot be used. */
+    /** Returns the parameters completed from it. Throws GatewayError when it cannot be used. */
     readonly use: (parameters: JsonObject, source: SourceTask) => JsonObject
   }
-  /** What a look at the caller's own files adds. Throws GatewayError when they cannot be used. */
+  /** Returns the parameters completed from the caller's files. Rejects with GatewayError. */
   readonly inspect?: (parameters: JsonObject, ports: TaskPorts) => Promise<JsonObject>
-  /** A question to a model when the upstream has succeeded. */
-  readonly afterwards?: Afterwards
-  /** The part of the parameters that is kept with the task: never what the caller wrote or drew. */
+  /** A call to a chat model after the upstream has succeeded. */
+  readonly followUp?: FollowUp
+  /** Returns the parameters stored with the task: never the caller's texts or media. */
   readonly keep: (parameters: JsonObject) => JsonObject
-  /** URLs of the caller that somebody will connect to, by the field that named them. */
+  /** Returns the caller's URLs that will be fetched, with their fields. */
   readonly urls: (parameters: JsonObject) => readonly NamedUrl[]
-  /** Set where the upstream's answer is the work itself: then a worker makes this call. */
+  /** Set if the work is one synchronous upstream call, which a worker then makes. */
   readonly call?: DeferredCall
-  /** Set where the upstream makes the work after its answer, which goes through as it is. */
+  /** Set if the upstream works on after its answer, which is passed through unchanged. */
   readonly background?: BackgroundWork
-  /** The answer to the creation, with status 200. */
+  /** Returns the body of the creation's response, with status 200. */
   readonly answer: (task: TaskRow) => unknown
-  /** The payload of the webhook at the task's end. */
+  /** Returns the webhook payload of the task's end. */
   readonly webhookBody: (task: TaskRow) => unknown
 }
 
-/** A part of the result that a chat model makes of the upstream's. */
-export interface Afterwards {
-  /** The member of the model's `details` that names the chat model; absent: nothing is asked. */
+/** A part of the result that a chat model generates from the upstream's result. */
+export interface FollowUp {
+  /** The member of the model's `details` that names the chat model; without it, no call. */
   readonly setting: string
-  /** The question as a chat completion's body without its model; undefined: nothing to ask. */
-  readonly ask: (result: JsonObject, task: TaskRow) => JsonObject | undefined
-  /** What the answer adds to the result. */
+  /** Returns a chat completion's body without its model; undefined for no call. */
+  readonly request: (result: JsonObject, task: TaskRow) => JsonObject | undefined
+  /** Returns the members that the answer adds to the result. */
   readonly read: (text: string, result: JsonObject) => JsonObject
 }
 
+/** A synchronous upstream call that a worker makes. */
 export interface DeferredCall {
   readonly metering: Metering
-  /** The caller's body without what only the task needs. */
+  /** Returns the caller's body without the members that only the task needs. */
   readonly body: (request: CallRequest) => Buffer
-  /** Of the request, for whoever hears of the end: it is not kept with the task. */
-  readonly remember: (value: Body) => JsonObject
-  /** From the upstream's document to a result, or to why there is none. */
+  /** Returns members of the request for the gallery entry; they are not stored with the task. */
+  readonly galleryDetails: (value: Body) => JsonObject
+  /** Reads a result, or the reason why there is none, from the upstream's document. */
   readonly read: (document: unknown, tools: AnswerTools) => Promise<CallResult>
 }
 
-/** A call whose work goes on at the upstream: quoted and charged by the call's own metering. */
+/** A call that the upstream finishes in the background, charged by the call's own metering. */
 export interface BackgroundWork {
   readonly metering: Metering
-  readonly asks: (value: Body) => boolean
-  /** The caller's body without what only the task needs. */
+  /** Returns whether the request asks for the background. */
+  readonly isRequested: (value: Body) => boolean
+  /** Returns the caller's body without the members that only the task needs. */
   readonly body: (request: CallRequest) => Buffer
 }
 
@@ -67,14 +69,14 @@ export type CallResult =
   | { readonly code: string; readonly message: string }
 
 export interface AnswerTools {
-  /** Stores content that came as bytes, and says under which link it will be found. */
+  /** Stores content that arrived as bytes. Resolves with its future link. */
   readonly keep: (content: Buffer) => Promise<string>
-  /** Whether the task is charged by the token. */
+  /** True if the task is charged by token. */
   readonly byToken: boolean
 }
 
 export interface SourceTask extends TaskRow {
-  /** Since its end, by the database's clock. */
+  /** Milliseconds since its end, by the database's clock. */
   readonly finished_ms: number | null
 }
 

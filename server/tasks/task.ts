@@ -1,4 +1,4 @@
-/** A task as the engine knows it: one row with the attempt that carries it and its hold. */
+/** A task row joined with its current attempt and its hold. */
 import type { JsonObject } from '../lib/json.ts'
 import type { Quantities } from '../lib/units.ts'
 import type { TaskFacts, TaskKind } from '../upstreams/task-driver.ts'
@@ -41,13 +41,13 @@ export interface TaskRow {
   readonly created_at: Date
   readonly updated_at: Date
   readonly finished_at: Date | null
-  /** The vendor's answer to the creation was lost: the caller knows the task by our id. */
+  /** The vendor's answer to the creation was lost, so the caller knows the task by our id. */
   readonly answer_lost: boolean
-  /** Of a background response: UTF-8 bytes of output that streams have delivered. */
+  /** UTF-8 bytes of a background response's output that streams have delivered. */
   readonly output_bytes: bigint
-  /** The event up to which `output_bytes` counts; -1 when that is not known. */
+  /** The event up to which `output_bytes` counts; -1 when unknown. */
   readonly output_sequence: number
-  /** Of the attempt that carries it. */
+  /** This and the following members describe the current attempt. */
   readonly channel_version: number
   readonly upstream_model: string
   readonly upstream_id: string | null
@@ -55,7 +55,7 @@ export interface TaskRow {
   readonly attempt_number: number
   readonly sent_at: Date | null
   readonly passes: number
-  /** By which id a vendor's report named it, while nobody knew what had become of it. */
+  /** The upstream id in a vendor callback that arrived while the outcome was unknown. */
   readonly callback_upstream_id: string | null
   readonly callback_count: number
 }
@@ -63,18 +63,18 @@ export interface TaskRow {
 /** A task whose lease this process holds, with its age by the database's clock. */
 export interface ClaimedTask extends TaskRow {
   readonly hold_amount: bigint
-  /** Of a background response: the pipeline's quote without its amount. */
+  /** The pipeline's quote of a background response, without its amount. */
   readonly quote: JsonObject | null
   readonly price_version: bigint | null
   readonly prices: unknown
   readonly upstream_cost_version: bigint | null
-  /** Of the attempt; null when they are not known. */
+  /** The attempt's upstream costs; null when unknown. */
   readonly costs: unknown
   readonly age_ms: number
   readonly sent_ms: number
   readonly gone_ms: number | null
   readonly expired: boolean
-  /** Since it expired; negative before. */
+  /** Milliseconds since it expired; negative before. */
   readonly overdue_ms: number
 }
 
@@ -88,7 +88,7 @@ export function isTerminal(state: TaskState): boolean {
   return state === 'succeeded' || state === 'failed'
 }
 
-/** States only move forward: an upstream that says `queued` again changes nothing. */
+/** The order of states, which only move forward. */
 const RANK: Readonly<Record<TaskState, number>> = {
   submitting: 0,
   queued: 1,
@@ -97,6 +97,7 @@ const RANK: Readonly<Record<TaskState, number>> = {
   failed: 3,
 }
 
-export function laterState(known: TaskState, seen: 'queued' | 'processing'): TaskState {
-  return RANK[seen] > RANK[known] ? seen : known
+/** Returns the later of the two states: an upstream that reports `queued` again changes nothing. */
+export function laterState(current: TaskState, reported: 'queued' | 'processing'): TaskState {
+  return RANK[reported] > RANK[current] ? reported : current
 }

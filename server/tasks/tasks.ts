@@ -1,4 +1,4 @@
-/** The task engine's public face: what endpoints may ask of it, and its worker. */
+/** The interface of the task engine: operations for endpoints, and the worker. */
 import type { Sql } from 'postgres'
 import type { ChannelVersions } from '../catalog/load/channel-versions.ts'
 import type { Context } from '../http/context.ts'
@@ -12,8 +12,8 @@ import { receiveCallback } from './callbacks/receive-callback.ts'
 import type { Engine } from './engine.ts'
 import { cancelTask } from './poll/cancel.ts'
 import { startWorker, WORKER_SLOTS, type Worker, type WorkerSlots } from './poll/worker.ts'
-import type { CallbackState, TaskPorts } from './ports.ts'
-import { anyUnderWay } from './queue-store.ts'
+import type { DeliveryState, TaskPorts } from './ports.ts'
+import { hasOpenTasks } from './queue-store.ts'
 import { TASK_TIMES, type TaskTimes } from './schedule.ts'
 import type { TaskSubmission } from './submission.ts'
 import { createTask } from './submit/create-task.ts'
@@ -29,31 +29,32 @@ import {
 } from './view-store.ts'
 
 export interface Tasks {
-  /** Runs one creation and answers it. Throws GatewayError for every refusal. */
+  /** Creates a task and sends the response. Rejects with GatewayError for every refusal. */
   create(context: Context, submission: TaskSubmission): Promise<void>
-  /** What a creation would freeze. Throws what it would be refused with. */
+  /** Computes the hold of a creation without creating it. Rejects as the creation would. */
   dryRun(
     submission: TaskSubmission,
     request: DryRunRequest,
     customer: Customer,
   ): ReturnType<typeof dryRunTask>
-  /** A task of this account by our id or the upstream's. */
+  /** Finds a task of the account by our id or the upstream's. */
   find(accountId: string, id: string, kind?: TaskKind): Promise<TaskRow | undefined>
   list(filter: TaskFilter): Promise<{ readonly rows: TaskRow[]; readonly total: number }>
-  /** Takes back a task that waits. Throws 409 when it does not wait any more. */
+  /** Cancels a queued task. Rejects with 409 when it is no longer queued. */
   cancel(task: TaskRow): Promise<void>
-  /** Removes a finished task from view. */
+  /** Hides a finished task from finds and lists. */
   hide(task: TaskRow): Promise<void>
   timeline(task: TaskRow): Promise<readonly TaskEvent[]>
-  /** What the vendor of an attempt reports by itself, and the answer; undefined for no attempt. */
+  /** Handles a vendor callback. Resolves with the response; undefined for an unknown attempt. */
   receiveCallback(attemptId: string, document: unknown): Promise<JsonObject | undefined>
-  callback(task: TaskRow): Promise<CallbackState | undefined>
-  /** Responses that a vendor makes in the background. */
+  /** Returns the state of the task's webhook delivery; undefined without one. */
+  delivery(task: TaskRow): Promise<DeliveryState | undefined>
+  /** Operations on background responses. */
   readonly background: BackgroundTasks
-  /** Starts to look at due tasks. */
-  work(): Worker
-  /** Whether any task, of anybody, has not ended yet. */
-  underWay(): Promise<boolean>
+  /** Starts the worker that polls due tasks. */
+  startWorker(): Worker
+  /** Returns whether any task of any account has not ended. */
+  hasOpenTasks(): Promise<boolean>
 }
 
 export function createTasks(options: {
@@ -66,15 +67,17 @@ export function createTasks(options: {
   readonly slots?: Partial<WorkerSlots>
 }): Tasks {
   const { sql, services, channels, ports = {} } = options
-  const submissions = new Map(options.submissions.map((one) => [one.endpoint, one]))
+  const submissions = new Map(
+    options.submissions.map((submission) => [submission.endpoint, submission]),
+  )
   const times = { ...TASK_TIMES, ...options.times }
   const callKinds = options.submissions.flatMap(({ kind, call }) => (call ? [kind] : []))
   const engine: Engine = { sql, services, channels, ports, times, submissions, callKinds }
 
   async function timeline(task: TaskRow): Promise<readonly TaskEvent[]> {
     const events = await readTimeline(sql, task.id)
-    const callbacks = (await ports.callbackAttempts?.(task.id)) ?? []
-    const deliveryEvents = callbacks.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
+    const attempts = (await ports.deliveryAttempts?.(task.id)) ?? []
+    const deliveryEvents = attempts.map(({ at, ...detail }) => ({ kind: 'callback', detail, at }))
     return [...events, ...deliveryEvents].sort((a, b) => a.at.getTime() - b.at.getTime())
   }
 
@@ -83,8 +86,8 @@ export function createTasks(options: {
     dryRun: (submission, request, customer) => dryRunTask(submission, request, customer, engine),
     find: (accountId, id, kind) => findTask(sql, accountId, id, kind),
     async list(filter) {
-      const named = [filter.after, filter.model, ...(filter.ids ?? [])]
-      const isPossible = named.every((text) => text === undefined || isTaskId(text))
+      const texts = [filter.after, filter.model, ...(filter.ids ?? [])]
+      const isPossible = texts.every((text) => text === undefined || isTaskId(text))
       return isPossible ? listTasks(sql, filter) : { rows: [], total: 0 }
     },
     cancel: (task) => cancelTask(engine, task),
@@ -93,11 +96,11 @@ export function createTasks(options: {
     },
     timeline,
     receiveCallback: (attemptId, document) => receiveCallback(engine, attemptId, document),
-    async callback(task) {
-      return task.webhook_url === null ? undefined : ports.callbackState?.(task.id)
+    async delivery(task) {
+      return task.webhook_url === null ? undefined : ports.deliveryState?.(task.id)
     },
     background: createBackgroundTasks(engine),
-    underWay: () => anyUnderWay(sql),
-    work: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
+    hasOpenTasks: () => hasOpenTasks(sql),
+    startWorker: () => startWorker(engine, { ...WORKER_SLOTS, ...options.slots }),
   }
 }

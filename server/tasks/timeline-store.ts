@@ -1,4 +1,4 @@
-/** What happened to a task and what it cost whom: events, attempts and orphaned costs. */
+/** The SQL of a task's timeline, its attempts, and upstream costs that no caller is charged. */
 import type { Sql, TransactionSql } from 'postgres'
 import type { JsonObject } from '../lib/json.ts'
 import type { Nanos } from '../lib/money.ts'
@@ -35,14 +35,14 @@ export function listAttempts(sql: AnySql, taskId: string): Promise<AttemptRow[]>
     from task_attempt where task_id = ${taskId} order by number`
 }
 
-/** Notes what the upstream may have billed and nobody was charged for; once an attempt. */
+/** Records an upstream cost that no caller is charged; once per attempt. */
 export async function addUnchargedCost(
   sql: AnySql,
   attemptId: string,
   uncharged: {
     readonly reason: string
     readonly upstreamId: string | null
-    /** At most; null is unknown. */
+    /** Upper bound; null when unknown. */
     readonly cost: { readonly nanos: Nanos } | null
   },
 ): Promise<void> {
@@ -56,17 +56,17 @@ export async function addUnchargedCost(
     on conflict (attempt_id) do nothing`
 }
 
-/** Commits that a cancel is about to be sent, before it is. False when the lease is lost. */
+/** Commits that a cancel is about to be sent. False when the lease is lost. */
 export async function markCancelSent(sql: Sql, taskId: string, fence: bigint): Promise<boolean> {
-  const marked = await sql`
+  const updated = await sql`
     update task set cancel_sent_at = now()
     where id = ${taskId} and fence = ${fence.toString()}::bigint and due_at is not null`
-  return marked.count === 1
+  return updated.count === 1
 }
 
 // Reconciliation -------------------------------------------------------------------------------
 
-/** Which of these upstream ids already belong to an attempt of ours. */
+/** Returns the upstream ids among `ids` that belong to an attempt of ours. */
 export async function knownUpstreamIds(
   sql: Sql,
   channelId: string,
@@ -78,7 +78,7 @@ export async function knownUpstreamIds(
   return new Set(rows.map((row) => row.upstream_id))
 }
 
-/** How many other submissions around that time have an outcome that nobody knows yet. */
+/** Counts the other submissions around that time whose outcome is unknown. */
 export async function countUnresolved(
   sql: Sql,
   attempt: { readonly id: string; readonly channelId: string; readonly upstreamModel: string },
@@ -93,6 +93,7 @@ export async function countUnresolved(
   return row?.open ?? 0
 }
 
+/** Counts one pass of reconciliation over an attempt of unknown outcome. */
 export async function countPass(sql: Sql, attemptId: string): Promise<void> {
   await sql`update task_attempt set passes = passes + 1, state = 'unknown'
     where id = ${attemptId} and state in ('sending', 'unknown')`

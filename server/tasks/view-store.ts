@@ -1,18 +1,18 @@
-/** What callers may see of tasks: their own, by either id, newest first. */
+/** The SQL of tasks as callers see them: only their own, by our id or the upstream's. */
 import type { Sql } from 'postgres'
 import type { TaskKind } from '../upstreams/task-driver.ts'
 import { columns } from './store.ts'
 import type { SourceTask } from './submission.ts'
 import type { TaskEvent, TaskRow } from './task.ts'
 
-/** Any id of ours or of an upstream; a database refuses some other texts. */
+/** The shape of our ids and of upstreams' ids; the database refuses some other texts. */
 const ID_SHAPE = /^[\x21-\x7e]{1,200}$/
 
 export function isTaskId(text: string): boolean {
   return ID_SHAPE.test(text)
 }
 
-/** A task of this account by our id or by the upstream's. A foreign one is not found. */
+/** Finds a task of the account by our id or by the upstream's. */
 export async function findTask(
   sql: Sql,
   accountId: string,
@@ -27,7 +27,7 @@ export async function findTask(
   return row
 }
 
-/** The same, of any kind, with its age. */
+/** Finds a task of any kind, with the time since its end. */
 export async function findSource(
   sql: Sql,
   accountId: string,
@@ -56,14 +56,15 @@ export interface TaskFilter {
   readonly kind: TaskKind
   readonly limit: number
   readonly offset?: number
-  /** Tasks after this one in the list. */
+  /** The id of the last task on the previous page. */
   readonly after?: string
   readonly states?: readonly string[]
   readonly ids?: readonly string[]
   readonly model?: string
   readonly tier?: string
-  /** Failed tasks: only those that ended with one of these codes, or only all others. */
+  /** Only tasks that failed with one of these codes. */
   readonly codes?: readonly string[]
+  /** Omits tasks that failed with one of these codes. */
   readonly otherCodes?: readonly string[]
 }
 
@@ -100,12 +101,12 @@ export async function listTasks(
   return { rows, total: count?.total ?? 0 }
 }
 
-/** Removes a finished task from view. False when it is not finished. */
+/** Hides a finished task from finds and lists. False when it has not finished. */
 export async function hideTask(sql: Sql, taskId: string): Promise<boolean> {
-  const hidden = await sql`
+  const updated = await sql`
     update task set deleted_at = now()
     where id = ${taskId} and due_at is null and deleted_at is null`
-  return hidden.count === 1
+  return updated.count === 1
 }
 
 export function readTimeline(sql: Sql, taskId: string): Promise<TaskEvent[]> {

@@ -56,7 +56,7 @@ describe('killed at a named line', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  /** A model each: the upstream's list is read by model, so the orphans are told apart. */
+  /** One model each: the upstream's list is read by model, so lost submissions stay distinct. */
   async function applyModels(): Promise<void> {
     const settings = { base_url: vendor.url, api_key: 'vendor-key' }
     const content = {

@@ -64,9 +64,9 @@ function catalog(url: string): object {
 export interface EraseStage {
   readonly gateway: TestGateway
   readonly vendors: Simulators
-  /** A video of this account that has succeeded; five seconds unless told. */
+  /** A video of this account that has succeeded; five seconds by default. */
   video(tenant: Tenant, more?: object): Promise<{ id: string; upstream_id: string }>
-  /** One whose erasure the vendor is told to make go wrong, by words in its address. */
+  /** One whose erasure fails at the vendor, by words in its URL. */
   scripted(tenant: Tenant, words: string): Promise<string>
   create(tenant: Tenant, body: object): Promise<TestAnswer>
   /** The record of a task once it has ended. */
@@ -96,11 +96,11 @@ export async function startEraseStage(
   async function video(tenant: Tenant, more: object = {}) {
     const content = [{ type: 'text', text: 'a river' }]
     const body = { model: 'a-video', content, ...more }
-    const made = await gateway.post(VIDEO_PATH, tenant.key, body)
-    assert.equal(made.status, 200, made.text)
-    const done = await untilEnded(tenant, `${VIDEO_PATH}/${made.json.id}`)
+    const created = await gateway.post(VIDEO_PATH, tenant.key, body)
+    assert.equal(created.status, 200, created.text)
+    const done = await untilEnded(tenant, `${VIDEO_PATH}/${created.json.id}`)
     assert.equal(done.status, 'succeeded')
-    return made.json
+    return created.json
   }
 
   return {

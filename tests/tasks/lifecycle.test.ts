@@ -77,7 +77,7 @@ describe('the life of a task', () => {
     })
   }
 
-  test('a look that fails is a retry: 500, 429, 401 and an unknown state', async () => {
+  test('a poll that fails is retried: 500, 429, 401 and an unknown state', async () => {
     const tenant = await stage.gateway.tenant()
     const created = await stage.create(tenant)
     stage.vendor.fail('GET', 500, 'InternalServiceError')
@@ -164,7 +164,7 @@ describe('the life of a task', () => {
     const path = `${VIDEO_PATH}/${created.json.id}`
     const seen = () => stage.vendor.requests.filter((one) => one.includes(created.json.upstream_id))
     await Promise.all(Array.from({ length: 100 }, () => stage.gateway.get(path, tenant.key)))
-    assert.ok(seen().length < 50, `${seen().length} looks`)
+    assert.ok(seen().length < 50, `${seen().length} polls`)
     stage.vendor.advance = true
     await stage.until(tenant, created.json.id, 'succeeded')
   })

@@ -62,7 +62,7 @@ function videoCatalog(vendorUrl: string): object {
   }
 }
 
-/** Where vendors reach the gateway: so it gives them an address for their reports. */
+/** The public URL under which vendors reach the gateway, which enables vendor callbacks. */
 export async function reachable(): Promise<Readonly<Record<string, string>>> {
   const port = await findFreePort()
   return { PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}` }

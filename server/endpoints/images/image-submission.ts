@@ -52,7 +52,7 @@ export const imageSubmission: TaskSubmission = {
   call: {
     metering: imageMetering,
     body: ({ body, fields }) => spliceJson(body, fields, { remove: OF_THE_TASK }),
-    remember: ({ prompt }) => ({ prompt }),
+    galleryDetails: ({ prompt }) => ({ prompt }),
     read,
   },
   answer: (task) => encodeImageCreated(toImageTask(task)),

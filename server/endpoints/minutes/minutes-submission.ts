@@ -12,7 +12,7 @@ import { askForSummary, readSummary } from '../../dialects/minutes/summarise.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
 import type { Body } from '../../pipeline/metering.ts'
-import type { CallbackState, TaskPorts } from '../../tasks/ports.ts'
+import type { DeliveryState, TaskPorts } from '../../tasks/ports.ts'
 import type { TaskSubmission } from '../../tasks/submission.ts'
 import type { TaskRow } from '../../tasks/task.ts'
 import { callbackUrl } from '../callback-url.ts'
@@ -108,7 +108,7 @@ async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonOb
   }
 }
 
-export function toMinutesTask(row: TaskRow, callback?: CallbackState): MinutesTask {
+export function toMinutesTask(row: TaskRow, callback?: DeliveryState): MinutesTask {
   const { state } = row
   return {
     id: row.id,
@@ -143,7 +143,7 @@ export const minutesSubmission: TaskSubmission = {
   inputTokens: () => 0,
   parameters: readParameters,
   inspect,
-  afterwards: { setting: 'summary_model', ask: askForSummary, read: readSummary },
+  followUp: { setting: 'summary_model', request: askForSummary, read: readSummary },
   keep,
   urls: ({ file_url: url }) => [{ field: 'file_url', url: String(url) }],
   answer: (task) => encodeMinutesCreated(toMinutesTask(task)),

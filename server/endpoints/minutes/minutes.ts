@@ -140,6 +140,6 @@ export const getMinutes: AccountEndpoint = {
   async handle(context, caller, { tasks }) {
     const row = await tasks.find(caller.accountId, context.params.task_id ?? '', 'minutes')
     if (!row) throw new GatewayError('not_found', { message: 'no such task' })
-    sendJson(context, 200, encodeMinutesTask(toMinutesTask(row, await tasks.callback(row))))
+    sendJson(context, 200, encodeMinutesTask(toMinutesTask(row, await tasks.delivery(row))))
   },
 }

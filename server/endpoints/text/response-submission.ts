@@ -50,7 +50,7 @@ export function backgroundOf(metering: Metering): BackgroundSubmission {
     urls: () => [],
     background: {
       metering,
-      asks: ({ background }) => background === true,
+      isRequested: ({ background }) => background === true,
       body: ({ body, fields }) => spliceJson(body, fields, { remove: ['callback_url'] }),
     },
     answer: encodeOwn,

@@ -45,7 +45,7 @@ async function findTarget(
   const task = await background.find(accountId, id)
   if (!task) return { id, place: await findStored(accountId, id, services), task }
   context.facts.model = task.model
-  const own = background.own(task)
+  const own = background.ownObject(task)
   if (own !== undefined) {
     await answerOwn(context, services, task, own)
     return undefined

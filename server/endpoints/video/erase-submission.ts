@@ -10,7 +10,7 @@ import {
 } from '../../dialects/video/erase-task.ts'
 import { invalidField } from '../../lib/errors.ts'
 import { asString, type JsonObject } from '../../lib/json.ts'
-import type { CallbackState } from '../../tasks/ports.ts'
+import type { DeliveryState } from '../../tasks/ports.ts'
 import type { SourceTask, TaskSubmission } from '../../tasks/submission.ts'
 import type { TaskRow } from '../../tasks/task.ts'
 import { callbackUrl } from '../callback-url.ts'
@@ -54,7 +54,7 @@ function keep({ video_task_id, seconds, resolution }: JsonObject): JsonObject {
   return { video_task_id, seconds, resolution }
 }
 
-export function toEraseTask(row: TaskRow, callback?: CallbackState): EraseTask {
+export function toEraseTask(row: TaskRow, callback?: DeliveryState): EraseTask {
   const { state } = row
   return {
     id: row.id,

@@ -81,6 +81,6 @@ export const getErase: AccountEndpoint = {
     const row = await tasks.find(caller.accountId, context.params.task_id ?? '', 'erase')
     if (!row) throw new GatewayError('not_found', { message: 'no such task' })
     const [shown = row] = await library.withOwnLinks([row])
-    sendJson(context, 200, encodeEraseTask(toEraseTask(shown, await tasks.callback(row))))
+    sendJson(context, 200, encodeEraseTask(toEraseTask(shown, await tasks.delivery(row))))
   },
 }

@@ -4,7 +4,7 @@ import type { VideoTask } from '../../dialects/video/video-task.ts'
 import { encodeVideoCallback } from '../../dialects/video/video-task.ts'
 import type { Context } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
-import type { CallbackState } from '../../tasks/ports.ts'
+import type { DeliveryState } from '../../tasks/ports.ts'
 import type { TaskSubmission } from '../../tasks/submission.ts'
 import { isTerminal, type TaskRow } from '../../tasks/task.ts'
 import type { PlainServices } from '../endpoint.ts'
@@ -20,7 +20,7 @@ const VIDEO_BODY_BYTES_MAX = 32 * 1024 * 1024
 
 export const VIDEO_ERRORS = [400, 402, 403, 404, 409, 413, 415, 422, 429, 502, 503]
 
-export function toVideoTask(row: TaskRow, callback?: CallbackState): VideoTask {
+export function toVideoTask(row: TaskRow, callback?: DeliveryState): VideoTask {
   return {
     id: row.id,
     upstreamId: row.upstream_id,

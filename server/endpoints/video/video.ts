@@ -104,7 +104,7 @@ export const getVideo: AccountEndpoint = {
   },
   async handle(context, caller, services) {
     const row = await findShownVideo(context, caller, services)
-    const task = toVideoTask(row, await services.tasks.callback(row))
+    const task = toVideoTask(row, await services.tasks.delivery(row))
     sendJson(context, 200, encodeVideoTask(task))
   },
 }

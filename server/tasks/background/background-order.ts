@@ -1,4 +1,4 @@
-/** An order of a response in the background: a call's order whose endpoint allows it. */
+/** The order of a background response. */
 import type { BackgroundWork, TaskSubmission } from '../submission.ts'
 import type { NewTaskOrder } from '../submit/create-task.ts'
 

@@ -1,4 +1,4 @@
-/** What endpoints may do with responses that are made in the background. */
+/** Operations of endpoints on background responses. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Channel } from '../../catalog/catalog.ts'
 import type { Relay } from '../../dialects/relay.ts'
@@ -22,29 +22,29 @@ import { applyState } from './poll-response.ts'
 import { readValue, settleNow } from './settle-response.ts'
 
 export interface BackgroundTasks {
-  /** Runs one creation and answers it. Throws GatewayError for every refusal. */
+  /** Creates a response and sends the answer. Rejects with GatewayError for every refusal. */
   create(
     context: Context,
     submission: BackgroundSubmission,
     caller: Caller,
     call: ResolvedCall,
   ): Promise<void>
-  /** A response of this account, by the vendor's id or, where its answer was lost, by ours. */
+  /** Finds a response of the account by the vendor's id, or by ours if its answer was lost. */
   find(accountId: string, id: string): Promise<TaskRow | undefined>
   /**
-   * The response object in our own words, where the vendor's is not known or must not be shown:
-   * its answer was lost, or the task was closed without it. Undefined: the vendor is asked.
+   * Returns a response object of our own if the vendor's answer was lost or the task was closed
+   * without it. Undefined if the vendor's object is to be fetched.
    */
-  own(task: TaskRow): unknown
-  /** The channel that makes it, as it was when it was created. Throws 502 when it is unusable. */
+  ownObject(task: TaskRow): unknown
+  /** Opens the channel version of its creation. Rejects with 502 if it is unusable. */
   channelOf(task: TaskRow): Promise<Channel>
-  /** Settles when the object that a caller has read from the vendor is a final one. */
+  /** Settles the response if `document`, fetched for a caller, has a final status. */
   read(task: TaskRow, document: unknown): Promise<void>
-  /** Polls one that is open. Returns it as it then is. Throws 502 when the vendor does not say. */
+  /** Polls an open response and returns its new state. Rejects with 502 without an answer. */
   refresh(task: TaskRow): Promise<TaskRow>
-  /** Watches a stream of its events. Throws 502 when its channel is unusable. */
+  /** Returns a relay that reads a stream of its events. Rejects with 502 if it is unusable. */
   watch(task: TaskRow): Promise<Relay>
-  /** Delivers a stream of its events; `isResumed`: not from the first. */
+  /** Delivers a stream of its events; `isResumed`: not from the first event. */
   follow(
     context: Context,
     answer: StreamAnswer,
@@ -53,7 +53,7 @@ export interface BackgroundTasks {
   ): Promise<Delivered>
 }
 
-/** Ends that the vendor did not state. */
+/** Error codes of responses that were closed without the vendor's final state. */
 const CLOSED_HERE: ReadonlySet<string | null> = new Set([
   'task_expired',
   'response_not_found',
@@ -71,7 +71,7 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
     create: (context, submission, caller, call) =>
       createBackground(engine, context, submission, caller, call),
     find,
-    own(task) {
+    ownObject(task) {
       const isKnown = task.upstream_id !== null && !CLOSED_HERE.has(task.error_code)
       return isKnown ? undefined : engine.submissions.get(task.endpoint)?.answer(task)
     },
@@ -79,8 +79,8 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
     async read(task, document) {
       if (isTerminal(task.state)) return
       try {
-        const said = readState(document)
-        if (said.state === 'ended') await settleNow(engine, task.id, said.ended)
+        const vendor = readState(document)
+        if (vendor.state === 'ended') await settleNow(engine, task.id, vendor.ended)
       } catch (error) {
         services.log.warn({ task_id: task.id, error }, 'a response is left to a worker')
       }
@@ -98,7 +98,7 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
       return relay
     },
     follow(context, answer, task, isResumed) {
-      // Without numbers nobody knows where a stream from the start begins to be new.
+      // Without sequence numbers, a stream from the start cannot be told from delivered output.
       const isNew = isResumed || task.output_sequence >= 0
       return followResponse(engine, context, answer, {
         taskId: task.id,

@@ -1,9 +1,8 @@
 /**
- * Creating a response that the vendor makes in the background: the verbs of a call up to the
- * sending, but the hold belongs to a task and stays until the response has ended. The caller gets
- * the vendor's own answer, once it is written down under which id the vendor has it.
+ * Creates background responses: the verbs of a call up to the sending, but the hold belongs to a
+ * task and stays until the response ends. The caller gets the vendor's own answer once the vendor's
+ * id is recorded.
  */
-
 import type { Caller } from '../../accounts/accounts.ts'
 import { hideInBody } from '../../dialects/hide-error.ts'
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
@@ -24,12 +23,12 @@ import type { Services } from '../../pipeline/services.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
-import { begin, guardUrls, releaseRefused } from '../submit/create-task.ts'
-import { accept, loseAnswer } from '../submit/submit.ts'
+import { createHeldTask, guardUrls, releaseRefused } from '../submit/create-task.ts'
+import { accept, recordLostAnswer } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import type { BackgroundOrder, BackgroundSubmission } from './background-order.ts'
 import { readState } from './fetch-response.ts'
-import { nameEarly } from './find-response-id.ts'
+import { watchForId } from './find-response-id.ts'
 import { followResponse } from './follow-stream.ts'
 import { sendByRoutes } from './send-by-routes.ts'
 import { settleClaimed } from './settle-response.ts'
@@ -37,7 +36,7 @@ import { settleClaimed } from './settle-response.ts'
 /** Larger answers are not kept for their Idempotency-Key. */
 const KEPT_BYTES_MAX = 1024 * 1024
 
-/** Runs one creation and answers it. Throws GatewayError for every refusal. */
+/** Creates a response and sends the answer. Rejects with GatewayError for every refusal. */
 export async function createBackground(
   engine: Engine,
   context: Context,
@@ -51,8 +50,8 @@ export async function createBackground(
   const parameters = submission.parameters(call.request.value)
   const offered = { ...call, routes: findBackgroundRoutes(call, services) }
   await guardUrls(submission, parameters, engine)
-  const leave = admit(caller, call.model, services)
-  const done = services.inFlight.add({ abort: () => undefined })
+  const leaveAdmission = admit(caller, call.model, services)
+  const unregister = services.inFlight.add({ abort: () => undefined })
   try {
     const quoted = quote(submission.background.metering, offered, services)
     const { quantities, facts } = quoted
@@ -69,16 +68,16 @@ export async function createBackground(
       quoted,
       plans: [first, ...rest],
     }
-    const task = await begin(engine, order)
+    const task = await createHeldTask(engine, order)
     failpoint('task-begun')
-    await carryOut(engine, order, task)
+    await sendAndAnswer(engine, order, task)
   } finally {
-    done()
-    leave()
+    unregister()
+    leaveAdmission()
   }
 }
 
-/** Throws a 400 that names the field when no channel of the model works in the background. */
+/** Throws a 400 that names the field when no channel of the model has background responses. */
 function findBackgroundRoutes(call: ResolvedCall, services: Services): readonly UsableRoute[] {
   const routes = call.routes.filter(({ target }) => {
     return services.upstreams.get(target.upstream)?.background?.offeredBy(target.settings) === true
@@ -90,18 +89,19 @@ function findBackgroundRoutes(call: ResolvedCall, services: Services): readonly 
   })
 }
 
-async function carryOut(engine: Engine, order: BackgroundOrder, created: ClaimedTask) {
-  const letGo = keepLease(engine, created)
+async function sendAndAnswer(engine: Engine, order: BackgroundOrder, created: ClaimedTask) {
+  const stopRenewal = keepLease(engine, created)
   try {
     const sending = sendByRoutes(engine, order, created)
-    const sent = await timed(order.context, 'upstream', () => sending)
-    order.context.facts.channel = sent.task.channel_id
-    if ('failure' in sent) await refuse(engine, order, sent.task, sent.failure)
-    else if (sent.answer.kind === 'whole') {
-      await answerWhole(engine, order, sent.task, sent.answer, letGo)
-    } else await answerStream(engine, order, sent.task, sent.answer, letGo)
+    const outcome = await timed(order.context, 'upstream', () => sending)
+    const { task } = outcome
+    order.context.facts.channel = task.channel_id
+    if ('failure' in outcome) await refuse(engine, order, task, outcome.failure)
+    else if (outcome.answer.kind === 'whole') {
+      await answerWhole(engine, order, task, outcome.answer, stopRenewal)
+    } else await answerStream(engine, order, task, outcome.answer, stopRenewal)
   } finally {
-    letGo()
+    stopRenewal()
   }
 }
 
@@ -126,8 +126,8 @@ async function refuse(
 }
 
 /**
- * The vendor may be at work under an id that nobody knows. A caller that waits for a stream is
- * told not to repeat its request; any other gets an id of ours.
+ * Answers a creation of unknown outcome. A caller that waits for a stream gets an error that says
+ * not to retry; any other gets our id of the task.
  */
 async function answerLost(
   engine: Engine,
@@ -135,10 +135,10 @@ async function answerLost(
   task: ClaimedTask,
   failure: UpstreamFailure,
 ): Promise<void> {
-  const lost = await loseAnswer(engine, task, failure, 'none')
+  const current = await recordLostAnswer(engine, task, failure, 'none')
   if (call.request.stream) throw toGatewayError(failure)
   context.facts.outcome = 'answer_lost'
-  sendJson(context, 200, submission.answer(lost))
+  sendJson(context, 200, submission.answer(current))
 }
 
 async function answerWhole(
@@ -146,7 +146,7 @@ async function answerWhole(
   order: BackgroundOrder,
   task: ClaimedTask,
   answer: WholeAnswer,
-  letGo: () => void,
+  stopRenewal: () => void,
 ): Promise<void> {
   const { body, report } = answer
   const document = tryParseJson(body)
@@ -156,27 +156,28 @@ async function answerWhole(
     const failure = new UpstreamFailure('unknown', { message: 'no id in the answer' })
     return answerLost(engine, order, task, failure)
   }
-  let known = task
+  let current = task
   if (answerId !== undefined) {
     const kept = { body: body.length <= KEPT_BYTES_MAX ? body : undefined }
     const accepted = await accept(engine, task, answerId, kept)
     if (accepted instanceof UpstreamFailure) return answerLost(engine, order, task, accepted)
-    known = accepted
-    letGo()
-    await rememberResponse(engine, order, known, answerId)
+    current = accepted
+    stopRenewal()
+    await rememberResponse(engine, order, current, answerId)
   }
-  // A vendor that knows no background has done the work already: as a call it is charged at once.
-  if (hasEnded) await settleWhole(engine, known, answer)
+  // A vendor without background mode has already done the work; settle at once.
+  if (hasEnded) await settleWhole(engine, current, answer)
   const shown = hideInBody(body, knownIn(order.call.request.body))
   sendBytes(order.context, answer.status, answer.headers, shown)
 }
 
-/** An object without a status is the answer of a vendor that has none, and complete. */
+/** Settles an ended response. An object without a status is complete: its vendor states none. */
 async function settleWhole(engine: Engine, task: ClaimedTask, answer: WholeAnswer): Promise<void> {
   const document = tryParseJson(answer.body)
-  const said = readResponseStatus(document) === undefined ? undefined : readState(document)
+  const vendor = readResponseStatus(document) === undefined ? undefined : readState(document)
   const status = answer.report.error ? 'failed' : 'completed'
-  const ended = said?.state === 'ended' ? said.ended : ({ status, report: answer.report } as const)
+  const ended =
+    vendor?.state === 'ended' ? vendor.ended : ({ status, report: answer.report } as const)
   await settleClaimed(engine, task, ended, { attempt: { state: 'answered' } })
 }
 
@@ -185,37 +186,37 @@ async function answerStream(
   order: BackgroundOrder,
   task: ClaimedTask,
   opened: StreamAnswer,
-  letGo: () => void,
+  stopRenewal: () => void,
 ): Promise<void> {
-  const accepting = async (id: string): Promise<ClaimedTask | undefined> => {
-    const accepted = await accept(engine, task, id, { body: undefined })
-    letGo()
-    if (accepted instanceof UpstreamFailure) return undefined
-    await rememberResponse(engine, order, accepted, id)
-    return accepted
+  const acceptId = async (id: string): Promise<ClaimedTask | undefined> => {
+    const current = await accept(engine, task, id, { body: undefined })
+    stopRenewal()
+    if (current instanceof UpstreamFailure) return undefined
+    await rememberResponse(engine, order, current, id)
+    return current
   }
-  const { answer, named } = nameEarly(opened, accepting)
-  // Usually the first event has named it: then it can be resumed whatever happens next.
-  await named()
+  const { answer, accepted } = watchForId(opened, acceptId)
+  // Usually the first event has the id: then the response can be resumed whatever happens next.
+  await accepted()
   const delivered = await followResponse(engine, order.context, answer, {
     taskId: task.id,
     bytesBefore: 0,
   })
-  if (await named()) return
+  if (await accepted()) return
   const { report, end } = delivered
   const failure = new UpstreamFailure('unknown', { message: `a stream without an id was ${end}` })
   if (report.outputBytes === 0 && !report.usage) {
-    await loseAnswer(engine, task, failure, 'none')
+    await recordLostAnswer(engine, task, failure, 'none')
     return
   }
-  // Nobody can ask for it: what was delivered is all that there will be.
+  // Without an id it cannot be fetched: settle by the delivered output.
   const status = report.error || end !== 'complete' ? 'failed' : 'completed'
   const attempt = { state: 'answered' } as const
-  const read = { ...task, output_bytes: BigInt(report.outputBytes) }
-  await settleClaimed(engine, read, { status, report }, { attempt })
+  const delivering = { ...task, output_bytes: BigInt(report.outputBytes) }
+  await settleClaimed(engine, delivering, { status, report }, { attempt })
 }
 
-/** A response that the vendor keeps can be built on. */
+/** Records a response that the vendor stores, so that later requests can refer to it. */
 async function rememberResponse(
   { services }: Engine,
   { submission, call, caller }: BackgroundOrder,
@@ -232,6 +233,6 @@ async function rememberResponse(
       tokens: null,
     })
   } catch (error) {
-    services.log.warn({ task_id: task.id, error }, 'a stored answer is not noted')
+    services.log.warn({ task_id: task.id, error }, 'a stored response was not recorded')
   }
 }

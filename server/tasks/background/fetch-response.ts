@@ -1,4 +1,4 @@
-/** One question to the vendor that makes a response in the background. */
+/** Fetches or cancels a background response at its vendor. */
 import { readResponseStatus } from '../../dialects/responses/read-status.ts'
 import { asString, tryParseJson } from '../../lib/json.ts'
 import { readAtMost } from '../../pipeline/answer/read-at-most.ts'
@@ -8,26 +8,26 @@ import {
   readRetryAfter,
   UpstreamFailure,
 } from '../../upstreams/failure.ts'
-import { type Engine, openChannel, openTaskWire, POLL_ANSWER_MS } from '../engine.ts'
+import { type Engine, openChannel, openTaskWire, POLL_TOTAL_MS } from '../engine.ts'
 import type { ClaimedTask } from '../task.ts'
 import { type EndedResponse, tooLarge } from './settle-response.ts'
 
-/** What a vendor says of a response. `gone`: it knows none of this id. */
+/** The vendor's state of a response. `gone`: the vendor does not know the id. */
 export type VendorResponseState =
   | { readonly state: 'queued' | 'processing' | 'gone' }
   | { readonly state: 'ended'; readonly ended: EndedResponse }
 
-/** Throws an UpstreamFailure for what is no word about the response. */
+/** Queries the vendor. Rejects with UpstreamFailure if the answer states no response. */
 export async function askVendor(
   engine: Engine,
   task: ClaimedTask,
   action: 'get' | 'cancel',
 ): Promise<VendorResponseState> {
   const { upstream, settings } = await openChannel(engine, task)
-  const ask = engine.services.upstreams.get(upstream)?.stored
-  if (!ask || task.upstream_id === null) throw new UpstreamFailure('channel_fault')
-  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_ANSWER_MS)
-  const response = await ask(wire, settings, { action, id: task.upstream_id, query: '' })
+  const request = engine.services.upstreams.get(upstream)?.stored
+  if (!request || task.upstream_id === null) throw new UpstreamFailure('channel_fault')
+  const wire = openTaskWire(engine, task, engine.times.pollTimeoutMs, POLL_TOTAL_MS)
+  const response = await request(wire, settings, { action, id: task.upstream_id, query: '' })
   const { status, headers } = response
   if (status === 404) {
     await readErrorBody(response)
@@ -42,7 +42,7 @@ export async function askVendor(
   return body ? readState(tryParseJson(body)) : { state: 'ended', ended: tooLarge(task) }
 }
 
-/** Reads a response object. Throws `failed` for a document that is none. */
+/** Reads a response object. Throws `failed` for any other document. */
 export function readState(document: unknown): VendorResponseState {
   const status = readResponseStatus(document)
   if (status === undefined) throw new UpstreamFailure('failed', { message: 'no response object' })

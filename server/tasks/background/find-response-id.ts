@@ -1,22 +1,22 @@
-/** The id of a streamed response, as soon as any of its events tells it. */
+/** Finds the id of a streamed response in its events. */
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 
 /**
- * The same stream, watched for the response's id. `onName` is called once, with the id; `named`
- * resolves with what it came to, or with undefined as long as no event has told an id.
+ * Returns the stream with a relay that watches for the response's id. Calls `onId` once with it;
+ * `accepted` resolves with its outcome, or with undefined while no event had an id.
  */
-export function nameEarly<T>(
+export function watchForId<T>(
   answer: StreamAnswer,
-  onName: (id: string) => Promise<T | undefined>,
-): { readonly answer: StreamAnswer; readonly named: () => Promise<T | undefined> } {
+  onId: (id: string) => Promise<T | undefined>,
+): { readonly answer: StreamAnswer; readonly accepted: () => Promise<T | undefined> } {
   const { relay } = answer
-  let naming: Promise<T | undefined> | undefined
+  let accepting: Promise<T | undefined> | undefined
   const readId = () => {
     const { answerId } = relay.report()
-    if (naming || answerId === undefined) return
-    naming = onName(answerId)
-    // Whoever asks for the outcome gets the error; until then it is nobody's.
-    naming.catch(() => undefined)
+    if (accepting || answerId === undefined) return
+    accepting = onId(answerId)
+    // `accepted` rejects with the error; until it is called, the rejection must not be unhandled.
+    accepting.catch(() => undefined)
   }
   readId()
   const watched: StreamAnswer['relay'] = {
@@ -33,5 +33,5 @@ export function nameEarly<T>(
     fail: (failure) => relay.fail(failure),
     report: () => relay.report(),
   }
-  return { answer: { ...answer, relay: watched }, named: async () => naming }
+  return { answer: { ...answer, relay: watched }, accepted: async () => accepting }
 }

@@ -1,21 +1,22 @@
 /**
- * A stream of a background response. The response goes on without it: a caller that leaves, or a
- * stream that breaks, ends nothing but this connection. What was delivered is noted as it goes, and
- * a stream that reaches the response's end settles it before the last bytes go out.
+ * Delivers a stream of a background response, which continues independently: a caller that
+ * disconnects, or a stream that breaks, ends only this connection. Delivered output is recorded on
+ * the way, and a stream that reaches the response's end settles it before the last bytes are sent.
  */
 import type { Relay } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
 import { type Delivered, deliverStream } from '../../pipeline/answer/deliver.ts'
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { Engine } from '../engine.ts'
-import { noteOutput } from '../store.ts'
+import { recordOutput } from '../store.ts'
 import { settleNow } from './settle-response.ts'
 
-const NOTE_EVERY_MS = 1_000
+const RECORD_INTERVAL_MS = 1_000
 
-export interface Followed {
+/** The response of a stream, and the output already delivered. */
+export interface StreamPosition {
   readonly taskId: string
-  /** Bytes of output that were delivered before those that this stream's relay counts. */
+  /** Output bytes delivered before those that this stream's relay counts. */
   readonly bytesBefore: number
 }
 
@@ -24,40 +25,40 @@ export async function followResponse(
   engine: Engine,
   context: Context,
   answer: StreamAnswer,
-  { taskId, bytesBefore }: Followed,
+  { taskId, bytesBefore }: StreamPosition,
 ): Promise<Delivered> {
   const { relay } = answer
-  let notedBytes = 0
-  const note = async () => {
+  let recordedBytes = 0
+  const record = async () => {
     const { outputBytes, sequence = -1 } = relay.report()
-    if (outputBytes <= notedBytes) return
-    notedBytes = outputBytes
-    const noted = { bytes: bytesBefore + outputBytes, sequence }
-    await noteOutput(engine.sql, taskId, noted).catch((error: unknown) => {
-      engine.services.log.warn({ task_id: taskId, error }, 'delivered output is not noted')
+    if (outputBytes <= recordedBytes) return
+    recordedBytes = outputBytes
+    const output = { bytes: bytesBefore + outputBytes, sequence }
+    await recordOutput(engine.sql, taskId, output).catch((error: unknown) => {
+      engine.services.log.warn({ task_id: taskId, error }, 'delivered output was not recorded')
     })
   }
-  const timer = setInterval(() => void note(), NOTE_EVERY_MS)
+  const timer = setInterval(() => void record(), RECORD_INTERVAL_MS)
   const { services } = engine
-  // A stream that is cut can be resumed, so that the quote does not bound it.
+  // The quote does not bound the stream, since a stream that is cut can be resumed.
   const bounds = { totalMs: services.limits.streamTimeoutMs }
   const delivered = await deliverStream(context, detached(answer), services, bounds)
   clearInterval(timer)
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
-  await note()
+  await record()
   if (relay.report().finished) await settle(engine, taskId, relay)
   delivered.release()
   return delivered
 }
 
-/** Nobody reads on for a caller that left, and what broke off has no ending. */
+/** Stops reading when the caller disconnects, and adds no ending to a broken stream. */
 function detached(answer: StreamAnswer): StreamAnswer {
   return { ...answer, stopsOnCancel: true, cutsWhenBroken: true }
 }
 
 /**
- * What cannot be settled now is settled by a worker: the hold stays until then. So is a completed
- * response whose last event states no usage, since its object may.
+ * Settles the response at the end of its stream. After a failure a worker settles it, as it does a
+ * completed response without usage in its last event, since its object may state it.
  */
 async function settle(engine: Engine, taskId: string, relay: Relay): Promise<void> {
   const report = relay.report()

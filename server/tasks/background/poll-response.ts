@@ -1,7 +1,7 @@
-/** One poll of a background response by a worker. A poll that fails is repeated. */
+/** Polls background responses. A poll that fails is retried. */
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { Engine } from '../engine.ts'
-import { goOn, type PollOutcome, retryPoll } from '../next-poll.ts'
+import { type PollOutcome, rescheduleOpenTask, retryPoll } from '../next-poll.ts'
 import { retryPollMs } from '../schedule.ts'
 import { rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
@@ -9,38 +9,38 @@ import { askVendor, type VendorResponseState } from './fetch-response.ts'
 import { settleClaimed } from './settle-response.ts'
 
 export async function pollBackground(engine: Engine, task: ClaimedTask): Promise<PollOutcome> {
-  let said: VendorResponseState
+  let vendor: VendorResponseState
   try {
-    said = await askVendor(engine, task, 'get')
+    vendor = await askVendor(engine, task, 'get')
   } catch (error) {
     return retryPoll(engine, task, error, expire)
   }
-  await applyState(engine, task, said)
+  await applyState(engine, task, vendor)
   return {}
 }
 
-/** Writes down what the vendor said. */
+/** Applies the vendor's state of a response. */
 export async function applyState(
   engine: Engine,
   task: ClaimedTask,
-  said: VendorResponseState,
+  vendor: VendorResponseState,
 ): Promise<void> {
-  switch (said.state) {
+  switch (vendor.state) {
     case 'ended':
-      await settleClaimed(engine, task, said.ended)
+      await settleClaimed(engine, task, vendor.ended)
       return
     case 'gone':
-      await notThere(engine, task)
+      await handleGone(engine, task)
       return
     case 'queued':
     case 'processing':
       if (task.expired) await expire(engine, task)
-      else await goOn(engine, task, said.state)
+      else await rescheduleOpenTask(engine, task, vendor.state)
   }
 }
 
-/** A vendor that keeps saying so is believed after a while. */
-async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
+/** Closes a response that the vendor reports as unknown, once the report has persisted. */
+async function handleGone(engine: Engine, task: ClaimedTask): Promise<void> {
   if (!task.expired && (task.gone_ms ?? 0) < engine.times.goneMs) {
     const dueInMs = retryPollMs(task.failures, engine.times)
     const next = { state: task.state, dueInMs, failed: true, gone: true }
@@ -55,17 +55,17 @@ async function notThere(engine: Engine, task: ClaimedTask): Promise<void> {
 }
 
 /**
- * Cancels a response that has taken too long, and settles by what the vendor then says. One that
- * has ended meanwhile may refuse to be cancelled, so it is read once more. A vendor that says
- * nothing final is asked again for a while: it may have done the work.
+ * Cancels an expired response and settles it by the vendor's final state. A response that has just
+ * ended may refuse the cancel, so it is fetched once more. Without a final state, retries for a
+ * while, since the vendor may have done the work.
  */
 async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
   const failure = { code: 'task_expired', message: 'the response did not finish in time' }
   for (const action of ['cancel', 'get'] as const) {
-    const said = await tryVendor(engine, task, action)
-    if (said?.state !== 'ended') continue
-    const isOurs = said.ended.status === 'cancelled'
-    await settleClaimed(engine, task, isOurs ? { ...said.ended, failure } : said.ended)
+    const vendor = await tryVendor(engine, task, action)
+    if (vendor?.state !== 'ended') continue
+    const isCancelled = vendor.ended.status === 'cancelled'
+    await settleClaimed(engine, task, isCancelled ? { ...vendor.ended, failure } : vendor.ended)
     return
   }
   if (task.overdue_ms < engine.times.goneMs) {
@@ -77,7 +77,7 @@ async function expire(engine: Engine, task: ClaimedTask): Promise<void> {
   await close(engine, task, failure, 'expired')
 }
 
-/** Undefined when the vendor gave no word about the response. */
+/** Queries the vendor. Returns undefined after an upstream failure. */
 async function tryVendor(
   engine: Engine,
   task: ClaimedTask,
@@ -91,7 +91,7 @@ async function tryVendor(
   }
 }
 
-/** Only what streams have delivered is owed; without any, what the vendor bills is noted. */
+/** Closes a response: charges the output that streams delivered, else records the vendor's cost. */
 async function close(
   engine: Engine,
   task: ClaimedTask,

@@ -1,8 +1,7 @@
 /**
- * Sends a creation by the first route that takes it. Each try is an attempt of its own, committed
- * before its first byte; after an outcome that nobody knows there is no other try.
+ * Sends a creation by the first route that accepts it. Each try is an attempt of its own, committed
+ * before it is sent; after an unknown outcome there is no other attempt.
  */
-
 import { admitTaskHold } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
@@ -16,20 +15,20 @@ import { rebuildRequest } from '../calls/call-request.ts'
 import { toFailure } from '../calls/make-call.ts'
 import type { Engine } from '../engine.ts'
 import { markSending } from '../store.ts'
-import { leaseLost, mayRetry, nextAttempt, noteRefusal } from '../submit/submit.ts'
+import { leaseLost, mayRetry, nextAttempt, recordRefusal } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import type { BackgroundOrder } from './background-order.ts'
 
-export type Sent =
+export type SendOutcome =
   | { readonly task: ClaimedTask; readonly answer: OpenedAnswer }
   | { readonly task: ClaimedTask; readonly failure: UpstreamFailure }
 
-/** Throws only while nothing was sent. */
+/** Sends a creation. Rejects only if nothing was sent. */
 export async function sendByRoutes(
   engine: Engine,
   order: BackgroundOrder,
   created: ClaimedTask,
-): Promise<Sent> {
+): Promise<SendOutcome> {
   const { plans } = order
   const request = requestOf(order, created)
   let task = created
@@ -39,12 +38,12 @@ export async function sendByRoutes(
     const outcome = await attempt(engine, order, task, planned.route, request)
     if (!(outcome instanceof UpstreamFailure)) return { task, answer: outcome }
     if (outcome.kind === 'unknown') return { task, failure: outcome }
-    await noteRefusal(engine, task, outcome)
+    await recordRefusal(engine, task, outcome)
     if (!mayRetry(outcome, number, plans.length, engine)) return { task, failure: outcome }
   }
 }
 
-/** What is sent is what is kept with the task, with the caller's own headers. */
+/** Returns the request with the body that is stored with the task, and the caller's headers. */
 function requestOf({ submission, call }: BackgroundOrder, task: ClaimedTask): CallRequest {
   const { metering, body } = submission.background
   const { value, fields, body: bytes } = rebuildRequest(task, metering, body(call.request))
@@ -79,11 +78,11 @@ async function attempt(
   }
 }
 
-/** With the time-outs of a call: a stream lasts as long as its response. */
+/** Opens a wire with the timeouts of a call, since a stream lasts as long as its response. */
 function openSendingWire(
   { services }: Engine,
   task: ClaimedTask,
-  own: BackgroundOrder['call']['model']['limits'],
+  modelLimits: BackgroundOrder['call']['model']['limits'],
 ): Wire {
   const { limits, dispatcher } = services
   const hold = admitTaskHold({
@@ -94,8 +93,8 @@ function openSendingWire(
   })
   return openWire(hold, {
     dispatcher,
-    firstByteTimeoutMs: own.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
-    idleTimeoutMs: own.idle_timeout_ms ?? limits.idleTimeoutMs,
+    firstByteTimeoutMs: modelLimits.first_byte_timeout_ms ?? limits.firstByteTimeoutMs,
+    idleTimeoutMs: modelLimits.idle_timeout_ms ?? limits.idleTimeoutMs,
     socketsMax: limits.socketsMax,
   })
 }

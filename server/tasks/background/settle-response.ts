@@ -1,7 +1,7 @@
 /**
- * The end of a background response. Whoever reads a final state first settles: the worker that
- * polls, a caller's GET, or the stream that a caller follows. The charge is that of a call, by the
- * metering and the quote under which the hold was taken.
+ * Settles background responses. The first reader of a final state settles: a worker's poll, a
+ * caller's GET, or a caller's stream. The charge is that of a call, by the metering and the quote
+ * of the hold.
  */
 import { readPrices } from '../../catalog/load/load-model.ts'
 import type { RelayReport } from '../../dialects/relay.ts'
@@ -23,7 +23,7 @@ import { type FinishOptions, finish } from '../finish/finish.ts'
 import { claimOne } from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
 
-/** How a response ended, as its vendor says it: by its object, or as a stream was read. */
+/** The end of a response, by the vendor's object or by the report of a stream. */
 export type EndedResponse = (
   | { readonly status: ResponseEnd; readonly document: unknown }
   | { readonly status: ResponseEnd; readonly report: RelayReport }
@@ -32,11 +32,11 @@ export type EndedResponse = (
   readonly failure?: { readonly code: string; readonly message: string }
 }
 
-/** Bytes of output that stand for one token where no usage is stated. */
+/** Output bytes per token where no usage is stated. */
 const BYTES_PER_TOKEN = 4
 const NO_REQUEST = Buffer.from('{}')
 
-/** Takes the task from whoever has it and settles. False when it has ended already. */
+/** Claims the task from any holder and settles it. False if it has already ended. */
 export async function settleNow(
   engine: Engine,
   taskId: string,
@@ -46,7 +46,7 @@ export async function settleNow(
   return task ? settleClaimed(engine, task, ended) : false
 }
 
-/** Settles a task whose lease this process holds. False when it has lost it. */
+/** Settles a claimed task. False when the lease is lost. */
 export async function settleClaimed(
   engine: Engine,
   task: ClaimedTask,
@@ -58,15 +58,15 @@ export async function settleClaimed(
   const report = readReport(engine, ended, route, billable)
   const charge = chargeResponse(task, billable, route, { ...ended, report })
   const { unchargedReason, ...rest } = options
-  // What somebody pays for is nobody's loss.
-  const isLost = unchargedReason !== undefined && charge.nanos === null
-  const finishing = { ...rest, charge, ...(isLost ? { unchargedReason } : {}) }
-  const done = await finish(engine, task, endingOf({ ...ended, report }), finishing)
-  if (done) await rememberTokens(engine, task, billable, report)
-  return done
+  // A charged response has no uncharged cost.
+  const isUncharged = unchargedReason !== undefined && charge.nanos === null
+  const finishing = { ...rest, charge, ...(isUncharged ? { unchargedReason } : {}) }
+  const isEnded = await finish(engine, task, endingOf({ ...ended, report }), finishing)
+  if (isEnded) await rememberTokens(engine, task, billable, report)
+  return isEnded
 }
 
-/** The request of a task that is open; of one that has ended nothing is known any more. */
+/** Returns the request of an open task; an empty object once it has ended. */
 export async function readValue(engine: Engine, { id }: Pick<ClaimedTask, 'id'>): Promise<Body> {
   const value = tryParseJson((await readTaskBody(engine.sql, id)) ?? NO_REQUEST)
   return isObject(value) ? value : {}
@@ -78,7 +78,7 @@ interface ReadEnd {
   readonly failure?: { readonly code: string; readonly message: string }
 }
 
-/** How an object is read depends on its vendor and on what was asked. */
+/** Returns a stream's report, or reads the object as its vendor and the request define it. */
 function readReport(
   { services }: Engine,
   ended: EndedResponse,
@@ -87,11 +87,11 @@ function readReport(
 ): RelayReport {
   if ('report' in ended) return ended.report
   const read = services.upstreams.get(target.upstream)?.background?.read
-  const reading = read?.(ended.document, call.request.value) ?? { outputBytes: 0 }
-  return { ...reading, finished: true }
+  const report = read?.(ended.document, call.request.value) ?? { outputBytes: 0 }
+  return { ...report, finished: true }
 }
 
-/** What a request that builds on this response has as input again. */
+/** Records the response's tokens, which are input again for a request that refers to it. */
 async function rememberTokens(
   { services }: Engine,
   task: ClaimedTask,
@@ -104,13 +104,13 @@ async function rememberTokens(
   try {
     await services.storedAnswers.remember({ id, accountId, channelId, tokens })
   } catch (error) {
-    services.log.warn({ task_id: task.id, error }, 'the tokens of a response are not noted')
+    services.log.warn({ task_id: task.id, error }, 'the tokens of a response were not recorded')
   }
 }
 
 /**
- * An answer that is too large to be read has more output than was quoted: it is charged as an
- * answer without usage that was as long as the hold allows.
+ * Returns the end of a response that is too large to be read. It exceeds its quote, and is charged
+ * like an answer without usage of the quoted length.
  */
 export function tooLarge(task: ClaimedTask): EndedResponse {
   const outputBytes = (task.quantities.output_token ?? 0) * BYTES_PER_TOKEN
@@ -124,8 +124,8 @@ function chargeResponse(
   { status, report }: ReadEnd,
 ): TaskCharge {
   const complete = status === 'completed' || status === 'incomplete'
-  // What streams have delivered is owed even if the vendor shows nothing of it afterwards; what a
-  // failed response shows only now was no use to anybody.
+  // Output that streams delivered is charged even if the vendor's object lacks it; output that only
+  // the object of a failed response shows is not.
   const delivered = Number(task.output_bytes)
   const outputBytes = status === 'failed' ? delivered : Math.max(report.outputBytes, delivered)
   const ended: Ended = { report: { ...report, outputBytes }, complete }
@@ -133,10 +133,10 @@ function chargeResponse(
   return { ...charge, cost: costFor(billable, { route }, ended, charge) }
 }
 
-/** The call as it was quoted, at the prices of its hold. */
+/** Rebuilds the call as it was quoted, at the prices of its hold. */
 async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<Billable> {
   const metering = engine.submissions.get(task.endpoint)?.background?.metering
-  if (!metering) throw new Error(`no background work is known as ${task.endpoint}`)
+  if (!metering) throw new Error(`no background endpoint ${task.endpoint}`)
   const body = (await readTaskBody(engine.sql, task.id)) ?? NO_REQUEST
   const { quantities, facts, hold_amount: amountNanos } = task
   const quote = { quantities, facts, ...task.quote }
@@ -151,7 +151,7 @@ async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<Billable>
 
 function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model'] {
   const prices = readPrices(isStored(task.prices) ? task.prices : [])
-  const known = services.catalog.snapshot().models.get(task.model)
+  const current = services.catalog.snapshot().models.get(task.model)
   const { price_version: priceVersion } = task
   return {
     id: task.model,
@@ -162,14 +162,14 @@ function modelOf({ services }: Engine, task: ClaimedTask): ResolvedCall['model']
     details: {},
     plannedPrices: [],
     updatedAt: task.created_at,
-    ...known,
+    ...current,
     free: task.prices === null,
     prices,
     priceVersion,
   }
 }
 
-/** The route that has it, with its costs of then. */
+/** Rebuilds the route of the attempt, with its upstream costs of that time. */
 async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRoute> {
   const {
     channel_id: channel,
@@ -178,7 +178,7 @@ async function rebuildRoute(engine: Engine, task: ClaimedTask): Promise<UsableRo
   } = task
   const entries = isStored(task.costs) ? readPrices(task.costs) : undefined
   const target = await openChannel(engine, task).catch((error: unknown) => {
-    // A channel that is gone charges nothing differently: only its settings are not known.
+    // Without the channel only its settings are unknown; the charge is the same.
     if (!(error instanceof UpstreamFailure)) throw error
     return { id: channel, upstream: '', version: task.channel_version, settings: {} }
   })

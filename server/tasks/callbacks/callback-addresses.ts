@@ -1,7 +1,6 @@
 /**
- * The addresses at which vendors report on a submission: an attempt's id, and a signature that only
- * this gateway can make. Nothing is stored for them: what is forged is refused without a look into
- * the database, and a copy of the database has no address to give away.
+ * URLs for vendor callbacks: an attempt's id with a signature by this gateway's key. Nothing is
+ * stored: a forged token is refused without a query, and a copy of the database reveals no URL.
  */
 import type { SecretBox } from '../../lib/secrets/secrets.ts'
 
@@ -12,13 +11,13 @@ const ATTEMPT = 'att_'
 const TOKEN_SHAPE = /^([0-9A-Za-z]{22})\.([\w-]{43})$/
 
 export interface CallbackAddresses {
-  /** Undefined where no vendor can reach this gateway. */
+  /** Returns the callback URL of an attempt; undefined if no vendor can reach this gateway. */
   urlOf(attemptId: string): string | undefined
-  /** The attempt that a token was made for; undefined for anything that was not made here. */
+  /** Returns the attempt id of a token; undefined for an invalid signature. */
   attemptOf(token: string): string | undefined
 }
 
-/** `base` is how vendors reach this gateway, without a trailing slash. */
+/** `base` returns the origin under which vendors reach this gateway, without a trailing slash. */
 export function createCallbackAddresses(
   secrets: Pick<SecretBox, 'sign' | 'isSigned'>,
   base: () => string | undefined,
@@ -35,7 +34,7 @@ export function createCallbackAddresses(
       if (id === undefined || signature === undefined) return undefined
       const attemptId = ATTEMPT + id
       const bytes = Buffer.from(signature, 'base64url')
-      // The last character has two bits to spare: of four ways to write it, one is ours.
+      // The last character has two unused bits; accept only the canonical encoding.
       if (bytes.toString('base64url') !== signature) return undefined
       return secrets.isSigned(bytes, attemptId, CONTEXT) ? attemptId : undefined
     },

@@ -1,53 +1,53 @@
 /**
- * What vendors report of attempts, and the tasks that become due by it. Whoever changes a task and
- * its attempt locks the task first.
+ * The SQL of vendor callbacks: records them and makes their tasks due. Every writer of both a task
+ * and its attempt locks the task first.
  */
 import type { Sql, TransactionSql } from 'postgres'
 import type { TaskKind } from '../../upstreams/task-driver.ts'
 import type { AttemptState } from '../task.ts'
 
-/** Whose attempt it is, and who made it. */
-export interface AttemptPlace {
+/** The task and the channel of an attempt. */
+export interface AttemptOwner {
   readonly task_id: string
   readonly kind: TaskKind
   readonly channel_id: string
   readonly channel_version: number
 }
 
-export async function findAttempt(sql: Sql, attemptId: string): Promise<AttemptPlace | undefined> {
-  const [row] = await sql<AttemptPlace[]>`
+export async function findAttempt(sql: Sql, attemptId: string): Promise<AttemptOwner | undefined> {
+  const [row] = await sql<AttemptOwner[]>`
     select a.task_id, t.kind, a.channel_id, a.channel_version
     from task_attempt a join task t on t.id = a.task_id where a.id = ${attemptId}`
   return row
 }
 
-/** How far an attempt has come, while its task is locked. */
-export interface AttemptNow {
+/** The state of an attempt whose task is locked. */
+export interface LockedAttempt {
   readonly state: AttemptState
   readonly upstream_id: string | null
   readonly callback_count: number
-  /** False once another attempt carries the task. */
+  /** False once the task has a newer attempt. */
   readonly is_current: boolean
   readonly has_ended: boolean
 }
 
-/** Locks the task until the transaction ends. */
+/** Locks the task until the transaction ends and returns the attempt's state. */
 export async function lockAttempt(
   sql: TransactionSql,
   taskId: string,
   attemptId: string,
-): Promise<AttemptNow | undefined> {
-  // By a statement of its own: what a statement reads beside a row that it waited for is old.
+): Promise<LockedAttempt | undefined> {
+  // A separate statement: one that waited for a row lock reads other rows as of before the wait.
   await sql`select 1 from task where id = ${taskId} for update`
-  const [row] = await sql<AttemptNow[]>`
+  const [row] = await sql<LockedAttempt[]>`
     select a.state, a.upstream_id, a.callback_count, t.attempt_id = a.id as is_current,
       t.due_at is null as has_ended
     from task_attempt a join task t on t.id = a.task_id where a.id = ${attemptId}`
   return row
 }
 
-/** Whether another attempt on this channel has the id. */
-export async function isAnothers(
+/** Returns whether the upstream id belongs to another attempt on this channel. */
+export async function belongsToOtherAttempt(
   sql: TransactionSql,
   channelId: string,
   attemptId: string,
@@ -59,7 +59,8 @@ export async function isAnothers(
   return row !== undefined
 }
 
-export async function noteCallback(
+/** Counts a callback and records the upstream id that it names. */
+export async function recordCallback(
   sql: TransactionSql,
   attemptId: string,
   upstreamId: string | null,
@@ -71,28 +72,28 @@ export async function noteCallback(
 }
 
 /**
- * Makes the task of an attempt due by a report: now, but not sooner than `everyMs` after the last
- * time that a report did. One that is still to come will see what this report is about. Whoever
- * looks at the task at this moment keeps it, and finds the report when they put it back.
+ * Makes the task due because of a callback: now, but at least `intervalMs` after the last time that
+ * a callback did. A due time that is still ahead stays, since that poll will see the same news. A
+ * running claim stays too; the callback takes effect when the task is rescheduled.
  */
 export async function wakeByCallback(
   sql: TransactionSql,
   attemptId: string,
-  everyMs: number,
+  intervalMs: number,
 ): Promise<void> {
   await sql`
     with noted as (
       update task_attempt set callback_due_at = case
         when callback_due_at > now() then callback_due_at
-        else greatest(now(), callback_due_at + ${everyMs}::float8 * interval '1 millisecond') end
+        else greatest(now(), callback_due_at + ${intervalMs}::float8 * interval '1 millisecond') end
       where id = ${attemptId} returning task_id, callback_due_at)
     update task set due_at = least(due_at, noted.callback_due_at)
     from noted where task.id = noted.task_id and due_at is not null
       and not (is_claimed and due_at > now())`
 }
 
-/** The same, without a wait, for a report that came while nobody could use it. */
-export async function wakeByKeptCallback(sql: TransactionSql, attemptId: string): Promise<void> {
+/** Makes the task due at once if an earlier callback named an upstream id. */
+export async function wakeByEarlierCallback(sql: TransactionSql, attemptId: string): Promise<void> {
   await sql`
     update task set due_at = least(due_at, now()) from task_attempt a
     where a.id = ${attemptId} and a.callback_upstream_id is not null and task.id = a.task_id

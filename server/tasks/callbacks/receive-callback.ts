@@ -1,6 +1,6 @@
 /**
- * Receives vendor callbacks. Anybody may have sent one: it says at most which id to poll, and when.
- * The worker polls the vendor; ids, results and money come from there, as without any callback.
+ * Receives vendor callbacks. They are untrusted: a callback decides at most which id is polled, and
+ * when. Ids, results and charges come from polling the vendor, as without any callback.
  */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
@@ -13,30 +13,30 @@ import { type Engine, openChannel } from '../engine.ts'
 import { addEvent } from '../timeline-store.ts'
 import { isTaskId } from '../view-store.ts'
 import {
-  type AttemptNow,
-  type AttemptPlace,
+  type AttemptOwner,
+  belongsToOtherAttempt,
   findAttempt,
-  isAnothers,
+  type LockedAttempt,
   lockAttempt,
-  noteCallback,
+  recordCallback,
   wakeByCallback,
 } from './callback-store.ts'
 
-/** Further callbacks for an attempt change nothing: a vendor has six states and some retries. */
+/** Callbacks per attempt; further ones are ignored. A vendor has six states and some retries. */
 const CALLBACKS_MAX = 40
-/** The answer to a callback; vendors want a status. */
+/** The response to a callback; vendors expect a status. */
 const ACKNOWLEDGEMENT: JsonObject = { status: 'success' }
 
 interface ReceivedCallback {
-  readonly place: AttemptPlace
+  readonly owner: AttemptOwner
   readonly attemptId: string
   readonly upstreamId: string | undefined
 }
 
 /**
- * Takes a callback for an attempt. Resolves with the answer to it, once it is written down, or
- * with undefined when there is no such attempt. Throws 503 while the database is away: a vendor
- * that gets it calls again.
+ * Handles a callback for an attempt. Resolves with the response once the callback is recorded, or
+ * with undefined for an unknown attempt. Rejects with 503, which vendors retry, while the database
+ * is unavailable.
  */
 export async function receiveCallback(
   engine: Engine,
@@ -56,71 +56,75 @@ async function receive(
   attemptId: string,
   document: unknown,
 ): Promise<JsonObject | undefined> {
-  const place = await findAttempt(engine.sql, attemptId)
-  if (!place) {
-    // Signed by this gateway: perhaps at a time that a restored backup does not know.
+  const owner = await findAttempt(engine.sql, attemptId)
+  if (!owner) {
+    // Its signature is valid, so a restored backup may be older than the attempt.
     engine.services.log.warn({ attempt_id: attemptId }, 'vendor callback for an unknown attempt')
     return undefined
   }
-  const callbacks = await callbacksOf(engine, place)
+  const callbacks = await openCallbacks(engine, owner)
   const { upstreamId, reply } = callbacks?.read(isObject(document) ? document : {}) ?? {}
   if (reply) return reply
   const isId = upstreamId !== undefined && isTaskId(upstreamId)
-  const callback = { place, attemptId, upstreamId: isId ? upstreamId : undefined }
+  const callback = { owner, attemptId, upstreamId: isId ? upstreamId : undefined }
   await withTransaction(engine.sql, (transaction) => write(engine, transaction, callback))
   failpoint('task-callback')
   return ACKNOWLEDGEMENT
 }
 
-/** Undefined for a channel that cannot be opened any more. */
-async function callbacksOf(
+/** Returns the callback reader of the attempt's driver; undefined if its channel is unusable. */
+async function openCallbacks(
   engine: Engine,
-  place: AttemptPlace,
+  owner: AttemptOwner,
 ): Promise<TaskCallbacks<unknown> | undefined> {
-  const channel = await openChannel(engine, place).catch(() => undefined)
-  return channel && engine.services.upstreams.get(channel.upstream)?.tasks?.[place.kind]?.callbacks
+  const channel = await openChannel(engine, owner).catch(() => undefined)
+  return channel && engine.services.upstreams.get(channel.upstream)?.tasks?.[owner.kind]?.callbacks
 }
 
+/** Records the callback and makes its task due, unless it is ignored. */
 async function write(
   { times, services }: Engine,
   transaction: TransactionSql,
-  { place, attemptId, upstreamId }: ReceivedCallback,
+  { owner, attemptId, upstreamId }: ReceivedCallback,
 ): Promise<void> {
-  const { task_id: taskId, channel_id: channelId } = place
-  const now = await lockAttempt(transaction, taskId, attemptId)
-  if (!now || now.callback_count >= CALLBACKS_MAX) return
+  const { task_id: taskId, channel_id: channelId } = owner
+  const attempt = await lockAttempt(transaction, taskId, attemptId)
+  if (!attempt || attempt.callback_count >= CALLBACKS_MAX) return
   const isForeign =
-    upstreamId !== undefined && (await isAnothers(transaction, channelId, attemptId, upstreamId))
-  const use = isForeign ? 'another_task' : judge(now, upstreamId)
-  if (use === undefined) return
-  const isUseful = use === 'keep' || use === 'poll'
-  await noteCallback(transaction, attemptId, use === 'keep' ? (upstreamId ?? null) : null)
-  const why = {
-    ...(isUseful ? {} : { ignored: use }),
-    // What nobody was charged for: whoever reads the vendor's bill looks for this.
-    ...(use === 'too_late' && upstreamId !== undefined ? { upstream_id: upstreamId } : {}),
+    upstreamId !== undefined &&
+    (await belongsToOtherAttempt(transaction, channelId, attemptId, upstreamId))
+  const verdict = isForeign ? 'another_task' : judge(attempt, upstreamId)
+  if (verdict === undefined) return
+  const isUseful = verdict === 'keep' || verdict === 'poll'
+  const namedId = verdict === 'keep' ? (upstreamId ?? null) : null
+  await recordCallback(transaction, attemptId, namedId)
+  const detail = {
+    channel: channelId,
+    ...(isUseful ? {} : { ignored: verdict }),
+    // Identifies an uncharged task on the vendor's bill.
+    ...(verdict === 'too_late' && upstreamId !== undefined ? { upstream_id: upstreamId } : {}),
   }
-  await addEvent(transaction, taskId, 'upstream_reported', { channel: channelId, ...why })
-  if (isUseful && now.state !== 'sending') {
+  await addEvent(transaction, taskId, 'upstream_reported', detail)
+  if (isUseful && attempt.state !== 'sending') {
     await wakeByCallback(transaction, attemptId, times.pollMsMin)
   }
   const fields = { task_id: taskId, channel: channelId, attempt_id: attemptId }
-  if (!isUseful) services.log.warn({ ...fields, reason: use }, 'vendor callback ignored')
+  if (!isUseful) services.log.warn({ ...fields, reason: verdict }, 'vendor callback ignored')
 }
 
 /**
- * keep: the id is one to poll by. poll: there is news of a known task. Any other value is why the
- * callback is ignored; undefined where it says nothing new.
+ * Decides about a callback. keep: its id identifies the submission. poll: it has news of a known
+ * task. Any other value is the reason why it is ignored; undefined if it has no news.
  */
 function judge(
-  { state, upstream_id: known, is_current: isCurrent, has_ended: hasEnded }: AttemptNow,
-  named: string | undefined,
+  { state, upstream_id: knownId, is_current: isCurrent, has_ended: hasEnded }: LockedAttempt,
+  namedId: string | undefined,
 ): 'keep' | 'poll' | 'another_task' | 'refused' | 'too_late' | undefined {
   if (state === 'given_up') return 'too_late'
-  // It had said that it did not take this one.
+  // The vendor refused this attempt, so the callback contradicts it.
   if (state === 'refused') return 'refused'
   if (hasEnded || !isCurrent) return undefined
   if (state === 'sending' || state === 'unknown') return 'keep'
   if (state !== 'accepted') return undefined
-  return named === undefined || named === known ? 'poll' : 'another_task'
+  return namedId === undefined || namedId === knownId ? 'poll' : 'another_task'
 }

@@ -1,7 +1,7 @@
 /**
- * What remains to be done when the upstream is ready: a question to a model about its result, for
- * example for a summary. It goes over the task's own hold, is committed before it is sent, and is
- * made at most three times over all processes: the caller pays the one that was delivered.
+ * The follow-up call to a chat model about an upstream's result, for example for a summary. It uses
+ * the task's own hold, is committed before it is sent, and is made at most three times over all
+ * processes; only the delivered one is charged.
  */
 import { scanJson } from '../../dialects/json-scan.ts'
 import { failpoint } from '../../lib/failpoint.ts'
@@ -15,47 +15,47 @@ import { note, orderRoutes } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
-import type { Afterwards } from '../submission.ts'
+import type { FollowUp } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
 import { beginTaskCall, countTaskCalls, endTaskCall } from './model-call-store.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const CALLS_MAX = 3
-/** A summary of two hours takes a model a minute or two. */
+/** A summary of two hours of speech takes a model one or two minutes. */
 const CALL_MS = 180_000
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024
 
 type Success = Extract<TaskPoll, { state: 'succeeded' }>
 
 /**
- * The upstream's success, completed. Undefined when it must be tried again at the next poll. A
- * model that cannot be had leaves the result without its part, and without its cost.
+ * Returns the upstream's success completed by the follow-up call; undefined if the call must be
+ * retried at the next poll. Without a usable model, the result lacks that part and its charge.
  */
 export async function askModel(
   engine: Engine,
   task: ClaimedTask,
   poll: Success,
 ): Promise<Success | undefined> {
-  const afterwards = engine.submissions.get(task.endpoint)?.afterwards
+  const followUp = engine.submissions.get(task.endpoint)?.followUp
   const details = engine.services.catalog.snapshot().models.get(task.model)?.details ?? {}
-  const model = afterwards && asString(details[afterwards.setting])
-  return afterwards && model ? await ask(engine, task, poll, afterwards, model) : poll
+  const model = followUp && asString(details[followUp.setting])
+  return followUp && model ? await runFollowUp(engine, task, poll, followUp, model) : poll
 }
 
-async function ask(
+async function runFollowUp(
   engine: Engine,
   task: ClaimedTask,
   poll: Success,
-  afterwards: Afterwards,
+  followUp: FollowUp,
   model: string,
 ): Promise<Success | undefined> {
-  const question = afterwards.ask(poll.result, task)
+  const body = followUp.request(poll.result, task)
   const [route] = orderRoutes(findRoutes(engine, model), engine.services)
-  if (!route || question === undefined) return without(poll, afterwards, 'no_model')
+  if (!route || body === undefined) return withoutAnswer(poll, followUp, 'no_model')
   if ((await countTaskCalls(engine.sql, task.id)) >= CALLS_MAX) {
     await addEvent(engine.sql, task.id, 'model_given_up', { model })
-    return without(poll, afterwards, 'failed')
+    return withoutAnswer(poll, followUp, 'failed')
   }
   const id = newId('att')
   const { upstreamModel, channel: channelId } = route
@@ -63,15 +63,15 @@ async function ask(
   if ((await beginTaskCall(engine.sql, call)) === undefined) return undefined
   failpoint('task-model-sending')
   try {
-    const sent = send(engine, task, route, model, question)
-    const { text, usage, estimated } = await untilStopped(engine.services, sent)
+    const answer = send(engine, task, route, model, body)
+    const { text, usage, estimated } = await untilStopped(engine.services, answer)
     failpoint('task-model-answered')
     note(route, undefined, engine.services)
     await endTaskCall(engine.sql, id, 'answered', null)
     await addEvent(engine.sql, task.id, 'model_answered', { model })
     return {
       ...poll,
-      result: { ...poll.result, ...afterwards.read(text, poll.result) },
+      result: { ...poll.result, ...followUp.read(text, poll.result) },
       usage: { ...poll.measured, ...poll.usage, ...usage },
       measured: { ...poll.measured, ...estimated },
     }
@@ -96,18 +96,18 @@ async function noteFailure(
   await addEvent(engine.sql, task.id, 'model_failed', { reason: failure.kind })
 }
 
-/** Nothing of the model's is charged, and the result says what is missing. */
-function without(poll: Success, { setting }: Afterwards, reason: string): Success {
+/** Returns the success with the reason of the missing part, and without tokens to charge. */
+function withoutAnswer(poll: Success, { setting }: FollowUp, reason: string): Success {
   const usage = poll.usage ?? poll.measured
-  const none = { input_token: 0, output_token: 0 }
+  const noTokens = { input_token: 0, output_token: 0 }
   return {
     ...poll,
     result: { ...poll.result, [`${setting}_error`]: reason },
-    ...(usage === undefined ? { measured: none } : { usage: { ...usage, ...none } }),
+    ...(usage === undefined ? { measured: noTokens } : { usage: { ...usage, ...noTokens } }),
   }
 }
 
-/** Routes of the model that take chat completions now. */
+/** Returns the model's routes that accept chat completions now. */
 function findRoutes({ services }: Engine, id: string): UsableRoute[] {
   const { models, channels } = services.catalog.snapshot()
   return (models.get(id)?.routes ?? []).flatMap((route) => {
@@ -119,9 +119,9 @@ function findRoutes({ services }: Engine, id: string): UsableRoute[] {
 
 interface ModelAnswer {
   readonly text: string
-  /** As the upstream states it: empty when it does not. */
+  /** Usage that the upstream states; empty if it states none. */
   readonly usage: Quantities
-  /** Charged in its place then. */
+  /** Charged where no usage is stated. */
   readonly estimated: Quantities
 }
 
@@ -130,14 +130,14 @@ async function send(
   task: ClaimedTask,
   route: UsableRoute,
   model: string,
-  question: Readonly<Record<string, unknown>>,
+  completion: Readonly<Record<string, unknown>>,
 ): Promise<ModelAnswer> {
   const chat = engine.services.upstreams.get(route.target.upstream)?.calls.chat
   if (!chat) throw new UpstreamFailure('channel_fault')
-  const value = { model, ...question, stream: false }
+  const value = { model, ...completion, stream: false }
   const body = Buffer.from(JSON.stringify(value))
   const scan = scanJson(body)
-  if (!scan.ok) throw new UpstreamFailure('rejected', { message: 'the question is too large' })
+  if (!scan.ok) throw new UpstreamFailure('rejected', { message: 'the request is too large' })
   const answer = await chat(openTaskWire(engine, task, CALL_MS), {
     settings: route.target.settings,
     upstreamModel: route.upstreamModel,
@@ -160,13 +160,13 @@ async function send(
   const text = textOf(tryParseJson(opened.body))
   if (text === undefined) throw new UpstreamFailure('failed', { message: 'an empty answer' })
   const estimated = {
-    input_token: estimateTokens(JSON.stringify(question)),
+    input_token: estimateTokens(JSON.stringify(completion)),
     output_token: estimateTokens(text),
   }
   return { text, usage: sumTokens(opened.report.usage), estimated }
 }
 
-/** A task's prices know no caches: what came from one is input like the rest. */
+/** Sums tokens into input and output, since a task's prices have no cache units. */
 function sumTokens(usage: Quantities | undefined): Quantities {
   if (!usage) return {}
   const sum = (units: readonly Unit[]) =>

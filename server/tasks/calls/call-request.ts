@@ -1,4 +1,4 @@
-/** What a deferred call needs to be made: the caller's request, and an upstream that takes it. */
+/** Prepares a deferred call: the caller's request, and an upstream route that serves it. */
 import { withTransaction } from '../../database/transaction.ts'
 import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { newId } from '../../lib/ids.ts'
@@ -8,13 +8,13 @@ import { orderRoutes } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { CallAdapter, CallRequest, Upstream } from '../../upstreams/upstream.ts'
 import { type Engine, openChannel } from '../engine.ts'
-import { moveToAttempt, readHeld } from '../store.ts'
+import { moveToAttempt, readClaimedTask } from '../store.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { listAttempts } from '../timeline-store.ts'
 
-/** Nobody waits for the answer, and giving one up may cost as much as it was worth. */
-const PATIENCE_MS = 300_000
+/** Least timeout: no caller waits, and a call given up may cost as much as a completed one. */
+const TIMEOUT_MS_MIN = 300_000
 
 export interface CallTarget {
   readonly adapter: CallAdapter<unknown>
@@ -22,7 +22,7 @@ export interface CallTarget {
   readonly timeoutMs: number
 }
 
-/** The request as it was taken: its body had been read and checked then. */
+/** Rebuilds the request from its stored body, which was validated at the creation. */
 export function rebuildRequest(task: ClaimedTask, metering: Metering, body: Buffer): CallRequest {
   const parsed = parseRequestJson(body)
   if (!parsed.ok) throw new Error(`the body of ${task.id}: ${parsed.message}`)
@@ -40,7 +40,7 @@ export function rebuildRequest(task: ClaimedTask, metering: Metering, body: Buff
   }
 }
 
-/** The upstream of the current attempt. Throws an UpstreamFailure when it cannot be used. */
+/** Returns the upstream of the current attempt. Rejects with UpstreamFailure if unusable. */
 export async function findCallTarget(
   engine: Engine,
   task: ClaimedTask,
@@ -50,19 +50,19 @@ export async function findCallTarget(
   const { upstreams, catalog, limits } = engine.services
   const adapter = upstreams.get(upstream)?.calls[operation]
   if (!adapter) throw new UpstreamFailure('channel_fault', { message: `no ${operation} there` })
-  const own = catalog.snapshot().models.get(task.model)?.limits.first_byte_timeout_ms
-  const timeoutMs = own ?? Math.max(limits.firstByteTimeoutMs, PATIENCE_MS)
+  const modelTimeoutMs = catalog.snapshot().models.get(task.model)?.limits.first_byte_timeout_ms
+  const timeoutMs = modelTimeoutMs ?? Math.max(limits.firstByteTimeoutMs, TIMEOUT_MS_MIN)
   return { adapter, settings, timeoutMs }
 }
 
-/** The next attempt after one that was refused; undefined when no route is left in the catalog. */
-export async function moveOn(
+/** Moves a refused task to its next attempt. Undefined when the catalog has no route for it. */
+export async function moveToNextRoute(
   engine: Engine,
   task: ClaimedTask,
   { metering }: DeferredCall,
 ): Promise<ClaimedTask | undefined> {
-  const speaks = ({ calls }: Upstream) => calls[metering.operation] !== undefined
-  const route = await nextRoute(engine, task, speaks)
+  const isCapable = ({ calls }: Upstream) => calls[metering.operation] !== undefined
+  const route = await nextRoute(engine, task, isCapable)
   if (!route) return undefined
   const next = {
     id: newId('att'),
@@ -76,25 +76,26 @@ export async function moveOn(
   await withTransaction(engine.sql, (transaction) =>
     moveToAttempt(transaction, task.fence, next, task),
   )
-  const moved = await readHeld(engine.sql, task.id)
-  if (moved?.attempt_id !== next.id) throw new Error('the lease of a task was lost')
-  return moved
+  const current = await readClaimedTask(engine.sql, task.id)
+  if (current?.attempt_id !== next.id) throw new Error('the lease of a task was lost')
+  return current
 }
 
-/** One that was not tried yet, by the catalog as it is now; else the first in turn. */
+/** Returns the first route of the current catalog that was not tried; else the first route. */
 async function nextRoute(
   { services, sql }: Engine,
   task: ClaimedTask,
-  speaks: (upstream: Upstream) => boolean,
+  isCapable: (upstream: Upstream) => boolean,
 ): Promise<UsableRoute | undefined> {
   const snapshot = services.catalog.snapshot()
   const model = snapshot.models.get(task.model)
   if (!model) return undefined
-  const routes = orderRoutes(findRoutes(model, speaks, snapshot, services), services)
-  const tried = await listAttempts(sql, task.id)
+  const routes = orderRoutes(findRoutes(model, isCapable, snapshot, services), services)
+  const attempts = await listAttempts(sql, task.id)
   const isTried = (route: UsableRoute) =>
-    tried.some(
-      (one) => one.channel_id === route.channel && one.upstream_model === route.upstreamModel,
+    attempts.some(
+      ({ channel_id, upstream_model }) =>
+        channel_id === route.channel && upstream_model === route.upstreamModel,
     )
   return routes.find((route) => !isTried(route)) ?? routes[0]
 }

@@ -1,7 +1,7 @@
 /**
- * A task whose work is one call of an upstream that answers with the work itself. A claim makes at
- * most one attempt, noted before its first byte; after one whose outcome nobody knows there is no
- * other: the caller gets the money back, and what the upstream may bill is noted.
+ * Runs deferred calls: tasks whose work is one synchronous upstream call. A claim makes at most one
+ * attempt, committed before it is sent. After an unknown outcome there is no other attempt: the
+ * hold is released, and the upstream's possible cost is recorded.
  */
 import { withTransaction } from '../../database/transaction.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
@@ -22,13 +22,13 @@ import { endAttempt, rescheduleTask } from '../store.ts'
 import type { DeferredCall } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
-import { type CallTarget, findCallTarget, moveOn, rebuildRequest } from './call-request.ts'
+import { type CallTarget, findCallTarget, moveToNextRoute, rebuildRequest } from './call-request.ts'
 import { readCallAnswer } from './read-call-answer.ts'
 import { untilStopped } from './until-stopped.ts'
 
 const ATTEMPTS_MAX = 3
 
-/** One claim of such a task: its call, or the end of a call whose process died. */
+/** Runs one claim: makes the call, or ends a call whose process died. */
 export async function makeCall(
   engine: Engine,
   claimed: ClaimedTask,
@@ -36,7 +36,7 @@ export async function makeCall(
 ): Promise<PollOutcome> {
   const { attempt_state: state } = claimed
   if (state === 'sending' || state === 'unknown') {
-    await giveUp(engine, claimed, 'the process that made the call ended before its answer')
+    await giveUp(engine, claimed, 'the process of the call ended before its answer')
     return {}
   }
   if (claimed.expired) {
@@ -44,19 +44,19 @@ export async function makeCall(
     return {}
   }
   const body = await readTaskBody(engine.sql, claimed.id)
-  const task = state === 'refused' ? await moveOn(engine, claimed, call) : claimed
+  const task = state === 'refused' ? await moveToNextRoute(engine, claimed, call) : claimed
   if (!body || !task) {
     await fail(engine, claimed, 'not_submitted', 'no upstream serves this model any more')
     return {}
   }
   const request = rebuildRequest(task, call.metering, body)
   const outcome = await attempt(engine, task, call, request)
-  if (outcome instanceof UpstreamFailure) return refused(engine, task, request, outcome)
+  if (outcome instanceof UpstreamFailure) return handleRefusal(engine, task, request, outcome)
   await conclude(engine, task, call, request, outcome)
   return {}
 }
 
-/** The answer, or why there is none. */
+/** Makes one attempt. Returns the answer, or why there is none. */
 async function attempt(
   engine: Engine,
   task: ClaimedTask,
@@ -71,7 +71,7 @@ async function attempt(
     throw error
   }
   failpoint('call-held')
-  await begin(engine, task)
+  await commitSending(engine, task)
   failpoint('call-sending')
   const outcome = await send(engine, task, target, request)
   failpoint('call-answered')
@@ -80,14 +80,15 @@ async function attempt(
   return outcome
 }
 
-async function begin(engine: Engine, task: ClaimedTask): Promise<void> {
+/** Commits that the call is about to be sent. Rejects when the lease is lost. */
+async function commitSending(engine: Engine, task: ClaimedTask): Promise<void> {
   await withTransaction(engine.sql, async (transaction) => {
     if (!(await markCalling(transaction, task))) throw new Error('the lease of a task was lost')
     if (task.state === 'queued') await addEvent(transaction, task.id, 'processing')
   })
 }
 
-/** A stop of the process leaves the outcome unknown. */
+/** Sends the call. When the gateway stops first, the outcome is unknown. */
 async function send(
   engine: Engine,
   task: ClaimedTask,
@@ -106,10 +107,10 @@ async function send(
 async function readWhole(answer: UpstreamAnswer, bytesMax: number): Promise<WholeAnswer> {
   const opened = await openAnswer({ ...answer, stream: false }, bytesMax)
   if (opened.kind === 'whole') return opened
-  throw new UpstreamFailure('unknown', { message: 'a stream that was not asked for' })
+  throw new UpstreamFailure('unknown', { message: 'an unrequested stream' })
 }
 
-/** Whatever else went wrong, the request may have been carried out. */
+/** Maps an error to a failure; any unexpected one is `unknown`: the upstream may have worked. */
 export function toFailure(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error
   if (error instanceof InvalidRequest) {
@@ -118,8 +119,8 @@ export function toFailure(error: unknown): UpstreamFailure {
   return new UpstreamFailure('unknown', { cause: error })
 }
 
-/** A clear refusal: another attempt later, by another route where there is one, or the end. */
-async function refused(
+/** After a refusal, reschedules the task for its next route, or fails it. */
+async function handleRefusal(
   engine: Engine,
   task: ClaimedTask,
   { body }: CallRequest,
@@ -131,16 +132,16 @@ async function refused(
     return {}
   }
   const isLast = failure.kind === 'rejected' || task.attempt_number >= ATTEMPTS_MAX
-  const end = { state: 'refused', failure: message, status } as const
+  const attempt = { state: 'refused', failure: message, status } as const
   if (isLast) {
     const code = failure.details.code ?? failure.kind
     const publicMessage = toGatewayError(failure, body).message
-    await fail(engine, task, code, publicMessage, { attempt: end })
+    await fail(engine, task, code, publicMessage, { attempt })
     return {}
   }
   const dueInMs = retryPollMs(task.failures, engine.times, retryAfterSeconds)
   await withTransaction(engine.sql, async (transaction) => {
-    await endAttempt(transaction, task.attempt_id, end)
+    await endAttempt(transaction, task.attempt_id, attempt)
     const { channel_id: channel } = task
     await addEvent(transaction, task.id, 'attempt_refused', { channel, reason: failure.kind })
     const state = task.state === 'queued' ? 'processing' : task.state
@@ -149,7 +150,7 @@ async function refused(
   return failure.kind === 'busy' ? { cooldownMs: cooldownMs(retryAfterSeconds) } : {}
 }
 
-/** From the answer to the task's end. What cannot be kept was not delivered and is not charged. */
+/** Ends the task with the call's answer. Content that cannot be stored is not charged. */
 async function conclude(
   engine: Engine,
   task: ClaimedTask,
@@ -159,9 +160,16 @@ async function conclude(
 ): Promise<void> {
   const attempt = { state: 'answered' } as const
   try {
-    const { ending, kept, remembered } = await readCallAnswer(engine, task, call, request, answer)
-    const done = await finish(engine, task, ending, { attempt, kept, remembered })
-    if (!done) for (const one of kept) await engine.ports.discard?.(one)
+    const { ending, contents, galleryDetails } = await readCallAnswer(
+      engine,
+      task,
+      call,
+      request,
+      answer,
+    )
+    const isEnded = await finish(engine, task, ending, { attempt, contents, galleryDetails })
+    if (isEnded) return
+    for (const content of contents) await engine.ports.discardContent?.(content)
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
     await fail(engine, task, 'not_stored', error.message, {

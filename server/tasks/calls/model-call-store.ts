@@ -1,4 +1,4 @@
-/** The calls that a worker makes for a task beside its submission. */
+/** The SQL of follow-up calls that a worker makes for a task. */
 import type { Sql } from 'postgres'
 
 export interface NewTaskCall {
@@ -10,15 +10,15 @@ export interface NewTaskCall {
 }
 
 /**
- * Commits that a call is about to be sent; what an earlier process left behind has an unknown
- * outcome from now on. The number of this call, or undefined when the lease is lost.
+ * Commits that a call is about to be sent, and marks a call of a process that died as unknown.
+ * Returns the number of this call, or undefined when the lease is lost.
  */
 export async function beginTaskCall(sql: Sql, call: NewTaskCall): Promise<number | undefined> {
   return await sql.begin(async (transaction) => {
-    const [held] = await transaction`
+    const [task] = await transaction`
       select 1 from task where id = ${call.taskId} and finished_at is null
         and fence = ${call.fence.toString()}::bigint for update`
-    if (!held) return undefined
+    if (!task) return undefined
     await transaction`
       update task_call set state = 'unknown', failure = 'its process died', ended_at = now()
       where task_id = ${call.taskId} and state = 'sending'`
@@ -33,9 +33,9 @@ export async function beginTaskCall(sql: Sql, call: NewTaskCall): Promise<number
 }
 
 export async function countTaskCalls(sql: Sql, taskId: string): Promise<number> {
-  const [row] = await sql<{ made: number }[]>`
-    select count(*)::int as made from task_call where task_id = ${taskId}`
-  return row?.made ?? 0
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from task_call where task_id = ${taskId}`
+  return row?.count ?? 0
 }
 
 export async function endTaskCall(

@@ -1,4 +1,4 @@
-/** From the answer of a deferred call to the task's end: its result, its usage, what is kept. */
+/** Reads the end of a task from a deferred call's answer: result, usage and stored content. */
 import type { ResultContent } from '../../assets/library/keep-content.ts'
 import type { PriceEntry } from '../../catalog/catalog.ts'
 import { readPrices } from '../../catalog/load/load-model.ts'
@@ -15,12 +15,12 @@ import type { ClaimedTask } from '../task.ts'
 
 export interface CallEnding {
   readonly ending: TaskEnding
-  readonly kept: readonly ResultContent[]
-  /** Of the request, for whoever hears of the end: it is not kept with the task. */
-  readonly remembered: JsonObject
+  readonly contents: readonly ResultContent[]
+  /** Members of the request for the gallery entry. */
+  readonly galleryDetails: JsonObject
 }
 
-/** Throws GatewayError when content could not be kept; then nothing of it stays. */
+/** Rejects with GatewayError if content cannot be stored, after removing all of it. */
 export async function readCallAnswer(
   engine: Engine,
   task: ClaimedTask,
@@ -28,20 +28,20 @@ export async function readCallAnswer(
   request: CallRequest,
   { body, report }: WholeAnswer,
 ): Promise<CallEnding> {
-  const kept: ResultContent[] = []
-  const { keepContent, discard } = engine.ports
+  const contents: ResultContent[] = []
+  const { keepContent, discardContent } = engine.ports
   async function keep(bytes: Buffer): Promise<string> {
     if (!keepContent) throw new Error('there is no storage')
-    const one = await keepContent(task.account_id, bytes)
-    kept.push(one)
-    return one.url
+    const content = await keepContent(task.account_id, bytes)
+    contents.push(content)
+    return content.url
   }
-  const remembered = call.remember(request.value)
+  const galleryDetails = call.galleryDetails(request.value)
   try {
     const read = await call.read(tryParseJson(body), { keep, byToken: isByToken(task) })
     if ('message' in read) {
       const ending = hideInEnding({ state: 'failed', ...read }, request.body)
-      return { ending, kept, remembered }
+      return { ending, contents, galleryDetails }
     }
     const ending: TaskEnding = {
       state: 'succeeded',
@@ -50,9 +50,9 @@ export async function readCallAnswer(
       measured: call.metering.fallback(request, report, true),
       facts: preferAsked(pricesOf(task), task.facts, report.facts ?? {}),
     }
-    return { ending, kept, remembered }
+    return { ending, contents, galleryDetails }
   } catch (error) {
-    for (const one of kept) await discard?.(one)
+    for (const content of contents) await discardContent?.(content)
     throw error
   }
 }

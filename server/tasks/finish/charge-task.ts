@@ -1,4 +1,4 @@
-/** What a finished task owes: at the price version of its hold, on what is known of its usage. */
+/** Computes the charge of a finished task at the price version of its hold. */
 import type { Facts, ModelType } from '../../catalog/catalog.ts'
 import { readPrices } from '../../catalog/load/load-model.ts'
 import { priceCharge } from '../../catalog/price/price.ts'
@@ -16,15 +16,16 @@ export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
 
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'
-  /** What the upstream takes for it; null is unknown. */
+  /** The upstream cost; null when unknown. */
   readonly cost: CallCost | null
 }
 
-/** Every task is one task and one call, whatever its upstream counts. */
+/** Units that every task has once, whatever its upstream states. */
 const ONCE: Quantities = { task: 1, call: 1 }
 
+/** Returns the charge: by stated usage, else by measured and estimated quantities. */
 export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
-  if (ending.state === 'failed') return { ...NOTHING, cost: costOf(task, {}, {}) }
+  if (ending.state === 'failed') return { ...NOTHING, cost: upstreamCostOf(task, {}, {}) }
   const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
   const isFree = task.prices === null
   const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
@@ -33,7 +34,7 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
   )
   const usage: Quantities = { ...ONCE, ...onlyStated(ending.usage ?? {}) }
   const isStated = priced.every((unit) => usage[unit] !== undefined)
-  const stated = isStated || !isFree ? { usage: only(usage, priced) } : {}
+  const stated = isStated || !isFree ? { usage: pick(usage, priced) } : {}
   const fallback = { ...task.quantities, ...ending.measured, ...usage }
   const facts = { ...task.facts, ...ending.facts }
   const { unknownUsage = [] } = ending
@@ -47,16 +48,16 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
     complete: true,
     billsBroken: false,
     ...(isFree ? {} : { needs: priced }),
-    fallback: () => only(fallback, priced),
+    fallback: () => pick(fallback, priced),
   })
   return {
     ...charge,
     basis: charge.basis === 'estimate' ? 'params' : charge.basis,
-    cost: charge.review ? null : costOf(task, fallback, facts),
+    cost: charge.review ? null : upstreamCostOf(task, fallback, facts),
   }
 }
 
-/** Background responses are charged as calls of their model, not here. */
+/** Returns the model type. Background responses are charged as calls, not here. */
 function typeOf({ kind }: ClaimedTask): ModelType {
   return kind === 'response' ? 'chat' : kind
 }
@@ -71,10 +72,10 @@ function heldFor({ quantities, facts }: ClaimedTask): Held {
 }
 
 /**
- * What the upstream takes for these quantities; without any, nothing. Null when its costs are not
- * known, or when none of what it counts is among them.
+ * Returns the upstream cost of these quantities; zero without any. Null when the costs are unknown,
+ * or when none of the quantities has one.
  */
-function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
+function upstreamCostOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
   if (task.upstream_cost_version === null || !isStored(task.costs)) return null
   const entries = readPrices(task.costs, task.kind)
   const isNothing = Object.keys(quantities).length === 0
@@ -86,13 +87,13 @@ function costOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCo
   )
 }
 
-/** The most that the upstream can have billed for a task of which nobody knows how it ended. */
-export function costAtMost(task: ClaimedTask): CallCost | null {
-  return costOf(task, { ...task.quantities, ...ONCE }, task.facts)
+/** Returns the upper bound of the upstream cost of a task with an unknown end. */
+export function maximumUpstreamCost(task: ClaimedTask): CallCost | null {
+  return upstreamCostOf(task, { ...task.quantities, ...ONCE }, task.facts)
 }
 
-/** A record shows what is paid for; an upstream's other figures stay in the task. */
-function only(quantities: Quantities, units: readonly Unit[]): Quantities {
+/** Picks the priced units for the call's record; other usage stays in the task. */
+function pick(quantities: Quantities, units: readonly Unit[]): Quantities {
   return Object.fromEntries(
     units.flatMap((unit) => {
       const quantity = quantities[unit]
@@ -101,6 +102,7 @@ function only(quantities: Quantities, units: readonly Unit[]): Quantities {
   )
 }
 
+/** Returns whether a row has prices; those of a free model are null. */
 export function isStored(prices: unknown): prices is readonly StoredPrice[] {
   return Array.isArray(prices)
 }

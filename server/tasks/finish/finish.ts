@@ -1,6 +1,6 @@
 /**
- * The single door to a terminal state: the compare-and-set on the task, its money, its record,
- * its announcement and its timeline are one commit. Two workers cannot both pass it.
+ * Ends tasks. The compare-and-set into the terminal state, the settlement, the record, the webhook
+ * delivery and the timeline are one commit, which only one of two workers can make.
  */
 import type { TransactionSql } from 'postgres'
 import type { ResultContent } from '../../assets/library/keep-content.ts'
@@ -14,27 +14,27 @@ import type { Engine } from '../engine.ts'
 import { closeTask, endAttempt } from '../store.ts'
 import type { ClaimedTask, TaskRow } from '../task.ts'
 import { addEvent, addUnchargedCost, listAttempts } from '../timeline-store.ts'
-import { chargeTask, costAtMost, type TaskCharge, type TaskEnding } from './charge-task.ts'
+import { chargeTask, maximumUpstreamCost, type TaskCharge, type TaskEnding } from './charge-task.ts'
 
 export interface FinishOptions {
-  /** What is owed, where the ending alone does not tell it. */
+  /** The charge, if it does not follow from the ending. */
   readonly charge?: TaskCharge
-  /** The caller was answered synchronously and never got an id. */
+  /** The caller got the error synchronously and no id: send no webhook and list no task. */
   readonly silent?: boolean
-  /** Why the upstream may bill what no caller pays. */
+  /** The reason of an upstream cost that no caller is charged. */
   readonly unchargedReason?: string
   readonly upstreamId?: string
-  /** How the attempt under way ended, where that is known only now. */
+  /** The outcome of the current attempt, if it is not recorded yet. */
   readonly attempt?: Parameters<typeof endAttempt>[2]
-  /** What the timeline says before the end. */
-  readonly story?: { readonly kind: string; readonly detail: JsonObject }
-  /** Content of the result that is in storage already. */
-  readonly kept?: readonly ResultContent[]
-  /** What only the request says and whoever hears of the end may want. */
-  readonly remembered?: JsonObject
+  /** A timeline event before the end. */
+  readonly precedingEvent?: { readonly kind: string; readonly detail: JsonObject }
+  /** Content of the result that is already stored. */
+  readonly contents?: readonly ResultContent[]
+  /** Members of the request for the gallery entry. */
+  readonly galleryDetails?: JsonObject
 }
 
-/** Ends a task. False when this process no longer had the right to. */
+/** Ends a task. False when the lease is lost. */
 export async function finish(
   engine: Engine,
   task: ClaimedTask,
@@ -43,17 +43,17 @@ export async function finish(
 ): Promise<boolean> {
   const charge = options.charge ?? chargeTask(task, ending)
   failpoint('task-finish')
-  const done = await withTransaction(engine.sql, (transaction) =>
+  const isEnded = await withTransaction(engine.sql, (transaction) =>
     close(engine, transaction, task, ending, charge, options),
   )
   failpoint('task-finished')
-  if (!done) return false
+  if (!isEnded) return false
   engine.services.metrics.settled({ basis: charge.basis, review: charge.review })
   if (charge.review)
     engine.services.log.error({ task_id: task.id }, 'the charge is not what the upstream stated')
   if (options.unchargedReason) {
     const fields = { task_id: task.id, channel: task.channel_id, reason: options.unchargedReason }
-    engine.services.log.error(fields, 'an upstream may bill what nobody is charged for')
+    engine.services.log.error(fields, 'an upstream may bill a cost that no caller is charged')
   }
   return true
 }
@@ -67,7 +67,7 @@ async function close(
   options: FinishOptions,
 ): Promise<boolean> {
   const succeeded = ending.state === 'succeeded'
-  const closed = await closeTask(transaction, task, {
+  const endedTask = await closeTask(transaction, task, {
     state: ending.state,
     result: succeeded ? ending.result : null,
     usage: succeeded ? (ending.usage ?? null) : null,
@@ -75,7 +75,7 @@ async function close(
     message: succeeded ? null : ending.message.slice(0, 1000),
     silent: options.silent ?? false,
   })
-  if (!closed) return false
+  if (!endedTask) return false
   if (options.attempt) await endAttempt(transaction, task.attempt_id, options.attempt)
   await settleTask(transaction, task.hold_id, {
     chargeNanos: charge.nanos,
@@ -83,27 +83,27 @@ async function close(
     basis: charge.basis,
     review: charge.review,
     lines: charge.lines,
-    // What is noted as an orphan's is not the record's as well.
+    // An uncharged cost is recorded separately, not in the call's record as well.
     cost: options.unchargedReason ? null : charge.cost,
     attempts: await describeAttempts(transaction, task.id),
     ...(succeeded ? {} : { error: ending.message.slice(0, 500) }),
   })
-  await tell(transaction, closed, charge, options)
+  await addEndEvents(transaction, endedTask, charge, options)
   if (options.unchargedReason) {
     const { unchargedReason, upstreamId = null } = options
-    const cost = costAtMost(task)
+    const cost = maximumUpstreamCost(task)
     await addUnchargedCost(transaction, task.attempt_id, {
       reason: unchargedReason,
       upstreamId,
       cost,
     })
   }
-  await enqueueWebhook(engine, transaction, closed)
+  await enqueueWebhook(engine, transaction, endedTask)
   const { call, background } = engine.submissions.get(task.endpoint) ?? {}
   if (call || background) await deleteBody(transaction, task.id)
   if (succeeded) {
-    const succeededTask = { ...closed, request: { ...closed.request, ...options.remembered } }
-    await engine.ports.onSucceeded?.(transaction, succeededTask, options.kept ?? [])
+    const request = { ...endedTask.request, ...options.galleryDetails }
+    await engine.ports.onSucceeded?.(transaction, { ...endedTask, request }, options.contents ?? [])
   }
   return true
 }
@@ -119,14 +119,14 @@ async function describeAttempts(transaction: TransactionSql, taskId: string) {
   }))
 }
 
-async function tell(
+async function addEndEvents(
   transaction: TransactionSql,
   task: TaskRow,
   charge: TaskCharge,
   options: FinishOptions,
 ): Promise<void> {
-  const { story } = options
-  if (story) await addEvent(transaction, task.id, story.kind, story.detail)
+  const { precedingEvent: event } = options
+  if (event) await addEvent(transaction, task.id, event.kind, event.detail)
   const code = task.error_code === null ? {} : { code: task.error_code }
   await addEvent(transaction, task.id, task.state, code)
   const money =

@@ -1,4 +1,4 @@
-/** What a caller reads of a task that failed at a vendor. */
+/** The public error of a task that failed at a vendor. */
 import { hideInside } from '../../lib/text/hide-inside.ts'
 import { knownIn } from '../../pipeline/refusal.ts'
 import type { TaskEnding } from './charge-task.ts'

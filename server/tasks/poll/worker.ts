@@ -1,12 +1,17 @@
-/** Polls due tasks: so many at once on each channel, none on a channel that is cooling down. */
+/** Polls due tasks, within limits per queue partition; skips partitions in cooldown. */
 import { type StartWork, startClaimLoop } from '../../database/claim-loop.ts'
 import type { Engine } from '../engine.ts'
 import { keepLease } from '../keep-lease.ts'
-import { claimDueTasks, claimInTurn, dueQueuePartitions, readNextTaskMs } from '../queue-store.ts'
+import {
+  claimByAccountTurns,
+  claimDueTasks,
+  dueQueuePartitions,
+  readNextTaskMs,
+} from '../queue-store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { pollTask } from './poll-task.ts'
 
-/** At one time: vendors allow some twenty polls a second, and fewer calls that take long. */
+/** Concurrency limits: vendors allow some twenty polls a second, and fewer long calls. */
 export interface WorkerSlots {
   readonly pollsPerChannel: number
   readonly callsPerChannel: number
@@ -16,7 +21,7 @@ export const WORKER_SLOTS: WorkerSlots = { pollsPerChannel: 16, callsPerChannel:
 const NOTIFICATIONS = 'tributary_task'
 
 export interface Worker {
-  /** Waits for the polls in flight; what is not finished is taken over when its lease ends. */
+  /** Stops claiming and waits for running polls. Other tasks are reclaimed after their lease. */
   stop(): Promise<void>
 }
 
@@ -29,12 +34,12 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
 
   async function pollClaimed(task: ClaimedTask, partition: string): Promise<void> {
     busy.set(partition, (busy.get(partition) ?? 0) + 1)
-    const letGo = keepLease(engine, task)
+    const stopRenewal = keepLease(engine, task)
     try {
       const { cooldownMs } = await pollTask(engine, task)
       if (cooldownMs !== undefined) cooldownUntilMs.set(partition, performance.now() + cooldownMs)
     } finally {
-      letGo()
+      stopRenewal()
       busy.set(partition, (busy.get(partition) ?? 1) - 1)
     }
   }
@@ -45,7 +50,7 @@ export function startWorker(engine: Engine, slots: WorkerSlots = WORKER_SLOTS): 
       const isCall = callKinds.includes(partition.kind)
       const free = (isCall ? callsPerChannel : pollsPerChannel) - (busy.get(name) ?? 0)
       if (stopped || free <= 0 || (cooldownUntilMs.get(name) ?? 0) > performance.now()) continue
-      const claimTasks = isCall ? claimInTurn : claimDueTasks
+      const claimTasks = isCall ? claimByAccountTurns : claimDueTasks
       const tasks = await claimTasks(sql, partition, free, engine.times.leaseMs)
       for (const task of tasks) start(pollClaimed(task, name), { task_id: task.id })
     }

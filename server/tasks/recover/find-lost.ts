@@ -1,87 +1,89 @@
 /**
- * What an upstream can tell of a submission whose outcome nobody knows, by the best means it has:
- * the id that its own report named, a question by an id of ours, the same submission once more
- * where it counts as one, or its list.
+ * Looks up a submission of unknown outcome at its upstream, by the best available method: the id
+ * from a vendor callback, a query by our own id, a repeated idempotent submission, or a list.
  */
-
 import { GatewayError } from '../../lib/errors.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { ListedTask, TaskAttempt } from '../../upstreams/task-driver.ts'
-import { attemptOf, type Engine, type Reach, reach, taskReferenceOf } from '../engine.ts'
-import { type Means, meansOf } from '../submit/recovery-means.ts'
+import {
+  type Engine,
+  openTaskUpstream,
+  type TaskUpstream,
+  taskReferenceOf,
+  vendorAttemptOf,
+} from '../engine.ts'
+import { type RecoveryMethod, recoveryMethodOf } from '../submit/recovery-method.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countUnresolved, knownUpstreamIds } from '../timeline-store.ts'
 import { findSource } from '../view-store.ts'
 
 /**
- * found: it is this task and no other's. absent: the upstream has none. ambiguous: there may be
- * others. unreadable: it did not say. blind: there is nothing to ask.
+ * found: exactly this submission. absent: the upstream has none. ambiguous: it may be another one.
+ * unreadable: the upstream did not respond. blind: the upstream has no method.
  */
 export type Finding =
-  | { readonly kind: 'found'; readonly upstreamId: string; readonly means: Means }
+  | { readonly kind: 'found'; readonly upstreamId: string; readonly method: RecoveryMethod }
   | { readonly kind: 'absent' | 'ambiguous' | 'unreadable' | 'blind' }
 
-/** Never rejects for what the upstream does or says. */
-export async function findLost(engine: Engine, task: ClaimedTask): Promise<Finding> {
-  // A vendor of background responses has no list of them.
+/** Looks up a submission. Never rejects because of the upstream. */
+export async function findLostSubmission(engine: Engine, task: ClaimedTask): Promise<Finding> {
+  // Vendors have no list of background responses.
   if (engine.submissions.get(task.endpoint)?.background) return { kind: 'blind' }
-  let found: Reach | undefined
   try {
-    found = await reach(engine, task)
-    return await ask(engine, task, found)
+    return await search(engine, task, await openTaskUpstream(engine, task))
   } catch (error) {
-    engine.services.log.warn({ task_id: task.id, error }, 'a lost submission was not asked after')
+    engine.services.log.warn({ task_id: task.id, error }, 'a lost submission was not looked up')
     return { kind: 'unreadable' }
   }
 }
 
-async function ask(engine: Engine, task: ClaimedTask, found: Reach): Promise<Finding> {
-  const named = await askByCallbackId(engine, task, found)
-  if (named) return named
-  const attempt = attemptOf(engine, found, task.attempt_id)
-  switch (meansOf(found.driver, attempt)) {
+async function search(engine: Engine, task: ClaimedTask, upstream: TaskUpstream): Promise<Finding> {
+  const finding = await findByCallbackId(engine, task, upstream)
+  if (finding) return finding
+  const attempt = vendorAttemptOf(engine, upstream, task.attempt_id)
+  switch (recoveryMethodOf(upstream.driver, attempt)) {
     case 'own_id':
-      return await askById(task, found, attempt)
+      return await findByOwnId(task, upstream, attempt)
     case 'repeated':
-      return await askAgain(engine, task, found, attempt)
+      return await repeatSubmission(engine, task, upstream, attempt)
     case 'list':
-      return await readList(engine, task, found)
+      return await findInList(engine, task, upstream)
     case 'callback':
     case 'none':
       return { kind: 'blind' }
   }
 }
 
-/** Whoever knows an address can name any id: the vendor is asked whether it has such a task. */
-async function askByCallbackId(
+/** Checks the id from a vendor callback by a poll, since a callback could name any id. */
+async function findByCallbackId(
   { sql }: Engine,
   task: ClaimedTask,
-  { driver, wire, settings }: Reach,
+  { driver, wire, settings }: TaskUpstream,
 ): Promise<Finding | undefined> {
   const { callback_upstream_id: callbackId, channel_id: channelId } = task
   if (callbackId === null) return undefined
   if ((await knownUpstreamIds(sql, channelId, [callbackId])).size > 0) return undefined
   const { state } = await driver.poll(wire, taskReferenceOf(task, settings, callbackId))
   if (state === 'gone') return undefined
-  return { kind: 'found', upstreamId: callbackId, means: 'callback' }
+  return { kind: 'found', upstreamId: callbackId, method: 'callback' }
 }
 
-async function askById(
+async function findByOwnId(
   { upstream_model: upstreamModel }: ClaimedTask,
-  { driver, wire, settings }: Reach,
+  { driver, wire, settings }: TaskUpstream,
   attempt: TaskAttempt,
 ): Promise<Finding> {
   const recovered = await driver.recover?.(wire, { settings, upstreamModel, attempt })
   if (!recovered) return { kind: 'absent' }
-  return { kind: 'found', upstreamId: recovered.upstreamId, means: 'own_id' }
+  return { kind: 'found', upstreamId: recovered.upstreamId, method: 'own_id' }
 }
 
-/** What refuses it now would have known it: it was not taken the first time either. */
-async function askAgain(
+/** Repeats an idempotent submission. A rejection proves that the first one was not accepted. */
+async function repeatSubmission(
   engine: Engine,
   task: ClaimedTask,
-  { driver, wire, settings }: Reach,
+  { driver, wire, settings }: TaskUpstream,
   attempt: TaskAttempt,
 ): Promise<Finding> {
   const parameters = await restoreParameters(engine, task)
@@ -96,7 +98,7 @@ async function askAgain(
   }
   try {
     const { upstreamId } = await driver.submit(wire, order, attempt)
-    return { kind: 'found', upstreamId, means: 'repeated' }
+    return { kind: 'found', upstreamId, method: 'repeated' }
   } catch (error) {
     if (error instanceof UpstreamFailure && error.kind === 'rejected') return { kind: 'absent' }
     throw error
@@ -104,8 +106,8 @@ async function askAgain(
 }
 
 /**
- * The order again, from the task that it built on: of any other too little is kept. Undefined when
- * that can be used no more.
+ * Rebuilds the submission's parameters from its source task; other tasks store too few. Returns
+ * undefined if the source can no longer be used.
  */
 async function restoreParameters(
   { sql, submissions }: Engine,
@@ -122,11 +124,11 @@ async function restoreParameters(
   }
 }
 
-/** Of what was created at that time: is there one task that can be nobody else's? */
-async function readList(
+/** Searches the upstream's list for the one unknown task created at the time of the submission. */
+async function findInList(
   engine: Engine,
   task: ClaimedTask,
-  { driver, wire, settings }: Reach,
+  { driver, wire, settings }: TaskUpstream,
 ): Promise<Finding> {
   const { times, sql } = engine
   const { upstream_model: upstreamModel, channel_id: channelId } = task
@@ -141,19 +143,24 @@ async function readList(
   const known = await knownUpstreamIds(sql, channelId, ids)
   const [only, ...others] = inTime.filter(({ upstreamId }) => !known.has(upstreamId))
   if (!only) return { kind: 'absent' }
-  if (others.length > 0 || !(await isAlone(engine, task, only))) return { kind: 'ambiguous' }
-  return { kind: 'found', upstreamId: only.upstreamId, means: 'list' }
+  const isOnly = others.length === 0 && (await isOnlyCandidate(engine, task, only))
+  if (!isOnly) return { kind: 'ambiguous' }
+  return { kind: 'found', upstreamId: only.upstreamId, method: 'list' }
 }
 
-/** True when no other submission of unknown outcome could have made this task. */
-async function isAlone(engine: Engine, task: ClaimedTask, found: ListedTask): Promise<boolean> {
+/** Returns true if no other submission of unknown outcome can have created this task. */
+async function isOnlyCandidate(
+  engine: Engine,
+  task: ClaimedTask,
+  listed: ListedTask,
+): Promise<boolean> {
   const { times, sql } = engine
-  // Submissions that are still under way have written their ids by then.
+  // By this age, every submission that was running at the same time has recorded its id.
   if (task.sent_ms < times.submitTimeoutMs + times.leaseMs) return false
   const attempt = {
     id: task.attempt_id,
     channelId: task.channel_id,
     upstreamModel: task.upstream_model,
   }
-  return (await countUnresolved(sql, attempt, found.createdAt, times.skewMs)) === 0
+  return (await countUnresolved(sql, attempt, listed.createdAt, times.skewMs)) === 0
 }

@@ -1,7 +1,6 @@
 /**
- * After the restore of an old backup: which tasks do vendors have, and so bill, that this database
- * knows nothing of? Vendors with a list are asked for it; for the others it is said that nobody
- * can tell. Nothing is changed on either side.
+ * After the restore of an old backup, lists tasks that vendors have, and so bill, but this database
+ * does not. Reads the list of every vendor that has one and names the others. Changes nothing.
  */
 import type { Sql } from 'postgres'
 import type { CatalogSnapshot } from '../../catalog/catalog.ts'
@@ -16,14 +15,14 @@ export interface UnknownTask {
   readonly upstream_model: string
   readonly upstream_id: string
   readonly created_at: Date
-  /** As the vendor says it now. */
+  /** The vendor's current state. */
   readonly state: TaskPoll['state'] | 'unreadable'
-  /** What the vendor states that it bills. */
+  /** The usage that the vendor states. */
   readonly usage: Quantities | undefined
 }
 
-/** A place where there may be such tasks, and why nobody can say. */
-export interface Unasked {
+/** A channel and model that could not be checked, and why. */
+export interface UncheckedPlace {
   readonly channel: string
   readonly upstream_model: string
   readonly reason: string
@@ -31,7 +30,7 @@ export interface Unasked {
 
 export interface UnknownTasks {
   readonly tasks: readonly UnknownTask[]
-  readonly unasked: readonly Unasked[]
+  readonly unasked: readonly UncheckedPlace[]
 }
 
 interface Place {
@@ -41,7 +40,7 @@ interface Place {
   readonly driver: TaskDriver
 }
 
-/** `wire` only ever reads. */
+/** Finds unknown tasks. Uses `wire` for reads only. */
 export async function findUnknownTasks(parts: {
   readonly sql: Sql
   readonly catalog: CatalogSnapshot
@@ -51,12 +50,12 @@ export async function findUnknownTasks(parts: {
 }): Promise<UnknownTasks> {
   const { sql, catalog, upstreams, wire, since } = parts
   const tasks: UnknownTask[] = []
-  const unasked: Unasked[] = []
+  const unasked: UncheckedPlace[] = []
   for (const place of listPlaces(catalog, upstreams)) {
     const { channel, upstreamModel: upstream_model } = place
     try {
-      const found = await findAt(sql, wire, place, since)
-      if (found) tasks.push(...found)
+      const unknown = await findAt(sql, wire, place, since)
+      if (unknown) tasks.push(...unknown)
       else unasked.push({ channel, upstream_model, reason: 'the vendor has no list' })
     } catch (error) {
       unasked.push({
@@ -69,7 +68,7 @@ export async function findUnknownTasks(parts: {
   return { tasks, unasked }
 }
 
-/** Every model of every channel that makes tasks, once. */
+/** Returns every upstream model of every channel with a task driver, once. */
 function listPlaces(
   { models, channels }: CatalogSnapshot,
   upstreams: ReadonlyMap<string, Upstream>,
@@ -94,7 +93,7 @@ const KINDS_OF_TYPE: Readonly<Record<string, readonly TaskKind[]>> = {
   minutes: ['minutes'],
 }
 
-/** Undefined where there is no list. */
+/** Returns the unknown tasks of one place; undefined if the vendor has no list. */
 async function findAt(
   sql: Sql,
   wire: Wire,
@@ -109,14 +108,14 @@ async function findAt(
   for (const { upstreamId, createdAt } of listed) {
     if (known.has(upstreamId)) continue
     const reference = { settings, upstreamModel, upstreamId }
-    const seen = await driver.poll(wire, reference).catch(() => undefined)
+    const polled = await driver.poll(wire, reference).catch(() => undefined)
     tasks.push({
       channel,
       upstream_model: upstreamModel,
       upstream_id: upstreamId,
       created_at: createdAt,
-      state: seen?.state ?? 'unreadable',
-      usage: seen?.state === 'succeeded' ? (seen.usage ?? seen.measured) : undefined,
+      state: polled?.state ?? 'unreadable',
+      usage: polled?.state === 'succeeded' ? (polled.usage ?? polled.measured) : undefined,
     })
   }
   return tasks

@@ -1,57 +1,59 @@
 /**
- * Submissions whose outcome nobody knows: the process died, or the answer never came. They are
- * never made a second time. The upstream may show the one task that is nobody's else; what stays
- * unknown is given up at a stated age, and the caller gets the money back.
+ * Reconciles submissions of unknown outcome: the process died, or the answer was lost. They are
+ * never submitted as new again. Each pass looks the submission up at its upstream; one that is not
+ * found is given up at a stated age, and its hold is released.
  */
 import { isUniqueViolation } from '../../database/unavailable.ts'
 import { settleClaimed } from '../background/settle-response.ts'
-import { attemptOf, type Engine, reach } from '../engine.ts'
+import { type Engine, openTaskUpstream, vendorAttemptOf } from '../engine.ts'
 import { type FinishOptions, finish } from '../finish/finish.ts'
 import { rescheduleTask } from '../store.ts'
-import { noteUnknown, releaseAgeMs } from '../submit/mark-unknown.ts'
-import { type Means, meansOf } from '../submit/recovery-means.ts'
+import { markUnknown, releaseAgeMs } from '../submit/mark-unknown.ts'
+import { type RecoveryMethod, recoveryMethodOf } from '../submit/recovery-method.ts'
 import { adopt } from '../submit/submit.ts'
 import type { ClaimedTask } from '../task.ts'
 import { countPass } from '../timeline-store.ts'
-import { type Finding, findLost } from './find-lost.ts'
+import { type Finding, findLostSubmission } from './find-lost.ts'
 
-/** Passes that must have found nothing before a submission is given up. */
+/** Passes without a result before a submission is given up. */
 const PASSES_MIN = 2
 
-/** One pass over a task in state `submitting` whose lease this process has just taken. */
+/** Runs one pass over a claimed task in state `submitting`. */
 export async function reconcile(engine: Engine, task: ClaimedTask): Promise<void> {
   if (task.attempt_state !== 'sending' && task.attempt_state !== 'unknown') {
-    // Nothing was sent, or it was clearly refused: the caller's connection ended with the process.
+    // Nothing was sent, or it was refused; the caller's connection ended with the process.
     const message = 'the submission was interrupted before it reached the upstream'
     const ending = { state: 'failed', code: 'not_submitted', message } as const
     await finish(engine, task, ending, { silent: true })
     return
   }
-  const means = await knownMeans(engine, task)
+  const method = await findRecoveryMethod(engine, task)
   if (task.attempt_state === 'sending') {
     const failure = 'the process that submitted it ended before the answer'
-    await noteUnknown(engine, task, { failure, reason: 'interrupted', means })
+    await markUnknown(engine, task, { failure, reason: 'interrupted', method })
   }
-  const finding = await findLost(engine, task)
+  const finding = await findLostSubmission(engine, task)
   if (finding.kind === 'found' && (await adoptFound(engine, task, finding))) return
-  await passOrGiveUp(engine, task, finding.kind, means)
+  await passOrGiveUp(engine, task, finding.kind, method)
 }
 
-/** A channel that cannot be opened may have means that nobody can use now. */
-async function knownMeans(engine: Engine, task: ClaimedTask): Promise<Means> {
-  const found = await reach(engine, task).catch(() => undefined)
-  return found ? meansOf(found.driver, attemptOf(engine, found, task.attempt_id)) : 'none'
+/** Returns the task's recovery method; `none` if its channel cannot be opened. */
+async function findRecoveryMethod(engine: Engine, task: ClaimedTask): Promise<RecoveryMethod> {
+  const upstream = await openTaskUpstream(engine, task).catch(() => undefined)
+  if (!upstream) return 'none'
+  return recoveryMethodOf(upstream.driver, vendorAttemptOf(engine, upstream, task.attempt_id))
 }
 
+/** Adopts the found submission. False if its id belongs to another attempt. */
 async function adoptFound(
   engine: Engine,
   task: ClaimedTask,
-  { upstreamId, means }: Extract<Finding, { kind: 'found' }>,
+  { upstreamId, method }: Extract<Finding, { kind: 'found' }>,
 ): Promise<boolean> {
   const { log } = engine.services
   try {
-    const adopted = await adopt(engine, task, upstreamId, { kind: 'adopted', by: means })
-    if (adopted) log.info({ task_id: task.id, kind: means }, 'found a task whose answer was lost')
+    const adopted = await adopt(engine, task, upstreamId, { kind: 'adopted', by: method })
+    if (adopted) log.info({ task_id: task.id, kind: method }, 'found a task whose answer was lost')
     return true
   } catch (error) {
     if (!isUniqueViolation(error)) throw error
@@ -60,19 +62,22 @@ async function adoptFound(
   }
 }
 
-/** An id that is another attempt's is as good as none: whose is it then? */
+/**
+ * Schedules the next pass, or gives the submission up. `found` means an id that belongs to another
+ * attempt, which is ambiguous.
+ */
 async function passOrGiveUp(
   engine: Engine,
   task: ClaimedTask,
   kind: Finding['kind'],
-  means: Means,
+  method: RecoveryMethod,
 ): Promise<void> {
   const { sql, times } = engine
   const isSearched = kind === 'absent' || kind === 'ambiguous' || kind === 'found'
   if (isSearched) await countPass(sql, task.attempt_id)
   const passes = task.passes + (isSearched ? 1 : 0)
-  const patienceMs = releaseAgeMs(times, kind === 'unreadable' ? means : 'none')
-  if (task.sent_ms < patienceMs || (isSearched && passes < PASSES_MIN)) {
+  const giveUpAgeMs = releaseAgeMs(times, kind === 'unreadable' ? method : 'none')
+  if (task.sent_ms < giveUpAgeMs || (isSearched && passes < PASSES_MIN)) {
     const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
     await rescheduleTask(sql, task, next)
     return
@@ -80,7 +85,7 @@ async function passOrGiveUp(
   const reasons = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
   await giveUp(engine, task, isSearched ? reasons[kind] : 'unknown_submit', {
     attempt: { state: 'given_up', failure: 'no upstream task was found' },
-    story: {
+    precedingEvent: {
       kind: 'attempt_given_up',
       detail: {
         channel: task.channel_id,
@@ -105,7 +110,7 @@ async function giveUp(
     await finish(engine, task, ending, finishing)
     return
   }
-  // Of a stream whose response nobody can ask for, what was delivered is owed.
+  // A background response cannot be looked up; charge the output that its stream delivered.
   const report = { outputBytes: 0, finished: false }
   await settleClaimed(engine, task, { status: 'failed', report, failure: ending }, finishing)
 }

@@ -1,6 +1,6 @@
 /**
- * Creating a task: the verbs of every metered call up to the hold, then a submission that does not
- * depend on the caller's connection. What the caller is told last is already in the books.
+ * Creates tasks: the verbs of every metered call up to the hold, then a submission that does not
+ * depend on the caller's connection. The response is sent after its facts are committed.
  */
 import type { TransactionSql } from 'postgres'
 import type { Caller } from '../../accounts/accounts.ts'
@@ -28,7 +28,7 @@ import type { Upstream } from '../../upstreams/upstream.ts'
 import { insertBody } from '../call-store.ts'
 import type { Engine } from '../engine.ts'
 import { finish } from '../finish/finish.ts'
-import { insertTask, type NewAttempt, type NewTask, readHeld } from '../store.ts'
+import { insertTask, type NewAttempt, type NewTask, readClaimedTask } from '../store.ts'
 import type { TaskSubmission } from '../submission.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
@@ -43,13 +43,13 @@ export interface NewTaskOrder {
   readonly call: ResolvedCall
   readonly parameters: JsonObject
   readonly plans: readonly [Plan, ...Plan[]]
-  /** What the hold is taken for. */
+  /** The quote that the hold reserves. */
   readonly quoted: Quote
 }
 
 type Routes = readonly [PlannedRoute, ...PlannedRoute[]]
 
-/** Runs one creation. Throws GatewayError for every refusal; whatever was held is returned. */
+/** Creates a task. Rejects with GatewayError for every refusal, after releasing the hold. */
 export async function createTask(
   context: Context,
   submission: TaskSubmission,
@@ -63,32 +63,33 @@ export async function createTask(
   const replay = await findReplay(caller, call, services)
   if (replay) return sendReplay(context, replay)
   const requested = await readParameters(submission, call, caller, engine)
-  const foreseen = planOrder(submission, call, requested, services)
+  const firstPlan = planOrder(submission, call, requested, services)
   await guardUrls(submission, requested, engine)
   const parameters = (await submission.inspect?.(requested, engine.ports)) ?? requested
-  // What was found out may change what it comes to.
+  // Inspected parameters may change the price.
   const { plans, routes } =
-    parameters === requested ? foreseen : planOrder(submission, call, parameters, services)
-  const leave = admit(caller, call.model, services)
-  const done = services.inFlight.add({ abort: () => undefined })
+    parameters === requested ? firstPlan : planOrder(submission, call, parameters, services)
+  const leaveAdmission = admit(caller, call.model, services)
+  const unregister = services.inFlight.add({ abort: () => undefined })
   try {
     const quoted = quoteTask(call, plans)
     const order = { context, submission, caller, call, parameters, plans, quoted }
-    const task = await begin(engine, order)
+    const task = await createHeldTask(engine, order)
     failpoint('task-begun')
-    if (routes) await carryOut(engine, order, routes, task)
+    if (routes) await submitAndAnswer(engine, order, routes, task)
     else sendJson(context, 200, submission.answer(task))
   } finally {
-    done()
-    leave()
+    unregister()
+    leaveAdmission()
   }
 }
 
+/** Returns whether an upstream can run tasks of this endpoint. */
 export function canServe({ tasks, calls }: Upstream, { kind, call }: TaskSubmission): boolean {
   return (call ? calls[call.metering.operation] : tasks?.[kind]) !== undefined
 }
 
-/** `routes` is undefined when a worker will do the work. */
+/** Plans the routes of a creation. `routes` is undefined if a worker makes the call. */
 export function planOrder(
   { kind, call: deferred }: TaskSubmission,
   call: ResolvedCall,
@@ -100,7 +101,7 @@ export function planOrder(
   return { plans: routes, routes }
 }
 
-/** Throws 404 for a task to build on that is not the caller's own. */
+/** Returns the creation's parameters. Rejects with 404 if the source task is not the account's. */
 export async function readParameters(
   submission: TaskSubmission,
   { request }: ResolvedCall,
@@ -114,31 +115,31 @@ export async function readParameters(
   return submission.source.use(parameters, source)
 }
 
-/** Throws a 400 that names the field of an address that nobody may be sent to. */
+/** Rejects with a 400 that names the field of a forbidden URL. */
 export async function guardUrls(
   submission: TaskSubmission,
   parameters: JsonObject,
   { ports }: Engine,
 ): Promise<void> {
-  const callback = parameters.callback_url
-  const named = typeof callback === 'string' ? [{ field: 'callback_url', url: callback }] : []
-  for (const { field, url } of [...named, ...submission.urls(parameters)]) {
+  const webhookUrl = parameters.callback_url
+  const webhook = typeof webhookUrl === 'string' ? [{ field: 'callback_url', url: webhookUrl }] : []
+  for (const { field, url } of [...webhook, ...submission.urls(parameters)]) {
     const problem = await ports.judgeUrl?.(url)
     if (problem !== undefined) throw invalidField(field, problem)
   }
 }
 
-/** Transaction A: the hold, the task and its first attempt exist together or not at all. */
-export async function begin(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
+/** Commits the hold, the task and its first attempt in one transaction. */
+export async function createHeldTask(engine: Engine, order: NewTaskOrder): Promise<ClaimedTask> {
   const taskId = newId('task')
-  const begun = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
+  const outcome = await timed(order.context, 'hold', () => insert(engine, order, taskId)).catch(
     (error: unknown) => {
       if (!isUnavailable(error)) throw error
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
     },
   )
-  if ('refused' in begun) throw refusedHold(begun.refused)
-  const task = await readHeld(engine.sql, taskId)
+  if ('refused' in outcome) throw refusedHold(outcome.refused)
+  const task = await readClaimedTask(engine.sql, taskId)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task
 }
@@ -148,7 +149,7 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
   const { amountNanos } = order.quoted
   const [{ prepared }] = plans
   return withTransaction(engine.sql, async (transaction) => {
-    const held = await holdForTask(transaction, taskId, {
+    const hold = await holdForTask(transaction, taskId, {
       requestId: context.requestId,
       accountId: caller.accountId,
       keyId: caller.keyId,
@@ -160,19 +161,19 @@ function insert(engine: Engine, order: NewTaskOrder, taskId: string) {
       spendLimitNanos: caller.spendLimitNanos,
       idempotency: call.idempotency,
     })
-    if ('refused' in held) return held
-    const { task, attempt } = describe(engine, order, { taskId, holdId: held.holdId })
+    if ('refused' in hold) return hold
+    const { task, attempt } = toRows(engine, order, { taskId, holdId: hold.holdId })
     await insertTask(transaction, task, attempt)
     await addEvent(transaction, taskId, 'held', { amount: formatAmount(amountNanos) })
-    if (submission.call) await leaveToWorker(transaction, submission, call, taskId)
+    if (submission.call) await storeForWorker(transaction, submission, call, taskId)
     if (submission.background) {
       await insertBody(transaction, taskId, submission.background.body(call.request))
     }
-    return held
+    return hold
   })
 }
 
-function describe(
+function toRows(
   { times }: Engine,
   { context, submission, caller, call, parameters, plans, quoted }: NewTaskOrder,
   { taskId, holdId }: { readonly taskId: string; readonly holdId: string },
@@ -191,7 +192,7 @@ function describe(
     request: submission.keep(parameters),
     prepared,
     webhookUrl: typeof webhookUrl === 'string' ? webhookUrl : null,
-    quote: submission.background ? keepQuote(quoted) : null,
+    quote: submission.background ? withoutAmount(quoted) : null,
     ageMsMax: times.ageMsMax,
     state: submission.call ? 'queued' : 'submitting',
     dueInMs: submission.call ? 0 : times.leaseMs,
@@ -208,19 +209,19 @@ function describe(
   return { task, attempt }
 }
 
-function keepQuote({ amountNanos: _held, ...rest }: Quote): JsonObject {
+function withoutAmount({ amountNanos: _amount, ...rest }: Quote): JsonObject {
   return { ...rest }
 }
 
-/** What a worker needs, and the answer under which a repeated request knows the task. */
-async function leaveToWorker(
+/** Stores the request body for a worker, and the response for a repeated request. */
+async function storeForWorker(
   transaction: TransactionSql,
   { call: deferred, answer }: TaskSubmission,
   { request }: ResolvedCall,
   taskId: string,
 ): Promise<void> {
   if (deferred) await insertBody(transaction, taskId, deferred.body(request))
-  const row = await readHeld(transaction, taskId)
+  const row = await readClaimedTask(transaction, taskId)
   if (!row) throw new Error(`task ${taskId} was not written`)
   const body = Buffer.from(JSON.stringify(answer(row)))
   await keepAnswer(transaction, row.hold_id, {
@@ -230,7 +231,7 @@ async function leaveToWorker(
   })
 }
 
-async function carryOut(
+async function submitAndAnswer(
   engine: Engine,
   { context, submission, call }: NewTaskOrder,
   routes: Routes,
@@ -250,8 +251,8 @@ async function carryOut(
 }
 
 /**
- * Returns the money after a clear refusal. If this commit fails, a worker finds the refused attempt
- * and does the same.
+ * Fails the task and releases its hold after a refusal. If this commit fails, a worker finds the
+ * refused attempt and does the same.
  */
 export async function releaseRefused(
   engine: Engine,
@@ -260,7 +261,7 @@ export async function releaseRefused(
   message: string,
 ): Promise<void> {
   try {
-    const task = (await readHeld(engine.sql, created.id)) ?? created
+    const task = (await readClaimedTask(engine.sql, created.id)) ?? created
     const code = failure.details.code ?? failure.kind
     await finish(engine, task, { state: 'failed', code, message }, { silent: true })
   } catch (error) {

@@ -1,66 +1,68 @@
-/** The moment from which nobody knows what became of a submission, and what its owner is told. */
+/** Marks a submission's outcome as unknown and schedules reconciliation. */
 import type { TransactionSql } from 'postgres'
 import { withTransaction } from '../../database/transaction.ts'
 import { keepAnswer } from '../../ledger/holds/task-holds.ts'
-import { wakeByKeptCallback } from '../callbacks/callback-store.ts'
+import { wakeByEarlierCallback } from '../callbacks/callback-store.ts'
 import type { Engine } from '../engine.ts'
 import type { TaskTimes } from '../schedule.ts'
-import { endAttempt, markAnswerLost, readHeld, rescheduleTask } from '../store.ts'
+import { endAttempt, markAnswerLost, readClaimedTask, rescheduleTask } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent } from '../timeline-store.ts'
-import type { Means } from './recovery-means.ts'
+import type { RecoveryMethod } from './recovery-method.ts'
 
-/** An upstream that could tell but does not answer is waited for this many times longer. */
+/** Factor of the release age while an upstream that can find submissions does not respond. */
 const UNREADABLE_FACTOR = 6
 
-/** From when on a submission that is not found is given up, and the money goes back. */
-export function releaseAgeMs({ unknownMs }: TaskTimes, means: Means): number {
-  return means === 'none' ? unknownMs : unknownMs * UNREADABLE_FACTOR
+/** Returns the age at which a submission that was not found is given up and its hold released. */
+export function releaseAgeMs({ unknownMs }: TaskTimes, method: RecoveryMethod): number {
+  return method === 'none' ? unknownMs : unknownMs * UNREADABLE_FACTOR
 }
 
-export interface Unknown {
+export interface UnknownOutcome {
   readonly failure: string
   readonly reason: string
   readonly status?: number | undefined
-  readonly means: Means
+  readonly method: RecoveryMethod
 }
 
 /**
- * The timeline says by what the task will be looked for, and when the money goes back if not. From
- * now on the task goes by our id, and a repeated request is answered with it.
+ * Marks the attempt as unknown. The timeline states the recovery method and the time until the
+ * release. From now on our id identifies the task, also in the response to a repeated request.
  */
-export async function noteUnknown(
+export async function markUnknown(
   engine: Engine,
   task: ClaimedTask,
-  { failure, reason, status, means }: Unknown,
+  { failure, reason, status, method }: UnknownOutcome,
 ): Promise<void> {
   const { sql, times } = engine
   await withTransaction(sql, async (transaction) => {
     const next = { state: task.state, dueInMs: times.passMs, failed: false, gone: false }
-    // Locks the task: a report that comes now waits, and then finds what is written here.
+    // Locks the task: a concurrent vendor callback waits, and then sees the unknown outcome.
     await rescheduleTask(transaction, task, next)
     await endAttempt(transaction, task.attempt_id, { state: 'unknown', failure, status })
     await addEvent(transaction, task.id, 'attempt_unknown', {
       channel: task.channel_id,
       reason,
-      looked_for_by: means,
+      looked_for_by: method,
       released_after_seconds: Math.round(times.unknownMs / 1000),
     })
-    // One that came before can be followed at once.
-    if (task.callback_upstream_id === null) await wakeByKeptCallback(transaction, task.attempt_id)
+    // An earlier callback with an id makes the task due at once.
+    if (task.callback_upstream_id === null) {
+      await wakeByEarlierCallback(transaction, task.attempt_id)
+    }
     await markAnswerLost(transaction, task.id)
     await keepTaskAnswer(engine, transaction, task)
   })
 }
 
-/** What a repeated request is answered with; undefined where the answer is not kept. */
+/** The response to a repeated request; `body` is undefined if it is not kept. */
 export interface AnswerToKeep {
   readonly body: Buffer | undefined
 }
 
 /**
- * Keeps the answer to the creation, by default that of the endpoint, for a request that is repeated
- * under its Idempotency-Key.
+ * Keeps the creation's response, by default the endpoint's, for requests repeated under the same
+ * Idempotency-Key.
  */
 export async function keepTaskAnswer(
   { submissions }: Pick<Engine, 'submissions'>,
@@ -68,7 +70,7 @@ export async function keepTaskAnswer(
   task: Pick<ClaimedTask, 'id' | 'endpoint' | 'hold_id'>,
   keptAnswer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
-  const row = await readHeld(transaction, task.id)
+  const row = await readClaimedTask(transaction, task.id)
   const submission = submissions.get(task.endpoint)
   if (!row || !submission) return row
   const body = keptAnswer ? keptAnswer.body : Buffer.from(JSON.stringify(submission.answer(row)))

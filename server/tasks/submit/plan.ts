@@ -1,4 +1,4 @@
-/** Which upstreams would take an order and what it can cost at most, before any money moves. */
+/** Plans a task before any money moves: the routes that accept it, and the hold it needs. */
 import type { Model } from '../../catalog/catalog.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -25,7 +25,7 @@ export interface PlannedRoute extends Plan {
   readonly order: TaskOrder<unknown>
 }
 
-/** The routes that take the order, in their turn. Throws the first refusal when none does. */
+/** Returns the routes that accept the order, in turn. Throws the first refusal if none does. */
 export function planRoutes(
   kind: TaskKind,
   call: ResolvedCall,
@@ -58,8 +58,8 @@ export function planRoutes(
 }
 
 /**
- * The routes of a call that a worker will make: all come to the same. Throws the first refusal of
- * an upstream that knows beforehand, when every one of them does.
+ * Returns the routes of a deferred call, all at the same price. Throws the first refusal if every
+ * upstream refuses the request in advance.
  */
 export function planCall(
   metering: Metering,
@@ -73,9 +73,9 @@ export function planCall(
   let refusal: InvalidRequest | undefined
   const plans = orderRoutes(call.routes, services).flatMap((route) => {
     const judge = services.upstreams.get(route.target.upstream)?.judges?.[operation]
-    const found = judge && refusalOf(() => judge(value, route.upstreamModel))
-    refusal ??= found
-    return found ? [] : [{ route, prepared }]
+    const refused = judge && refusalOf(() => judge(value, route.upstreamModel))
+    refusal ??= refused
+    return refused ? [] : [{ route, prepared }]
   })
   const [first, ...rest] = plans
   if (first) return [first, ...rest]
@@ -94,7 +94,7 @@ function refusalOf(judge: () => void): InvalidRequest | undefined {
   }
 }
 
-/** The most that any of the routes can come to: what the hold freezes. */
+/** Returns the highest quote of all routes, which the hold reserves. */
 export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Plan[]]): Quote {
   const isSold = ({ prepared }: Plan) =>
     !findUnsold(model.prices, prepared.quantities, prepared.facts)
@@ -104,7 +104,7 @@ export function quoteTask({ model }: ResolvedCall, routes: readonly [Plan, ...Pl
   }
   const [first, ...rest] = routes.map(({ prepared }) => boundOf(model, prepared))
   if (!first) throw new GatewayError('upstream_failed')
-  return rest.reduce((most, one) => (one.amountNanos > most.amountNanos ? one : most), first)
+  return rest.reduce((a, b) => (b.amountNanos > a.amountNanos ? b : a), first)
 }
 
 function boundOf(model: Model, { quantities: planned, facts }: PreparedTask): Quote {

@@ -1,4 +1,4 @@
-/** What a task would freeze, found without creating it. */
+/** Dry run of a creation: validates and prices a task without creating it. */
 
 import { type DryRunRequest, dryRun } from '../../pipeline/hold/dry-run.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
@@ -9,8 +9,8 @@ import { canServe, planOrder, readParameters } from './create-task.ts'
 import { quoteTask } from './plan.ts'
 
 /**
- * Throws what the creation itself would be refused with. Addresses in the request are neither
- * judged nor looked at: nothing leaves the gateway.
+ * Computes the hold of a creation. Rejects as the creation would, except that URLs in the request
+ * are neither checked nor fetched: nothing leaves the gateway.
  */
 export async function dryRunTask(
   submission: TaskSubmission,

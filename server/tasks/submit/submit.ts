@@ -1,6 +1,6 @@
 /**
- * From a held task to one that an upstream has, or clearly has not. Each try is an attempt of its
- * own, committed before its first byte; after an outcome that nobody knows there is no other try.
+ * Submits a held task to an upstream. Each try is an attempt of its own, committed before it is
+ * sent; after an unknown outcome there is no other attempt.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withTransaction } from '../../database/transaction.ts'
@@ -10,8 +10,8 @@ import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
 import { note } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
-import { attemptOf, type Engine, openTaskWire } from '../engine.ts'
-import { costAtMost } from '../finish/charge-task.ts'
+import { type Engine, openTaskWire, vendorAttemptOf } from '../engine.ts'
+import { maximumUpstreamCost } from '../finish/charge-task.ts'
 import { keepLease } from '../keep-lease.ts'
 import { nextPollMs } from '../schedule.ts'
 import {
@@ -20,21 +20,21 @@ import {
   markSending,
   moveToAttempt,
   type NewAttempt,
-  readHeld,
+  readClaimedTask,
 } from '../store.ts'
 import type { ClaimedTask } from '../task.ts'
 import { addEvent, addUnchargedCost } from '../timeline-store.ts'
-import { type AnswerToKeep, keepTaskAnswer, noteUnknown } from './mark-unknown.ts'
+import { type AnswerToKeep, keepTaskAnswer, markUnknown } from './mark-unknown.ts'
 import type { Plan, PlannedRoute } from './plan.ts'
-import { type Means, meansOf } from './recovery-means.ts'
+import { type RecoveryMethod, recoveryMethodOf } from './recovery-method.ts'
 
 const ATTEMPTS_MAX = 3
-/** While the database is away an accepted task is kept in memory this long. */
-const ACCEPT_PATIENCE_MS = 60_000
+/** Time for retries of the write of an accepted submission while the database is unavailable. */
+const ACCEPT_RETRY_MS = 60_000
 
 /**
- * A task that an upstream has, or may have: without an upstream id its answer was lost, and it is
- * looked for. Or why there is none: no upstream took it.
+ * `task`: an upstream accepted it, or may have: without an upstream id its answer was lost and
+ * reconciliation follows. `failure`: no upstream accepted it.
  */
 export type Submitted = { readonly task: ClaimedTask } | { readonly failure: UpstreamFailure }
 
@@ -44,11 +44,11 @@ export async function submitTask(
   created: ClaimedTask,
   routes: readonly [PlannedRoute, ...PlannedRoute[]],
 ): Promise<Submitted> {
-  const letGo = keepLease(engine, created)
+  const stopRenewal = keepLease(engine, created)
   try {
     return await tryRoutes(engine, created, routes)
   } finally {
-    letGo()
+    stopRenewal()
   }
 }
 
@@ -61,44 +61,48 @@ async function tryRoutes(
   for (let number = 1; ; number += 1) {
     const planned = routes[(number - 1) % routes.length] ?? routes[0]
     if (number > 1) task = await nextAttempt(engine, task, planned, number)
-    const sent = await attempt(engine, task, planned)
-    const outcome = typeof sent === 'string' ? await accept(engine, task, sent) : sent
+    const result = await attempt(engine, task, planned)
+    const outcome = typeof result === 'string' ? await accept(engine, task, result) : result
     if (!(outcome instanceof UpstreamFailure)) return { task: outcome }
     if (outcome.kind === 'unknown') {
-      const means = meansOfPlanned(engine, task, planned)
-      return { task: await loseAnswer(engine, task, outcome, means) }
+      const method = plannedRecoveryMethod(engine, task, planned)
+      return { task: await recordLostAnswer(engine, task, outcome, method) }
     }
-    await noteRefusal(engine, task, outcome)
+    await recordRefusal(engine, task, outcome)
     if (!mayRetry(outcome, number, routes.length, engine)) return { failure: outcome }
   }
 }
 
 /**
- * The task whose submission has an unknown outcome. Never rejects: the upstream may be at work, so
- * the caller must get an id. What cannot be written now is written by whoever takes the lease.
+ * Marks a submission's outcome as unknown and returns the task. Never rejects: the upstream may be
+ * at work, so the caller must get an id. If the write fails, the next claim repeats it.
  */
-export async function loseAnswer(
+export async function recordLostAnswer(
   engine: Engine,
   task: ClaimedTask,
   { kind: reason, details }: UpstreamFailure,
-  means: Means,
+  method: RecoveryMethod,
 ): Promise<ClaimedTask> {
   try {
     const { message: failure = reason, status } = details
-    await noteUnknown(engine, task, { failure, reason, status, means })
-    return (await readHeld(engine.sql, task.id)) ?? task
+    await markUnknown(engine, task, { failure, reason, status, method })
+    return (await readClaimedTask(engine.sql, task.id)) ?? task
   } catch (error) {
     engine.services.log.warn({ task_id: task.id, error }, 'a lost submission is left to a worker')
     return task
   }
 }
 
-function meansOfPlanned(engine: Engine, task: ClaimedTask, planned: PlannedRoute): Means {
+function plannedRecoveryMethod(
+  engine: Engine,
+  task: ClaimedTask,
+  planned: PlannedRoute,
+): RecoveryMethod {
   const { driver, order } = planned
-  return meansOf(driver, attemptOf(engine, { driver, ...order }, task.attempt_id))
+  return recoveryMethodOf(driver, vendorAttemptOf(engine, { driver, ...order }, task.attempt_id))
 }
 
-/** The upstream's id, or why there is none. */
+/** Makes one attempt. Returns the upstream's id, or why there is none. */
 async function attempt(
   engine: Engine,
   task: ClaimedTask,
@@ -109,13 +113,13 @@ async function attempt(
   failpoint('task-sending')
   const wire = openTaskWire(engine, task, engine.times.submitTimeoutMs)
   try {
-    const vendorAttempt = attemptOf(engine, { driver, ...order }, task.attempt_id)
+    const vendorAttempt = vendorAttemptOf(engine, { driver, ...order }, task.attempt_id)
     const { upstreamId } = await driver.submit(wire, order, vendorAttempt)
     failpoint('task-sent')
     note(route, undefined, engine.services)
     return upstreamId
   } catch (error) {
-    // Whatever else went wrong, the request may have been carried out.
+    // After an unexpected error the upstream may have accepted the request.
     const failure =
       error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
     note(route, failure, engine.services)
@@ -123,6 +127,7 @@ async function attempt(
   }
 }
 
+/** Makes the next attempt current, for its planned route. Rejects when the lease is lost. */
 export async function nextAttempt(
   engine: Engine,
   task: ClaimedTask,
@@ -138,43 +143,45 @@ export async function nextAttempt(
     upstreamModel: route.upstreamModel,
     upstreamCostVersion: route.cost?.version ?? null,
   }
-  const moved = await withTransaction(engine.sql, (transaction) =>
+  const isMoved = await withTransaction(engine.sql, (transaction) =>
     moveToAttempt(transaction, task.fence, next, prepared),
   )
-  const read = moved ? await readHeld(engine.sql, task.id) : undefined
-  if (!read) throw leaseLost()
-  return read
+  const current = isMoved ? await readClaimedTask(engine.sql, task.id) : undefined
+  if (!current) throw leaseLost()
+  return current
 }
 
-export async function noteRefusal(
+/** Records that the upstream refused an attempt. */
+export async function recordRefusal(
   engine: Engine,
   task: ClaimedTask,
   { kind: reason, details }: UpstreamFailure,
 ): Promise<void> {
   const { message = reason, status } = details
   await withTransaction(engine.sql, async (transaction) => {
-    const refused = { state: 'refused', failure: message, status } as const
-    await endAttempt(transaction, task.attempt_id, refused)
+    const outcome = { state: 'refused', failure: message, status } as const
+    await endAttempt(transaction, task.attempt_id, outcome)
     await addEvent(transaction, task.id, 'attempt_refused', { channel: task.channel_id, reason })
   })
 }
 
+/** Returns whether another attempt is useful and within the retry budget. */
 export function mayRetry(
   { kind }: UpstreamFailure,
-  made: number,
+  attempts: number,
   routes: number,
   { services }: Engine,
 ): boolean {
-  if (kind === 'unknown' || kind === 'rejected' || made >= ATTEMPTS_MAX) return false
-  const useful = made < routes || kind === 'not_sent'
-  if (!useful || !services.retries.take(services.inFlight.size())) return false
+  if (kind === 'unknown' || kind === 'rejected' || attempts >= ATTEMPTS_MAX) return false
+  const isUseful = attempts < routes || kind === 'not_sent'
+  if (!isUseful || !services.retries.take(services.inFlight.size())) return false
   services.retries.done()
   return true
 }
 
 /**
- * Writes down what the upstream has taken, as often as it needs: it cannot be asked again. An id
- * that another attempt has says nothing of this one: the outcome is then unknown.
+ * Records the upstream's id of an accepted submission, with retries, since a submission must not be
+ * repeated. If the id belongs to another attempt, the outcome is unknown.
  */
 export async function accept(
   engine: Engine,
@@ -182,7 +189,7 @@ export async function accept(
   upstreamId: string,
   answer?: AnswerToKeep,
 ): Promise<ClaimedTask | UpstreamFailure> {
-  const deadline = performance.now() + ACCEPT_PATIENCE_MS
+  const deadline = performance.now() + ACCEPT_RETRY_MS
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 2_000)) {
     try {
       return await acceptOnce(engine, task, upstreamId, answer)
@@ -194,8 +201,9 @@ export async function accept(
       }
       if (!isUnavailable(error) || performance.now() > deadline) {
         const fields = { task_id: task.id, upstream_id: upstreamId, error }
-        engine.services.log.error(fields, 'an accepted submission is not written down')
-        return new UpstreamFailure('unknown', { message: 'its id was not written', cause: error })
+        engine.services.log.error(fields, 'an accepted submission could not be recorded')
+        const message = 'the upstream id could not be recorded'
+        return new UpstreamFailure('unknown', { message, cause: error })
       }
       await sleep(waitMs)
     }
@@ -211,23 +219,23 @@ async function acceptOnce(
   const accepted = await adopt(engine, task, upstreamId, { kind: 'submitted' }, answer)
   failpoint('task-accepted')
   if (accepted) return accepted
-  // Another process took over in the meantime; it may have found the same id in the list.
-  const found = await readHeld(engine.sql, task.id)
-  if (found?.upstream_id === upstreamId) return found
-  const uncharged = { reason: 'unknown_submit', upstreamId, cost: costAtMost(task) }
+  // The lease is lost; the process that has it may have recovered the same id.
+  const current = await readClaimedTask(engine.sql, task.id)
+  if (current?.upstream_id === upstreamId) return current
+  const uncharged = { reason: 'unknown_submit', upstreamId, cost: maximumUpstreamCost(task) }
   await addUnchargedCost(engine.sql, task.attempt_id, uncharged)
-  return found ?? task
+  return current ?? task
 }
 
 /**
- * One transaction: the attempt has its upstream id, the task waits for its first look, and a
- * repeated request gets the same answer from now on. Undefined when the lease is lost.
+ * In one transaction, records the upstream id, schedules the first poll and keeps the response for
+ * repeated requests. Returns undefined when the lease is lost.
  */
 export async function adopt(
   engine: Engine,
   task: ClaimedTask,
   upstreamId: string,
-  event: { readonly kind: 'submitted' | 'adopted'; readonly by?: Means },
+  event: { readonly kind: 'submitted' | 'adopted'; readonly by?: RecoveryMethod },
   answer?: AnswerToKeep,
 ): Promise<ClaimedTask | undefined> {
   return withTransaction(engine.sql, async (transaction) => {
@@ -243,7 +251,7 @@ export async function adopt(
   })
 }
 
-/** What a creation is refused with whose task another process has taken over. */
+/** Returns the error of a creation whose task another process has claimed. */
 export function leaseLost(): GatewayError {
   return new GatewayError('upstream_failed', { cause: new Error('the lease of a task was lost') })
 }

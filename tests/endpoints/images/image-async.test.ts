@@ -112,7 +112,7 @@ describe(ASYNC_PATH, () => {
     const body = { stream: true, partial_images: 2, response_format: 'b64_json', seed: 7 }
     const created = await stage.create(tenant, { ...body, prompt: 'the one with seed' })
     await stage.until(tenant, created.json.id, 'succeeded')
-    const sent = stage.vendor.made.get('p-1')?.at(-1)
+    const sent = stage.vendor.requests.get('p-1')?.at(-1)
     assert.deepEqual(sent, { model: 'p-1', prompt: 'the one with seed', seed: 7 })
   })
 
@@ -201,7 +201,7 @@ describe(ASYNC_PATH, () => {
 
   test('a repeated Idempotency-Key is the same task, made once', async () => {
     const tenant = await stage.gateway.tenant()
-    const before = stage.vendor.made.get('p-1')?.length ?? 0
+    const before = stage.vendor.requests.get('p-1')?.length ?? 0
     const header = { 'idempotency-key': 'again' }
     const first = await stage.create(tenant, {}, header)
     const second = await stage.create(tenant, {}, header)
@@ -209,7 +209,7 @@ describe(ASYNC_PATH, () => {
     assert.equal(second.headers.get('idempotent-replayed'), first.headers.get('x-request-id'))
     await stage.until(tenant, first.json.id, 'succeeded')
     assert.equal((await stage.create(tenant, {}, header)).text, first.text)
-    assert.equal(stage.vendor.made.get('p-1')?.length, before + 1)
+    assert.equal(stage.vendor.requests.get('p-1')?.length, before + 1)
   })
 
   test('404, the same for foreign, unknown and malformed tasks and those of other kinds', async () => {

@@ -131,8 +131,8 @@ async function allEnded(): Promise<true | undefined> {
 
 /** Tasks were made one after the other, in the order of the failpoints. */
 async function compare(name: string, marker: string): Promise<void> {
-  const made = vendors.book.entries({ marker })
-  assert.equal(made.length, ENDINGS[name]?.jobs, `${marker}: made by the vendor`)
+  const entries = vendors.book.entries({ marker })
+  assert.equal(entries.length, ENDINGS[name]?.jobs, `${marker}: made by the vendor`)
   const [row] = await database.sql<{ state: string; charged: bigint }[]>`
     select t.state, c.charged from task t join call c on c.hold_id = t.hold_id
     order by t.created_at, t.id offset ${orderOf(name, marker)} limit 1`
@@ -141,7 +141,7 @@ async function compare(name: string, marker: string): Promise<void> {
     input_token: input = 0,
     cached_input_token: cached = 0,
     output_token: output = 0,
-  } = made[0]?.units ?? {}
+  } = entries[0]?.units ?? {}
   const worth = BigInt(input + cached) * 1_000_000n + BigInt(output) * 10_000_000n
   assert.equal(row?.charged, row?.state === 'succeeded' ? worth : 0n, marker)
 }

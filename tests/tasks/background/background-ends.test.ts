@@ -100,7 +100,7 @@ describe('the end of a background response', () => {
   test('read again and again, then cancelled: what was delivered counts once', async () => {
     const { responses } = stage.client(gateway)
     const input = '[[call:again]][[tokens:60]][[fault:queue-time=0;run-time=4000]]'
-    const made = await responses.create({
+    const stream = await responses.create({
       model: 'held',
       input,
       background: true,
@@ -109,7 +109,7 @@ describe('the end of a background response', () => {
     })
     let id = ''
     let pieces = 0
-    for await (const event of made) {
+    for await (const event of stream) {
       if (event.type === 'response.created') id = event.response.id
       if (event.type === 'response.output_text.delta') pieces += 1
       if (pieces === 20) break

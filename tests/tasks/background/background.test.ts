@@ -18,19 +18,19 @@ describe('a response in the background', () => {
 
   test('held until its end, then charged what the vendor’s book says, by the worker', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, '[[call:b1]][[tokens:30]]')
-    assert.equal(made.status, 200, made.text)
-    assert.deepEqual([made.json.status, made.json.usage], ['queued', null])
+    const created = await stage.create(tenant, '[[call:b1]][[tokens:30]]')
+    assert.equal(created.status, 200, created.text)
+    assert.deepEqual([created.json.status, created.json.usage], ['queued', null])
     const { held } = await stage.gateway.balance(tenant.accountId)
     assert.ok(held > 0n)
-    const row = await stage.ended(made.json.id)
+    const row = await stage.ended(created.json.id)
     assert.deepEqual([row.state, row.status, row.basis], ['succeeded', 'succeeded', 'usage'])
     assert.equal(row.charged, stage.worth('b1').nanos)
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
-    const read = await stage.gateway.get(`${RESPONSES}/${made.json.id}`, tenant.key)
+    const read = await stage.gateway.get(`${RESPONSES}/${created.json.id}`, tenant.key)
     assert.equal(read.json.status, 'completed')
     assert.equal(await stage.charged(tenant), row.charged, 'reading is free')
-    const record = await stage.gateway.record(made, tenant.key)
+    const record = await stage.gateway.record(created, tenant.key)
     assert.equal(record.lines.find(({ unit }) => unit === 'output_token')?.quantity, 30)
   })
 
@@ -39,16 +39,16 @@ describe('a response in the background', () => {
     // As long as `true` is.
     const body = { model: 'held', input: 'the same', background: null, max_output_tokens: 77 }
     const call = await stage.gateway.post(RESPONSES, tenant.key, body)
-    const made = await stage.create(tenant, 'the same', { max_output_tokens: 77 })
+    const created = await stage.create(tenant, 'the same', { max_output_tokens: 77 })
     const foreground = await stage.gateway.record(call, tenant.key)
-    await stage.ended(made.json.id)
-    assert.equal((await stage.gateway.record(made, tenant.key)).held, foreground.held)
+    await stage.ended(created.json.id)
+    assert.equal((await stage.gateway.record(created, tenant.key)).held, foreground.held)
   })
 
   test('whoever reads the end first settles, once: many readers and the worker at once', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, '[[call:b2]][[fault:queue-time=0;run-time=150]]')
-    const path = `${RESPONSES}/${made.json.id}`
+    const created = await stage.create(tenant, '[[call:b2]][[fault:queue-time=0;run-time=150]]')
+    const path = `${RESPONSES}/${created.json.id}`
     await until('the end', async () => {
       const reads = await Promise.all(
         Array.from({ length: 8 }, () => stage.gateway.get(path, tenant.key)),
@@ -56,7 +56,7 @@ describe('a response in the background', () => {
       assert.deepEqual(new Set(reads.map(({ status }) => status)), new Set([200]))
       const ended = reads.some(({ json }) => json.status === 'completed')
       // What a caller has seen completed is in the books.
-      if (ended) assert.notEqual((await stage.task(made.json.id)).charged, null)
+      if (ended) assert.notEqual((await stage.task(created.json.id)).charged, null)
       return ended || undefined
     })
     const { nanos, jobs } = stage.worth('b2')
@@ -140,13 +140,13 @@ describe('a response in the background', () => {
 
   test('cancelled while it waits: nothing is owed, and again changes nothing', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, '[[call:b6]][[fault:queue-time=5000]]')
-    const path = `${RESPONSES}/${made.json.id}/cancel`
+    const created = await stage.create(tenant, '[[call:b6]][[fault:queue-time=5000]]')
+    const path = `${RESPONSES}/${created.json.id}/cancel`
     for (let times = 0; times < 2; times += 1) {
       const cancelled = await stage.gateway.post(path, tenant.key, {})
       assert.deepEqual([cancelled.status, cancelled.json.status], [200, 'cancelled'])
     }
-    const row = await stage.ended(made.json.id)
+    const row = await stage.ended(created.json.id)
     assert.deepEqual([row.error_code, row.status, row.charged], ['cancelled', 'cancelled', 0n])
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
@@ -154,10 +154,10 @@ describe('a response in the background', () => {
   test('cancelled while it runs: what the vendor states is charged', async () => {
     const tenant = await stage.gateway.tenant()
     const input = `[[call:b7]][[tokens:60]][[fault:${SLOW};shows-usage]]`
-    const made = await stage.create(tenant, input)
-    await runs(tenant, made.json.id)
-    await stage.gateway.post(`${RESPONSES}/${made.json.id}/cancel`, tenant.key, {})
-    const row = await stage.ended(made.json.id)
+    const created = await stage.create(tenant, input)
+    await runs(tenant, created.json.id)
+    await stage.gateway.post(`${RESPONSES}/${created.json.id}/cancel`, tenant.key, {})
+    const row = await stage.ended(created.json.id)
     assert.deepEqual([row.status, row.basis], ['cancelled', 'usage'])
     assert.equal(row.charged, stage.worth('b7').nanos)
   })
@@ -189,14 +189,14 @@ describe('a response in the background', () => {
     for (let round = 0; round < 6; round += 1) {
       const marker = `race${round}`
       const fault = `queue-time=0;run-time=${40 + 20 * round};shows-usage`
-      const made = await stage.create(tenant, `[[call:${marker}]][[tokens:8]][[fault:${fault}]]`)
-      const path = `${RESPONSES}/${made.json.id}`
+      const created = await stage.create(tenant, `[[call:${marker}]][[tokens:8]][[fault:${fault}]]`)
+      const path = `${RESPONSES}/${created.json.id}`
       await Promise.all([
         stage.gateway.post(`${path}/cancel`, tenant.key, {}),
         stage.gateway.get(path, tenant.key),
         stage.gateway.post(`${path}/cancel`, tenant.key, {}),
       ])
-      const row = await stage.ended(made.json.id)
+      const row = await stage.ended(created.json.id)
       const { nanos, jobs } = stage.worth(marker)
       assert.deepEqual([jobs, row.charged], [1, nanos], marker)
     }
@@ -217,17 +217,20 @@ describe('a response in the background', () => {
 
   test('polls that fail are repeated; one that the vendor forgets costs nothing', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, '[[call:b11]][[fault:poll-errors=3;poll-storm=4]]')
-    const row = await stage.ended(made.json.id)
+    const created = await stage.create(tenant, '[[call:b11]][[fault:poll-errors=3;poll-storm=4]]')
+    const row = await stage.ended(created.json.id)
     assert.equal(row.charged, stage.worth('b11').nanos)
   })
 
   test('store: false is read until it is forgotten, and cannot be built on', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, '[[call:b12]]', { store: false })
-    await stage.ended(made.json.id)
-    assert.equal((await stage.gateway.get(`${RESPONSES}/${made.json.id}`, tenant.key)).status, 200)
-    const next = { previous_response_id: made.json.id }
+    const created = await stage.create(tenant, '[[call:b12]]', { store: false })
+    await stage.ended(created.json.id)
+    assert.equal(
+      (await stage.gateway.get(`${RESPONSES}/${created.json.id}`, tenant.key)).status,
+      200,
+    )
+    const next = { previous_response_id: created.json.id }
     assert.equal((await stage.create(tenant, 'more', next)).status, 400)
     const kept = await stage.create(tenant, 'kept')
     await stage.ended(kept.json.id)
@@ -238,14 +241,14 @@ describe('a response in the background', () => {
 
   test('one that is still made is not deleted; one that has ended is settled first', async () => {
     const tenant = await stage.gateway.tenant()
-    const made = await stage.create(tenant, `[[call:b13]][[tokens:9]][[fault:${SLOW}]]`)
+    const created = await stage.create(tenant, `[[call:b13]][[tokens:9]][[fault:${SLOW}]]`)
     const remove = (id: string) =>
       stage.gateway.fetch(`${RESPONSES}/${id}`, { method: 'DELETE', key: tenant.key })
-    const early = await remove(made.json.id)
+    const early = await remove(created.json.id)
     assert.equal(early.status, 409, await early.text())
     assert.equal(early.headers.get('x-should-retry'), 'false')
-    await stage.gateway.post(`${RESPONSES}/${made.json.id}/cancel`, tenant.key, {})
-    assert.equal((await remove(made.json.id)).status, 200)
+    await stage.gateway.post(`${RESPONSES}/${created.json.id}/cancel`, tenant.key, {})
+    assert.equal((await remove(created.json.id)).status, 200)
     const quick = await stage.create(tenant, '[[call:b14]][[fault:queue-time=0;run-time=1]]')
     await until('its end at the vendor', () => stage.worth('b14').jobs || undefined)
     assert.equal((await remove(quick.json.id)).status, 200)
@@ -256,10 +259,10 @@ describe('a response in the background', () => {
   test('404, the same for whatever is not the caller’s own', async () => {
     const owner = await stage.gateway.tenant()
     const stranger = await stage.gateway.tenant()
-    const made = await stage.create(owner, 'mine')
+    const created = await stage.create(owner, 'mine')
     const texts = new Set<string>()
-    const { id: taskId } = await stage.task(made.json.id)
-    for (const id of [made.json.id, taskId, 'resp_none', '%00']) {
+    const { id: taskId } = await stage.task(created.json.id)
+    for (const id of [created.json.id, taskId, 'resp_none', '%00']) {
       for (const query of ['', '?stream=true', '?stream=true&starting_after=1', '/input_items']) {
         const answer = await stage.gateway.get(`${RESPONSES}/${id}${query}`, stranger.key)
         assert.equal(answer.status, 404, `${id}${query}`)
@@ -270,7 +273,7 @@ describe('a response in the background', () => {
       texts.add(cancelled.text)
     }
     assert.equal(texts.size, 1)
-    assert.equal((await stage.ended(made.json.id)).state, 'succeeded')
+    assert.equal((await stage.ended(created.json.id)).state, 'succeeded')
   })
 
   test('400 that names the field, and nothing held: no background there, odd values', async () => {
@@ -314,14 +317,14 @@ describe('a response in the background', () => {
   test('callback_url gets one webhook with the id of the creation, and stays with us', async (t) => {
     const tenant = await stage.gateway.tenant()
     const receiver = await startReceiver(t)
-    const made = await stage.create(tenant, '[[call:b15]]', { callback_url: receiver.url })
-    assert.equal(made.status, 200, made.text)
+    const created = await stage.create(tenant, '[[call:b15]]', { callback_url: receiver.url })
+    assert.equal(created.status, 200, created.text)
     const got = await until('the webhook', () => receiver.received[0])
     const payload = JSON.parse(got.body.toString())
     assert.deepEqual(
       { ...payload, created_at: '', finished_at: '' },
       {
-        task_id: made.json.id,
+        task_id: created.json.id,
         kind: 'response',
         status: 'succeeded',
         model: 'held',
@@ -372,12 +375,12 @@ describe('a response in the background', () => {
   test('429 over the rate of a key, for reading and cancelling too', async () => {
     const limited = { limits: { requests_per_minute: 2 } }
     const tenant = await stage.gateway.tenant({ key: limited })
-    const made = await stage.create(tenant, 'hi')
-    const path = `${RESPONSES}/${made.json.id}`
+    const created = await stage.create(tenant, 'hi')
+    const path = `${RESPONSES}/${created.json.id}`
     assert.equal((await stage.gateway.get(path, tenant.key)).status, 200)
     assert.equal((await stage.gateway.get(path, tenant.key)).status, 429)
     assert.equal((await stage.gateway.post(`${path}/cancel`, tenant.key, {})).status, 429)
-    await stage.ended(made.json.id)
+    await stage.ended(created.json.id)
   })
 
   async function runs(tenant: { key: string }, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * kill -9 between the two halves of an adoption: a callback was written down and its gateway dies
- * before it is answered, or the gateway dies that follows it. Another one ends the task.
+ * kill -9 between the two halves of an adoption: a gateway dies after recording a callback and
+ * before responding, or while it follows the callback. Another one ends the task.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -101,7 +101,7 @@ describe('killed while a callback is followed', () => {
       order by t.created_at`
   }
 
-  test('what was written down is followed by whoever is there next', async () => {
+  test('a recorded callback is followed by the next gateway', async () => {
     const first = await loseOne()
     const receiving = await start({ ROLE: 'api', TRIBUTARY_FAIL: 'task-callback' })
     await assert.rejects(sendCallback(receiving, first), 'killed before it answered')

@@ -1,6 +1,6 @@
 /**
- * The address at which a vendor reports on a submission: what it is answered, and that a callback,
- * by whomever, changes nothing but when and by which id the vendor is polled.
+ * Vendor callbacks: their responses, and that a callback, whoever sent it, only changes when and by
+ * which id the vendor is polled.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -42,14 +42,14 @@ describe('a vendor callback', () => {
 
   /** Does something to the vendor's task before it answers the creation. */
   async function create(tenant: Tenant, before?: (task: VendorTask) => Promise<unknown>) {
-    const made: VendorTask[] = []
+    const vendorTasks: VendorTask[] = []
     stage.vendor.onTask = async (task) => {
-      made.push(task)
+      vendorTasks.push(task)
       await before?.(task)
     }
     const answer = await stage.create(tenant)
     stage.vendor.onTask = undefined
-    const [task] = made
+    const [task] = vendorTasks
     assert.ok(task, 'the vendor has it')
     return { answer, task }
   }
@@ -113,7 +113,7 @@ describe('a vendor callback', () => {
     assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
   })
 
-  test('forged: the same bytes whatever is wrong, and no look into the database', async () => {
+  test('forged: the same bytes whatever is wrong, and no query', async () => {
     const tenant = await stage.gateway.tenant()
     const { task } = await create(tenant)
     const url = callbackUrlOf(task)
@@ -130,7 +130,7 @@ describe('a vendor callback', () => {
       `${publicUrl}/v1/hooks/upstream/%ff`,
       `${url}A`,
       foreign.urlOf(`att_${id}`),
-      // Rightly signed, for an attempt that is not here.
+      // Correctly signed, for an attempt that does not exist.
       strange,
     ]
     const answers = await Promise.all(forged.map((one) => sendCallback(one ?? '', { id: task.id })))
@@ -139,7 +139,7 @@ describe('a vendor callback', () => {
     assert.equal((await rowOf(task)).callback_count, 0)
   })
 
-  test('too large, or no JSON at all: 413, and a look', async () => {
+  test('too large, or no JSON at all: 413, and a poll', async () => {
     const tenant = await stage.gateway.tenant()
     const { task } = await create(tenant)
     const { status } = await sendCallback(callbackUrlOf(task), {
@@ -157,12 +157,12 @@ describe('a vendor callback', () => {
     assert.equal((await rowOf(task)).callback_upstream_id, null)
   })
 
-  test('an id that is another attempt’s is refused, and named to nobody', async () => {
+  test('an id that is another attempt’s is refused, and never shown', async () => {
     const tenant = await stage.gateway.tenant()
     const { task: others } = await create(await stage.gateway.tenant())
     stage.vendor.loseAnswers(1)
-    const { answer, task } = await create(tenant, (made) =>
-      sendCallback(callbackUrlOf(made), { id: others.id }),
+    const { answer, task } = await create(tenant, (vendorTask) =>
+      sendCallback(callbackUrlOf(vendorTask), { id: others.id }),
     )
     assert.equal(answer.status, 200)
     await sendCallback(callbackUrlOf(task), { id: others.id })
@@ -190,9 +190,10 @@ describe('a vendor callback', () => {
 
   test('before the answer to the submission: nothing is lost, nothing is taken twice', async () => {
     const tenant = await stage.gateway.tenant()
-    const { answer, task } = await create(tenant, async (made) => {
+    const { answer, task } = await create(tenant, async (vendorTask) => {
       assert.equal(
-        (await sendCallback(callbackUrlOf(made), { id: made.id, status: 'queued' })).status,
+        (await sendCallback(callbackUrlOf(vendorTask), { id: vendorTask.id, status: 'queued' }))
+          .status,
         200,
       )
     })
@@ -205,12 +206,12 @@ describe('a vendor callback', () => {
     assert.equal((await stage.gateway.record(answer, tenant.key)).charged, CHARGE)
   })
 
-  test('before an answer that never comes: adopted, by the vendor’s word about the id', async () => {
+  test('before an answer that never comes: adopted, after the vendor confirms the id', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.loseAnswers(1)
-    const { answer, task } = await create(tenant, (made) => {
-      made.status = 'succeeded'
-      return sendCallback(callbackUrlOf(made), { id: made.id })
+    const { answer, task } = await create(tenant, (vendorTask) => {
+      vendorTask.status = 'succeeded'
+      return sendCallback(callbackUrlOf(vendorTask), { id: vendorTask.id })
     })
     assert.equal(answer.status, 200)
     await stateIs(task, 'succeeded')
@@ -232,7 +233,7 @@ describe('a vendor callback', () => {
     await stateIs(task, 'succeeded')
   })
 
-  test('during a look: the look goes on alone, and another one follows', async () => {
+  test('during a poll: the poll finishes undisturbed, and another one follows', async () => {
     const tenant = await stage.gateway.tenant()
     const { task } = await create(tenant)
     const meanwhile: number[] = []
@@ -285,7 +286,7 @@ describe('a vendor callback', () => {
   })
 })
 
-test('without a public address nothing is offered', async () => {
+test('without a public URL vendors get no callback URL', async () => {
   const stage = await startTaskStage()
   try {
     await stage.create(await stage.gateway.tenant())

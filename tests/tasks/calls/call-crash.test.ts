@@ -25,21 +25,21 @@ const WAIT_MS = 30_000
 
 interface Expected {
   readonly state: 'succeeded' | 'failed'
-  /** Calls that the vendor took. */
-  readonly made: number
+  /** Calls that the vendor accepted. */
+  readonly calls: number
 }
 
 const DURING = 'during'
 const STOPPED = 'stopped'
 const ENDINGS: Readonly<Record<string, Expected>> = {
-  'task-begun': { state: 'succeeded', made: 1 },
-  'task-poll': { state: 'succeeded', made: 1 },
-  'call-held': { state: 'succeeded', made: 1 },
-  'call-sending': { state: 'failed', made: 0 },
-  [DURING]: { state: 'failed', made: 1 },
-  'call-answered': { state: 'failed', made: 1 },
-  'task-finish': { state: 'failed', made: 1 },
-  'task-finished': { state: 'succeeded', made: 1 },
+  'task-begun': { state: 'succeeded', calls: 1 },
+  'task-poll': { state: 'succeeded', calls: 1 },
+  'call-held': { state: 'succeeded', calls: 1 },
+  'call-sending': { state: 'failed', calls: 0 },
+  [DURING]: { state: 'failed', calls: 1 },
+  'call-answered': { state: 'failed', calls: 1 },
+  'task-finish': { state: 'failed', calls: 1 },
+  'task-finished': { state: 'succeeded', calls: 1 },
 }
 
 describe('killed at a named line of a deferred call', () => {
@@ -144,7 +144,7 @@ describe('killed at a named line of a deferred call', () => {
     await (await create(creator, name)).arrayBuffer()
     const worker = await start({ ROLE: 'worker', TRIBUTARY_FAIL: name }).catch(() => undefined)
     if (name === DURING) {
-      await until('the vendor’s work', async () => vendor.made.get(name)?.length)
+      await until('the vendor’s work', async () => vendor.requests.get(name)?.length)
       await worker?.kill9()
       vendor.letGo()
     }
@@ -156,7 +156,7 @@ describe('killed at a named line of a deferred call', () => {
     vendor.waits = true
     const created = await create(gateway, STOPPED)
     const { id } = (await created.json()) as { id: string }
-    await until('the vendor’s work', async () => vendor.made.get(STOPPED)?.length)
+    await until('the vendor’s work', async () => vendor.requests.get(STOPPED)?.length)
     gateway.signal('SIGTERM')
     assert.deepEqual(await gateway.exited, { code: 0, signal: null })
     vendor.letGo()
@@ -176,7 +176,7 @@ describe('killed at a named line of a deferred call', () => {
     for (const { model, state, charged, reason } of rows) {
       const expected = ENDINGS[model]
       assert.equal(state, expected?.state, model)
-      assert.equal(vendor.made.get(model)?.length ?? 0, expected?.made, `${model}: calls`)
+      assert.equal(vendor.requests.get(model)?.length ?? 0, expected?.calls, `${model}: calls`)
       assert.equal(charged, state === 'succeeded' ? 500_000_000n : 0n, model)
       assert.equal(reason, state === 'succeeded' ? null : 'unknown_submit', model)
     }

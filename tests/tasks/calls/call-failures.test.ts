@@ -15,8 +15,8 @@ describe('a deferred call', () => {
   })
   after(() => stage.stop())
 
-  const made = (model: string) =>
-    [stage.vendor, stage.second].flatMap((vendor) => vendor.made.get(model) ?? []).length
+  const countCalls = (model: string) =>
+    [stage.vendor, stage.second].flatMap((vendor) => vendor.requests.get(model) ?? []).length
 
   async function unchargedReasons({ json }: TestAnswer) {
     const rows = await stage.gateway.sql`
@@ -50,11 +50,11 @@ describe('a deferred call', () => {
   for (const status of [429, 503, 500, 401]) {
     test(`${status} twice, then an image: three attempts, one charge`, async () => {
       const tenant = await stage.gateway.tenant()
-      const before = made('p-1')
+      const before = countCalls('p-1')
       stage.vendor.faults.push(status, status)
       const created = await stage.create(tenant)
       await stage.until(tenant, created.json.id, 'succeeded')
-      assert.equal(made('p-1') - before, 1)
+      assert.equal(countCalls('p-1') - before, 1)
       const record = await stage.gateway.record(created, tenant.key)
       assert.equal(record.charged, '0.5')
       assert.deepEqual(
@@ -79,12 +79,12 @@ describe('a deferred call', () => {
 
   test('a lost answer: never sent again, paid back, the cost is noted', async () => {
     const tenant = await stage.gateway.tenant()
-    const before = made('p-1')
+    const before = countCalls('p-1')
     stage.vendor.faults.push('lost')
     const created = await stage.create(tenant)
     const done = await stage.until(tenant, created.json.id, 'failed')
     assert.match(done.error, /^the upstream’s answer was lost; nothing was charged/)
-    assert.equal(made('p-1') - before, 1)
+    assert.equal(countCalls('p-1') - before, 1)
     assert.deepEqual(await unchargedReasons(created), ['unknown_submit'])
     const balance = await stage.gateway.balance(tenant.accountId)
     assert.deepEqual([balance.held, balance.available], [0n, 100_000_000_000n])
@@ -95,7 +95,7 @@ describe('a deferred call', () => {
   test('a call that lasts longer than the lease stays with its worker', async () => {
     const tenant = await stage.gateway.tenant()
     const { sql } = stage.gateway
-    const before = made('p-1')
+    const before = countCalls('p-1')
     stage.vendor.waits = true
     const created = await stage.create(tenant)
     await stage.until(tenant, created.json.id, 'processing')
@@ -109,7 +109,7 @@ describe('a deferred call', () => {
     await stage.until(tenant, created.json.id, 'succeeded')
     const [row] = await sql`select fence from task where id = ${created.json.id}`
     assert.equal(row?.fence, 1n)
-    assert.equal(made('p-1') - before, 1)
+    assert.equal(countCalls('p-1') - before, 1)
   })
 
   test('a model whose last route is gone: failed and paid back', async () => {
@@ -130,7 +130,7 @@ describe('a deferred call', () => {
     const tenant = await stage.gateway.tenant()
     const { sql } = stage.gateway
     stage.vendor.faults.push(503)
-    const before = made('p-1')
+    const before = countCalls('p-1')
     const created = await stage.create(tenant)
     await until('the refusal', async () => {
       const events = await stage.timeline(tenant, created.json.id)
@@ -139,7 +139,7 @@ describe('a deferred call', () => {
     await sql`update task set expires_at = now() where id = ${created.json.id}`
     const done = await stage.until(tenant, created.json.id, 'failed')
     assert.equal(done.error, 'the task was not begun in time')
-    assert.equal(made('p-1'), before)
+    assert.equal(countCalls('p-1'), before)
   })
 
   test('images that cannot be kept are not charged', async () => {

@@ -1,6 +1,6 @@
 /**
- * A tiny vendor of images for tests of deferred calls: its own book of what it made, answers that
- * wait until a test lets them go, and the ways in which an answer can be lost.
+ * A tiny vendor of images for tests of deferred calls: a record of its requests, answers that wait
+ * until a test releases them, and the ways in which an answer can be lost.
  */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -8,9 +8,9 @@ import { PNG } from '../../assets/png.ts'
 
 export interface ImageVendor {
   readonly url: string
-  /** Bodies of the requests that it took, by model. */
-  readonly made: Map<string, Record<string, unknown>[]>
-  /** What the next answers are instead: a status, or a connection that ends. */
+  /** Bodies of the accepted requests, by model. */
+  readonly requests: Map<string, Record<string, unknown>[]>
+  /** Faults of the next answers: a status, or a connection that ends. */
   readonly faults: (number | 'lost')[]
   /** Answers wait until `letGo` is called. */
   waits: boolean
@@ -25,7 +25,7 @@ type State = Omit<ImageVendor, 'url' | 'letGo' | 'stop'> & { readonly waiting: (
 
 export async function startImageVendor(): Promise<ImageVendor> {
   const state: State = {
-    made: new Map(),
+    requests: new Map(),
     faults: [],
     waiting: [],
     waits: false,
@@ -67,7 +67,7 @@ async function answer(
     send(response, fault, { error })
     return
   }
-  state.made.set(body.model, [...(state.made.get(body.model) ?? []), body])
+  state.requests.set(body.model, [...(state.requests.get(body.model) ?? []), body])
   if (fault === 'lost') {
     request.socket.destroy()
     return

@@ -1,4 +1,4 @@
-/** What tasks cost upstream: by the usage that is charged, and at most where nobody knows. */
+/** Upstream costs of tasks: by the charged usage, or the upper bound for an unknown end. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant, TestAnswer } from '../../support/in-process.ts'
@@ -84,18 +84,18 @@ describe('the cost of a task', { concurrency: false }, () => {
     assert.ok(cost !== null && cost > 0n && cost % 300_000_000n === 0n, String(cost))
   })
 
-  test('of a unit that nobody counts is unknown', async () => {
+  test('of a unit without a count is unknown', async () => {
     assert.equal((await run('by-something-else', 'succeeded')).cost, null)
   })
 
-  test('is nothing when it failed, and that of the vendor when it is given away', async () => {
+  test('is nothing when it failed, and that of the vendor when it is free', async () => {
     const failed = await run('costed', 'failed')
     assert.deepEqual([failed.charged, failed.cost], [0n, 0n])
     const reported = await run('reported', 'succeeded')
     assert.deepEqual([reported.charged, reported.cost], [0n, 40_000n * TOKENS])
   })
 
-  test('is noted with what was lost, as the most that it can be', async () => {
+  test('of a lost task is recorded as its upper bound', async () => {
     stage.vendor.loseAnswers(2)
     const body = { ...BODY, model: 'by-the-second' }
     const answers = await Promise.all([stage.create(tenant, body), stage.create(tenant, body)])

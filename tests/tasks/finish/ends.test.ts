@@ -1,6 +1,6 @@
 /**
- * Ends that an upstream does not tell: a task that never ends, one that it knows no longer, one
- * whose worker was frozen, one whose channel has changed. Each ends once, and the money with it.
+ * Ends that an upstream does not state: a task that never ends, one that it no longer knows, one
+ * whose worker lost its lease, one whose channel has changed. Each ends and settles once.
  */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
@@ -58,9 +58,9 @@ describe('a task', () => {
       const [row] = await stage.gateway.sql`select gone_since from task where id = ${id}`
       return row?.gone_since ?? undefined
     }
-    await until('a look that found nothing', goneSince)
+    await until('a poll that found nothing', goneSince)
     stage.vendor.tasks.set(upstreamId, task)
-    await until('a look that found it', async () => !(await goneSince()) || undefined)
+    await until('a poll that found it', async () => !(await goneSince()) || undefined)
     task.status = 'succeeded'
     await stage.until(tenant, id, 'succeeded')
   })
@@ -75,7 +75,7 @@ describe('a task', () => {
     assert.ok(before >= 2, 'one answer alone is not believed')
   })
 
-  test('whose channel refuses its credentials is looked at until they are right again', async () => {
+  test('whose channel refuses its credentials is polled until they are right again', async () => {
     const { tenant, id, task } = await begin()
     stage.vendor.fail('GET', 401, 'AuthenticationError', 3)
     task.status = 'succeeded'
@@ -88,7 +88,7 @@ describe('a task', () => {
     task.status = 'succeeded'
     stage.vendor.pollMs = 800
     const before = pollsAt(upstreamId)
-    await until('a look under way', async () => pollsAt(upstreamId) > before || undefined)
+    await until('a running poll', async () => pollsAt(upstreamId) > before || undefined)
     // Another process takes it over while the answer is on its way.
     await stage.gateway.sql`
       update task set fence = fence + 1, due_at = now() + interval '2 seconds' where id = ${id}`

@@ -1,4 +1,4 @@
-/** Cancel races the task's own end: the upstream's last word decides about the money. */
+/** A cancel races the task's own end: the upstream's last state decides the charge. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { CHARGE, CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from '../stage.ts'
@@ -87,7 +87,7 @@ describe('cancelling a task', () => {
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('an upstream that cannot be asked: 502, and the task goes on', async () => {
+  test('an unavailable upstream: 502, and the task goes on', async () => {
     const { tenant, vendorTask, cancel, id } = await begin()
     stage.vendor.fail('DELETE', 500, 'InternalServiceError')
     assert.equal((await cancel()).status, 502)
@@ -109,7 +109,7 @@ describe('cancelling a task', () => {
     const { tenant, vendorTask, cancel, id } = await begin()
     const original = stage.vendor.tasks.delete.bind(stage.vendor.tasks)
     const sent = cancel()
-    // The vendor finished it between our look and our DELETE, which then erased the record.
+    // The vendor finished it between our poll and our DELETE, which then erased the record.
     Object.defineProperty(vendorTask, 'status', {
       get: () => {
         original(vendorTask.id)

@@ -1,4 +1,4 @@
-/** Looks that last: they keep their task, and a stop of the gateway does not wait for a model. */
+/** Long polls keep their lease, and a stop of the gateway does not wait for a model. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
@@ -7,14 +7,14 @@ import { startTestGateway } from '../../support/in-process.ts'
 import { until } from '../../support/processes.ts'
 import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
 
-describe('a look that lasts longer than the lease', () => {
+describe('a poll that lasts longer than the lease', () => {
   let stage: TaskStage
   before(async () => {
     stage = await startTaskStage()
   })
   after(() => stage.stop())
 
-  test('stays with its worker, and is not made a second time', async () => {
+  test('stays with its worker, and is not repeated', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.begin = 'succeeded'
     stage.vendor.pollMs = 2 * Number(QUICK.TASK_LEASE_MS) + 500
@@ -27,7 +27,7 @@ describe('a look that lasts longer than the lease', () => {
   })
 })
 
-test('a stop leaves a look that lasts to whoever comes next', { timeout: 30_000 }, async () => {
+test('a stop leaves a long poll to the next worker', { timeout: 30_000 }, async () => {
   const stage = await startTaskStage()
   const { gateway, vendor } = stage
   vendor.pollMs = 50_000
@@ -38,7 +38,7 @@ test('a stop leaves a look that lasts to whoever comes next', { timeout: 30_000 
   await vendor.stop()
 })
 
-describe('a stop while a model is asked about a result', () => {
+describe('a stop during a follow-up call to a model', () => {
   let model: Server
   let requests = 0
   before(async () => {

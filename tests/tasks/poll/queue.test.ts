@@ -1,11 +1,11 @@
-/** Who is taken next: by partition, the longest due first, or the accounts in turn. */
+/** The order of claims: by queue partition, the longest due first, or by account turns. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql } from 'postgres'
 import { connect } from '../../../server/database/connection/client.ts'
 import {
+  claimByAccountTurns,
   claimDueTasks,
-  claimInTurn,
   dueQueuePartitions,
   readNextTaskMs,
 } from '../../../server/tasks/queue-store.ts'
@@ -45,7 +45,7 @@ describe('the queue of tasks', () => {
 
   const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id).sort()
 
-  test('partitions are kept apart, and only what is due is in one', async () => {
+  test('partitions are separate, and only due tasks are in one', async () => {
     await add('image', 'a', 3)
     await add('video', 'a', 2)
     await add('minutes', 'a', 1, 30)
@@ -68,19 +68,19 @@ describe('the queue of tasks', () => {
     assert.deepEqual(ids(await claimDueTasks(database.sql, VIDEOS, 3, LEASE_MS)), [])
   })
 
-  test('in turn: one account’s thousand does not keep the others waiting', async () => {
+  test('by account turns: one account’s backlog does not delay the others', async () => {
     await add('image', 'a', 1_000)
     await add('image', 'b', 2)
     await add('image', 'c', 1)
     const claim = async (limit: number) =>
-      ids(await claimInTurn(database.sql, IMAGES, limit, LEASE_MS))
+      ids(await claimByAccountTurns(database.sql, IMAGES, limit, LEASE_MS))
     assert.deepEqual(await claim(4), ['image-a-1', 'image-a-2', 'image-b-1', 'image-c-1'])
     assert.deepEqual(await claim(3), ['image-a-3', 'image-a-4', 'image-b-2'])
     assert.deepEqual(await claim(2), ['image-a-5', 'image-a-6'])
-    assert.deepEqual(ids(await claimInTurn(database.sql, VIDEOS, 2, LEASE_MS)), [])
+    assert.deepEqual(ids(await claimByAccountTurns(database.sql, VIDEOS, 2, LEASE_MS)), [])
   })
 
-  test('twenty thousand that wait make neither line slow', async () => {
+  test('twenty thousand waiting tasks slow down neither claim', async () => {
     const { sql } = database
     await add('image', 'a', 20_000)
     for (let number = 0; number < 50; number += 1) await add('image', `b${number}`, 1)
@@ -89,7 +89,7 @@ describe('the queue of tasks', () => {
     const one = connect(database.place, { connections: 1 })
     try {
       for (const [partition, claim] of [
-        [IMAGES, claimInTurn],
+        [IMAGES, claimByAccountTurns],
         [VIDEOS, claimDueTasks],
       ] as const) {
         const before = await readRows(one)

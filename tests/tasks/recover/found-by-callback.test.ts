@@ -1,6 +1,6 @@
 /**
- * Submissions whose answer was lost, at a vendor that can be asked for nothing and only reports by
- * itself: the simulated one, with its challenge. Adopted once, charged once, in all three books.
+ * Submissions whose answer was lost, at a vendor that only sends callbacks: the simulated one, with
+ * its challenge. Adopted once, charged once, in all three books.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -24,7 +24,7 @@ interface Ended {
   readonly reason: string | null
 }
 
-describe('a lost submission at a vendor that only reports', () => {
+describe('a lost submission at a callback-only vendor', () => {
   let gateway: TestGateway
   before(async () => {
     const environment = { ...QUICK, ...(await reachable()), ALLOW_PRIVATE_TARGETS: 'true' }
@@ -45,8 +45,8 @@ describe('a lost submission at a vendor that only reports', () => {
       routes: [{ channel: id, upstream_model: 'MiniMax-H3' }],
     })
     await gateway.apply({
-      channels: [channel('told', {}), channel('untold', { callbacks: false })],
-      models: [model('told'), model('untold')],
+      channels: [channel('with-callbacks', {}), channel('without-callbacks', { callbacks: false })],
+      models: [model('with-callbacks'), model('without-callbacks')],
     })
   })
   after(() => gateway.stop())
@@ -79,30 +79,30 @@ describe('a lost submission at a vendor that only reports', () => {
   const billed = (marker: string) =>
     gateway.simulators.book.entries({ marker }).filter((entry) => entry.billed)
 
-  async function eventsOf(made: Awaited<ReturnType<typeof create>>, id: string) {
-    const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, made.tenant.key)
+  async function eventsOf(creation: Awaited<ReturnType<typeof create>>, id: string) {
+    const { json } = await gateway.get(`/v1/tasks/${id}/timeline`, creation.tenant.key)
     return json.events as readonly Record<string, unknown>[]
   }
 
   /** The vendor's book, the ledger and the caller's record say the same. */
-  async function compareBooks(made: Awaited<ReturnType<typeof create>>, ended: Ended) {
+  async function compareBooks(creation: Awaited<ReturnType<typeof create>>, ended: Ended) {
     assert.deepEqual([ended.state, ended.reason], ['succeeded', null])
     assert.deepEqual(
-      billed(made.marker).map(({ request_id: id, units }) => [id, units]),
+      billed(creation.marker).map(({ request_id: id, units }) => [id, units]),
       [[ended.upstream_id, { second: 5 }]],
     )
-    const record = await gateway.record(made.answer, made.tenant.key)
+    const record = await gateway.record(creation.answer, creation.tenant.key)
     assert.deepEqual([record.charged, record.status], [CHARGE, 'succeeded'])
-    const balance = await gateway.balance(made.tenant.accountId)
+    const balance = await gateway.balance(creation.tenant.accountId)
     assert.deepEqual([balance.held, balance.available], [0n, 97_500_000_000n])
   }
 
-  test('adopted by its report, once, and charged once', async () => {
-    const made = await create('told', 'lost-answer')
-    assert.equal(made.answer.status, 200, made.answer.text)
-    const ended = await endOf(made)
-    await compareBooks(made, ended)
-    const events = await eventsOf(made, ended.id)
+  test('adopted by its callback, once, and charged once', async () => {
+    const creation = await create('with-callbacks', 'lost-answer')
+    assert.equal(creation.answer.status, 200, creation.answer.text)
+    const ended = await endOf(creation)
+    await compareBooks(creation, ended)
+    const events = await eventsOf(creation, ended.id)
     const one = (name: string) => events.filter(({ event }) => event === name)
     assert.equal(one('attempt_unknown')[0]?.looked_for_by, 'callback')
     assert.deepEqual(
@@ -112,45 +112,45 @@ describe('a lost submission at a vendor that only reports', () => {
     assert.ok(one('upstream_reported').length >= 1)
   })
 
-  test('several at once are told apart; reports that come twice are one', async () => {
-    const made = await Promise.all([
-      create('told', 'lost-answer'),
-      create('told', 'lost-answer;callbacks=twice'),
-      create('told', 'lost-answer'),
-      create('told', 'callbacks=twice'),
+  test('several at once are kept apart; repeated callbacks count once', async () => {
+    const creations = await Promise.all([
+      create('with-callbacks', 'lost-answer'),
+      create('with-callbacks', 'lost-answer;callbacks=twice'),
+      create('with-callbacks', 'lost-answer'),
+      create('with-callbacks', 'callbacks=twice'),
     ])
-    for (const one of made) await compareBooks(one, await endOf(one))
+    for (const creation of creations) await compareBooks(creation, await endOf(creation))
   })
 
   test('one that fails at the vendor is adopted too, and costs nothing', async () => {
-    const made = await create('told', 'lost-answer;fail-task')
-    const ended = await endOf(made)
+    const creation = await create('with-callbacks', 'lost-answer;fail-task')
+    const ended = await endOf(creation)
     assert.deepEqual([ended.state, ended.charged, ended.reason], ['failed', 0n, null])
-    assert.deepEqual(billed(made.marker), [])
+    assert.deepEqual(billed(creation.marker), [])
   })
 
-  test('no report: released at the stated age, and the cost is noted', async () => {
-    const made = await create('told', 'lost-answer;callbacks=none')
-    const ended = await endOf(made)
+  test('no callback: released at the stated age, and the cost is recorded', async () => {
+    const creation = await create('with-callbacks', 'lost-answer;callbacks=none')
+    const ended = await endOf(creation)
     assert.deepEqual([ended.state, ended.charged], ['failed', 0n])
     assert.equal(ended.reason, 'unknown_submit')
-    // One that comes now changes nothing, and says what the vendor's bill will name.
+    // A late callback changes nothing, and records the id on the vendor's bill.
     const [attempt] = await gateway.sql<{ id: string }[]>`
       select id from task_attempt where task_id = ${ended.id}`
     const addresses = createCallbackAddresses(createSecretBox([SECRET_KEY]), () => gateway.url)
     const body = JSON.stringify({ task: { id: '311', status: 'succeeded' } })
     const late = await fetch(addresses.urlOf(attempt?.id ?? '') ?? '', { method: 'POST', body })
     assert.equal(late.status, 200)
-    assert.deepEqual(await endOf(made), ended)
-    const lateEvent = (await eventsOf(made, ended.id)).at(-1)
+    assert.deepEqual(await endOf(creation), ended)
+    const lateEvent = (await eventsOf(creation, ended.id)).at(-1)
     assert.deepEqual([lateEvent?.ignored, lateEvent?.upstream_id], ['too_late', '311'])
   })
 
-  test('a channel that wants none: the vendor gets no address, and nobody waits for it', async () => {
-    const made = await create('untold', 'lost-answer')
-    const ended = await endOf(made)
+  test('a channel without callbacks: the vendor gets no URL, and none is awaited', async () => {
+    const creation = await create('without-callbacks', 'lost-answer')
+    const ended = await endOf(creation)
     assert.equal(ended.reason, 'unknown_submit')
-    const [unknown] = (await eventsOf(made, ended.id)).filter(
+    const [unknown] = (await eventsOf(creation, ended.id)).filter(
       ({ event }) => event === 'attempt_unknown',
     )
     assert.equal(unknown?.looked_for_by, 'none')

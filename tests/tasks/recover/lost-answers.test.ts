@@ -48,7 +48,7 @@ describe('a creation whose answer was lost', () => {
     file_url: `https://media.example/a.mp3?x=${words(marker)}`,
   })
 
-  /** Path, body, what the record is read by, and whether this vendor can be asked what it made. */
+  /** Path, body, the key of the record, and whether this vendor has a task list. */
   const cases: readonly [string, (marker: string) => object, string, boolean][] = [
     [VIDEO_PATH, video('doubao-seedance-1-0-pro-250528'), VIDEO_PATH, true],
     ...['/v1', '/api/v3', '/v3', '/api/v1'].map((prefix): (typeof cases)[number] => {
@@ -190,7 +190,7 @@ describe('a task goes by the id that its creation answered', () => {
       const receiver = await startReceiver(t)
       if (lost) stage.vendor.loseAnswers(1)
       const content = [{ type: 'text', text: 'a river' }]
-      // A model each: what is looked for in a list must be alone there.
+      // One model each: a lost submission must be the only candidate in its list.
       const model = path === VIDEO_PATH ? 'test-video' : 'test-video-seconds'
       const body = { model, content, callback_url: receiver.url }
       const created = await sdk(gateway, tenant).post<Created>(path, { body })

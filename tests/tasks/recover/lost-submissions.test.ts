@@ -1,6 +1,6 @@
 /**
  * Submissions whose answer was lost, at vendors that know one by an id of ours: found exactly, or
- * known for certain not to be there. A vendor without such a means: released at the stated age.
+ * known for certain to be absent. A vendor without a recovery method: released at the stated age.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -58,7 +58,7 @@ describe('a lost submission of a recording', () => {
     return { task, record, event: await eventsOf(gateway, tenant.key, task.id) }
   }
 
-  test('recognition is asked by the attempt’s id: adopted, and charged once', async () => {
+  test('recognition is queried by the attempt’s id: adopted, and charged once', async () => {
     const { task, record, event } = await lose('service-minutes', 'lost-answer')
     assert.deepEqual([task.state, task.reason], ['succeeded', null])
     assert.equal(record.lines.find(({ unit }) => unit === 'second')?.quantity, 20)
@@ -66,14 +66,14 @@ describe('a lost submission of a recording', () => {
     assert.equal(event('adopted')?.by, 'own_id')
   })
 
-  test('recognition that was never taken: known for certain, nothing is noted', async () => {
+  test('recognition that was never accepted: known for certain, no cost is recorded', async () => {
     const { task, record } = await lose('service-minutes', 'status=500')
     assert.deepEqual(task, { ...task, state: 'failed', error_code: 'submission_unknown' })
     assert.equal(task.reason, null)
     assert.equal(record.charged, '0')
   })
 
-  test('two at once are told apart', async () => {
+  test('two at once are kept apart', async () => {
     const both = await Promise.all([
       lose('service-minutes', 'lost-answer'),
       lose('service-minutes', 'lost-answer'),
@@ -87,7 +87,7 @@ describe('a lost submission of a recording', () => {
     )
   })
 
-  test('the minutes product has no means: released at the age that its timeline says', async () => {
+  test('the minutes product has no recovery method: released at the age in its timeline', async () => {
     const { task, record, event } = await lose('vendor-minutes', 'lost-answer')
     assert.deepEqual([task.state, task.reason], ['failed', 'unknown_submit'])
     assert.equal(record.charged, '0')
@@ -129,7 +129,7 @@ describe('a lost submission of an erasure', () => {
     assert.equal(billed.filter(({ units }) => units.second !== undefined).length, 1)
   })
 
-  test('a vendor that now refuses it had not taken it: nothing is noted', async () => {
+  test('a vendor that now refuses it never accepted it: no cost is recorded', async () => {
     const { tenant, answer } = await lose('status=500')
     const requestId = answer.headers.get('x-request-id') ?? ''
     await stage.gateway.sql`
@@ -141,7 +141,7 @@ describe('a lost submission of an erasure', () => {
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('a video that is gone meanwhile cannot be sent again: given up, the cost is noted', async () => {
+  test('a video that has disappeared cannot be sent again: given up, the cost is recorded', async () => {
     const { tenant, source, answer } = await lose('lost-answer')
     await stage.gateway.sql`update task set deleted_at = now() where id = ${source}`
     const task = await ending(stage.gateway, answer)

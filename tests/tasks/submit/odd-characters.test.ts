@@ -1,4 +1,4 @@
-/** What no database can store, from callers and from vendors: a task ends all the same. */
+/** Characters that no database can store, from callers and vendors, do not stop a task. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type ImageStage, startImageStage } from '../calls/image-stage.ts'
@@ -38,7 +38,7 @@ describe('a video task with odd characters', () => {
     assert.equal((await stage.gateway.balance(tenant.accountId)).held, 0n)
   })
 
-  test('in a refusal: the caller is told, and the hold goes back', async () => {
+  test('in a refusal: the caller gets it, and the hold is released', async () => {
     const tenant = await stage.gateway.tenant()
     stage.vendor.fail('POST', 400, `InvalidParameter${ODD}`)
     assert.equal((await stage.create(tenant)).status, 400)

@@ -1,4 +1,4 @@
-/** What was held before a planned price begins is settled at its own price, whenever it ends. */
+/** A hold from before a planned price is settled at its own price, whenever it ends. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -28,7 +28,7 @@ async function pass({ gateway }: TaskStage, at: Date): Promise<void> {
   }
 }
 
-/** A vendor that answers nobody until it is told to. */
+/** A vendor that holds its answers until a test releases them. */
 async function startPatientVendor() {
   const waiting: ServerResponse[] = []
   const server = createServer((_request, response) => void waiting.push(response))
