@@ -294,6 +294,7 @@ export const STATED_FOLDERS: readonly string[] = [
   'server/accounts',
   'server/admin',
   'server/app',
+  'server/assets',
   'server/catalog',
   'server/config',
   'server/console',
@@ -304,7 +305,9 @@ export const STATED_FOLDERS: readonly string[] = [
   'server/lib',
   'server/outbound',
   'server/sign-in',
+  'server/tasks',
   'server/tracing',
   'server/upstreams',
   'server/usage',
+  'server/webhooks',
 ]
