@@ -23,7 +23,7 @@ const SIZES = ['1', '3'].map((amount) => {
 
 let gateway: TestGateway
 let vendor: Server
-let script: (response: ServerResponse) => void = () => undefined
+let script: (response: ServerResponse) => unknown = () => undefined
 
 before(async () => {
   vendor = createServer((request, response) => {
@@ -124,6 +124,50 @@ test('a broken encoding is an unknown outcome and costs nothing', async () => {
   const reply = await gateway.post(CHAT, key, ask())
   assert.equal(reply.status, 502)
   assert.equal((await gateway.record(reply, key)).basis, 'none')
+})
+
+for (const encoding of ['gzip', 'x-gzip', 'deflate', 'zstd', 'gzip, deflate']) {
+  test(`plain text that is labelled ${encoding} is read as it is`, async () => {
+    const { key } = await gateway.tenant()
+    for (const stream of [false, true]) {
+      answer(stream ? STREAM : JSON.stringify(completion()), stream ? EVENTS : JSON_TYPE, encoding)
+      const reply = await gateway.post(CHAT, key, ask(stream))
+      assert.match(reply.text, /hello/)
+      assert.deepEqual(await charge(reply, key), STATED)
+    }
+  })
+}
+
+test('an encoding is told by bytes that come one by one', async () => {
+  const { key } = await gateway.tenant()
+  const packed = gzipSync(STREAM)
+  script = async (response) => {
+    response.writeHead(200, { 'content-type': EVENTS, 'content-encoding': 'gzip' })
+    for (const byte of packed) await new Promise((sent) => response.write(Buffer.of(byte), sent))
+    response.end()
+  }
+  const reply = await gateway.post(CHAT, key, ask(true))
+  assert.match(reply.text, /hello/)
+  assert.deepEqual(await charge(reply, key), STATED)
+})
+
+test('bodies of no byte, of one, and broken off behind an encoding end the call', async () => {
+  const { key } = await gateway.tenant()
+  for (const send of [
+    (response: ServerResponse) => response.end(),
+    (response: ServerResponse) => response.end('{'),
+    (response: ServerResponse) => response.write('{', () => response.destroy()),
+    (response: ServerResponse) => response.write('{"a', () => response.destroy()),
+  ]) {
+    script = (response) => {
+      response.setHeader('content-type', JSON_TYPE)
+      response.setHeader('content-encoding', 'gzip')
+      send(response)
+    }
+    const reply = await gateway.post(CHAT, key, ask())
+    assert.equal(reply.status, 502)
+    assert.equal((await gateway.record(reply, key)).basis, 'none')
+  }
 })
 
 const long = 'x'.repeat(2 * MEGABYTE)

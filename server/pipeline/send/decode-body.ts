@@ -1,8 +1,8 @@
 /**
- * Answers that come compressed although nobody named an encoding. Their bytes state what a call
- * cost, so they are unpacked on the way.
+ * Unpacks responses that come compressed although the request names no encoding. Their bytes state
+ * what a call costs.
  */
-import { pipeline, type Readable, type Transform } from 'node:stream'
+import { finished, PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
 import {
   createBrotliDecompress,
   createGunzip,
@@ -11,24 +11,48 @@ import {
 } from 'node:zlib'
 import type { WireResponse } from '../../upstreams/wire.ts'
 
-const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Transform>([
-  ['gzip', createGunzip],
-  ['x-gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
-  ['zstd', createZstdDecompress],
+interface Encoding {
+  readonly createDecoder: () => Transform
+  /** Returns true if encoded data can begin with these two bytes; absent if any can. */
+  readonly canBegin?: (first: number, second: number) => boolean
+}
+
+const GZIP: Encoding = {
+  createDecoder: createGunzip,
+  canBegin: (first, second) => first === 0x1f && second === 0x8b,
+}
+
+const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
+  ['gzip', GZIP],
+  ['x-gzip', GZIP],
+  [
+    'deflate',
+    {
+      createDecoder: createInflate,
+      // The method, and a checksum over both bytes (RFC 1950).
+      canBegin: (first, second) => (first & 0x0f) === 8 && (first * 256 + second) % 31 === 0,
+    },
+  ],
+  ['br', { createDecoder: createBrotliDecompress }],
+  [
+    'zstd',
+    {
+      createDecoder: createZstdDecompress,
+      canBegin: (first, second) => first === 0x28 && second === 0xb5,
+    },
+  ],
 ])
 
-/** The response itself without an encoding, or with one that is not known. */
+/** Returns the response itself if it has no encoding, or one that is unknown. */
 export function decodeBody(response: WireResponse): WireResponse {
-  const encodings = readEncodings(response.headers['content-encoding'])
-  if (encodings.length === 0) return response
+  const names = readEncodings(response.headers['content-encoding'])
+  if (names.length === 0) return response
   let { body } = response
   // The last one named was applied last.
-  for (const encoding of encodings.reverse()) {
-    const decoder = DECODERS.get(encoding)
-    if (!decoder) return response
-    body = unpack(body, decoder())
+  for (const name of names.reverse()) {
+    const encoding = ENCODINGS.get(name)
+    if (!encoding) return response
+    body = unpack(body, encoding)
   }
   return { ...response, body }
 }
@@ -39,8 +63,34 @@ function readEncodings(header: string | string[] | undefined): string[] {
   return named.map((name) => name.trim()).filter((name) => name !== '' && name !== 'identity')
 }
 
-/** Either end that fails or is given up ends the other. */
-function unpack(body: Readable, decoder: Transform): Readable {
-  pipeline(body, decoder, () => undefined)
-  return decoder
+/** Passes data on unchanged if it is mislabelled plain text. */
+function unpack(body: Readable, { createDecoder, canBegin }: Encoding): Readable {
+  const out = new PassThrough()
+  if (!canBegin) {
+    connect([body, createDecoder(), out])
+    return out
+  }
+  const onClose = () => body.destroy()
+  const stopWatching = finished(body, { writable: false }, (error) => {
+    if (error) out.destroy(error)
+    else out.end()
+  })
+  const onReadable = () => {
+    const start: Buffer | null = body.read(2)
+    if (start === null) return
+    stopWatching()
+    body.off('readable', onReadable)
+    out.off('close', onClose)
+    body.unshift(start)
+    const [first = 0, second = 0] = start
+    connect(canBegin(first, second) ? [body, createDecoder(), out] : [body, out])
+  }
+  body.on('readable', onReadable)
+  out.once('close', onClose)
+  return out
+}
+
+/** Ends all streams if one of them fails or is destroyed. */
+function connect(streams: readonly (Readable | Transform)[]): void {
+  pipeline(streams as Transform[], () => undefined)
 }
