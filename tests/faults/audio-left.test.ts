@@ -58,7 +58,7 @@ async function assertCharged(keyId: string, { operation, since }: Booked) {
 
 async function assertNothingHeld(accountId: string) {
   assert.equal((await gateway.balance(accountId)).held, 0n)
-  await until('the end of the loan', async () => {
+  await until('the end of the published upload', async () => {
     const rows = await gateway.sql`select id from file where account_id = ${accountId}`
     return rows.length === 0 ? true : undefined
   })

@@ -106,11 +106,11 @@ test('killed while vendors work: all goes back, nothing is repeated, books agree
     const [balance] = await sql<{ held: bigint }[]>`
       select held from balance where account_id = ${accountId}`
     assert.equal(balance?.held, 0n)
-    const lent = await sql<{ seconds: number }[]>`
+    const uploads = await sql<{ seconds: number }[]>`
       select extract(epoch from expires_at - now())::float8 as seconds from file
       where account_id = ${accountId}`
-    assert.equal(lent.length, operation === 'recognition.submit' ? 1 : 0)
-    assert.ok(lent.every(({ seconds }) => seconds <= HALF_AN_HOUR_SECONDS))
+    assert.equal(uploads.length, operation === 'recognition.submit' ? 1 : 0)
+    assert.ok(uploads.every(({ seconds }) => seconds <= HALF_AN_HOUR_SECONDS))
     const sent = simulators.calls.list().filter((call) => call.operation === operation)
     assert.equal(sent.length, 1)
   }

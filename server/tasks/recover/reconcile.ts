@@ -73,7 +73,7 @@ async function passOrGiveUp(
   method: RecoveryMethod,
 ): Promise<void> {
   const { sql, times } = engine
-  const isSearched = kind === 'absent' || kind === 'ambiguous' || kind === 'found'
+  const isSearched = kind !== 'unreadable' && kind !== 'blind'
   if (isSearched) await countPass(sql, task.attempt_id)
   const passes = task.passes + (isSearched ? 1 : 0)
   const giveUpAgeMs = releaseAgeMs(times, kind === 'unreadable' ? method : 'none')
@@ -82,8 +82,7 @@ async function passOrGiveUp(
     await rescheduleTask(sql, task, next)
     return
   }
-  const reasons = { absent: undefined, ambiguous: 'ambiguous_submit', found: 'ambiguous_submit' }
-  await giveUp(engine, task, isSearched ? reasons[kind] : 'unknown_submit', {
+  await giveUp(engine, task, unchargedReasonOf(kind), {
     attempt: { state: 'given_up', failure: 'no upstream task was found' },
     precedingEvent: {
       kind: 'attempt_given_up',
@@ -95,6 +94,12 @@ async function passOrGiveUp(
       },
     },
   })
+}
+
+/** Returns why the upstream may bill the submission; undefined if it certainly has none. */
+function unchargedReasonOf(kind: Finding['kind']): string | undefined {
+  if (kind === 'absent') return undefined
+  return kind === 'ambiguous' || kind === 'found' ? 'ambiguous_submit' : 'unknown_submit'
 }
 
 async function giveUp(

@@ -58,7 +58,7 @@ const lastRecord = async (key: string) => {
 
 /** Nothing is public any more, and no bytes are left: as soon as the answer has gone out. */
 function assertNothingLeft(accountId: string) {
-  return until('the end of the loan', async () => {
+  return until('the end of the published upload', async () => {
     const rows = await gateway.sql`select id from file where account_id = ${accountId}`
     const stored = readdirSync(join(dataDir, 'files'), { recursive: true })
     return rows.length === 0 && stored.every((name) => name.length <= 3) ? true : undefined
@@ -192,7 +192,7 @@ test('while the call lasts its file is public, and no file of the account', asyn
   const file = await speak('wav')
   const asked = { model: FETCHED, file, prompt: '[[fault:queue-time=20;run-time=1500]]' }
   const answering = openai.audio.transcriptions.create(asked)
-  const row = await until('the loan', async () => {
+  const row = await until('the published upload', async () => {
     const [one] = await gateway.sql<{ id: string; token: string; expires_at: Date }[]>`
       select id, token, expires_at from file where account_id = ${accountId}`
     return one
@@ -275,7 +275,7 @@ test('a gateway that stops waits for no recognition, and releases what it held',
   await until('the submission', () =>
     own.simulators.calls.list().find(({ operation }) => operation === SUBMIT),
   )
-  // Ends the loan and the hold before the database is gone; `stop` below audits the books.
+  // Ends the published upload and the hold before the database is gone; `stop` below audits the books.
   const released = until('the release', async () => {
     const [row] = await own.sql<{ status: string; charged: bigint }[]>`
       select status, charged from call where key_id = ${keyId} and status <> 'running'`
