@@ -12,7 +12,8 @@ import { openLaboratory } from '../testbed/laboratory.ts'
 import { findPostmaster } from '../testbed/postmaster.ts'
 import { readCpuSeconds } from '../testbed/proc.ts'
 import { circumstances, median, report, round, table } from '../testbed/results.ts'
-import { startProcess, until } from '../tests/support/processes.ts'
+import { startProcess } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 
 const [, , bareOrigin] = process.argv
 const ROUNDS = 5

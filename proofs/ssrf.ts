@@ -11,7 +11,7 @@ import { enqueueDelivery } from '../server/webhooks/enqueue.ts'
 import { circumstances, report, table } from '../testbed/results.ts'
 import { REFUSED_HOSTS, REFUSED_URLS } from '../tests/outbound/url-forms.ts'
 import { startTestGateway, type TestGateway } from '../tests/support/in-process.ts'
-import { until } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 import { VIDEO_PATH } from '../tests/tasks/stage.ts'
 
 const made = circumstances('npm run prove:ssrf')

@@ -20,7 +20,7 @@ import { DELAYS_MS, SENDING_LIMITS } from '../server/webhooks/schedule.ts'
 import { startSender } from '../server/webhooks/sender.ts'
 import { circumstances, quantile, report, round, table } from '../testbed/results.ts'
 import { createTestDatabase } from '../tests/support/postgres.ts'
-import { until } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 
 const { values } = parseArgs({
   options: {

@@ -1,6 +1,6 @@
 /** Waits until every hold is closed; a hold that is open after a minute was forgotten. */
 import type { Sql } from 'postgres'
-import { until } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 
 const CLOSED_WITHIN_MS = 60_000
 

@@ -11,18 +11,15 @@ import { type EmbeddedServer, startEmbedded } from '../server/database/embedded/
 import { migrate } from '../server/database/migrations/migrate.ts'
 import { openDatabase } from '../server/database/open.ts'
 import type { BookEntry } from '../simulators/index.ts'
+import { findFreePort } from '../tests/support/free-port.ts'
 import {
   applySimulators,
   createTestAccount,
   type GatewayProcess,
   startGateway,
 } from '../tests/support/gateway.ts'
-import {
-  findFreePort,
-  type RunningProcess,
-  startProcess,
-  until,
-} from '../tests/support/processes.ts'
+import { type RunningProcess, startProcess } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 import { killPostmaster } from './postmaster.ts'
 
 const ROOT = join(import.meta.dirname, '..')

@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { until } from '../tests/support/processes.ts'
+import { until } from '../tests/support/until.ts'
 
 const COLLECTOR = join(import.meta.dirname, 'collect-on-signal.ts')
 

@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { type HousekeepingJob, startHousekeeping } from '../server/app/housekeeping.ts'
 import { createLog } from '../server/app/log.ts'
 import { MP4, type Origin, startOrigin } from './assets/origin.ts'
-import { until } from './support/processes.ts'
+import { until } from './support/until.ts'
 import { BODY, startTaskStage, type TaskStage } from './tasks/stage.ts'
 
 const SETTINGS = { DELIVERY_DAYS: '30', TIMELINE_DAYS: '40', HOUSEKEEPING_MS: '100' }

@@ -4,7 +4,9 @@ import { type ClientRequest, request } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openLiveMemory } from '../../testbed/live-memory.ts'
-import { findFreePort, startProcess, until } from '../../tests/support/processes.ts'
+import { findFreePort } from '../../tests/support/free-port.ts'
+import { startProcess } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 
 const PEER = join(import.meta.dirname, 'bare-sockets.ts')
 const SETTLE_MS = 500

@@ -6,12 +6,9 @@ import { join } from 'node:path'
 import { openPlace } from '../../testbed/laboratory.ts'
 import { findPostmaster } from '../../testbed/postmaster.ts'
 import { pinTree } from '../../testbed/proc.ts'
-import {
-  findFreePort,
-  type RunningProcess,
-  startProcess,
-  until,
-} from '../../tests/support/processes.ts'
+import { findFreePort } from '../../tests/support/free-port.ts'
+import { type RunningProcess, startProcess } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 
 /** The server under test has this core to itself; everything else uses the other one. */
 export const SERVER_CORE = 0

@@ -14,7 +14,7 @@ import {
   type TestGateway,
   type TestRecord,
 } from '../../tests/support/in-process.ts'
-import { until } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 import type { Agent } from './agents.ts'
 
 const BALANCE = '100'

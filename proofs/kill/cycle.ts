@@ -7,7 +7,7 @@ import type { Laboratory } from '../../testbed/laboratory.ts'
 import { killPostmaster } from '../../testbed/postmaster.ts'
 import type { Random } from '../../testbed/random.ts'
 import type { GatewayProcess } from '../../tests/support/gateway.ts'
-import { until } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 import { type Load, startLoad } from './load.ts'
 
 export type Victim = 'gateway' | 'postgres' | 'both'

@@ -2,7 +2,7 @@
 import { audit } from '../../server/ledger/audit/audit.ts'
 import type { FinishedCall } from '../../testbed/calls.ts'
 import { createRandom } from '../../testbed/random.ts'
-import { until } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 import { FAULTS, type Fault, runFaults } from './faults.ts'
 import { judge, type Row, readRows } from './judge.ts'
 import { type Asked, startLoad } from './load.ts'

@@ -14,8 +14,8 @@ import {
   startGateway,
 } from '../../tests/support/gateway.ts'
 import { makeDataDir, signalServer, startOwnServer } from '../../tests/support/own-postgres.ts'
-import { until } from '../../tests/support/processes.ts'
 import { mountSmallDisk, noSmallDisk } from '../../tests/support/small-disk.ts'
+import { until } from '../../tests/support/until.ts'
 import { type FaultyProxy, openProxy } from './proxy.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')

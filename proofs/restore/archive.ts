@@ -17,7 +17,7 @@ import { join } from 'node:path'
 import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded/embedded.ts'
-import { until } from '../../tests/support/processes.ts'
+import { until } from '../../tests/support/until.ts'
 
 const ARCHIVED_WITHIN_MS = 60_000
 const REPLAYED_WITHIN_MS = 300_000

@@ -10,8 +10,6 @@ const DATABASE = 'tests/support/postgres.ts'
 /** Start gateways or servers that tests stop and kill. */
 const PROCESSES = ['tests/support/gateway.ts', 'tests/support/own-postgres.ts']
 const PROGRAMS = 'node:child_process'
-/** Can start programs; most tests have only its waits. */
-const WAITS = 'tests/support/processes.ts'
 const IMPORT = /^(?:import|export)\s(?!type\s)[^'"]*?'([^']+)'|\bimport\(\s*'([^']+)'/gm
 
 export interface SortedTests {
@@ -63,7 +61,7 @@ function listModules(
 ): ReadonlySet<string> {
   if (seen.has(file)) return seen
   seen.add(file)
-  if (file === WAITS || !/\.tsx?$/.test(file)) return seen
+  if (!/\.tsx?$/.test(file)) return seen
   const imports = known.get(file) ?? readImports(file)
   known.set(file, imports)
   for (const name of imports) listModules(name, known, seen)

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { type AdminStage, startAdmin } from './support.ts'
 
 const LIST = 'GET /accounts/:account_id/keys'

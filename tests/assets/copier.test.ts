@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { answering, breakingOff, MP4, type Origin, PNG, startOrigin } from './origin.ts'
 import { openShelf, type Shelf } from './support.ts'
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { addToLibrary } from '../../server/assets/library/library.ts'
 import { startGateway } from '../support/gateway.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { MP4, startOrigin } from './origin.ts'
 
 test('the copy is repeated, and the abandoned content is removed when it is due', async (t) => {

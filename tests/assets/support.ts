@@ -13,7 +13,7 @@ import { type Blobs, createBlobs } from '../../server/assets/storage/blobs.ts'
 import { createDiskStorage } from '../../server/assets/storage/disk-storage.ts'
 import { createGuard } from '../../server/outbound/guard.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const log = createLog({ level: 'silent', format: 'json' })
 

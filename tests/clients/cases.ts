@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { priceOf } from '../../testbed/prices.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import type { Client, Question } from './client.ts'
 import { translatingCatalog } from './translating-catalog.ts'
 

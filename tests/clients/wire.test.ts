@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const MESSAGES = '/v1/messages'
 const VERSION = { 'anthropic-version': '2023-06-01' }

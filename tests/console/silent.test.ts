@@ -1,7 +1,7 @@
 /** Every page that the navigation has, in both languages: the browser has nothing to say. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { noBrowser, type WatchedPage } from './support/browser.ts'
 import { listPages } from './support/list-pages.ts'
 import { type ConsoleStage, startConsoleStage } from './support/stage.ts'

@@ -8,7 +8,8 @@ import { connect } from '../../server/database/connection/client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { DatabaseProblem } from '../../server/database/problem.ts'
 import { createTestDatabase } from '../support/postgres.ts'
-import { startProcess, until } from '../support/processes.ts'
+import { startProcess } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const MIGRATOR = join(import.meta.dirname, '..', 'support', 'migrate-process.ts')
 

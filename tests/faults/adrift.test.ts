@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
 import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const ADRIFT_MS = 1_500
 

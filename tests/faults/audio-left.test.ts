@@ -4,8 +4,9 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { findFreePort } from '../support/free-port.ts'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
-import { findFreePort, until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
 
 /** Longer than what is sent of it before the caller leaves. */

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { readDemo, start } from '../cli/running.ts'
 import { signalServer } from '../support/own-postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const READS = [
   '/v1/balance',

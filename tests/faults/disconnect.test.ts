@@ -6,8 +6,8 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
 import { rawRequest } from '../support/raw.ts'
+import { until } from '../support/until.ts'
 
 let gateway: TestGateway
 let tenant: Tenant

@@ -18,7 +18,7 @@ import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../support/gateway.ts'
 import { astCatalog, encodeForm, type FormEntry, MODEL, ROUTE } from '../support/interpretation.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
 
 const SECRET_KEY = 'a-secret-key-of-tests-which-is-long-enough'

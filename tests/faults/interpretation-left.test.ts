@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { type Booth, openBooth, TO_SPEECH, TO_TEXT } from '../support/interpretation.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const WHOLE_BYTES = 128_000
 let booth: Booth

@@ -17,7 +17,7 @@ import {
 } from '../support/gateway.ts'
 import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
 import { makeDataDir } from '../support/own-postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const NOTICED_MS = 30_000
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../support/gateway.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const STREAMS = 100
 

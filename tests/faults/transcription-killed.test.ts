@@ -17,7 +17,7 @@ import {
   startGateway,
 } from '../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { makeWav } from '../support/wav.ts'
 
 const SETTLED_MS = 60_000

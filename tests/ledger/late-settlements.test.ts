@@ -16,7 +16,7 @@ import {
 import { newId } from '../../server/lib/ids.ts'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import {
   brokenInvariants,
   createCaller,

@@ -13,7 +13,7 @@ import { closeHolds, takeHolds } from '../../server/ledger/posting/move-store.ts
 import { findAnswer, readBalance } from '../../server/ledger/store.ts'
 import { newId, newRequestId } from '../../server/lib/ids.ts'
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import {
   brokenInvariants,
   createCaller,

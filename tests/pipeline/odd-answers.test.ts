@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 const CHAT = '/v1/chat/completions'
 const SPEECH = '/v1/audio/speech'

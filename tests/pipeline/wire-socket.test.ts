@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { openSocket } from '../../server/pipeline/send/wire-socket.ts'
 import type { SocketRequest } from '../../server/upstreams/wire.ts'
 import { type AstVendor, startAstVendor } from '../support/ast-vendor.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 
 let vendor: AstVendor
 before(async () => {

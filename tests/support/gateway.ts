@@ -19,8 +19,10 @@ import { parseAmount } from '../../server/lib/money.ts'
 import { createSecretBox } from '../../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { type SimulatorOptions, type Simulators, startSimulators } from '../../simulators/index.ts'
+import { findFreePort } from './free-port.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
-import { findFreePort, type RunningProcess, startProcess, until } from './processes.ts'
+import { type RunningProcess, startProcess } from './processes.ts'
+import { until } from './until.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const CATALOG = join(ROOT, 'catalog', 'simulators.json')

@@ -6,7 +6,7 @@ import type { Sql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { signalServer, startOwnServer } from './own-postgres.ts'
-import { until } from './processes.ts'
+import { until } from './until.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
 const BACK_MS = 30_000

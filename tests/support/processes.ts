@@ -1,11 +1,8 @@
 /** Child processes as tests need them: their output kept, their end awaited, none left behind. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 const LOG_LENGTH_MAX = 1_000_000
-const POLL_MS = 10
 
 export interface Exit {
   readonly code: number | null
@@ -65,31 +62,4 @@ export async function startProcess(
       return exit
     },
   }
-}
-
-/** Asks `question` again and again until it answers, for at most `timeoutMs`. */
-export async function until<T>(
-  what: string,
-  question: () => Promise<T | undefined> | T | undefined,
-  timeoutMs = 15_000,
-): Promise<T> {
-  const deadline = performance.now() + timeoutMs
-  for (;;) {
-    const answer = await question()
-    if (answer !== undefined) return answer
-    if (performance.now() > deadline) throw new Error(`gave up waiting for ${what}`)
-    await sleep(POLL_MS)
-  }
-}
-
-/** A port that was free a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

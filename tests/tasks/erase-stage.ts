@@ -7,7 +7,7 @@ import {
   type TestAnswer,
   type TestGateway,
 } from '../support/in-process.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { QUICK, VIDEO_PATH } from './stage.ts'
 
 export const ERASE_PATH = '/v1/videos/erase-subtitle'

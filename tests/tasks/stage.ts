@@ -1,12 +1,12 @@
 /** A gateway in this process with the tiny video vendor behind it, and short waits. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { findFreePort } from '../support/free-port.ts'
 import {
   startTestGateway,
   type Tenant,
   type TestAnswer,
   type TestGateway,
 } from '../support/in-process.ts'
-import { findFreePort } from '../support/processes.ts'
 import { startVideoVendor, type VideoVendor } from './video-vendor.ts'
 
 export const VIDEO_PATH = '/v1/videos/generations'

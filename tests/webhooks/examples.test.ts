@@ -4,7 +4,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
-import { startProcess, until } from '../support/processes.ts'
+import { startProcess } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import {
   box,
   createTestAccountId,

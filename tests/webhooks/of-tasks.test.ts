@@ -1,7 +1,7 @@
 /** The end of a task enqueues a webhook, and the task shows the state of its delivery. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import { startTaskStage, VIDEO_PATH } from '../tasks/stage.ts'
 import { expectedSignature, startReceiver } from './support.ts'
 

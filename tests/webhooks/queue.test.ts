@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { claimDueDeliveries, recordAttempt } from '../../server/webhooks/queue-store.ts'
 import { DELAYS_MS, SENDING_LIMITS } from '../../server/webhooks/schedule.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import {
   createTestAccountId,
   enqueueTestDelivery,

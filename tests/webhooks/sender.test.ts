@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { getOrCreateSecret, rotateSecret } from '../../server/webhooks/secrets.ts'
-import { until } from '../support/processes.ts'
+import { until } from '../support/until.ts'
 import {
   box,
   createTestAccountId,

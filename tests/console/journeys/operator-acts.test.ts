@@ -1,7 +1,7 @@
 /** What an operator does to an account is felt by its next call, and stays in the audit log. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { noBrowser } from '../support/browser.ts'
 import { arrive, close, goTo, leave, proveUntil } from '../support/journey.ts'
 import { type ConsoleStage, startConsoleStage } from '../support/stage.ts'

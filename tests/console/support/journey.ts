@@ -1,7 +1,7 @@
 /** Steps that several journeys take, and what every page on the way is held to. */
 import assert from 'node:assert/strict'
 import type { Page } from 'playwright-core'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { expectAccessible, expectFits, type WatchedPage } from './browser.ts'
 import { PASSWORD } from './stage.ts'
 import { codeOf } from './totp.ts'

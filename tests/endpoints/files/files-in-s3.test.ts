@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test'
 import { addToLibrary } from '../../../server/assets/library/library.ts'
 import { MP4, type Origin, startOrigin } from '../../assets/origin.ts'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
 import { type S3Server, startS3Server } from '../../support/s3-server.ts'
+import { until } from '../../support/until.ts'
 
 const dataDir = mkdtempSync(join(tmpdir(), 's3-'))
 let store: S3Server

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, mock, test } from 'node:test'
 import OpenAI from 'openai'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 
 const PATH = '/v1/files'
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n0123456789', 'latin1')

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test'
 import { addToLibrary } from '../../../server/assets/library/library.ts'
 import { MP4, type Origin, startOrigin } from '../../assets/origin.ts'
 import type { Tenant } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { CONTENTS_PATH, startTaskStage, type TaskStage, VIDEO_PATH } from '../../tasks/stage.ts'
 
 const SHELVES = ['/v1/gallery', '/v1/assets']

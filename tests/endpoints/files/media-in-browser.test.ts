@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { chromium } from 'playwright-core'
 import { startSimulators } from '../../../simulators/index.ts'
 import { startTestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK, VIDEO_PATH } from '../../tasks/stage.ts'
 
 const places = [process.env.CHROMIUM_PATH ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome']

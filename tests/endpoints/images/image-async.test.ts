@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { PNG } from '../../assets/png.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { ASYNC_PATH, type ImageStage, startImageStage } from '../../tasks/calls/image-stage.ts'
 import { startReceiver } from '../../webhooks/support.ts'
 import { testCommonStatuses } from '../common-statuses.ts'

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type Tenant, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 
 const PATH = '/v1/responses'
 const MB = 1024 * 1024

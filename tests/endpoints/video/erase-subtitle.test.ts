@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant, TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { ERASE_PATH, type EraseStage, startEraseStage } from '../../tasks/erase-stage.ts'
 import { startReceiver } from '../../webhooks/support.ts'
 import { testCommonStatuses } from '../common-statuses.ts'

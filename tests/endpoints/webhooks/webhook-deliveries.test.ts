@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { enqueueTestDelivery, startReceiver } from '../../webhooks/support.ts'
 
 const PATH = '/v1/webhooks/deliveries'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import OpenAI from 'openai'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { simulated } from '../support.ts'
 
 const sim = simulated()

@@ -16,7 +16,7 @@ import { UPSTREAMS } from '../../../server/upstreams/index.ts'
 import { type Simulators, startSimulators } from '../../../simulators/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 const SECRET_KEY = 'a-secret-key-of-crash-tests-that-is-long-enough'

@@ -8,7 +8,7 @@ import {
   type TestAnswer,
   type TestGateway,
 } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 export const RESPONSES = '/v1/responses'

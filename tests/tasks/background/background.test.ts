@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { startReceiver } from '../../webhooks/support.ts'
 import { type BackgroundStage, RESPONSES, startBackgroundStage } from './background-stage.ts'
 

@@ -1,7 +1,7 @@
 /** A way to a vendor on which a request can be stopped, and its answer replaced. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 
 export interface Stopped {
   /** Resolves once the request has come; the vendor does not have it yet. */

@@ -15,7 +15,7 @@ import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
 import { UPSTREAMS } from '../../../server/upstreams/index.ts'
 import { createTestAccount, type GatewayProcess, startGateway } from '../../support/gateway.ts'
 import { createTestDatabase, type TestDatabase } from '../../support/postgres.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { BODY, QUICK, VIDEO_PATH } from '../stage.ts'
 import { startVideoVendor, type VendorTask, type VideoVendor } from '../video-vendor.ts'
 

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
 import { createCallbackAddresses } from '../../../server/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, type Tenant } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { BODY, CHARGE, reachable, startTaskStage, type TaskStage } from '../stage.ts'
 import type { VendorTask } from '../video-vendor.ts'
 

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { audit } from '../../../server/ledger/audit/audit.ts'
 import { type Stage, startGateway, startStage } from '../../support/gateway.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 const PATH = '/v1/audio/minutes'

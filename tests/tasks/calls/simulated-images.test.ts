@@ -13,7 +13,7 @@ import {
   type TestGateway,
   type TestRecord,
 } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK } from '../stage.ts'
 
 const SYNC_PATH = '/v1/images/generations'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { Tenant, TestAnswer } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { BODY, startTaskStage, type TaskStage } from '../stage.ts'
 
 const WAIT_MS = 30_000

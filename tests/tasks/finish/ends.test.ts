@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Tenant } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { CHARGE, startTaskStage, type TaskStage } from '../stage.ts'
 
 const ALL = 100_000_000_000n

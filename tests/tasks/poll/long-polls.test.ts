@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK, startTaskStage, type TaskStage } from '../stage.ts'
 
 describe('a poll that lasts longer than the lease', () => {

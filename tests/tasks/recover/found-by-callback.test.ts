@@ -8,7 +8,7 @@ import { audit } from '../../../server/ledger/audit/audit.ts'
 import { createSecretBox } from '../../../server/lib/secrets/secrets.ts'
 import { createCallbackAddresses } from '../../../server/tasks/callbacks/callback-addresses.ts'
 import { SECRET_KEY, startTestGateway, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { QUICK, reachable, VIDEO_PATH } from '../stage.ts'
 
 const WAIT_MS = 30_000

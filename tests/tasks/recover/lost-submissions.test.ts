@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { startTestGateway, type TestAnswer, type TestGateway } from '../../support/in-process.ts'
-import { until } from '../../support/processes.ts'
+import { until } from '../../support/until.ts'
 import { type EraseStage, startEraseStage } from '../erase-stage.ts'
 import { QUICK } from '../stage.ts'
 

@@ -1,0 +1,15 @@
+/** Ports for servers that have to know theirs before they start. */
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+
+/** A port that was free a moment ago. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
