@@ -8,13 +8,17 @@ import { connect } from '../../server/database/connection/client.ts'
 import { migrate } from '../../server/database/migrations/migrate.ts'
 import { type SimulatorsProcess, startSimulatorsProcess } from '../../testbed/laboratory.ts'
 import {
+  makeDataDir,
+  signalServer,
+  startOwnServer,
+} from '../../tests/support/database/own-postgres.ts'
+import { mountSmallDisk, noSmallDisk } from '../../tests/support/database/small-disk.ts'
+import {
   applySimulators,
   createTestAccount,
   type GatewayProcess,
   startGateway,
 } from '../../tests/support/gateway.ts'
-import { makeDataDir, signalServer, startOwnServer } from '../../tests/support/own-postgres.ts'
-import { mountSmallDisk, noSmallDisk } from '../../tests/support/small-disk.ts'
 import { until } from '../../tests/support/until.ts'
 import { type FaultyProxy, openProxy } from './proxy.ts'
 

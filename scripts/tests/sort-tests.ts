@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 const BROWSER = 'playwright-core'
 const DATABASE = 'tests/support/postgres.ts'
 /** Start gateways or servers that tests stop and kill. */
-const PROCESSES = ['tests/support/gateway.ts', 'tests/support/own-postgres.ts']
+const PROCESSES = ['tests/support/gateway.ts', 'tests/support/database/own-postgres.ts']
 const PROGRAMS = 'node:child_process'
 const IMPORT = /^(?:import|export)\s(?!type\s)[^'"]*?'([^']+)'|\bimport\(\s*'([^']+)'/gm
 

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { backup } from '../../server/database/backup/backup.ts'
-import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk, noSmallDisk } from '../support/database/small-disk.ts'
 import { makeFolder, makeSource } from './backup-support.ts'
 
 const MEGABYTE = 1024 * 1024

@@ -12,7 +12,7 @@ import {
 } from '../../server/database/embedded/disk.ts'
 import { openDatabase } from '../../server/database/open.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
-import { mountSmallDisk, noSmallDisk } from '../support/small-disk.ts'
+import { mountSmallDisk, noSmallDisk } from '../support/database/small-disk.ts'
 
 const MEGABYTE = 1024 * 1024
 const PIECE = 'x'.repeat(100_000)

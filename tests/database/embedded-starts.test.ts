@@ -5,10 +5,10 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeClone } from '../support/clone.ts'
-import { serverPid, stopLeftServer, useDataDir } from '../support/data-dir.ts'
-import { makeDataDir } from '../support/own-postgres.ts'
-import { runDatabaseProcess } from '../support/run-database-process.ts'
-import { mountSmallDisk, noSmallDisk, remountReadOnly } from '../support/small-disk.ts'
+import { serverPid, stopLeftServer, useDataDir } from '../support/database/data-dir.ts'
+import { makeDataDir } from '../support/database/own-postgres.ts'
+import { runDatabaseProcess } from '../support/database/run-database-process.ts'
+import { mountSmallDisk, noSmallDisk, remountReadOnly } from '../support/database/small-disk.ts'
 
 const isRoot = process.getuid?.() === 0
 const NOBODY = 65534

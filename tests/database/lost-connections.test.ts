@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Sql, TransactionSql } from 'postgres'
 import { connect } from '../../server/database/connection/client.ts'
 import { isUnavailable } from '../../server/database/unavailable.ts'
-import { signalServer, startOwnServer } from '../support/own-postgres.ts'
+import { signalServer, startOwnServer } from '../support/database/own-postgres.ts'
 
 type OwnServer = Awaited<ReturnType<typeof startOwnServer>>
 

@@ -11,7 +11,7 @@ import { createTestDatabase } from '../support/postgres.ts'
 import { startProcess } from '../support/processes.ts'
 import { until } from '../support/until.ts'
 
-const MIGRATOR = join(import.meta.dirname, '..', 'support', 'migrate-process.ts')
+const MIGRATOR = join(import.meta.dirname, '..', 'support', 'database', 'migrate-process.ts')
 
 /** An empty database and a folder for migrations. */
 async function prepare(t: TestContext) {

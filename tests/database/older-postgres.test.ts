@@ -11,7 +11,7 @@ import {
   noOlderPostgres,
   type OlderPostgres,
   startOlderPostgres,
-} from '../support/older-postgres.ts'
+} from '../support/database/older-postgres.ts'
 import {
   digestTables,
   fillAccounts,

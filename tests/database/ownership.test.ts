@@ -4,9 +4,9 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { serverPid, useDataDir } from '../support/data-dir.ts'
-import { serverProcesses, signalServer } from '../support/own-postgres.ts'
-import { runDatabaseProcess } from '../support/run-database-process.ts'
+import { serverPid, useDataDir } from '../support/database/data-dir.ts'
+import { serverProcesses, signalServer } from '../support/database/own-postgres.ts'
+import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 
 test('a gateway starts the server and stops it; the next start finds the same data', async (t) => {
   const dataDir = useDataDir(t)

@@ -5,8 +5,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { closeToOthers } from '../../server/lib/secrets/private-files.ts'
-import { useDataDir } from '../support/data-dir.ts'
-import { runDatabaseProcess } from '../support/run-database-process.ts'
+import { useDataDir } from '../support/database/data-dir.ts'
+import { runDatabaseProcess } from '../support/database/run-database-process.ts'
 
 const isRoot = process.getuid?.() === 0
 const modeOf = (path: string) => statSync(path).mode & 0o777

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type OwnDatabase, startOwnDatabase } from '../support/database/own-database.ts'
 import { startTestGateway, type Tenant, type TestGateway } from '../support/in-process.ts'
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
 
 const ADRIFT_MS = 1_500

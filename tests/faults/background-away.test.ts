@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { type OwnDatabase, startOwnDatabase } from '../support/database/own-database.ts'
 import type { GatewayProcess } from '../support/gateway.ts'
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
 import { until } from '../support/until.ts'
 import {
   type BackgroundProcesses,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { readDemo, start } from '../cli/running.ts'
-import { signalServer } from '../support/own-postgres.ts'
+import { signalServer } from '../support/database/own-postgres.ts'
 import { until } from '../support/until.ts'
 
 const READS = [

@@ -8,6 +8,8 @@ import { after, before, describe, test } from 'node:test'
 import { createKey } from '../../server/accounts/manage-keys.ts'
 import { audit } from '../../server/ledger/audit/audit.ts'
 import { type Simulators, startSimulators } from '../../simulators/index.ts'
+import { type OwnDatabase, startOwnDatabase } from '../support/database/own-database.ts'
+import { makeDataDir } from '../support/database/own-postgres.ts'
 import {
   applySimulators,
   createTestAccount,
@@ -15,8 +17,6 @@ import {
   type GatewayProcess,
   startGateway,
 } from '../support/gateway.ts'
-import { type OwnDatabase, startOwnDatabase } from '../support/own-database.ts'
-import { makeDataDir } from '../support/own-postgres.ts'
 import { until } from '../support/until.ts'
 
 const NOTICED_MS = 30_000

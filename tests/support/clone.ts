@@ -19,7 +19,7 @@ export function makeClone(t: TestContext): { readonly folder: string; readonly s
     const target = join(folder, 'node_modules', name)
     cpSync(packageFolder(name), target, { recursive: true, verbatimSymlinks: true })
   }
-  return { folder, script: join(folder, 'tests', 'support', 'database-process.ts') }
+  return { folder, script: join(folder, 'tests', 'support', 'database', 'database-process.ts') }
 }
 
 function packageFolder(name: string): string {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type EmbeddedServer, startEmbedded } from '../../server/database/embedded/embedded.ts'
+import { type EmbeddedServer, startEmbedded } from '../../../server/database/embedded/embedded.ts'
 
 /** A folder for data, as a fresh clone would have it. */
 export function makeDataDir(): string {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findRunning } from '../../server/database/embedded/postmaster.ts'
+import { findRunning } from '../../../server/database/embedded/postmaster.ts'
 import { makeDataDir } from './own-postgres.ts'
 import { killLeftProcesses } from './run-database-process.ts'
 

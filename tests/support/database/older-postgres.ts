@@ -5,8 +5,8 @@ import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect } from '../../server/database/connection/client.ts'
-import { chooseUser } from '../../server/database/embedded/binaries.ts'
+import { connect } from '../../../server/database/connection/client.ts'
+import { chooseUser } from '../../../server/database/embedded/binaries.ts'
 
 const PACKAGES = '/usr/lib/postgresql'
 const VERSION_MIN = 14

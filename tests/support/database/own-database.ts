@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Sql } from 'postgres'
-import { connect } from '../../server/database/connection/client.ts'
-import { migrate } from '../../server/database/migrations/migrate.ts'
+import { connect } from '../../../server/database/connection/client.ts'
+import { migrate } from '../../../server/database/migrations/migrate.ts'
+import { until } from '../until.ts'
 import { signalServer, startOwnServer } from './own-postgres.ts'
-import { until } from './until.ts'
 
-const MIGRATIONS = join(import.meta.dirname, '..', '..', 'migrations')
+const MIGRATIONS = join(import.meta.dirname, '..', '..', '..', 'migrations')
 const BACK_MS = 30_000
 
 export interface OwnDatabase {
