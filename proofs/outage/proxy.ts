@@ -126,7 +126,7 @@ class Pair {
   }
 
   private readonly onClientGone = (): void => {
-    // Held bytes still arrive, as from a network that had stalled.
+    // HoldEstimate bytes still arrive, as from a network that had stalled.
     if (this.held.length === 0) this.destroy()
   }
 

@@ -87,7 +87,7 @@ export function createMetrics(gauges: Gauges): Metrics {
       durations.observe({ route: endpoint }, seconds)
     },
     settled: ({ basis, review }) => settled.inc({ basis, review: String(review) }),
-    costDiffers: () => differing.inc(),
+    upstreamCostDiffers: () => differing.inc(),
     attempt: ({ channel, outcome }) => attempts.inc({ channel, outcome }),
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'
-import { type Detached, meter } from '../pipeline/meter.ts'
+import { type DetachedRun, meter } from '../pipeline/meter.ts'
 import { identify } from '../pipeline/request/identify.ts'
 import type { AccountEndpoint, Endpoint, MeteredEndpoint, PlainServices } from './endpoint.ts'
 
@@ -26,8 +26,8 @@ export async function runEndpoint(
 
 function detachedOf({ background }: MeteredEndpoint, { tasks }: PlainServices) {
   if (!background) return undefined
-  const detached: Detached = {
-    asks: background.background.isRequested,
+  const detached: DetachedRun = {
+    isRequested: background.background.isRequested,
     run: (context, caller, call) => tasks.background.create(context, background, caller, call),
   }
   return detached

@@ -1,6 +1,6 @@
 /**
- * Every metered call runs through these eight verbs, in this order and no other: identify,
- * resolve, admit, quote, hold, dispatch, deliver, settle.
+ * Runs every metered call through eight verbs, in this order: identify, resolve, admit, quote,
+ * hold, dispatch, deliver, settle.
  */
 import type { Caller } from '../accounts/accounts.ts'
 import { hideInBody } from '../dialects/hide-error.ts'
@@ -11,35 +11,35 @@ import { GatewayError } from '../lib/errors.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Unit } from '../lib/units.ts'
 import { deliverStream, type StreamBounds } from './answer/deliver.ts'
 import type { StreamAnswer, WholeAnswer } from './answer/open-answer.ts'
-import type { Metered } from './hold/metered.ts'
+import type { MeteredCall } from './hold/metered-call.ts'
 import { quote } from './hold/quote.ts'
 import { findReplay, type Replay, takeHold } from './hold/take-hold.ts'
 import type { Body, Metering } from './metering.ts'
-import { knownIn, passedThrough, toGatewayError } from './refusal.ts'
+import { knownIn, nativeRefusal, toGatewayError } from './refusal.ts'
 import { admit } from './request/admit.ts'
 import { identify } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
-  type Dispatched,
+  type DispatchOutcome,
   type DispatchedCall,
   dispatch,
   MS_PER_FILE_BYTE,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import { chargeFor, costFor, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
+import { chargeFor, upstreamCostFor, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
 
-/** Calls whose work outlives them: they are run elsewhere, once it is known what is asked for. */
-export interface Detached {
-  readonly asks: (value: Body) => boolean
+/** Calls that continue in the background; they are run elsewhere once their request is resolved. */
+export interface DetachedRun {
+  readonly isRequested: (value: Body) => boolean
   readonly run: (context: Context, caller: Caller, call: ResolvedCall) => Promise<void>
 }
 
-/** Runs one metered call. Throws GatewayError for every refusal; whatever was held is closed. */
+/** Runs one metered call. Throws GatewayError for every refusal; its hold is closed in any case. */
 export async function meter(
   context: Context,
   metering: Metering,
   services: Services,
-  detached?: Detached,
+  detached?: DetachedRun,
 ): Promise<void> {
   const caller = await identify(context, services)
   const { operation } = metering
@@ -47,7 +47,7 @@ export async function meter(
     return calls[operation] !== undefined
   })
   try {
-    if (detached?.asks(call.request.value)) await detached.run(context, caller, call)
+    if (detached?.isRequested(call.request.value)) await detached.run(context, caller, call)
     else await run(context, metering, caller, call, services)
   } finally {
     await call.discard()
@@ -76,17 +76,17 @@ async function run(
   }
 }
 
-/** Repeats an earlier answer, and says whose it is. */
+/** Sends an earlier answer again, with the id of its request. */
 export function sendReplay(context: Context, replay: Replay): void {
   context.facts.outcome = 'replayed'
   const headers = { 'content-type': replay.contentType, 'idempotent-replayed': replay.requestId }
   sendBytes(context, replay.status, headers, replay.body)
 }
 
-/** From here on there is a hold: every path ends in a settlement or a release. */
-async function runHeld(metered: Metered): Promise<void> {
+/** Runs a call that has a hold: every path ends in a settlement or a release. */
+async function runHeld(metered: MeteredCall): Promise<void> {
   const { context, services } = metered
-  let dispatched: Dispatched
+  let dispatched: DispatchOutcome
   const stopping = new AbortController()
   const leave = services.inFlight.add({
     abort() {
@@ -112,30 +112,30 @@ async function runHeld(metered: Metered): Promise<void> {
 }
 
 async function refuse(
-  metered: Metered,
-  refused: Extract<Dispatched, { failure: unknown }>,
+  metered: MeteredCall,
+  refused: Extract<DispatchOutcome, { failure: unknown }>,
 ): Promise<void> {
   const { failure } = refused
   const error = toGatewayError(failure, metered.call.request.body)
   await release(metered, refused, error.message)
-  const native = passedThrough(metered.metering, failure, metered.call.request.body)
+  const native = nativeRefusal(metered.metering, failure, metered.call.request.body)
   if (!native) throw error
   metered.context.facts.outcome = 'refused_upstream'
-  // The vendor's status may be one that SDKs repeat; what it refused once it refuses again.
+  // SDKs retry some statuses, but the vendor would refuse this request again.
   const headers = { 'content-type': native.contentType, 'x-should-retry': 'false' }
   sendBytes(metered.context, native.status, headers, native.body)
 }
 
 async function finishWhole(
-  metered: Metered,
-  given: WholeAnswer,
+  metered: MeteredCall,
+  opened: WholeAnswer,
   served: DispatchedCall,
 ): Promise<void> {
   const { request } = metered.call
-  const isFailed = given.report.error !== undefined
+  const isFailed = opened.report.error !== undefined
   const answer = isFailed
-    ? { ...given, body: hideInBody(given.body, knownIn(request.body)) }
-    : given
+    ? { ...opened, body: hideInBody(opened.body, knownIn(request.body)) }
+    : opened
   await settleWhole(metered, answer, served)
   await rememberAnswer(metered, answer.report)
   if (answer.report.error && metered.context.facts.chargedNanos === 0n) {
@@ -145,8 +145,11 @@ async function finishWhole(
   sendBytes(metered.context, answer.status, answer.headers, answer.body)
 }
 
-/** Before the caller has the last byte: it may ask for its answer again at once. */
-async function rememberAnswer(metered: Metered, report: RelayReport): Promise<void> {
+/**
+ * Stores where the vendor keeps the answer. Called before the caller has the last byte, since it
+ * may refer to the answer at once.
+ */
+async function rememberAnswer(metered: MeteredCall, report: RelayReport): Promise<void> {
   const { metering, call, hold, services, context } = metered
   const { answerId: id } = report
   const { channel } = context.facts
@@ -156,11 +159,15 @@ async function rememberAnswer(metered: Metered, report: RelayReport): Promise<vo
     const tokens = countReportedTokens(report)
     await services.storedAnswers.remember({ id, accountId, channelId: channel, tokens })
   } catch (error) {
-    services.log.warn({ request_id: context.requestId, error }, 'a stored answer is not noted')
+    const fields = { request_id: context.requestId, error }
+    services.log.warn(fields, 'remembering a stored answer failed')
   }
 }
 
-/** What a request that builds on the answer has as input again; null where it is not stated. */
+/**
+ * Returns the tokens that a request continuing the answer has as input again, or null if the
+ * upstream did not state both sides.
+ */
 export function countReportedTokens({ usage = {} }: Pick<RelayReport, 'usage'>): number | null {
   const count = (units: readonly Unit[]) => units.reduce((sum, unit) => sum + (usage[unit] ?? 0), 0)
   const tokens = count(INPUT_UNITS) + count(OUTPUT_UNITS)
@@ -168,16 +175,16 @@ export function countReportedTokens({ usage = {} }: Pick<RelayReport, 'usage'>):
   return isStated && Number.isSafeInteger(tokens) ? tokens : null
 }
 
-/** What would be written if the process died now. */
-function checkpoint(metered: Metered, { relay }: StreamAnswer, served: DispatchedCall) {
+/** Returns the charge that applies if the process dies now. */
+function checkpoint(metered: MeteredCall, { relay }: StreamAnswer, served: DispatchedCall) {
   const ended = { report: relay.report(), complete: false }
   const charge = chargeFor(metered, served, ended)
   if (charge.nanos === null) return undefined
-  const cost = costFor(metered, served, ended, charge)
+  const cost = upstreamCostFor(metered, served, ended, charge)
   return { chargeNanos: charge.nanos, lines: charge.lines, attempts: served.attempts, cost }
 }
 
-function boundsOf({ call, quoted, services }: Metered): StreamBounds {
+function boundsOf({ call, quoted, services }: MeteredCall): StreamBounds {
   const { model, request } = call
   const totalMs = model.limits.total_timeout_ms ?? services.limits.streamTimeoutMs
   return {
@@ -187,7 +194,7 @@ function boundsOf({ call, quoted, services }: Metered): StreamBounds {
 }
 
 async function finishStream(
-  metered: Metered,
+  metered: MeteredCall,
   answer: StreamAnswer,
   served: DispatchedCall,
 ): Promise<void> {
@@ -197,7 +204,7 @@ async function finishStream(
   context.facts.outcome = delivered.callerGone ? 'caller_gone' : delivered.end
   try {
     await settleStream(metered, delivered, served)
-    // What was not read to its end was not charged to its end: it must not be read for nothing.
+    // An interrupted answer was charged in part only, so it must not be readable for free.
     if (delivered.end === 'complete') await rememberAnswer(metered, delivered.report)
   } catch (error) {
     throw new GatewayError('internal', { cause: error })

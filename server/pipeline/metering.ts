@@ -1,6 +1,6 @@
 /**
- * What an endpoint must say so that the pipeline can run and bill its calls. An endpoint is a
- * declaration; this is its vocabulary. No vendor, no SQL, no sockets.
+ * The declarations of an endpoint by which the pipeline reads, runs and bills its calls. No vendor,
+ * no SQL, no sockets.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ZodType } from 'zod'
@@ -10,7 +10,7 @@ import type { RelayReport } from '../dialects/relay.ts'
 import type { Quantities, Unit } from '../lib/units.ts'
 import type { CallRequest, Operation } from '../upstreams/upstream.ts'
 import type { Ceiling } from './price/ceiling.ts'
-import type { AskedDimensions } from './price/dimensions.ts'
+import type { RequestedDimensions } from './price/dimensions.ts'
 
 export interface Body extends Readonly<Record<string, unknown>> {}
 
@@ -20,31 +20,31 @@ export interface RequestParts {
   readonly headers: IncomingHttpHeaders
 }
 
-/** How a request is read, be it a call's or a task's. */
+/** Declares how the requests of calls or tasks are read. */
 export interface RequestMetering {
-  /** The name under which records and logs know the endpoint, for example `chat.completions`. */
+  /** The endpoint's name in usage records and logs, for example `chat.completions`. */
   readonly endpoint: string
   readonly modelTypes: readonly ModelType[]
-  /** Of this endpoint; the operator may have set a lower one. */
+  /** The endpoint's own limit; the operator may set a lower one. */
   readonly bodyBytesMax: number
-  /** The request is a form with a file; its fields are the body that the schema checks. */
+  /** Present if the request is a form with a file; the schema checks its fields as the body. */
   readonly form?: FormReading
-  /** Whether pictures may come inside the request: then it may be as large as a chat. */
+  /** Allows bodies as large as those of chats, since they may contain pictures. */
   readonly takesPictures?: true
   /** Checks shape and ranges; the body is forwarded as it arrived, not as parsed. */
   readonly schema: ZodType
   /** Further checks of the dialect; throws InvalidRequest. */
   readonly check?: (parts: RequestParts) => void
-  /** The earlier answer that a request builds on: it must be the caller's own. */
+  /** Returns the id of the earlier answer that a request continues: it must be the caller's. */
   readonly buildsOn?: (value: Body) => string | undefined
-  /** Whether the vendor keeps the answer of this request under its id. */
+  /** Returns true if the vendor stores the answer of this request under its id. */
   readonly keepsAnswer?: (value: Body) => boolean
-  /** The model id the caller names, wherever the endpoint's dialect puts it. */
+  /** Returns the model id, from wherever the endpoint's dialect has it. */
   readonly model: (parts: RequestParts) => string | undefined
   readonly streams: (value: Body) => boolean
   /**
-   * Estimated input tokens, for dialects that state them early and for usage that is not stated;
-   * 0 where it has no meaning. `bodyBytes` is the size of the request as it was sent.
+   * Returns the estimated input tokens, for dialects that state them early and for usage that is
+   * not stated; 0 if not applicable. `bodyBytes` is the size of the request as sent.
    */
   readonly inputTokens: (value: Body, bodyBytes: number) => number
 }
@@ -52,8 +52,8 @@ export interface RequestMetering {
 export interface FormReading {
   readonly fileBytesMax: number
   /**
-   * For one file: looks at it as it arrives and says which part of it counts. Both may throw
-   * InvalidRequest.
+   * Creates the inspector of one file: it sees each chunk as it arrives and returns the relevant
+   * part. Both of its methods may throw InvalidRequest.
    */
   readonly inspect: () => {
     push(chunk: Buffer): void
@@ -63,28 +63,31 @@ export interface FormReading {
 
 export interface Metering extends RequestMetering {
   readonly operation: Operation
-  /** What a call should come to, what it can come to, and what it asks for. */
+  /** Returns the expected and the greatest quantities of a call, and its price dimensions. */
   readonly quote: (request: QuotedRequest) => Estimate
-  /** Where they are priced, stated usage without these is completed by an estimate. */
+  /** Units that are estimated if they are priced and the stated usage lacks them. */
   readonly needs?: readonly Unit[]
-  /** What to bill when the upstream stated no usage: all of it (`complete`) or what was passed. */
+  /**
+   * Returns the quantities to bill if the upstream stated no usage: of the complete answer, or of
+   * the part that was delivered.
+   */
   readonly fallback: (request: CallRequest, report: RelayReport, complete: boolean) => Quantities
-  /** Whether the part delivered before an upstream broke off is owed. */
+  /** True if the part delivered before an upstream broke off is charged. */
   readonly billsBroken: boolean
-  /** Whether an upstream's refusal reaches the caller with its own status and body. */
+  /** True if an upstream's refusal reaches the caller with its own status and body. */
   readonly passesRefusals: boolean
 }
 
-/** What an endpoint says of the money of one request, all read in one pass over it. */
+/** An endpoint's estimate of one request, computed in one pass over it. */
 export interface Estimate {
-  /** What the hold is taken for: an estimate on the safe side, not a bound. */
+  /** The quantities to hold for: a cautious estimate, not a bound. */
   readonly quantities: Quantities
-  /** The bound that stated usage is believed up to. */
+  /** The bound up to which stated usage is charged as stated. */
   readonly ceiling: Ceiling
-  /** Output tokens that a stream may bring; far beyond them it is cut. None are counted without. */
+  /** Expected output tokens of a stream, which is cut far beyond them; absent: no limit. */
   readonly streamTokens?: number
-  /** How it may be served and what must have a price; without it, nothing changes the price. */
-  readonly dimensions?: AskedDimensions
+  /** Absent if nothing in the request changes the price. */
+  readonly dimensions?: RequestedDimensions
 }
 
 export interface QuotedRequest {
@@ -92,16 +95,16 @@ export interface QuotedRequest {
   readonly body: Buffer
   readonly fields: JsonFields
   readonly headers: IncomingHttpHeaders
-  /** The earlier answers that the request builds on, which are input again. */
+  /** The earlier answers that the request continues, which are input again. */
   readonly chain?: Chain | undefined
-  /** Of a form’s file, the part that counts; absent without one. */
+  /** Bytes of the relevant part of a form's file; absent without one. */
   readonly fileBytes?: number
-  /** Of a recording. */
+  /** Length of a recording. */
   readonly fileSeconds?: number
   readonly model: Model
 }
 
 export interface Chain {
-  /** Tokens of all earlier turns together; null where nobody stated them. */
+  /** Tokens of all earlier turns together; null if unknown. */
   readonly tokens: number | null
 }

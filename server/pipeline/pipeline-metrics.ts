@@ -1,4 +1,4 @@
-/** Counters the pipeline reports to; server/app/metrics.ts gives them names. */
+/** The pipeline's counters; server/app/metrics.ts names them. */
 export interface PipelineMetrics {
   call(facts: {
     readonly endpoint: string
@@ -7,7 +7,7 @@ export interface PipelineMetrics {
     readonly seconds: number
   }): void
   settled(facts: { readonly basis: string; readonly review: boolean }): void
-  /** The vendor's own figure is far from what the route's costs come to. */
-  costDiffers(): void
+  /** Counts vendors' own figures that are far from the cost computed by the route's costs. */
+  upstreamCostDiffers(): void
   attempt(facts: { readonly channel: string; readonly outcome: string }): void
 }

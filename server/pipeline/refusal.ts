@@ -1,4 +1,4 @@
-/** What the caller is told when no upstream did the work. */
+/** Translates an upstream's failure to the caller's error. */
 import { GatewayError } from '../lib/errors.ts'
 import { tryParseJson } from '../lib/json.ts'
 import { hideInStrings, hideInside, type Known } from '../lib/text/hide-inside.ts'
@@ -6,13 +6,13 @@ import type { FailureKind, UpstreamFailure } from '../upstreams/failure.ts'
 import type { Metering } from './metering.ts'
 
 /**
- * A request at fault is a 4xx with the vendor's words about it; a busy vendor is a 429; all else
- * is a 502 that says nothing of our accounts. Whether the request may be repeated is said too: a
- * vendor may bill what it answered with silence.
+ * Returns a 4xx with the vendor's message for a rejected request, a 429 for a busy vendor, and
+ * otherwise a 502 without details of our accounts. It also states whether a retry is safe, since a
+ * vendor may bill a request that it did not answer.
  */
-export function toGatewayError(failure: UpstreamFailure, asked?: Asked): GatewayError {
+export function toGatewayError(failure: UpstreamFailure, request?: RequestText): GatewayError {
   const { status, message, code, param, retryAfterSeconds } = failure.details
-  const hide = (text: string) => hideInside(text, knownIn(asked))
+  const hide = (text: string) => hideInside(text, knownIn(request))
   const cause = failure
   if (failure.kind === 'rejected') {
     return new GatewayError('invalid_request', {
@@ -27,34 +27,35 @@ export function toGatewayError(failure: UpstreamFailure, asked?: Asked): Gateway
   if (failure.kind === 'busy' && status === 429) {
     return new GatewayError('rate_limited', { cause, retryAfterSeconds: retryAfterSeconds ?? 1 })
   }
-  const retry = MAY_REPEAT.has(failure.kind)
+  const retry = RETRYABLE.has(failure.kind)
   const wait = retry ? { retryAfterSeconds: retryAfterSeconds ?? 1 } : {}
   return new GatewayError('upstream_failed', { cause, retry, ...wait })
 }
 
-/** Nothing was done, and it may go better soon. */
-const MAY_REPEAT: ReadonlySet<FailureKind> = new Set(['not_sent', 'busy', 'failed'])
+/** Kinds of failures without any work done, which a retry may avoid. */
+const RETRYABLE: ReadonlySet<FailureKind> = new Set(['not_sent', 'busy', 'failed'])
 
-/** The vendor's own refusal, where the endpoint passes it through. */
-export function passedThrough(metering: Metering, failure: UpstreamFailure, asked?: Asked) {
+/** Returns the vendor's own refusal if the endpoint passes it through. */
+export function nativeRefusal(metering: Metering, failure: UpstreamFailure, request?: RequestText) {
   const { answer, status } = failure.details
   if (!metering.passesRefusals || failure.kind !== 'rejected' || !answer || !status)
     return undefined
-  return { status, contentType: answer.contentType, body: hideInRefusal(answer.body, asked) }
+  return { status, contentType: answer.contentType, body: hideInRefusal(answer.body, request) }
 }
 
-/** The bytes as they came when nothing is hidden. */
-function hideInRefusal(body: Buffer, asked: Asked): Buffer {
+/** Returns the body itself if nothing in it needs to be hidden. */
+function hideInRefusal(body: Buffer, request: RequestText): Buffer {
   const document = tryParseJson(body) ?? body.toString('utf8')
-  const shown = hideInStrings(document, knownIn(asked))
+  const shown = hideInStrings(document, knownIn(request))
   if (shown === document) return body
   return Buffer.from(typeof shown === 'string' ? shown : JSON.stringify(shown))
 }
 
-/** The request as it was sent, or what is kept of it. */
-type Asked = Buffer | string | undefined
+/** The body of the request, or the part of it that is stored. */
+type RequestText = Buffer | string | undefined
 
-/** Whether the caller wrote words themselves. Single letters prove nothing. */
-export function knownIn(asked: Asked): Known {
-  return (words) => words.length > 3 && asked?.includes(words) === true
+/** Returns a predicate: true for words that the caller's own request contains. */
+export function knownIn(request: RequestText): Known {
+  // Very short words occur in every request.
+  return (words) => words.length > 3 && request?.includes(words) === true
 }

@@ -1,4 +1,4 @@
-/** What the pipeline needs from the rest of the gateway; put together in main.ts. */
+/** The services that the pipeline uses; main.ts provides them. */
 import type { IncomingMessage } from 'node:http'
 import type { Dispatcher } from 'undici'
 import type { Identified } from '../accounts/accounts.ts'
@@ -14,41 +14,41 @@ import type { RetryBudget } from './load/retry-budget.ts'
 import type { FormReading } from './metering.ts'
 import type { PipelineMetrics } from './pipeline-metrics.ts'
 
-/** Time-outs and caps of the data path; config.ts has their defaults and reasons. */
+/** Timeouts and limits of the data path; config.ts has their defaults and reasons. */
 export interface PipelineLimits {
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** For an answer that is read whole, and for one that is streamed, however slowly they come. */
+  /** Maximum time of an answer that is read whole, and of one that is streamed. */
   readonly wholeTimeoutMs: number
   readonly streamTimeoutMs: number
-  /** A caller that takes nothing for this long is treated as gone. */
+  /** A caller that reads nothing for this long counts as disconnected. */
   readonly clientStallMs: number
-  /** After the caller left, the upstream is read on for at most this long and this much. */
+  /** Limits of reading an upstream's answer after its caller disconnected. */
   readonly drainMs: number
   readonly drainBytes: number
-  /** How many upstreams may be read on for callers that left. */
+  /** Maximum number of answers that are read on at once after their callers disconnected. */
   readonly drainSlots: number
-  /** A whole answer larger than this is refused. */
+  /** A larger answer that is read whole is refused. */
   readonly answerBytesMax: number
   readonly callsMax: number
-  /** WebSockets to one upstream host. */
+  /** Maximum number of WebSockets to one upstream host. */
   readonly socketsMax: number
-  /** The operator's bounds of request bodies: conversations, and all others. */
+  /** The operator's limits for request bodies: of conversations, and of all others. */
   readonly chatBytesMax: number
   readonly jsonBytesMax: number
 }
 
-/** A form's file, on disk until it is closed. */
+/** The file of a form, on disk until it is closed. */
 export interface ReceivedFile extends RequestFile {
-  /** Of the whole file. */
+  /** SHA-256 of the whole file. */
   readonly sha256: Buffer
-  /** Also takes it back from the public, where it was published. */
+  /** Deletes the file; a published URL stops working. */
   close(): Promise<void>
 }
 
-/** Requests that come as a form: one file and fields, in any order. */
+/** Reads forms: one file and fields, in any order. */
 export interface Forms {
-  /** Throws GatewayError: 400, 413, 415 and 503; and what the inspector throws. */
+  /** Throws GatewayError (400, 413, 415 or 503), or the inspector's error. */
   read(
     request: IncomingMessage,
     options: {
@@ -65,10 +65,10 @@ export interface StoredAnswers {
     readonly id: string
     readonly accountId: string
     readonly channelId: string
-    /** Input and output of all its turns together, as stated; null where nobody stated them. */
+    /** Stated input and output tokens of all its turns together; null if unknown. */
     readonly tokens: number | null
   }): Promise<void>
-  /** Where an answer of this account lies; undefined for anybody else's. */
+  /** Returns the channel of this account's answer; undefined for any other id. */
   find(
     accountId: string,
     id: string,
@@ -89,7 +89,7 @@ export interface Services {
   readonly health: ChannelHealth
   readonly retries: RetryBudget
   readonly inFlight: InFlight
-  /** Undefined while paid work is welcome, else why it is not (disk full, clock skew). */
+  /** Returns the reason to refuse paid work (disk full, clock skew), or undefined. */
   readonly refusesWork: () => string | undefined
   readonly metrics: PipelineMetrics
   readonly log: Log

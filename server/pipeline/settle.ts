@@ -1,4 +1,4 @@
-/** Verb 8: charge what is owed, return the rest, and write the record, in one commit. */
+/** Verb 8: charges the call, returns the rest of the hold and writes the record, in one commit. */
 
 import type { Facts } from '../catalog/catalog.ts'
 import type { RelayReport } from '../dialects/relay.ts'
@@ -6,78 +6,78 @@ import { timed } from '../http/context.ts'
 import type { StoredAnswer } from '../ledger/store.ts'
 import { hideInside } from '../lib/text/hide-inside.ts'
 import type { UpstreamFailure } from '../upstreams/failure.ts'
-import type { Delivered } from './answer/deliver.ts'
+import type { DeliveredStream } from './answer/deliver.ts'
 import type { WholeAnswer } from './answer/open-answer.ts'
-import type { Billable, Metered } from './hold/metered.ts'
+import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
 import { channelFactsOf } from './hold/quote.ts'
 import { onlyStated } from './price/ceiling.ts'
-import { type Charge, computeCharge, NOTHING } from './price/charge.ts'
-import { type CallCost, computeCost, costOfRefusal } from './price/cost.ts'
-import { preferAsked } from './price/prefer-requested.ts'
+import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
+import { type UpstreamCost, computeUpstreamCost, costOfFailure } from './price/upstream-cost.ts'
+import { preferRequested } from './price/prefer-requested.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
 
-/** An answer waits at most this long for its settlement; then it goes out, and that follows. */
-const PATIENCE_MS = 3_000
-/** Larger answers are not kept for their Idempotency-Key. */
+/** An answer waits at most this long for its settlement, then it is sent anyway. */
+const SETTLEMENT_WAIT_MS_MAX = 3_000
+/** Larger answers are not stored for their Idempotency-Key. */
 const STORED_BYTES_MAX = 1024 * 1024
 
-export interface Ended {
+export interface CallEnd {
   readonly report: RelayReport
   readonly complete: boolean
-  /** The caller left: what it was sent is owed, whoever's stream it was. */
+  /** True if the caller disconnected: the delivered part is charged on every endpoint. */
   readonly callerGone?: boolean
 }
 
-/** What would be owed if the call ended here; for checkpoints and for its real end. */
+/** Computes the charge if the call ends here, for checkpoints and for its real end. */
 export function chargeFor(
-  metered: Billable,
+  metered: BillableCall,
   { route }: Pick<DispatchedCall, 'route'>,
-  ended: Ended,
+  end: CallEnd,
 ): Charge {
   const { metering, call, hold, quoted, services } = metered
   return computeCharge({
     model: call.model,
-    facts: factsOf(metered, ended),
+    facts: factsOf(metered, end),
     channelFacts: channelFactsOf(route, services),
     holdNanos: hold.amountNanos,
-    held: quoted,
-    report: ended.report,
-    complete: ended.complete,
-    billsBroken: metering.billsBroken || ended.callerGone === true,
+    holdEstimate: quoted,
+    report: end.report,
+    complete: end.complete,
+    billsBroken: metering.billsBroken || end.callerGone === true,
     ...(metering.needs ? { needs: metering.needs } : {}),
-    fallback: (complete) => metering.fallback(call.request, ended.report, complete),
+    fallback: (complete) => metering.fallback(call.request, end.report, complete),
   })
 }
 
-/** What the upstream takes for the same. */
-export function costFor(
-  metered: Billable,
+/** Computes the upstream cost of the same call. */
+export function upstreamCostFor(
+  metered: BillableCall,
   { route }: Pick<DispatchedCall, 'route'>,
-  ended: Ended,
+  end: CallEnd,
   charge: Charge,
-): CallCost | null {
+): UpstreamCost | null {
   const { metering, call, services } = metered
-  const { report, complete } = ended
-  return computeCost(route.cost, {
+  const { report, complete } = end
+  return computeUpstreamCost(route.cost, {
     charge,
     usage: report.usage && onlyStated(report.usage),
     passes: report.passes,
     stated: report.statedCost,
     currency: route.cost?.currency ?? call.model.currency,
-    facts: factsOf(metered, ended),
+    facts: factsOf(metered, end),
     channelFacts: channelFactsOf(route, services),
     fallback: () => metering.fallback(call.request, report, complete),
   })
 }
 
-/** What only the answer knows for certain: how the call was served. */
-const SERVED = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
+/** Facts of how the call was served: the answer's value replaces the requested one. */
+const SERVED_FACTS = ['service_tier', 'speed', 'region', 'cache_mode', 'thinking', 'clock'] as const
 
-function factsOf({ quoted, call }: Billable, { report }: Ended): Facts {
+function factsOf({ quoted, call }: BillableCall, { report }: CallEnd): Facts {
   if (!report.facts) return quoted.facts
-  const facts = preferAsked(call.model.prices, quoted.facts, report.facts)
-  for (const name of SERVED) {
+  const facts = preferRequested(call.model.prices, quoted.facts, report.facts)
+  for (const name of SERVED_FACTS) {
     const served = report.facts[name]
     if (served !== undefined) facts[name] = served
   }
@@ -85,26 +85,26 @@ function factsOf({ quoted, call }: Billable, { report }: Ended): Facts {
 }
 
 export async function settleWhole(
-  metered: Metered,
+  metered: MeteredCall,
   answer: WholeAnswer,
   served: DispatchedCall,
 ): Promise<void> {
   const { report } = answer
   const complete = report.error === undefined
-  const ended = { report, complete }
-  const charge = complete || report.usage ? chargeFor(metered, served, ended) : NOTHING
+  const end = { report, complete }
+  const charge = complete || report.usage ? chargeFor(metered, served, end) : NO_CHARGE
   await settle(metered, charge, {
     status: charge.nanos === null ? 'failed' : 'succeeded',
     attempts: served.attempts,
-    cost: costFor(metered, served, { report, complete }, charge),
+    cost: upstreamCostFor(metered, served, { report, complete }, charge),
     answer: keepWhole(metered.call, answer, charge),
     ...(report.error ? { error: report.error.message } : {}),
   })
 }
 
 export async function settleStream(
-  metered: Metered,
-  delivered: Delivered,
+  metered: MeteredCall,
+  delivered: DeliveredStream,
   served: DispatchedCall,
 ): Promise<void> {
   const { report, end, callerGone } = delivered
@@ -115,45 +115,45 @@ export async function settleStream(
   await settle(metered, charge, {
     status: callerGone ? 'cancelled' : failed ? 'failed' : 'succeeded',
     attempts: served.attempts,
-    cost: costFor(metered, served, { report, complete }, charge),
+    cost: upstreamCostFor(metered, served, { report, complete }, charge),
     answer: keepState(metered.call, charge.nanos === null ? 'forget' : 'streamed'),
     ...(error === undefined ? {} : { error }),
   })
 }
 
-/** Nothing was delivered and nothing is owed: the whole hold goes back. */
+/** Returns the whole hold: nothing was delivered. */
 export async function release(
-  metered: Metered,
+  metered: MeteredCall,
   refused: (DispatchedCall & { readonly failure: UpstreamFailure }) | undefined,
   error: string,
 ): Promise<void> {
   const answer = keepState(metered.call, 'forget')
   const attempts = refused?.attempts ?? []
-  const cost = refused ? costOfRefusal(refused.route.cost, refused.failure.kind) : null
-  await settle(metered, NOTHING, { status: 'failed', attempts, cost, answer, error })
+  const cost = refused ? costOfFailure(refused.route.cost, refused.failure.kind) : null
+  await settle(metered, NO_CHARGE, { status: 'failed', attempts, cost, answer, error })
 }
 
 interface Outcome {
   readonly status: 'succeeded' | 'failed' | 'cancelled'
   readonly attempts: readonly Attempt[]
-  readonly cost: CallCost | null
+  readonly cost: UpstreamCost | null
   readonly answer: StoredAnswer | undefined
   readonly error?: string
 }
 
-async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promise<void> {
+async function settle(metered: MeteredCall, charge: Charge, outcome: Outcome): Promise<void> {
   const { context, services, hold, call } = metered
   const { basis, review } = charge
   services.metrics.settled({ basis, review })
   context.facts.chargedNanos = charge.nanos ?? 0n
   if (review) {
     const fields = { request_id: context.requestId, model: call.model.id }
-    services.log.error(fields, 'the charge is not what the upstream stated')
+    services.log.error(fields, 'the charge differs from the usage that the upstream stated')
   }
-  if (outcome.cost?.isSurprising) {
-    services.metrics.costDiffers()
+  if (outcome.cost?.isFarFromUsage) {
+    services.metrics.upstreamCostDiffers()
     const fields = { request_id: context.requestId, model: call.model.id }
-    services.log.warn(fields, 'the cost that the upstream states is not what its usage comes to')
+    services.log.warn(fields, 'the cost that the upstream states differs from that of its usage')
   }
   const settled = services.ledger.settle(hold, {
     chargeNanos: charge.nanos,
@@ -166,14 +166,14 @@ async function settle(metered: Metered, charge: Charge, outcome: Outcome): Promi
     ...(outcome.error === undefined ? {} : { error: hideInside(outcome.error).slice(0, 500) }),
     ...(outcome.answer ? { answer: outcome.answer } : {}),
   })
-  await timed(context, 'settle', () => patiently(settled, metered))
+  await timed(context, 'settle', () => waitFor(settled, metered))
 }
 
-/** The settlement is queued and will be repeated until it is in; only the answer stops waiting. */
-async function patiently(settled: Promise<unknown>, { context, services }: Metered): Promise<void> {
+/** Waits for the settlement. It is retried until committed; only the wait for it is limited. */
+async function waitFor(settled: Promise<unknown>, { context, services }: MeteredCall): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS)
+    timer = setTimeout(resolve, SETTLEMENT_WAIT_MS_MAX)
   })
   const done = settled.catch((error: unknown) => {
     services.log.error({ request_id: context.requestId, error }, 'settlement failed')
@@ -190,7 +190,7 @@ function claimOf({ key, route, fingerprint }: NonNullable<ResolvedCall['idempote
   return { key, route, fingerprint: fingerprint.toString('hex') }
 }
 
-/** An error in place of an answer, beside usage that is charged. */
+/** Returns true for an error without any output; its stated usage is charged all the same. */
 export function isErrorAlone({ error, outputBytes }: RelayReport): boolean {
   return error !== undefined && outputBytes === 0
 }

@@ -5,7 +5,7 @@ import type { Model } from '../../server/catalog/catalog.ts'
 import type { RelayReport } from '../../server/dialects/relay.ts'
 import { parseAmount } from '../../server/lib/money.ts'
 import { type ChargeInput, computeCharge } from '../../server/pipeline/price/charge.ts'
-import type { Held } from '../../server/pipeline/price/held.ts'
+import type { HoldEstimate } from '../../server/pipeline/price/hold-estimate.ts'
 
 const model: Model = {
   id: 'm',
@@ -26,7 +26,7 @@ const model: Model = {
 
 const NEEDS = ['input_token', 'output_token'] as const
 
-const HELD: Held = {
+const HELD: HoldEstimate = {
   quantities: { input_token: 20, output_token: 8 },
   alternatives: [{}],
   channels: [{}],
@@ -38,7 +38,7 @@ function charge(report: Partial<RelayReport>, more: Partial<ChargeInput> = {}) {
     model,
     facts: {},
     holdNanos: 1_000n,
-    held: HELD,
+    holdEstimate: HELD,
     report: { outputBytes: 40, finished: true, ...report },
     complete: true,
     billsBroken: true,

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
 import { computeCharge } from '../../server/pipeline/price/charge.ts'
 import { refuseUnsold } from '../../server/pipeline/price/dimensions.ts'
-import { preferAsked } from '../../server/pipeline/price/prefer-requested.ts'
+import { preferRequested } from '../../server/pipeline/price/prefer-requested.ts'
 
 const SIZES: readonly PriceEntry[] = [
   { unit: 'image', per: 1, amountNanos: 10n, when: { size: '1024x1024' } },
@@ -20,7 +20,7 @@ function charge(prices: readonly PriceEntry[], facts: Facts) {
     model: { type: 'image', free: false, prices, currency: 'USD' },
     facts,
     holdNanos: 25n,
-    held: {
+    holdEstimate: {
       quantities: { image: 1 },
       alternatives: [{}],
       channels: [{}],
@@ -61,8 +61,8 @@ test('an order without a price is refused by the name of its field', () => {
 
 test('what was made decides where no price names what was asked for', () => {
   const served = { quality: 'high', size: '2048x2048' }
-  assert.equal(preferAsked(QUALITIES, { quality: 'hd' }, served).quality, 'high')
-  assert.equal(preferAsked(QUALITIES, { quality: 'HIGH' }, { quality: 'low' }).quality, 'HIGH')
-  assert.equal(preferAsked(SIZES, { size: '2K' }, served).size, '2K')
-  assert.equal(preferAsked(SIZES, {}, served).size, '2048x2048')
+  assert.equal(preferRequested(QUALITIES, { quality: 'hd' }, served).quality, 'high')
+  assert.equal(preferRequested(QUALITIES, { quality: 'HIGH' }, { quality: 'low' }).quality, 'HIGH')
+  assert.equal(preferRequested(SIZES, { size: '2K' }, served).size, '2K')
+  assert.equal(preferRequested(SIZES, {}, served).size, '2048x2048')
 })

@@ -71,7 +71,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   'server/assets': 'door storage library copies uploads measure-own.ts assets.ts'.split(' '),
   'server/pipeline':
     `door load price metering.ts services.ts refusal.ts request hold answer send settle.ts
-    ask-stored.ts meter.ts`.split(/\s+/),
+    stored-requests.ts meter.ts`.split(/\s+/),
   'server/tasks': 'door callbacks finish submit calls background recover poll tasks.ts'.split(' '),
   'server/endpoints': `door account text audio images video minutes files webhooks service reference
     index.ts`.split(/\s+/),

@@ -52,7 +52,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'Usage beyond the ceiling is cut down and reviewed',
     mistake: 'believes every figure',
     file: CHARGE,
-    find: 'const main = clampToCeiling(stated, held.ceiling)',
+    find: 'const main = clampToCeiling(stated, holdEstimate.ceiling)',
     replace: 'const main = { quantities: stated, isClamped: false }',
   },
   {

@@ -7,12 +7,12 @@ import { sendBytes, sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import {
-  askStored,
-  findStored,
+  sendStoredRequest,
+  findStoredPlace,
   type StoredPlace,
   type StoredReply,
-  streamStored,
-} from '../../pipeline/ask-stored.ts'
+  streamStoredAnswer,
+} from '../../pipeline/stored-requests.ts'
 import { isTerminal, type TaskRow } from '../../tasks/task.ts'
 import type { StoredAction, StoredRequest } from '../../upstreams/upstream.ts'
 import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
@@ -43,7 +43,7 @@ async function findTarget(
   const { background } = services.tasks
   const id = context.params.response_id ?? ''
   const task = await background.find(accountId, id)
-  if (!task) return { id, place: await findStored(accountId, id, services), task }
+  if (!task) return { id, place: await findStoredPlace(accountId, id, services), task }
   context.facts.model = task.model
   const own = background.ownObject(task)
   if (own !== undefined) {
@@ -94,7 +94,7 @@ const FINAL = { 'x-should-retry': 'false' }
 const get: Handle = async (context, caller, services, target) => {
   if (context.query.get('stream') === 'true') return follow(context, caller, services, target)
   const request = requestOf(context, target, 'get')
-  const reply = await askStored(context, caller, target.place, request, services)
+  const reply = await sendStoredRequest(context, caller, target.place, request, services)
   await settleBy(services, target, reply)
   send(context, reply)
 }
@@ -109,7 +109,7 @@ const follow: Handle = async (context, caller, services, target) => {
   }
   const request = requestOf(context, target, 'get')
   const { background } = services.tasks
-  const reply = await streamStored(context, caller, place, request, services, {
+  const reply = await streamStoredAnswer(context, caller, place, request, services, {
     relay: await background.watch(task),
     deliver: (answer) => background.follow(context, answer, task, after !== null),
   })
@@ -118,14 +118,14 @@ const follow: Handle = async (context, caller, services, target) => {
 
 const cancel: Handle = async (context, caller, services, target) => {
   const request = requestOf(context, target, 'cancel')
-  const reply = await askStored(context, caller, target.place, request, services)
+  const reply = await sendStoredRequest(context, caller, target.place, request, services)
   await settleBy(services, target, reply)
   send(context, reply)
 }
 
 const listItems: Handle = async (context, caller, services, target) => {
   const request = requestOf(context, target, 'items')
-  send(context, await askStored(context, caller, target.place, request, services))
+  send(context, await sendStoredRequest(context, caller, target.place, request, services))
 }
 
 /** One that is not settled is read once more: after its deletion nobody could say what it cost. */
@@ -135,7 +135,7 @@ const remove: Handle = async (context, caller, services, target) => {
   const now = isOpen ? await services.tasks.background.refresh(task) : task
   if (now && !isTerminal(now.state)) throw stillMade()
   const request = requestOf(context, target, 'delete')
-  const reply = await askStored(context, caller, place, request, services)
+  const reply = await sendStoredRequest(context, caller, place, request, services)
   if (reply.status === 200) {
     await services.storedAnswers.forget(caller.accountId, id)
     if (now) await services.tasks.hide(now)

@@ -1,7 +1,7 @@
 /**
- * Verb 7: hand the answer over. Bytes go out as they come, with back-pressure; a caller that
- * leaves does not stop the upstream, because its usage is owed and only its end tells it. The
- * last bytes wait until the settlement is committed: what a caller saw completed is in the books.
+ * Verb 7: delivers a stream. Bytes are passed on as they arrive, with backpressure. If the caller
+ * disconnects, the upstream is read on, since it bills its work and states the usage at the end.
+ * The last bytes wait until the settlement is committed: an answer seen complete is in the books.
  */
 
 import type { RelayReport } from '../../dialects/relay.ts'
@@ -10,55 +10,55 @@ import { commonHeaders } from '../../http/reply.ts'
 import type { Services } from '../services.ts'
 import type { StreamAnswer } from './open-answer.ts'
 
-/** What a stream may come to before it is cut. */
+/** Limits beyond which a stream is cut. */
 export interface StreamBounds {
-  /** From its first byte to its last. */
+  /** Maximum time from the first byte to the last. */
   readonly totalMs: number
-  /** Output tokens that were allowed; undefined where output is not counted in tokens. */
+  /** Allowed output tokens; undefined if the output is not counted in tokens. */
   readonly outputTokens?: number | undefined
 }
 
-/** How a stream came to its end, before it is settled. */
-export interface Delivered {
+/** A stream that has ended but is not settled yet. */
+export interface DeliveredStream {
   readonly report: RelayReport
-  /** complete: the protocol's own end; broken: without it; aborted: we ended it. */
+  /** `complete`: at the protocol's own end; `broken`: without it; `aborted`: by the gateway. */
   readonly end: 'complete' | 'broken' | 'aborted'
   readonly callerGone: boolean
-  /** Sends what was held back and ends the response. */
+  /** Sends the withheld bytes and ends the response. */
   readonly release: () => void
 }
 
-/** An upstream that has said its last word is not waited for longer than this. */
-const LINGER_MS = 250
+/** Maximum wait for the body's end after the protocol's own end. */
+const BODY_END_MS = 250
 
-/** A caller that hears nothing for so long gets a sign of life. */
+/** Silence after which the caller gets a heartbeat. */
 const HEARTBEAT_MS = 12_000
 const EVENT_END = Buffer.from('\n\n')
 
-/** Content of one token: none is longer on the average of an answer. */
+/** Average content bytes per token, at most. */
 const BYTES_PER_TOKEN = 32
-/** An event may bring a single token, with all that vendors put around it. */
+/** Bytes of an event with a single token, at most. */
 const FRAME_BYTES_PER_TOKEN = 1_024
 /**
- * The last event of some dialects repeats the whole answer, which may hold images; a line of an
- * event stream that is longer is none.
+ * Maximum bytes of a line of an event stream: the last event of some dialects repeats the whole
+ * answer, which may contain images.
  */
-const ENDING_BYTES = 64 * 1024 * 1024
+const LINE_BYTES_MAX = 64 * 1024 * 1024
 const LINE_FEED = 0x0a
 
-/** Callers that left and whose upstreams are still read, over all calls. */
+/** The number of streams that are read on after their callers disconnected. */
 let draining = 0
 
 const INTERRUPTED = { type: 'server_error', message: 'upstream provider error' }
 const STOPPING = { type: 'server_error', message: 'the service is restarting, please try again' }
 
-/** Pumps a stream to its end. Never rejects: however it ends, it must be settled. */
+/** Relays a stream to its end. Never rejects, since every end must be settled. */
 export function deliverStream(
   context: Context,
   answer: StreamAnswer,
   services: Services,
   bounds: StreamBounds,
-): Promise<Delivered> {
+): Promise<DeliveredStream> {
   return new Promise((resolve) => new Delivery(context, answer, services, bounds, resolve).start())
 }
 
@@ -68,22 +68,22 @@ class Delivery {
   private readonly services: Services
   private readonly bounds: StreamBounds
   private readonly isEvents: boolean
-  private readonly resolve: (delivered: Delivered) => void
+  private readonly resolve: (delivered: DeliveredStream) => void
   private readonly leave: () => void
-  private held: Buffer[] = []
-  private gone = false
-  private over = false
+  private withheld: Buffer[] = []
+  private callerGone = false
+  private isFinished = false
   private drainedBytes = 0
   private bytes = 0
-  /** Bytes since the last line end, of an event stream. */
+  /** Bytes of an event stream since its last line feed. */
   private lineBytes = 0
   private isDraining = false
   private stall: NodeJS.Timeout | undefined
   private drain: NodeJS.Timeout | undefined
-  private linger: NodeJS.Timeout | undefined
+  private bodyEnd: NodeJS.Timeout | undefined
   private heartbeat: NodeJS.Timeout | undefined
   private total: NodeJS.Timeout | undefined
-  /** Whether the last bytes ended an event: only there may a heartbeat stand. */
+  /** True if the last bytes ended an event: heartbeats are only valid between events. */
   private isBetweenEvents = false
 
   constructor(
@@ -91,7 +91,7 @@ class Delivery {
     answer: StreamAnswer,
     services: Services,
     bounds: StreamBounds,
-    resolve: (delivered: Delivered) => void,
+    resolve: (delivered: DeliveredStream) => void,
   ) {
     this.context = context
     this.answer = answer
@@ -111,10 +111,10 @@ class Delivery {
     body.on('data', this.onData).on('end', this.onEnd).on('error', this.onBroken)
     body.on('close', this.onBroken)
     this.total = setTimeout(() => this.cut(), this.bounds.totalMs)
-    if (this.answer.heartbeat) this.heartbeat = setInterval(this.beat, HEARTBEAT_MS)
+    if (this.answer.heartbeat) this.heartbeat = setInterval(this.sendHeartbeat, HEARTBEAT_MS)
     const first = this.answer.takeFirst()
-    if (first && !this.gone) this.pass(first)
-    // A short body can have ended, or broken, before these listeners were there.
+    if (first && !this.callerGone) this.pass(first)
+    // A short body may have ended or failed before these listeners were added.
     if (ended) this.finish(this.isComplete() ? 'complete' : 'broken')
     else if (body.readableEnded) this.onEnd()
     else if (body.destroyed) this.onBroken()
@@ -123,12 +123,12 @@ class Delivery {
 
   private readonly onData = (chunk: Buffer): void => {
     const out = this.read(() => this.answer.relay.push(chunk))
-    if (this.over) return
+    if (this.isFinished) return
     if (this.isTooMuch(chunk)) {
       this.cut()
       return
     }
-    if (this.gone) {
+    if (this.callerGone) {
       this.drainedBytes += chunk.length
       if (this.drainedBytes > this.services.limits.drainBytes) this.finish('aborted')
     } else if (out && out.length > 0) {
@@ -137,58 +137,58 @@ class Delivery {
   }
 
   private readonly onEnd = (): void => {
-    const rest = this.read(() => this.answer.relay.end())
-    if (this.over) return
-    if (rest && rest.length > 0) this.held.push(rest)
+    const last = this.read(() => this.answer.relay.end())
+    if (this.isFinished) return
+    if (last && last.length > 0) this.withheld.push(last)
     this.finish(this.isComplete() ? 'complete' : 'broken')
   }
 
-  /** What a relay cannot read ends like what breaks off. */
+  /** Runs a relay method. A failure of the relay ends the stream as broken. */
   private read(relay: () => Buffer | undefined): Buffer | undefined {
     try {
       return relay()
     } catch (error) {
       const fields = { request_id: this.context.requestId, error }
-      this.services.log.error(fields, 'an answer that cannot be read')
+      this.services.log.error(fields, 'reading an answer failed')
       this.onBroken()
       return undefined
     }
   }
 
   private readonly onBroken = (): void => {
-    if (this.over) return
+    if (this.isFinished) return
     if (this.isComplete()) {
       this.finish('complete')
       return
     }
     const last = this.answer.relay.fail(INTERRUPTED)
-    if (last) this.held.push(last)
+    if (last) this.withheld.push(last)
     this.finish('broken')
   }
 
-  /** Whether the stream is far past what it may come to, or has stopped to be one. */
+  /** Returns true if the stream is far beyond its limits, or has a line that is too long. */
   private isTooMuch(chunk: Buffer): boolean {
     this.bytes += chunk.length
     if (this.isEvents) {
       const lineEnd = chunk.lastIndexOf(LINE_FEED)
       this.lineBytes = lineEnd === -1 ? this.lineBytes + chunk.length : chunk.length - lineEnd
-      if (this.lineBytes > ENDING_BYTES) return true
+      if (this.lineBytes > LINE_BYTES_MAX) return true
     }
     const { outputTokens } = this.bounds
     if (outputTokens === undefined) return false
-    if (this.bytes > outputTokens * FRAME_BYTES_PER_TOKEN + ENDING_BYTES) return true
-    const outputMost = outputTokens * BYTES_PER_TOKEN
-    // Content is never more than the bytes that brought it: most streams end the question here.
-    return this.bytes > outputMost && this.answer.relay.report().outputBytes > outputMost
+    if (this.bytes > outputTokens * FRAME_BYTES_PER_TOKEN + LINE_BYTES_MAX) return true
+    const outputMax = outputTokens * BYTES_PER_TOKEN
+    // Output never exceeds the bytes received, so most streams need no report here.
+    return this.bytes > outputMax && this.answer.relay.report().outputBytes > outputMax
   }
 
-  /** What goes on for too long ends like what breaks off: the caller is told, and nothing more. */
+  /** Ends a stream beyond its limits as broken. */
   private cut(): void {
-    this.services.log.warn({ request_id: this.context.requestId }, 'a stream is cut')
+    this.services.log.warn({ request_id: this.context.requestId }, 'a stream exceeded its limits')
     this.onBroken()
   }
 
-  /** The protocol's own ending without an error of the upstream's. */
+  /** Returns true after the protocol's own end, without an error of the upstream's. */
   private isComplete(): boolean {
     const { finished, error } = this.answer.relay.report()
     return finished && error === undefined
@@ -196,8 +196,8 @@ class Delivery {
 
   private pass(bytes: Buffer): void {
     if (this.answer.relay.report().finished) {
-      this.held.push(bytes)
-      this.linger ??= setTimeout(() => this.finish('complete'), LINGER_MS)
+      this.withheld.push(bytes)
+      this.bodyEnd ??= setTimeout(() => this.finish('complete'), BODY_END_MS)
       return
     }
     const { response } = this.context
@@ -209,9 +209,10 @@ class Delivery {
     this.stall ??= setTimeout(() => response.destroy(), this.services.limits.clientStallMs)
   }
 
-  private readonly beat = (): void => {
+  private readonly sendHeartbeat = (): void => {
     const { heartbeat } = this.answer
-    if (heartbeat && this.isBetweenEvents && !this.gone) this.context.response.write(heartbeat)
+    if (!heartbeat || !this.isBetweenEvents || this.callerGone) return
+    this.context.response.write(heartbeat)
   }
 
   private readonly onDrain = (): void => {
@@ -221,8 +222,8 @@ class Delivery {
   }
 
   private readonly onCallerGone = (): void => {
-    if (this.over || this.gone) return
-    this.gone = true
+    if (this.isFinished || this.callerGone) return
+    this.callerGone = true
     clearTimeout(this.stall)
     this.stall = undefined
     const { drainMs, drainSlots } = this.services.limits
@@ -237,16 +238,16 @@ class Delivery {
   }
 
   private abort(): void {
-    if (this.over) return
+    if (this.isFinished) return
     const last = this.answer.relay.fail(STOPPING)
-    if (last) this.held.push(last)
+    if (last) this.withheld.push(last)
     this.finish('aborted')
   }
 
-  private finish(end: Delivered['end']): void {
-    if (this.over) return
-    this.over = true
-    for (const timer of [this.stall, this.drain, this.linger, this.heartbeat, this.total])
+  private finish(end: DeliveredStream['end']): void {
+    if (this.isFinished) return
+    this.isFinished = true
+    for (const timer of [this.stall, this.drain, this.bodyEnd, this.heartbeat, this.total])
       clearTimeout(timer)
     if (this.isDraining) draining -= 1
     const { body, relay } = this.answer
@@ -257,13 +258,13 @@ class Delivery {
     this.resolve({
       report: relay.report(),
       end,
-      callerGone: this.gone,
+      callerGone: this.callerGone,
       release: () => {
         response.off('close', this.onCallerGone)
         this.leave()
         if (response.destroyed) return
         if (end !== 'complete' && this.answer.cutsWhenBroken) response.destroy()
-        else response.end(this.held.length > 0 ? Buffer.concat(this.held) : undefined)
+        else response.end(this.withheld.length > 0 ? Buffer.concat(this.withheld) : undefined)
       },
     })
   }

@@ -1,6 +1,6 @@
 /**
- * Looks into an answer before anything of it goes to the caller: a whole answer is read, a stream
- * is read up to its first bytes. Until then an error can still become another attempt.
+ * Opens an answer before any of it is sent to the caller: a whole answer is read completely, a
+ * stream up to its first bytes. Until then a failure can still lead to another attempt.
  */
 import type { Readable } from 'node:stream'
 import type { Relay, RelayReport } from '../../dialects/relay.ts'
@@ -20,16 +20,16 @@ export interface StreamAnswer {
   readonly kind: 'stream'
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Bytes for the caller that are there already, once: no stream keeps them for its life. */
+  /** Returns the first bytes for the caller, once, so that they are not kept in memory. */
   readonly takeFirst: () => Buffer | undefined
   /** Paused. */
   readonly body: Readable
   readonly relay: Relay
-  /** True when the upstream's body has ended within the first bytes. */
+  /** True if the upstream's body has already ended. */
   readonly ended: boolean
-  /** True when the vendor stops billing once its connection is closed. */
+  /** True if the vendor stops billing once its connection is closed. */
   readonly stopsOnCancel: boolean
-  /** What broke off is cut: no clean end of the response. */
+  /** True if an interrupted response is cut off instead of ended. */
   readonly cutsWhenBroken: boolean
   readonly heartbeat: Buffer | undefined
 }
@@ -37,8 +37,8 @@ export interface StreamAnswer {
 export type OpenedAnswer = WholeAnswer | StreamAnswer
 
 /**
- * Throws an UpstreamFailure when the answer turns out to be one. A whole answer and the first event
- * of a stream must be there `withinMs`; without it, only the wire has time-outs.
+ * Opens an answer. Rejects with an UpstreamFailure if the answer is a refusal, or if a whole answer
+ * or the first event of a stream is not complete within `withinMs`, if set.
  */
 export function openAnswer(
   answer: UpstreamAnswer,
@@ -48,7 +48,7 @@ export function openAnswer(
   return answer.stream ? openStream(answer, withinMs) : openWhole(answer, bytesMax, withinMs)
 }
 
-/** Output that the vendor states is work done, and billed, though none of it can be seen. */
+/** Throws the refusal in an answer without output. Stated output is billed, even if not visible. */
 function refuse(answer: UpstreamAnswer): void {
   const report = answer.relay.report()
   if (!report.error || report.outputBytes > 0 || statesOutput(report)) return
@@ -84,12 +84,12 @@ function readRelay({ relay }: UpstreamAnswer, chunks: readonly Buffer[]) {
   }
 }
 
-/** For example JSON that is nested so deeply that it cannot be written again. */
+/** The failure of an answer that cannot be read, for example JSON that is nested too deeply. */
 function unreadable(cause: unknown): UpstreamFailure {
-  return new UpstreamFailure('unknown', { cause, message: 'an answer that cannot be read' })
+  return new UpstreamFailure('unknown', { cause, message: 'the answer cannot be read' })
 }
 
-/** By its events: iterating would cost a few promises for each chunk. */
+/** Reads a body by its events, since iterating it would allocate promises for each chunk. */
 function readWhole(
   body: Readable,
   bytesMax: number,
@@ -111,7 +111,7 @@ function readWhole(
       size += chunk.length
       chunks.push(chunk)
       if (size <= bytesMax) return
-      fail(new UpstreamFailure('unknown', { message: `an answer over ${bytesMax} bytes` }))
+      fail(new UpstreamFailure('unknown', { message: `the answer exceeds ${bytesMax} bytes` }))
     })
     if (withinMs !== undefined) {
       const late = () =>
@@ -138,7 +138,7 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
     const finish = (ended: boolean) => {
       clearTimeout(timer)
       body.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
-      // Errors between here and the delivery's own listeners must not become uncaught.
+      // An error before the delivery adds its own listeners must not be uncaught.
       body.on('error', ignore)
       try {
         refuse(answer)
@@ -200,7 +200,7 @@ function openStream(answer: UpstreamAnswer, withinMs: number | undefined): Promi
   })
 }
 
-/** An adapter may know better what it means. */
+/** Returns the adapter's own failure, or else one of unknown outcome. */
 function brokenOff(cause: unknown, message: string): UpstreamFailure {
   return cause instanceof UpstreamFailure
     ? cause
@@ -209,10 +209,7 @@ function brokenOff(cause: unknown, message: string): UpstreamFailure {
 
 const TIMER_STEP_MS = 100
 
-/**
- * Rounds a wait up to a tenth of a second: timers of one length share a list, and a list for each
- * call costs more than the timer.
- */
+/** Rounds a wait up to 100 ms: Node keeps one list per duration, which costs more than a timer. */
 function toTimerMs(withinMs: number): number {
   return Math.max(0, Math.ceil(withinMs / TIMER_STEP_MS) * TIMER_STEP_MS)
 }

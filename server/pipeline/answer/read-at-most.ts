@@ -1,10 +1,10 @@
-/** An upstream's answer read whole, as long as it is not too large to be held in memory. */
+/** Reads an upstream's answer completely, up to a limit. */
 import type { Readable } from 'node:stream'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 
 /**
- * Resolves with the bytes, or with undefined when there are more than `bytesMax`: then the body is
- * destroyed. Throws `unknown` for a body that breaks off.
+ * Resolves to the bytes, or to undefined for more than `bytesMax`; the body is destroyed in any
+ * case. Rejects with an UpstreamFailure of kind `unknown` if the body breaks off.
  */
 export async function readAtMost(body: Readable, bytesMax: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []

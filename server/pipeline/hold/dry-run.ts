@@ -1,7 +1,4 @@
-/**
- * A call that has not come: the same checks and the same model as of one that has, so that what it
- * would freeze can be told before anything is sent.
- */
+/** Dry run: validates and prices a call without sending it, by the same checks as a real call. */
 import { parseRequestJson } from '../../dialects/json-scan.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import type { Upstream } from '../../upstreams/upstream.ts'
@@ -16,7 +13,7 @@ import {
 import type { Services } from '../services.ts'
 import { type Quote, quote } from './quote.ts'
 
-/** A form's file by its ends, which say what it is and how long. */
+/** The first and last bytes of a form's file, which show its format and length. */
 export interface DryRunFile {
   readonly bytes: number
   readonly head: Buffer
@@ -27,50 +24,51 @@ export interface DryRunRequest {
   /** The JSON body, or the fields of a form. */
   readonly value: Body
   readonly query: URLSearchParams
-  /** By their names in small letters. */
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly file?: DryRunFile | undefined
   readonly requestId: string
 }
 
-/** Throws what the call itself would be refused with: 400, 403, 404 or 502. */
+/** Throws as the call itself would: 400, 403, 404 or 502. */
 export async function dryRun(
-  reading: RequestMetering,
+  metering: RequestMetering,
   { value, query, headers, file, requestId }: DryRunRequest,
   customer: Customer,
   services: Services,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
-  const modelId = await readModelId(reading, { value, query, headers })
-  const counted = reading.form && (await inspect(reading.form, file))
-  const target = await findModelTarget(modelId, reading, value, customer, services, speaks)
-  // As clients write it: the same bytes are counted as of a call.
+  const modelId = await readModelId(metering, { value, query, headers })
+  const inspected = metering.form && (await inspect(metering.form, file))
+  const target = await findModelTarget(modelId, metering, value, customer, services, canServe)
+  // Clients serialise the same way, so the size equals that of a call.
   const body = Buffer.from(JSON.stringify(value))
-  const parsed = reading.form ? undefined : parseRequestJson(body)
+  const parsed = metering.form ? undefined : parseRequestJson(body)
   const fields = parsed?.ok ? parsed.fields : new Map()
   return {
     ...target,
     idempotency: null,
     discard: async () => undefined,
     request: {
-      body: reading.form ? NO_BODY : body,
+      body: metering.form ? NO_BODY : body,
       fields,
       value,
       headers,
       requestId,
-      ...(counted ? { file: { ...counted, read: async () => 0, publish: async () => '' } } : {}),
+      ...(inspected ? { file: { ...inspected, ...UNREADABLE } } : {}),
       createdAtSeconds: 0,
       model: modelId,
-      stream: reading.streams(value),
-      estimateInputTokens: () => reading.inputTokens(value, body.length),
+      stream: metering.streams(value),
+      estimateInputTokens: () => metering.inputTokens(value, body.length),
     },
   }
 }
 
 const NO_BODY = Buffer.alloc(0)
 const FILLER = Buffer.alloc(1 << 20)
+const UNREADABLE = { read: async () => 0, publish: async () => '' }
 
-/** The same inspector that sees the file as it arrives; between its ends it is shown nothing. */
+/** Runs the inspector of uploads over the file, with zeros between its first and last bytes. */
 async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: DryRunFile) {
   if (!file) throw invalidField('file', 'required')
   const { bytes, head, tail } = file
@@ -78,15 +76,15 @@ async function inspect({ fileBytesMax, inspect: begin }: FormReading, file?: Dry
   return withInvalidRequests(() => {
     const inspector = begin()
     inspector.push(head)
-    for (let rest = bytes - head.length - tail.length; rest > 0; rest -= FILLER.length) {
-      inspector.push(FILLER.subarray(0, Math.min(rest, FILLER.length)))
+    for (let gap = bytes - head.length - tail.length; gap > 0; gap -= FILLER.length) {
+      inspector.push(FILLER.subarray(0, Math.min(gap, FILLER.length)))
     }
     inspector.push(tail)
     return inspector.end()
   })
 }
 
-/** What a call and its hold would be. Throws as `dryRun` does. */
+/** Returns the resolved call and its quote. Throws as `dryRun` does. */
 export async function dryRunCall(
   metering: Metering,
   request: DryRunRequest,

@@ -1,4 +1,4 @@
-/** Verb 4: what should it come to, and has all that is asked for a price? */
+/** Verb 4: estimates the cost of the call, and refuses options without a price. */
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { clockFacts } from '../../catalog/price/clock.ts'
 import { countOnce } from '../../catalog/price/price.ts'
@@ -7,23 +7,23 @@ import type { Unit } from '../../lib/units.ts'
 import type { Metering } from '../metering.ts'
 import { isSoldByTokens } from '../price/charge.ts'
 import {
-  type AskedFeature,
+  type RequestedFeature,
   NO_DIMENSIONS,
   refuseUnpriced,
   refuseUnsold,
 } from '../price/dimensions.ts'
-import { boundHold, type Held, type HeldWork } from '../price/held.ts'
+import { boundHold, type HoldEstimate, type OtherModelWork } from '../price/hold-estimate.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 
-export interface Quote extends Held {
+export interface Quote extends HoldEstimate {
   readonly amountNanos: Nanos
-  /** What the caller asked for, which counts where the answer does not say how it was served. */
+  /** The facts of the request; they apply if the answer does not state how it was served. */
   readonly facts: Facts
   readonly streamTokens?: number | undefined
 }
 
-/** Throws a 400 that names a field which asks for what the model has no price for. */
+/** Returns the quote. Throws a 400 that names a requested option without a price at the model. */
 export function quote(
   metering: Metering,
   { request, model, routes, chain }: ResolvedCall,
@@ -44,32 +44,32 @@ export function quote(
   const sent = features.filter((one) => !one.isDropped || isSent(metering, routes, services))
   refuseUnpriced(model, sent, metering.needs ?? [])
   if (!isSoldByTokens(model)) refuseUnsold(model, estimate.quantities, alternatives[0])
-  const held: Held = {
+  const holdEstimate: HoldEstimate = {
     quantities: addFees(countOnce(model.prices, estimate.quantities), sent),
-    alternatives: atAnyHour(alternatives, model),
+    alternatives: addClockFacts(alternatives, model),
     channels: routes.map((route) => channelFactsOf(route, services)),
     works: sent.flatMap(workOf),
     ceiling: estimate.ceiling,
   }
-  const amountNanos = boundHold(model, held)
-  return { ...held, streamTokens: estimate.streamTokens, facts: held.alternatives[0], amountNanos }
+  const amountNanos = boundHold(model, holdEstimate)
+  return { ...holdEstimate, streamTokens: estimate.streamTokens, facts: holdEstimate.alternatives[0], amountNanos }
 }
 
-/** The same by the clock of arrival, and by the other hours too where a border is near. */
-function atAnyHour(alternatives: Held['alternatives'], model: Model): Held['alternatives'] {
+/** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
+function addClockFacts(alternatives: HoldEstimate['alternatives'], model: Model): HoldEstimate['alternatives'] {
   if (model.details.peak_hours === undefined) return alternatives
   const hours = clockFacts(model, new Date()).alternatives
   const [first = NO_FACTS, ...others] = hours
   if (hours.length <= 1 && Object.keys(first).length === 0) return alternatives
-  const [asked, ...rest] = alternatives
+  const [requested, ...rest] = alternatives
   return [
-    { ...first, ...asked },
-    ...others.map((hour) => ({ ...hour, ...asked })),
+    { ...first, ...requested },
+    ...others.map((hour) => ({ ...hour, ...requested })),
     ...rest.flatMap((facts) => hours.map((hour) => ({ ...hour, ...facts }))),
   ]
 }
 
-/** What the settings of a route's channel say of the price of every call through it. */
+/** Returns the price facts from the settings of a route's channel. */
 export function channelFactsOf(
   { target }: Pick<UsableRoute, 'target'>,
   { upstreams }: Pick<Services, 'upstreams'>,
@@ -79,7 +79,7 @@ export function channelFactsOf(
 
 const NO_FACTS: Facts = {}
 
-/** Whether any channel may get the request as it is: a translator sends what it knows alone. */
+/** Returns true if any channel gets the request untranslated: translators drop unknown fields. */
 function isSent(
   { operation }: Metering,
   routes: readonly UsableRoute[],
@@ -90,7 +90,7 @@ function isSent(
   })
 }
 
-function addFees(quantities: Held['quantities'], features: readonly AskedFeature[]) {
+function addFees(quantities: HoldEstimate['quantities'], features: readonly RequestedFeature[]) {
   if (features.length === 0) return quantities
   const fees: { -readonly [U in Unit]?: number } = { ...quantities }
   for (const { unit, quantity } of features) {
@@ -99,6 +99,6 @@ function addFees(quantities: Held['quantities'], features: readonly AskedFeature
   return fees
 }
 
-function workOf({ facts, work }: AskedFeature): HeldWork[] {
+function workOf({ facts, work }: RequestedFeature): OtherModelWork[] {
   return facts && work ? [{ facts, quantities: work }] : []
 }

@@ -1,4 +1,4 @@
-/** Verb 5: freeze the money, durably, before anything is sent. */
+/** Verb 5: takes the hold, durably, before anything is sent. */
 import type { Caller } from '../../accounts/accounts.ts'
 import { type Context, timed } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
@@ -9,7 +9,7 @@ import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import type { Quote } from './quote.ts'
 
-/** What an earlier request with the same Idempotency-Key was answered with. */
+/** The answer of an earlier request with the same Idempotency-Key. */
 export interface Replay {
   readonly requestId: string
   readonly status: number
@@ -18,9 +18,8 @@ export interface Replay {
 }
 
 /**
- * The answer of an earlier request under the same Idempotency-Key, if there is one to repeat.
- * Throws 409 while that request runs or when its answer was a stream, 422 when it was another
- * request.
+ * Returns the answer of an earlier request with the same Idempotency-Key, if any. Throws 409 while
+ * that request is running or if its answer was streamed, and 422 if the requests differ.
  */
 export async function findReplay(
   caller: Caller,
@@ -37,7 +36,7 @@ export async function findReplay(
   if (row.state === 'running' || row.state === 'lost') throw stillRunning(row.request_id)
   if (row.state === 'streamed' || row.body === null || row.status === null) {
     throw new GatewayError('conflict', {
-      message: `this request was answered as ${row.request_id} and its answer is not kept`,
+      message: `this request was answered as ${row.request_id}, whose answer is not stored`,
     })
   }
   return {
@@ -51,7 +50,7 @@ export async function findReplay(
 function stillRunning(requestId?: string): GatewayError {
   const running = requestId === undefined ? '' : ` as ${requestId}`
   return new GatewayError('conflict', {
-    message: `a request with this Idempotency-Key is still running${running}: repeat it later`,
+    message: `a request with this Idempotency-Key is still running${running}: retry later`,
     retryAfterSeconds: 1,
     retry: true,
   })
@@ -81,15 +80,15 @@ export async function takeHold(
     }),
   )
   if ('hold' in result) return result.hold
-  // Another request took the key a moment ago: it is told by its id.
+  // Another request took the key meanwhile: findReplay names it.
   if (result.refused === 'duplicate') await findReplay(caller, call, services)
-  throw refusedHold(result.refused)
+  throw holdRefusal(result.refused)
 }
 
 type Refused = Extract<HoldResult, { refused: unknown }>['refused']
 
-/** What a caller is told whose money could not be frozen: 402, or 409 for a key in use. */
-export function refusedHold(refused: Refused): GatewayError {
+/** Returns the error of a refused hold: 402, or 409 for an Idempotency-Key in use. */
+export function holdRefusal(refused: Refused): GatewayError {
   switch (refused) {
     case 'insufficient':
     case 'in_debt':

@@ -1,27 +1,27 @@
 /**
- * Which channels to prefer. A channel that failed several times in a row rests; after the rest a
- * single call probes it. Resting only changes the order: a model's last route is always tried,
- * because a try can succeed and a refusal cannot.
+ * Prefers healthy channels. A channel that failed several times in a row cools down; then a single
+ * call probes it. A cooldown only changes the order: a model's last route is always tried, since an
+ * attempt can succeed and a refusal cannot.
  */
 export interface ChannelHealth {
-  /** True when the channel may be chosen now; claims the probe if it is due. */
+  /** Returns true if the channel may be chosen now; claims the probe if it is due. */
   isReady(channelId: string): boolean
   succeeded(channelId: string): void
-  /** `cooldownMs` rests the channel at once (a vendor's Retry-After, bad credentials). */
+  /** `cooldownMs` starts a cooldown at once (a vendor's Retry-After, bad credentials). */
   failed(channelId: string, cooldownMs?: number): void
-  /** For the operator: what is resting and until when (milliseconds from now). */
+  /** Returns the channels that are cooling down, with the remaining milliseconds. */
   coolingDown(): readonly { readonly channel: string; readonly forMs: number }[]
 }
 
 const FAILURES_TO_COOLDOWN = 3
 const COOLDOWN_MS_MIN = 5_000
 const COOLDOWN_MS_MAX = 120_000
-/** A probe that never reports back does not block the channel for longer than this. */
+/** A probe without a result blocks further probes for at most this long. */
 const PROBE_MS = 30_000
 
 interface State {
   failures: number
-  rests: number
+  cooldowns: number
   cooldownUntilMs: number
   probeUntilMs: number
 }
@@ -32,7 +32,7 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
   function stateOf(channelId: string): State {
     let state = states.get(channelId)
     if (!state) {
-      state = { failures: 0, rests: 0, cooldownUntilMs: 0, probeUntilMs: 0 }
+      state = { failures: 0, cooldowns: 0, cooldownUntilMs: 0, probeUntilMs: 0 }
       states.set(channelId, state)
     }
     return state
@@ -56,9 +56,9 @@ export function createChannelHealth(nowMs: () => number): ChannelHealth {
       state.probeUntilMs = 0
       const probed = state.cooldownUntilMs > 0
       if (cooldownMs === undefined && !probed && state.failures < FAILURES_TO_COOLDOWN) return
-      const backOff = Math.min(COOLDOWN_MS_MIN * 2 ** state.rests, COOLDOWN_MS_MAX)
-      state.rests += 1
-      state.cooldownUntilMs = nowMs() + Math.min(cooldownMs ?? backOff, COOLDOWN_MS_MAX)
+      const backoffMs = Math.min(COOLDOWN_MS_MIN * 2 ** state.cooldowns, COOLDOWN_MS_MAX)
+      state.cooldowns += 1
+      state.cooldownUntilMs = nowMs() + Math.min(cooldownMs ?? backoffMs, COOLDOWN_MS_MAX)
     },
     coolingDown() {
       const now = nowMs()

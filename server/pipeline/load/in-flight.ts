@@ -1,13 +1,13 @@
-/** The calls under way, so that a stop can wait for them and then end them with their money. */
+/** The running calls, so that a shutdown can wait for them, then end and settle the rest. */
 export interface RunningCall {
-  /** Ends the call now: the caller gets its dialect's error, what was delivered is settled. */
+  /** Ends the call now: the caller gets its dialect's error, and the delivered part is settled. */
   readonly abort: (reason: string) => void
 }
 
 export interface InFlight {
   add(call: RunningCall): () => void
   size(): number
-  /** Resolves once no call is under way, or after `timeoutMs`. */
+  /** Resolves once no call is running, or after `timeoutMs`. */
   drained(timeoutMs: number): Promise<void>
   abortAll(reason: string): void
 }

@@ -1,6 +1,6 @@
 /**
- * Rate and concurrency limits of accounts, keys and models, where an operator set them. Kept in
- * this process: with several gateways on one database each takes its share of a limit.
+ * Rate and concurrency limits of accounts, keys and models, as set by operators. Counted in this
+ * process: of several gateways on one database, each enforces its share of a limit.
  */
 export interface RateLimits {
   readonly requests_per_minute?: number
@@ -13,26 +13,26 @@ export interface Limited {
   readonly limits: RateLimits
 }
 
-/** Ends the admitted call's claim on its concurrency limits. */
+/** Frees the concurrency slots of an admitted call. */
 export type Leave = () => void
 
 export interface Limiter {
-  /** Admits a call under all limits, or says after how many seconds to come back. */
+  /** Admits a call under all limits, or returns the seconds until a retry may succeed. */
   enter(limited: readonly Limited[]): Leave | { readonly retryAfterSeconds: number }
 }
 
 const MINUTE_MS = 60_000
-/** The clock has fractions: sums that should be zero are only nearly so. */
+/** Tolerance for rounding errors of the clock's fractions. */
 const ROUNDING_MS = 0.5
-/** Buckets that have been full again for a while are dropped when there are more than this. */
+/** Above this number of buckets, those that are empty are dropped. */
 const BUCKETS_KEPT = 50_000
 
 interface Bucket {
-  /** When the bucket will have been empty again: the generic cell rate algorithm's one number. */
+  /** The time at which the bucket is empty (the generic cell rate algorithm). */
   emptyAtMs: number
 }
 
-/** `shares` is the number of processes that divide each limit among them; at least 1. */
+/** `shares` returns the number of processes that share each limit; at least 1. */
 export function createLimiter(options: {
   readonly nowMs: () => number
   readonly shares: () => number
@@ -54,17 +54,17 @@ export function createLimiter(options: {
     const share = Math.max(1, perMinute / options.shares())
     const emptyAt = Math.max(buckets.get(subject)?.emptyAtMs ?? 0, now)
     buckets.set(subject, { emptyAtMs: emptyAt + MINUTE_MS / share })
-    if (buckets.size > BUCKETS_KEPT) dropFull(now)
+    if (buckets.size > BUCKETS_KEPT) dropEmpty(now)
   }
 
-  function dropFull(now: number): void {
+  function dropEmpty(now: number): void {
     for (const [subject, bucket] of buckets) if (bucket.emptyAtMs <= now) buckets.delete(subject)
   }
 
-  function isCrowded({ subject, limits }: Limited): boolean {
-    const most = limits.concurrent_calls
-    if (most === undefined) return false
-    return (running.get(subject) ?? 0) >= Math.max(1, Math.floor(most / options.shares()))
+  function isFull({ subject, limits }: Limited): boolean {
+    const max = limits.concurrent_calls
+    if (max === undefined) return false
+    return (running.get(subject) ?? 0) >= Math.max(1, Math.floor(max / options.shares()))
   }
 
   function count(subject: string, change: 1 | -1): void {
@@ -78,14 +78,14 @@ export function createLimiter(options: {
       const now = options.nowMs()
       const wait = Math.max(0, ...limited.map((one) => waitMs(one, now)))
       if (wait > ROUNDING_MS) return { retryAfterSeconds: Math.ceil(wait / 1000) }
-      if (limited.some(isCrowded)) return { retryAfterSeconds: 1 }
+      if (limited.some(isFull)) return { retryAfterSeconds: 1 }
       const counted = limited.filter((one) => one.limits.concurrent_calls !== undefined)
       for (const one of limited) take(one, now)
       for (const one of counted) count(one.subject, 1)
-      let left = false
+      let hasLeft = false
       return () => {
-        if (left) return
-        left = true
+        if (hasLeft) return
+        hasLeft = true
         for (const one of counted) count(one.subject, -1)
       }
     },

@@ -1,21 +1,21 @@
 /**
- * Retries are at most a fifth of the calls under way (but always three): when an upstream fails
- * for everybody, trying everything again would only keep it down.
+ * Limits retries to a fifth of the running calls, but always allows three: if an upstream fails for
+ * everybody, unlimited retries would prevent its recovery.
  */
 export interface RetryBudget {
-  /** True when another attempt may start; then `done` must be called at its end. */
+  /** Returns true if another attempt may start; `done` must then be called at its end. */
   take(activeCalls: number): boolean
   done(): void
 }
 
-const SHARE = 0.2
-const ALWAYS = 3
+const RETRY_SHARE = 0.2
+const RETRIES_ALWAYS = 3
 
 export function createRetryBudget(): RetryBudget {
   let retrying = 0
   return {
     take(activeCalls) {
-      if (retrying >= Math.max(ALWAYS, activeCalls * SHARE)) return false
+      if (retrying >= Math.max(RETRIES_ALWAYS, activeCalls * RETRY_SHARE)) return false
       retrying += 1
       return true
     },

@@ -1,8 +1,8 @@
 /**
- * The ceiling of a call: the most that a vendor can plausibly state for a request. Stated usage
- * below it is charged as stated, however far above the hold; what lies beyond is cut down to it
- * and reviewed. A ceiling is made of the size of the request and of the model's limits, so that a
- * caller cannot lower it.
+ * The ceiling of a call: the greatest usage that a vendor can plausibly state for its request.
+ * Stated usage up to the ceiling is charged as stated, however far above the hold; usage beyond it
+ * is reduced to it and reviewed. The ceiling follows from the size of the request and the model's
+ * limits, so that a caller cannot lower it.
  */
 import {
   INPUT_UNITS,
@@ -14,13 +14,13 @@ import {
 } from '../../lib/units.ts'
 
 export interface Ceiling {
-  /** Of all units of the prompt together, in each model's part of the work. */
+  /** Maximum of all input units together, for each model that does a part of the work. */
   readonly inputTokens: number
-  /** Of all units of the answer together, in each model's part of the work. */
+  /** Maximum of all output units together, for each model that does a part of the work. */
   readonly outputTokens: number
-  /** Of single units, where the request says more than `others`. */
+  /** Maximum of single units that the request bounds more closely than `others`. */
   readonly units?: Quantities
-  /** Of every other unit. */
+  /** Maximum of every other unit. */
   readonly others: number
 }
 
@@ -31,15 +31,15 @@ export interface Clamped {
 
 const TOKEN_UNITS: ReadonlySet<Unit> = new Set([...INPUT_UNITS, ...OUTPUT_UNITS])
 
-/** Cuts stated quantities down to a ceiling; what lies within it is returned as it is. */
+/** Reduces stated quantities to a ceiling; quantities within it are returned unchanged. */
 export function clampToCeiling(stated: Quantities, ceiling: Ceiling): Clamped {
   if (isWithin(stated, ceiling)) return { quantities: stated, isClamped: false }
   const clamped = {
-    ...fill(stated, INPUT_UNITS, ceiling.inputTokens),
-    ...fill(stated, OUTPUT_UNITS, ceiling.outputTokens),
+    ...scaleDown(stated, INPUT_UNITS, ceiling.inputTokens),
+    ...scaleDown(stated, OUTPUT_UNITS, ceiling.outputTokens),
   }
   for (const unit of unitsOf(stated)) {
-    if (!TOKEN_UNITS.has(unit)) clamped[unit] = Math.min(stated[unit] ?? 0, mostOf(unit, ceiling))
+    if (!TOKEN_UNITS.has(unit)) clamped[unit] = Math.min(stated[unit] ?? 0, maxOf(unit, ceiling))
   }
   return { quantities: clamped, isClamped: true }
 }
@@ -48,17 +48,17 @@ function isWithin(stated: Quantities, ceiling: Ceiling): boolean {
   if (sumOf(stated, INPUT_UNITS) > ceiling.inputTokens) return false
   if (sumOf(stated, OUTPUT_UNITS) > ceiling.outputTokens) return false
   for (const unit of unitsOf(stated)) {
-    if (!TOKEN_UNITS.has(unit) && (stated[unit] ?? 0) > mostOf(unit, ceiling)) return false
+    if (!TOKEN_UNITS.has(unit) && (stated[unit] ?? 0) > maxOf(unit, ceiling)) return false
   }
   return true
 }
 
-/** What a vendor says that a call cost is money, and bounded as such. */
-function mostOf(unit: Unit, { units, others }: Ceiling): number {
+/** Returns the maximum of a unit. A cost that the vendor states is an amount, not a quantity. */
+function maxOf(unit: Unit, { units, others }: Ceiling): number {
   return unit === 'vendor_cost' ? Number.MAX_SAFE_INTEGER : (units?.[unit] ?? others)
 }
 
-/** Without what was not stated: a quantity is a whole number from 0 on, or none. */
+/** Drops values that are not quantities: a quantity is a whole number from 0 on. */
 export function onlyStated(usage: Quantities): Quantities {
   let isWhole = true
   for (const unit in usage) isWhole &&= isStated(usage[unit as Unit])
@@ -70,18 +70,18 @@ function isStated(quantity: unknown): boolean {
   return typeof quantity === 'number' && Number.isSafeInteger(quantity) && quantity >= 0
 }
 
-/** Keeps the proportions of the units, so that each price weighs as it would have. */
-function fill(
+/** Scales the units down to a total of `max`, keeping their proportions. */
+function scaleDown(
   stated: Quantities,
   units: readonly Unit[],
-  most: number,
+  max: number,
 ): { -readonly [U in Unit]?: number } {
   const total = sumOf(stated, units)
-  const kept: { -readonly [U in Unit]?: number } = {}
+  const scaled: { -readonly [U in Unit]?: number } = {}
   for (const unit of units) {
     const quantity = stated[unit]
     if (quantity === undefined) continue
-    kept[unit] = total <= most ? quantity : Math.floor((quantity / total) * most)
+    scaled[unit] = total <= max ? quantity : Math.floor((quantity / total) * max)
   }
-  return kept
+  return scaled
 }

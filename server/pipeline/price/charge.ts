@@ -1,11 +1,11 @@
 /**
- * From what an upstream reported to what is owed. Pure, and in one place, so that every endpoint
- * and every task is billed alike:
+ * Computes the charge of a call from the usage that its upstream reported. Pure, and in one place,
+ * so that every endpoint and every task is billed alike:
  *
  * - Stated usage is charged as stated up to the ceiling of the request, however far above the hold.
- *   Beyond it, it is cut down to the ceiling and reviewed.
- * - What is needed and not stated is estimated, and an estimate never takes more than the hold.
- * - A quantity that no price and no unit stands for is charged as the hold, and reviewed.
+ *   Beyond it, it is reduced to the ceiling and reviewed.
+ * - Required usage that was not stated is estimated; an estimate never charges more than the hold.
+ * - For a quantity without a price or a unit, the hold is charged, and reviewed.
  */
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import {
@@ -20,18 +20,18 @@ import type { Nanos } from '../../lib/money.ts'
 import { type Quantities, sideOf, type Unit } from '../../lib/units.ts'
 import { clampToCeiling, onlyStated } from './ceiling.ts'
 import { fitEstimate } from './fit-estimate.ts'
-import { explainHold, type Held } from './held.ts'
+import { explainHold, type HoldEstimate } from './holdEstimate.ts'
 
-/** One line of a consumption record, as it is stored and shown. */
+/** One line of a usage record, as it is stored and shown. */
 export interface ChargeLine extends Omit<PriceLine, 'unit'> {
   readonly unit: string
 }
 
 export interface Charge {
-  /** null when nothing is owed: the hold is released. */
+  /** Null if nothing is owed: the hold is released. */
   readonly nanos: Nanos | null
   readonly basis: 'usage' | 'estimate' | 'partial' | 'none'
-  /** True when the charge is not what the upstream stated: a person compares it with the bill. */
+  /** True if the charge differs from the stated usage: an operator compares it with the bill. */
   readonly review: boolean
   readonly lines: readonly ChargeLine[]
 }
@@ -39,22 +39,22 @@ export interface Charge {
 export interface ChargeInput {
   readonly model: Pick<Model, 'type' | 'free' | 'prices' | 'currency'>
   readonly facts: Facts
-  /** What the settings of the serving channel say of the price. */
+  /** Price facts from the settings of the serving channel. */
   readonly channelFacts?: Facts
   readonly holdNanos: Nanos
-  readonly held: Held
+  readonly holdEstimate: HoldEstimate
   readonly report: RelayReport
-  /** The protocol's own end was seen and no error. */
+  /** True if the answer reached its protocol's end without an error. */
   readonly complete: boolean
   readonly billsBroken: boolean
-  /** Units that stated usage must have, where they are priced. */
+  /** Units that are estimated if they are priced and not stated. */
   readonly needs?: readonly Unit[]
   readonly fallback: (complete: boolean) => Quantities
 }
 
-export const NOTHING: Charge = { nanos: null, basis: 'none', review: false, lines: [] }
+export const NO_CHARGE: Charge = { nanos: null, basis: 'none', review: false, lines: [] }
 
-/** What an upstream stated, as far as it is believed. */
+/** The stated usage, reduced to the ceiling. */
 interface Stated {
   readonly quantities: Quantities
   readonly passes: readonly ModelPass[]
@@ -67,20 +67,20 @@ export function computeCharge(input: ChargeInput): Charge {
   const missing = hasCost(stated.quantities) ? [] : findMissing(input, stated.quantities)
   if (missing.length === 0 && isAnything(stated)) return chargeStated(input, stated, {}, 'usage')
   if (complete) return chargeStated(input, stated, estimate(input, missing), 'estimate')
-  // Broken off: what the caller got is owed where the vendor bills it; nothing got, nothing owed.
-  if (!billsBroken || (report.outputBytes === 0 && !isAnything(stated))) return NOTHING
+  // The answer broke off: its delivered part is charged if the vendor bills it.
+  if (!billsBroken || (report.outputBytes === 0 && !isAnything(stated))) return NO_CHARGE
   return chargeStated(input, stated, estimate(input, missing), 'partial')
 }
 
-function readStated({ model, held, report }: ChargeInput): Stated {
+function readStated({ model, holdEstimate, report }: ChargeInput): Stated {
   const { usage = NO_QUANTITIES, passes = NO_PASSES } = report
   const cost = soldCost(model, report.statedCost)
   const stated = onlyStated(cost === undefined ? usage : { ...usage, vendor_cost: cost })
-  const main = clampToCeiling(stated, held.ceiling)
+  const main = clampToCeiling(stated, holdEstimate.ceiling)
   if (passes.length === 0) return { ...main, passes: NO_PASSES }
   const others = passes.map((pass) => ({
     ...pass,
-    ...clampToCeiling(onlyStated(pass.usage), held.ceiling),
+    ...clampToCeiling(onlyStated(pass.usage), holdEstimate.ceiling),
   }))
   return {
     quantities: main.quantities,
@@ -98,7 +98,7 @@ const NO_PASSES: readonly ModelPass[] = []
 const NO_FACTS: Facts = {}
 const NO_PRICES: ChargeInput['model']['prices'] = []
 
-/** The vendor's own cost, where the model is sold by it and in its currency. */
+/** Returns the cost that the vendor stated, if the model is sold by it, in its currency. */
 function soldCost(
   { prices, currency }: ChargeInput['model'],
   stated: RelayReport['statedCost'],
@@ -115,7 +115,10 @@ function hasCost({ vendor_cost: cost }: Quantities): boolean {
   return cost !== undefined
 }
 
-/** A side of which any unit was stated is stated: a whole prompt may have come from a cache. */
+/**
+ * Returns the required units that are priced and not stated. One stated unit of a side (input or
+ * output) is enough: a whole prompt may have come from a cache.
+ */
 function findMissing({ needs = [], model }: ChargeInput, stated: Quantities): readonly Unit[] {
   return needs.filter((unit) => {
     const isStated = sideOf(unit).some((one) => stated[one] !== undefined)
@@ -123,7 +126,7 @@ function findMissing({ needs = [], model }: ChargeInput, stated: Quantities): re
   })
 }
 
-/** Without `needs`, the fallback stands for all that was not stated. */
+/** Returns the fallback, without required units that were stated. */
 function estimate(
   { needs, fallback, complete }: ChargeInput,
   missing: readonly Unit[],
@@ -134,7 +137,7 @@ function estimate(
   return Object.fromEntries(Object.entries(guess).filter(([unit]) => !stated.has(unit)))
 }
 
-/** What is free has its lines too, at a price of zero: a record shows what was used. */
+/** Charges stated and estimated quantities. A free model's record has lines too, at price zero. */
 function chargeStated(
   input: ChargeInput,
   { quantities, passes, isClamped }: Stated,
@@ -152,22 +155,22 @@ function chargeStated(
   const isUnpriced = !model.free && priced.unpriced.some((unit) => isSold(unit, model))
   const review = isClamped || isUnknown || isUnpriced
   if (!isUnknown && !isUnpriced) return chargeOf(priced, basis, review)
-  // What nobody can price is worth at least what the caller agreed to, and what it would have cost
-  // had it been served as it was asked for.
-  const usual = price(all, asAsked(input))
-  const most = usual.totalNanos > priced.totalNanos ? usual : priced
-  if (most.totalNanos < holdNanos) return chargeHold(input, basis)
-  return chargeOf(most, basis, review)
+  // Usage that cannot be priced is charged at least as the hold, and as if it had been served the
+  // way that the request named.
+  const asRequested = price(all, factsAsRequested(input))
+  const larger = asRequested.totalNanos > priced.totalNanos ? asRequested : priced
+  if (larger.totalNanos < holdNanos) return chargeHold(input, basis)
+  return chargeOf(larger, basis, review)
 }
 
 function chargeOf({ totalNanos, lines }: Priced, basis: Charge['basis'], review: boolean): Charge {
   return { nanos: totalNanos, basis, review, lines }
 }
 
-/** Facts of the call as if it had been served the way that its request named. */
-function asAsked({ facts, held }: ChargeInput): Facts {
+/** Returns the facts of the call as if it had been served the way that its request named. */
+function factsAsRequested({ facts, holdEstimate }: ChargeInput): Facts {
   const { service_tier: _tier, speed: _speed, region: _region, ...rest } = facts
-  const { service_tier: tier, speed, region } = held.alternatives[0]
+  const { service_tier: tier, speed, region } = holdEstimate.alternatives[0]
   return {
     ...rest,
     ...(tier === undefined ? {} : { service_tier: tier }),
@@ -176,7 +179,7 @@ function asAsked({ facts, held }: ChargeInput): Facts {
   }
 }
 
-/** Other models report tokens beside what they are sold by: those are information. */
+/** Returns true if tokens are billed; other models report them for information only. */
 export function isSoldByTokens({ type }: Pick<Model, 'type'>): boolean {
   return type === 'chat' || type === 'embedding'
 }
@@ -188,7 +191,10 @@ const TEXT_INPUT: ReadonlySet<Unit> = new Set([
   'cache_write_5m_token',
 ])
 
-/** A model that is sold by the call, or by its answers alone, has plain tokens for information. */
+/**
+ * Returns true if the model sells this unit, so that a quantity without a price is a mistake. Plain
+ * tokens are information on a model without a price for them, which is sold by call or by output.
+ */
 function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
   if (!isSoldByTokens({ type })) return prices.some((price) => price.unit === unit)
   const base = TEXT_INPUT.has(unit) ? 'input_token' : unit
@@ -196,7 +202,7 @@ function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
   return !isPlain || prices.some((price) => price.unit === base)
 }
 
-/** The record says what the hold was for. */
-function chargeHold({ model, holdNanos, held }: ChargeInput, basis: Charge['basis']): Charge {
-  return { nanos: holdNanos, basis, review: true, lines: explainHold(model, held) }
+/** Charges the hold; the record has the lines of its estimate. */
+function chargeHold({ model, holdNanos, holdEstimate }: ChargeInput, basis: Charge['basis']): Charge {
+  return { nanos: holdNanos, basis, review: true, lines: explainHold(model, holdEstimate) }
 }

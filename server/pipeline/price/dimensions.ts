@@ -1,6 +1,6 @@
 /**
- * Price dimensions of a request: what a caller can ask for that makes a call dearer or cheaper.
- * What has no price at the model is refused before any money is held.
+ * Price dimensions of a request: options that change the price of a call. An option that the model
+ * has no price for is refused before a hold is taken.
  */
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { namesValue } from '../../catalog/price/conditions.ts'
@@ -8,49 +8,46 @@ import { isPriced } from '../../catalog/price/price.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 
-/** What a request asks for, as its dialect reads it. */
-export interface AskedDimensions {
+/** The price dimensions of one request, as its dialect reads them. */
+export interface RequestedDimensions {
   /**
-   * The facts under which the call may be served. The hold is taken at the dearest of them. The
-   * first is what the caller asked for: it counts where the answer does not say how it was served.
+   * The facts under which the call may be served; the hold covers the most expensive. The first are
+   * those of the request, which apply if the answer does not state how it was served.
    */
   readonly alternatives: readonly [Facts, ...Facts[]]
-  /** What must have a price at the model. */
-  readonly features: readonly AskedFeature[]
+  /** Features that must have a price at the model. */
+  readonly features: readonly RequestedFeature[]
 }
 
 /**
- * One field of a request that is sold only where it has a price. Without `unit` and `facts`
- * nothing can price it, and only free models take it.
+ * One field of a request that needs a price. Without `unit` and `facts` nothing can price it, and
+ * only free models accept it.
  */
-export interface AskedFeature {
+export interface RequestedFeature {
   /** The field for the 400, for example `service_tier` or `tools[0].type`. */
   readonly field: string
-  /** What the caller asked for, for the 400, for example `priority`. */
+  /** The requested value for the 400, for example `priority`. */
   readonly value: string
   /** The unit that must have a price. */
   readonly unit?: Unit
   /** The facts under which the unit, or input and output, must have a price. */
   readonly facts?: Facts
-  /** The most of `unit` that the request should come to, for the hold. */
+  /** The quantity of `unit` to hold for. */
   readonly quantity?: number
-  /** Work of another model that the request asks for, for the hold. */
+  /** Requested work of another model to hold for. */
   readonly work?: Quantities
-  /** Any price of another model will do: the header that allows one does not name it. */
+  /** True if any price of another model is sufficient: the header does not name the model. */
   readonly isOfAnyModel?: boolean
-  /** A translator leaves it out, so that a vendor reached by translation never sees it. */
+  /** True if translators drop the field, so that a vendor reached by translation never sees it. */
   readonly isDropped?: boolean
 }
 
-export const NO_DIMENSIONS: AskedDimensions = { alternatives: [{}], features: [] }
+export const NO_DIMENSIONS: RequestedDimensions = { alternatives: [{}], features: [] }
 
-/**
- * Throws a 400 that names the first field without a price. `units` are those that every call of
- * the operation is billed by.
- */
+/** Throws a 400 that names the first field without a price. `units` are billed for every call. */
 export function refuseUnpriced(
   { free, prices, id }: Pick<Model, 'free' | 'prices' | 'id'>,
-  features: readonly AskedFeature[],
+  features: readonly RequestedFeature[],
   units: readonly Unit[],
 ): void {
   if (free) return
@@ -68,10 +65,10 @@ export function refuseUnpriced(
 
 function hasPrice(
   prices: Model['prices'],
-  { unit, facts, isOfAnyModel }: AskedFeature,
+  { unit, facts, isOfAnyModel }: RequestedFeature,
   units: readonly Unit[],
 ): boolean {
-  // A vendor that states what each call cost prices all that it does.
+  // A vendor that states the cost of each call prices every feature.
   if (prices.some((price) => price.unit === 'vendor_cost')) return true
   if (unit) return isPriced(prices, unit, facts)
   if (isOfAnyModel) return prices.some(({ when }) => when !== undefined && 'model' in when)
@@ -82,8 +79,8 @@ function hasPrice(
 }
 
 /**
- * Throws a 400 for an order of media of which the model sells no such kind, for example a size that
- * no price names: what has no price would be made for nothing. `quantities` are those of the hold.
+ * Throws a 400 if the model has no price for the requested kind of media, such as a size that no
+ * price names: it would be generated for free. `quantities` are those of the hold.
  */
 export function refuseUnsold(
   { free, prices, id }: Pick<Model, 'free' | 'prices' | 'id'>,
@@ -104,7 +101,7 @@ export function refuseUnsold(
   })
 }
 
-/** The first unit that the model sells, but not so. */
+/** Returns the first unit that the model sells, but not under these facts. */
 export function findUnsold(
   prices: Model['prices'],
   quantities: Quantities,

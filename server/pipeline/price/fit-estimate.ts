@@ -1,13 +1,13 @@
-/** Fits the estimated part of a charge into what is left of the hold beside the stated part. */
+/** Limits the estimated part of a charge to the part of the hold that stated usage leaves. */
 import type { Nanos } from '../../lib/money.ts'
 import type { Quantities, Unit } from '../../lib/units.ts'
 
-/** How finely an estimate is cut down: 2^20 steps. */
+/** Precision of the scaling: 2^20 steps. */
 const STEPS = 1 << 20
 
 /**
- * Stated and estimated quantities together, the estimated ones cut down in proportion until their
- * price is at most the hold, or the price of the stated ones alone where that is more.
+ * Returns stated and estimated quantities together, the estimated ones scaled down until the price
+ * is at most the hold, or at most the price of the stated ones alone if that is more.
  */
 export function fitEstimate(
   stated: Quantities,
@@ -36,6 +36,6 @@ export function fitEstimate(
 
 function scale(quantity: number, step: number): number {
   const whole = Number.isFinite(quantity) ? Math.min(Math.max(0, quantity), 2 ** 50) : 0
-  // 2^50 × 2^20 is past the exact numbers: divided first, at the cost of the last digits.
+  // 2^50 × 2^20 exceeds the exact integers: dividing first loses only the last digits.
   return step === STEPS ? Math.ceil(whole) : Math.floor((whole / STEPS) * step)
 }

@@ -1,21 +1,20 @@
-/** Facts of media: what the request asked for, and what the answer says was made. */
+/** Merges the facts of requested media with those of the generated media. */
 import type { Facts, PriceEntry } from '../../catalog/catalog.ts'
 import { namesValue } from '../../catalog/price/conditions.ts'
 
 /**
- * A request's own words decide where a price names them: the hold was taken by them, and vendors
- * answer `2K` with a size in pixels. Words that no price names do not keep what was made from being
- * charged as what it is.
+ * Returns the requested value of each fact that a price names, since the hold was taken for it and
+ * vendors answer `2K` with a size in pixels. Otherwise returns the value that was served.
  */
-export function preferAsked(
+export function preferRequested(
   prices: readonly PriceEntry[],
-  asked: Facts,
+  requested: Facts,
   served: Facts,
 ): Record<string, Facts[string]> {
-  const facts: Record<string, Facts[string]> = { ...served, ...asked }
-  for (const [name, made] of Object.entries(served)) {
-    const wanted = asked[name]
-    if (wanted !== undefined && !namesValue(prices, name, wanted)) facts[name] = made
+  const facts: Record<string, Facts[string]> = { ...served, ...requested }
+  for (const [name, servedValue] of Object.entries(served)) {
+    const value = requested[name]
+    if (value !== undefined && !namesValue(prices, name, value)) facts[name] = servedValue
   }
   return facts
 }

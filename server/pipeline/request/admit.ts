@@ -1,4 +1,4 @@
-/** Verb 3: may this caller call now? Rates and concurrency, where the operator set any. */
+/** Verb 3: checks rate and concurrency limits. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { Model } from '../../catalog/catalog.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -6,8 +6,8 @@ import type { Leave } from '../load/limiter.ts'
 import type { Services } from '../services.ts'
 
 /**
- * Returns what ends the claim. Without a model only the caller's own limits count. Throws 429 with
- * Retry-After, or 503 when the gateway is full.
+ * Admits a call; the returned function frees its concurrency slots. Without a model only the
+ * caller's own limits apply. Throws 429 with Retry-After, or 503 if the gateway accepts no work.
  */
 export function admit(caller: Caller, model: Model | undefined, services: Services): Leave {
   const reason = services.refusesWork()

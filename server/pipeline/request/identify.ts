@@ -1,4 +1,4 @@
-/** Verb 1: who calls? Junk is refused before any look-up. */
+/** Verb 1: identifies the caller. Malformed keys are refused before any look-up. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Caller } from '../../accounts/accounts.ts'
@@ -9,28 +9,28 @@ import type { Services } from '../services.ts'
 
 const BEARER = /^Bearer +(\S+) *$/i
 
-/** What the last request of a connection presented. */
+/** The credentials of a connection's last request. */
 interface Presented {
   readonly authorization: string | undefined
   readonly apiKey: string | string[] | undefined
   readonly key: PresentedKey
 }
 
-/** SDKs keep their connections: the same headers on one of them need no second hash. */
-const lastOn = new WeakMap<Socket, Presented>()
+/** SDKs reuse connections: the same headers on one need no second hash. */
+const lastPresented = new WeakMap<Socket, Presented>()
 
 function readKey({ headers, socket }: IncomingMessage): PresentedKey {
   const { authorization, 'x-api-key': apiKey } = headers
-  const last = lastOn.get(socket)
+  const last = lastPresented.get(socket)
   if (last && last.authorization === authorization && last.apiKey === apiKey) return last.key
   const key = presentKey(readCredential(headers))
-  lastOn.set(socket, { authorization, apiKey, key })
+  lastPresented.set(socket, { authorization, apiKey, key })
   return key
 }
 
 /**
- * The key in `Authorization: Bearer` or `x-api-key`. Throws 401 when there is none, when the two
- * differ (one of them is not meant for us), or when the text cannot be a key of ours.
+ * Returns the key in `Authorization: Bearer` or `x-api-key`. Throws 401 if there is none, if they
+ * differ, or if it is malformed.
  */
 function readCredential(headers: IncomingHttpHeaders): string {
   const { authorization } = headers
@@ -48,7 +48,7 @@ function readCredential(headers: IncomingHttpHeaders): string {
   return key
 }
 
-/** The caller behind the request's key. Throws 401, 403 for a suspended account, or 503. */
+/** Returns the caller by the request's key. Throws 401, 403 for a suspended account, or 503. */
 export async function identify(
   context: Context,
   services: Pick<Services, 'accounts'>,

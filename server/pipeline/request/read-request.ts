@@ -1,4 +1,4 @@
-/** Reads what a caller sent: JSON, or a form with a file. Everything here is still a 4xx. */
+/** Reads a caller's request: JSON, or a form with a file. */
 import { createHash } from 'node:crypto'
 import type { Caller } from '../../accounts/accounts.ts'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   readonly fields: JsonFields
   /** On disk until it is closed. */
   readonly file: ReceivedFile | undefined
-  /** The same for the same request, whatever its form's boundary is. */
+  /** Returns a digest of the request that does not depend on the boundary of its form. */
   readonly digest: () => Buffer
 }
 
@@ -59,14 +59,14 @@ async function readForm(
   const { fields, file } = await withInvalidRequests(() =>
     forms.read(request, { accountId, bytesMax, inspector: inspect() }),
   )
-  const named = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
+  const entries = [...fields].sort(([a], [b]) => (a < b ? -1 : 1))
   return {
     body: NO_BODY,
     fields: NO_FIELDS,
     file,
-    value: Object.fromEntries(named),
+    value: Object.fromEntries(entries),
     digest: () =>
-      digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(named)), file.sha256])),
+      digestOf(context, Buffer.concat([Buffer.from(JSON.stringify(entries)), file.sha256])),
   }
 }
 
@@ -78,7 +78,7 @@ function digestOf({ request, path }: Context, content: Buffer): Buffer {
     .digest()
 }
 
-/** Turns what a dialect says of a request into a 400. */
+/** Turns a dialect's InvalidRequest into a 400. */
 export async function withInvalidRequests<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work()

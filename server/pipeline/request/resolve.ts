@@ -1,4 +1,4 @@
-/** Verb 2: what is asked for? Body, schema, model, routes: everything that can be a 4xx. */
+/** Verb 2: reads and checks the request: body, schema, model and routes. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { CatalogSnapshot, Channel, Model, Route } from '../../catalog/catalog.ts'
 import { readShape } from '../../http/check-shape.ts'
@@ -27,27 +27,27 @@ export interface ResolvedCall {
   readonly model: Model
   readonly routes: readonly UsableRoute[]
   readonly idempotency: IdempotencyClaim | null
-  /** The earlier answers that the request builds on; absent when it builds on none. */
+  /** The earlier answers that the request continues; absent if it continues none. */
   readonly chain?: Chain | undefined
-  /** Gives back what the request has on disk. */
+  /** Deletes the request's file. */
   readonly discard: () => Promise<void>
 }
 
 /**
- * Reads and checks a request. Only upstreams that `speaks` accepts can serve it. Throws 400, 403,
- * 404, 413 or 415, naming what is at fault.
+ * Reads and checks a request. Only upstreams that `canServe` accepts may serve it. Throws 400, 403,
+ * 404, 413 or 415 with the invalid field.
  */
 export async function resolve(
   context: Context,
   metering: RequestMetering,
   caller: Caller,
   services: Services,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
 ): Promise<ResolvedCall> {
   const received = await readRequest(context, metering, caller, services)
   const { file } = received
   try {
-    const call = await match(context, metering, caller, services, speaks, received)
+    const call = await match(context, metering, caller, services, canServe, received)
     return { ...call, discard: async () => file?.close() }
   } catch (error) {
     await file?.close()
@@ -60,7 +60,7 @@ async function match(
   metering: RequestMetering,
   caller: Caller,
   services: Services,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
   { body, value, fields, file, digest }: ReceivedRequest,
 ): Promise<Omit<ResolvedCall, 'discard'>> {
   const { headers } = context.request
@@ -72,9 +72,9 @@ async function match(
     value,
     caller,
     services,
-    speaks,
+    canServe,
   )
-  // Counted on first use: most calls never need it.
+  // Estimated on first use: most calls never need it.
   let inputTokens: number | undefined
   return {
     model,
@@ -99,7 +99,7 @@ async function match(
   }
 }
 
-/** The model that a request names, once its shape is right. Throws 400. */
+/** Checks the request's shape and returns the model that it names. Throws 400. */
 export async function readModelId(metering: RequestMetering, parts: RequestParts): Promise<string> {
   checkBody(metering, parts.value)
   await withInvalidRequests(() => metering.check?.(parts))
@@ -108,22 +108,22 @@ export async function readModelId(metering: RequestMetering, parts: RequestParts
   return modelId
 }
 
-/** Who asks, as far as it decides which models there are. */
+/** The caller attributes that decide which models are visible. */
 export type Customer = Pick<Caller, 'accountId' | 'currency' | 'models'>
 
-/** The model and where it can be called. Throws 400, 403, 404 or 502. */
+/** Returns the model and its usable routes. Throws 400, 403, 404 or 502. */
 export async function findModelTarget(
   modelId: string,
   metering: RequestMetering,
   value: Body,
   caller: Customer,
   services: Services,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
 ): Promise<Pick<ResolvedCall, 'model' | 'routes' | 'chain'>> {
   const snapshot = services.catalog.snapshot()
   const model = findModel(modelId, metering, caller, snapshot)
-  const usable = usableRoutes(model, speaks, snapshot, services).map((route) => {
-    return costIn(route, caller.currency)
+  const usable = usableRoutes(model, canServe, snapshot, services).map((route) => {
+    return dropForeignCost(route, caller.currency)
   })
   const answerId = metering.buildsOn?.(value)
   if (answerId === undefined) return { model, routes: usable }
@@ -177,14 +177,14 @@ function printable(text: string): string {
   return text.slice(0, 100).replace(/[^\x20-\x7e\p{L}\p{N}]/gu, '?')
 }
 
-/** Routes whose channel is configured and speaks the operation. */
+/** Returns the routes whose channel is configured and can serve. Throws 400 or 502 if none is. */
 function usableRoutes(
   model: Model,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
   snapshot: CatalogSnapshot,
   services: Services,
 ): UsableRoute[] {
-  const usable = findRoutes(model, speaks, snapshot, services)
+  const usable = findRoutes(model, canServe, snapshot, services)
   if (usable.length > 0) return usable
   if (model.routes.some((route) => snapshot.channels.has(route.channel))) {
     throw new GatewayError('invalid_request', {
@@ -196,29 +196,29 @@ function usableRoutes(
   throw new GatewayError('upstream_failed')
 }
 
-/** Costs in another currency than the caller's, as those of free models may be, tell nothing. */
-function costIn(route: UsableRoute, currency: string): UsableRoute {
+/** Drops costs in another currency than the caller's, which free models may have. */
+function dropForeignCost(route: UsableRoute, currency: string): UsableRoute {
   if (!route.cost || route.cost.currency === currency) return route
   const { cost: _foreign, ...rest } = route
   return rest
 }
 
-/** The same without an opinion on there being none. */
+/** Returns the routes whose channel is configured and can serve; there may be none. */
 export function findRoutes(
   model: Model,
-  speaks: (upstream: Upstream) => boolean,
+  canServe: (upstream: Upstream) => boolean,
   snapshot: CatalogSnapshot,
   { upstreams }: Pick<Services, 'upstreams'>,
 ): UsableRoute[] {
   const usable: UsableRoute[] = []
   for (const route of targetsOf(model, snapshot)) {
     const upstream = upstreams.get(route.target.upstream)
-    if (upstream && speaks(upstream)) usable.push(route)
+    if (upstream && canServe(upstream)) usable.push(route)
   }
   return usable
 }
 
-/** Snapshots never change, so that the routes of a model are joined to their channels once. */
+/** The routes of each model with their channels, joined once per immutable snapshot. */
 const targets = new WeakMap<CatalogSnapshot, WeakMap<Model, readonly UsableRoute[]>>()
 
 function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRoute[] {
@@ -238,7 +238,10 @@ function targetsOf(model: Model, snapshot: CatalogSnapshot): readonly UsableRout
   return routes
 }
 
-/** What builds on an earlier answer goes where that lies; another account's does not exist. */
+/**
+ * Keeps the routes to the channel that stores the earlier answer. Throws 400 if this account has no
+ * such answer.
+ */
 async function pinRoutes(
   routes: readonly UsableRoute[],
   answerId: string,

@@ -1,6 +1,6 @@
 /**
- * Verb 6: send it, by the first route that takes it. At most three attempts in all, only while
- * nothing has reached the caller, and never after an outcome that is not known.
+ * Verb 6: sends the call by its routes until one succeeds: at most three attempts, only before
+ * anything was sent to the caller, and never after an unknown outcome.
  */
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { type Context, timed } from '../../http/context.ts'
@@ -8,14 +8,14 @@ import { GatewayError } from '../../lib/errors.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { type OpenedAnswer, openAnswer } from '../answer/open-answer.ts'
-import type { Metered } from '../hold/metered.ts'
+import type { MeteredCall } from '../hold/metered-call.ts'
 import type { ResolvedCall, UsableRoute } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import { openWire } from './wire.ts'
 
 const ATTEMPTS_MAX = 3
 
-/** One try at one channel, kept in the consumption record. */
+/** One attempt at one channel, for the usage record. */
 export interface Attempt {
   readonly channel: string
   readonly upstream_model: string
@@ -24,18 +24,18 @@ export interface Attempt {
   readonly milliseconds: number
 }
 
-/** What was tried, and the route that had the last word. */
+/** The attempts, and the route of the last one. */
 export interface DispatchedCall {
   readonly route: UsableRoute
   readonly attempts: readonly Attempt[]
 }
 
-export type Dispatched =
+export type DispatchOutcome =
   | (DispatchedCall & { readonly answer: OpenedAnswer })
   | (DispatchedCall & { readonly failure: UpstreamFailure })
 
-/** What an adapter waits for ends with `stopping`, when the gateway stops. */
-export async function dispatch(metered: Metered, stopping: AbortSignal): Promise<Dispatched> {
+/** Sends the call. `stopping` aborts the waits of adapters when the gateway stops. */
+export async function dispatch(metered: MeteredCall, stopping: AbortSignal): Promise<DispatchOutcome> {
   const { context, call, services } = metered
   const attempts: Attempt[] = []
   const candidates = orderRoutes(call.routes, services)
@@ -50,7 +50,7 @@ export async function dispatch(metered: Metered, stopping: AbortSignal): Promise
     attempts.push(describe(route, failure, outcome, milliseconds))
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
-    note(route, failure, services)
+    recordAttempt(route, failure, services)
     if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, route, attempts }
     if (!mayRetry(outcome, attempts.length, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
@@ -59,7 +59,7 @@ export async function dispatch(metered: Metered, stopping: AbortSignal): Promise
 }
 
 async function attempt(
-  { context, metering, call, hold, services }: Metered,
+  { context, metering, call, hold, services }: MeteredCall,
   route: UsableRoute,
   stopping: AbortSignal,
 ): Promise<OpenedAnswer | UpstreamFailure> {
@@ -82,12 +82,12 @@ async function attempt(
       upstreamModel: route.upstreamModel,
       request: call.request,
     })
-    const unheed = heedCaller(context, answer, call, services)
+    const unwatch = watchCaller(context, answer, call, services)
     const withinMs = limitWhole(call, services) - (performance.now() - startedAt)
     try {
       return await openAnswer(answer, services.limits.answerBytesMax, withinMs)
     } finally {
-      unheed()
+      unwatch()
     }
   } catch (error) {
     if (error instanceof UpstreamFailure) return error
@@ -99,7 +99,7 @@ async function attempt(
   }
 }
 
-/** A recording that is worked on as it was spoken takes its own time besides. */
+/** Additional time per byte of a recording, which is processed at the pace of speech. */
 export const MS_PER_FILE_BYTE = 1 / 16
 
 function limitWhole({ model, request }: ResolvedCall, { limits }: Services): number {
@@ -108,10 +108,11 @@ function limitWhole({ model, request }: ResolvedCall, { limits }: Services): num
 }
 
 /**
- * Work that goes on only as long as it is fed is not fed for a caller that left, and what is read
- * on has a time limit. Who named the request may come back for its answer: then it goes on.
+ * If the caller disconnects before the answer starts, stops feeding streaming input and limits the
+ * remaining read to `drainMs`. A whole answer with an Idempotency-Key is completed instead, since
+ * the caller may repeat the request.
  */
-function heedCaller(
+function watchCaller(
   { response }: Context,
   answer: UpstreamAnswer,
   call: ResolvedCall,
@@ -122,7 +123,7 @@ function heedCaller(
   let timer: NodeJS.Timeout | undefined
   const onGone = () => {
     leave()
-    timer ??= setTimeout(() => body.destroy(new Error('the caller left')), limits.drainMs)
+    timer ??= setTimeout(() => body.destroy(new Error('the caller disconnected')), limits.drainMs)
   }
   let isOpening = true
   response.once('close', () => (isOpening ? onGone() : leave()))
@@ -135,22 +136,22 @@ function heedCaller(
 
 function mayRetry(
   failure: UpstreamFailure,
-  made: number,
+  attempts: number,
   routes: number,
   context: Context,
   services: Services,
 ): boolean {
-  const elsewhere = made < routes
+  const hasUntried = attempts < routes
   const repeatable =
     failure.kind === 'not_sent' || failure.kind === 'failed' || failure.kind === 'busy'
-  const useful = elsewhere
+  const useful = hasUntried
     ? repeatable || failure.kind === 'channel_fault'
     : failure.kind === 'not_sent'
-  if (!useful || made >= ATTEMPTS_MAX || context.response.destroyed) return false
+  if (!useful || attempts >= ATTEMPTS_MAX || context.response.destroyed) return false
   return services.retries.take(services.inFlight.size())
 }
 
-/** By priority, then at random by weight; resting channels go to the end of the line. */
+/** Orders by priority, then randomly by weight; channels that are cooling down come last. */
 export function orderRoutes(
   routes: readonly UsableRoute[],
   services: Services,
@@ -159,7 +160,7 @@ export function orderRoutes(
   const keyed = routes.map((route) => ({
     route,
     ready: services.health.isReady(route.channel),
-    // The exponential trick: the smallest of -ln(u)/w is drawn with probability w / Σw.
+    // Exponential sampling: the smallest -ln(u)/w belongs to each route with probability w / Σw.
     draw: -Math.log(1 - Math.random()) / Math.max(route.weight, 1e-9),
   }))
   keyed.sort(
@@ -169,8 +170,8 @@ export function orderRoutes(
   return keyed.map((one) => one.route)
 }
 
-/** Tells metrics, channel health and the log how an attempt went. */
-export function note(
+/** Reports an attempt's outcome to metrics, channel health and the log. */
+export function recordAttempt(
   route: Pick<UsableRoute, 'channel'>,
   failure: UpstreamFailure | undefined,
   { health, metrics, log }: Services,
@@ -186,7 +187,7 @@ export function note(
     retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
   )
   const fields = { channel: route.channel, kind: failure.kind, status, reason: message }
-  if (failure.kind === 'channel_fault') log.error(fields, 'a channel needs its operator')
+  if (failure.kind === 'channel_fault') log.error(fields, 'a channel needs operator attention')
   else log.warn(fields, 'an upstream attempt failed')
 }
 

@@ -1,20 +1,20 @@
 /**
- * A vendor may answer with the key that it was given, in an error or in the middle of a stream.
- * What proved who we are comes back as asterisks: callers, records and the log never see it.
+ * Masks our credentials in answers: a vendor may repeat them in an error or in a stream. Callers,
+ * usage records and the log then only see asterisks.
  */
 import type { Dispatcher } from 'undici'
 
-/** Headers whose values are nobody's business but the vendor's. */
+/** Names of headers with credentials. */
 const CREDENTIAL = /^(?:proxy-)?authorization$|key|token|secret|cookie/i
-/** Anything shorter could be a word of an answer. */
+/** A shorter value could be a word of an answer. */
 const LENGTH_MIN = 8
 const ASTERISK = 0x2a
 
-/** For `compose`: masks in answers what the headers of their request had. */
+/** An interceptor for `compose`: masks the credentials of a request's headers in its answer. */
 export function maskCredentials(dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
   return (options, handler) => {
-    const sent = credentialsOf(options.headers)
-    return dispatch(options, sent.length === 0 ? handler : watch(handler, sent))
+    const credentials = credentialsOf(options.headers)
+    return dispatch(options, credentials.length === 0 ? handler : maskAnswer(handler, credentials))
   }
 }
 
@@ -27,29 +27,31 @@ function credentialsOf(headers: Dispatcher.DispatchOptions['headers']): Buffer[]
   })
 }
 
-function watch(
+function maskAnswer(
   handler: Dispatcher.DispatchHandler,
-  sent: readonly Buffer[],
+  credentials: readonly Buffer[],
 ): Dispatcher.DispatchHandler {
   return {
     onRequestStart: (...parts) => handler.onRequestStart?.(...parts),
     onRequestUpgrade: (...parts) => handler.onRequestUpgrade?.(...parts),
     onResponseStart: (...parts) => handler.onResponseStart?.(...parts),
-    onResponseData: (controller, chunk) => handler.onResponseData?.(controller, mask(chunk, sent)),
+    onResponseData: (controller, chunk) => {
+      handler.onResponseData?.(controller, mask(chunk, credentials))
+    },
     onResponseEnd: (...parts) => handler.onResponseEnd?.(...parts),
     onResponseError: (...parts) => handler.onResponseError?.(...parts),
   }
 }
 
-/** As long as before, so that lengths that were told stay true. One cut in two goes unseen. */
-function mask(chunk: Buffer, sent: readonly Buffer[]): Buffer {
-  let shown = chunk
-  for (const secret of sent) {
-    for (let at = shown.indexOf(secret); at >= 0; at = shown.indexOf(secret, at + 1)) {
-      // The bytes are the connection's own buffer.
-      if (shown === chunk) shown = Buffer.from(chunk)
-      shown.fill(ASTERISK, at, at + secret.length)
+/** Keeps the length, since headers state it. A credential split between chunks is not found. */
+function mask(chunk: Buffer, credentials: readonly Buffer[]): Buffer {
+  let masked = chunk
+  for (const secret of credentials) {
+    for (let at = masked.indexOf(secret); at >= 0; at = masked.indexOf(secret, at + 1)) {
+      // The chunk is the connection's own buffer.
+      if (masked === chunk) masked = Buffer.from(chunk)
+      masked.fill(ASTERISK, at, at + secret.length)
     }
   }
-  return shown
+  return masked
 }

@@ -1,6 +1,6 @@
 /**
- * The WebSocket of a wire: under the same hold, with time-outs, a limit for each host and without
- * redirects. Adapters speak in whole binary messages and have no clock but `sendPaced`.
+ * The WebSocket of a wire: under the same hold, with timeouts, a limit per host and no redirects.
+ * Adapters exchange whole binary messages and have no clock except `sendPaced`.
  */
 import type { IncomingMessage } from 'node:http'
 import WebSocket from 'ws'
@@ -8,23 +8,23 @@ import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { SocketOpening, SocketRequest, WireSocket } from '../../upstreams/wire.ts'
 
 export interface SocketOptions {
-  /** For the handshake, and from there to the first message. */
+  /** Limits the handshake, and then the wait for the first message. */
   readonly firstByteTimeoutMs: number
-  /** Between two messages, while they are wanted. */
+  /** Limits the time between two messages while the socket is not paused. */
   readonly idleTimeoutMs: number
   readonly socketsMax: number
 }
 
-/** Larger than any message of audio or text that a vendor has reason to send. */
+/** Larger than any legitimate message of audio or text. */
 const MESSAGE_BYTES_MAX = 4 * 1024 * 1024
 const NORMAL_CLOSURE = 1000
-/** A vendor that does not answer the closing handshake is not waited for. */
+/** Maximum wait for the vendor's part of the closing handshake. */
 const CLOSE_MS = 2_000
 
 /** Open sockets by host, over all calls. */
 const counts = new Map<string, number>()
 
-/** `guard` throws as soon as the hold is closed: then nothing more is sent. */
+/** Opens a WebSocket. `guard` is called before each message and throws once the hold is closed. */
 export function openSocket(
   request: SocketRequest,
   options: SocketOptions,
@@ -33,7 +33,7 @@ export function openSocket(
   const { host } = new URL(request.url)
   const count = counts.get(host) ?? 0
   if (count >= options.socketsMax) {
-    const message = `${count} connections to ${host} are open`
+    const message = `${count} connections to ${host} are already open`
     return Promise.reject(new UpstreamFailure('busy', { message }))
   }
   const leaveHost = joinHost(host)
@@ -51,7 +51,7 @@ export function openSocket(
       resolve({ socket: attach(socket, request, options, guard) })
     })
     socket.once('unexpected-response', (_request, answer: IncomingMessage) => {
-      // What was refused is no socket any more, and never says that it closed.
+      // A refused upgrade emits no close event.
       leaveHost()
       const { statusCode: status = 0, headers } = answer
       resolve({ socket: undefined, refusal: { status, headers, body: answer } })
@@ -68,8 +68,8 @@ function joinHost(host: string): () => void {
   return () => {
     if (hasLeft) return
     hasLeft = true
-    const left = (counts.get(host) ?? 1) - 1
-    if (left > 0) counts.set(host, left)
+    const remaining = (counts.get(host) ?? 1) - 1
+    if (remaining > 0) counts.set(host, remaining)
     else counts.delete(host)
   }
 }
@@ -80,30 +80,30 @@ function attach(
   options: SocketOptions,
   guard: () => void,
 ): WireSocket {
-  let isOver = false
+  let isFinished = false
   let idle: NodeJS.Timeout | undefined
-  const over = (failure: UpstreamFailure | undefined) => {
-    if (isOver) return
-    isOver = true
+  const finish = (failure: UpstreamFailure | undefined) => {
+    if (isFinished) return
+    isFinished = true
     clearTimeout(idle)
     request.onClose(failure)
   }
   const fail = (message: string, cause?: unknown) => {
-    over(new UpstreamFailure('unknown', { message, cause }))
+    finish(new UpstreamFailure('unknown', { message, cause }))
     socket.terminate()
   }
-  const expect = (withinMs: number) => {
+  const awaitMessage = (withinMs: number) => {
     clearTimeout(idle)
     idle = setTimeout(() => fail(`no message within ${withinMs} ms`), withinMs)
   }
-  expect(options.firstByteTimeoutMs)
+  awaitMessage(options.firstByteTimeoutMs)
   socket.on('message', (data, isBinary) => {
-    if (isOver) return
+    if (isFinished) return
     if (!isBinary || !Buffer.isBuffer(data)) {
       fail('a message that is not binary')
       return
     }
-    expect(options.idleTimeoutMs)
+    awaitMessage(options.idleTimeoutMs)
     try {
       request.onMessage(data)
     } catch (cause) {
@@ -112,7 +112,7 @@ function attach(
   })
   socket.on('error', (cause) => fail(`connection: ${cause.message}`, cause))
   socket.on('close', (code) => {
-    if (code === NORMAL_CLOSURE) over(undefined)
+    if (code === NORMAL_CLOSURE) finish(undefined)
     else fail(`closed with ${code}`)
   })
   const send = async (message: Uint8Array) => {
@@ -127,13 +127,13 @@ function attach(
       socket.pause()
     },
     resume() {
-      if (isOver || !socket.isPaused) return
-      expect(options.idleTimeoutMs)
+      if (isFinished || !socket.isPaused) return
+      awaitMessage(options.idleTimeoutMs)
       socket.resume()
     },
     close() {
-      if (isOver) return
-      isOver = true
+      if (isFinished) return
+      isFinished = true
       clearTimeout(idle)
       closeInOrder(socket)
     },
@@ -161,7 +161,7 @@ async function sendPaced(
   }
 }
 
-/** What still arrives is thrown away, also by a socket that was paused. */
+/** Closes the socket in order; messages that still arrive are discarded, also while paused. */
 function closeInOrder(socket: WebSocket): void {
   socket.removeAllListeners('message')
   socket.resume()

@@ -1,7 +1,7 @@
 /**
- * The only way to an upstream, and it opens only with an open hold: a paid call without a hold
- * cannot be sent. The HTTP client has one other place, `server/outbound/`, for addresses that
- * callers name and for traces; it knows no channel.
+ * The only connection to upstreams. A wire works only with an open hold, so a paid call without a
+ * hold cannot be sent. The HTTP client is also used in `server/outbound/`, for addresses that
+ * callers name and for traces; it has no access to channels.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Dispatcher, errors } from 'undici'
@@ -15,17 +15,15 @@ export interface WireOptions {
   readonly dispatcher: Dispatcher
   readonly firstByteTimeoutMs: number
   readonly idleTimeoutMs: number
-  /** Milliseconds for one request with its whole answer; absent without a limit. */
+  /** Maximum time of one request with its complete answer; absent: no limit. */
   readonly totalTimeoutMs?: number
-  /** The most WebSockets to one host. */
+  /** Maximum number of WebSockets to one host. */
   readonly socketsMax: number
-  /** Aborted when the gateway stops, which ends all waiting. */
+  /** Aborted when the gateway stops; ends all waits. */
   readonly stopping?: AbortSignal
 }
 
-/**
- * Opens a wire for one hold. Each use throws unless the ledger took the hold and it is still open.
- */
+/** Opens a wire for one hold. Each use rejects unless the ledger took the hold and it is open. */
 export function openWire(hold: Hold, options: WireOptions): Wire {
   const openedAt = performance.now()
   const guard = () => {
@@ -48,10 +46,7 @@ export function openWire(hold: Hold, options: WireOptions): Wire {
   }
 }
 
-/**
- * Opens a wire without a hold that can only read, which costs nothing. Rejects any request that is
- * not a GET.
- */
+/** Opens a wire without a hold for free reads. Rejects any request that is not a GET. */
 export function openReadingWire(options: WireOptions): Wire {
   const refuse = () => Promise.reject(new Error('this wire only reads'))
   return {
@@ -98,7 +93,7 @@ async function exchange(request: WireRequest, options: WireOptions): Promise<Wir
   }
 }
 
-/** Errors before the vendor can have read a byte of the request. */
+/** Codes of errors that occur before the vendor can have read a byte of the request. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

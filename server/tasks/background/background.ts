@@ -4,7 +4,7 @@ import type { Channel } from '../../catalog/catalog.ts'
 import type { Relay } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
 import { GatewayError } from '../../lib/errors.ts'
-import type { Delivered } from '../../pipeline/answer/deliver.ts'
+import type { DeliveredStream } from '../../pipeline/answer/deliver.ts'
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import type { ResolvedCall } from '../../pipeline/request/resolve.ts'
@@ -50,7 +50,7 @@ export interface BackgroundTasks {
     answer: StreamAnswer,
     task: TaskRow,
     isResumed: boolean,
-  ): Promise<Delivered>
+  ): Promise<DeliveredStream>
 }
 
 /** Error codes of responses that were closed without the vendor's final state. */

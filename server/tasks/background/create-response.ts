@@ -15,7 +15,7 @@ import type { StreamAnswer, WholeAnswer } from '../../pipeline/answer/open-answe
 import { quote } from '../../pipeline/hold/quote.ts'
 import { findReplay } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
-import { knownIn, passedThrough, toGatewayError } from '../../pipeline/refusal.ts'
+import { knownIn, nativeRefusal, toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/request/resolve.ts'
 import { orderRoutes } from '../../pipeline/send/dispatch.ts'
@@ -118,7 +118,7 @@ async function refuse(
   const { body } = order.call.request
   const error = toGatewayError(failure, body)
   await releaseRefused(engine, task, failure, error.message)
-  const native = passedThrough(order.submission.background.metering, failure, body)
+  const native = nativeRefusal(order.submission.background.metering, failure, body)
   if (!native) throw error
   order.context.facts.outcome = 'refused_upstream'
   const headers = { 'content-type': native.contentType, 'x-should-retry': 'false' }

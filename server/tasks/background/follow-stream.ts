@@ -1,11 +1,11 @@
 /**
  * Delivers a stream of a background response, which continues independently: a caller that
- * disconnects, or a stream that breaks, ends only this connection. Delivered output is recorded on
+ * disconnects, or a stream that breaks, ends only this connection. DeliveredStream output is recorded on
  * the way, and a stream that reaches the response's end settles it before the last bytes are sent.
  */
 import type { Relay } from '../../dialects/relay.ts'
 import type { Context } from '../../http/context.ts'
-import { type Delivered, deliverStream } from '../../pipeline/answer/deliver.ts'
+import { type DeliveredStream, deliverStream } from '../../pipeline/answer/deliver.ts'
 import type { StreamAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { Engine } from '../engine.ts'
 import { recordOutput } from '../store.ts'
@@ -26,7 +26,7 @@ export async function followResponse(
   context: Context,
   answer: StreamAnswer,
   { taskId, bytesBefore }: StreamPosition,
-): Promise<Delivered> {
+): Promise<DeliveredStream> {
   const { relay } = answer
   let recordedBytes = 0
   const record = async () => {

@@ -8,12 +8,12 @@ import type { RelayReport } from '../../dialects/relay.ts'
 import type { ResponseEnd } from '../../dialects/responses/read-status.ts'
 import { isObject, tryParseJson } from '../../lib/json.ts'
 import { hideInside } from '../../lib/text/hide-inside.ts'
-import type { Billable } from '../../pipeline/hold/metered.ts'
+import type { BillableCall } from '../../pipeline/hold/metered-call.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
 import { countReportedTokens } from '../../pipeline/meter.ts'
 import type { Body } from '../../pipeline/metering.ts'
 import type { ResolvedCall, UsableRoute } from '../../pipeline/request/resolve.ts'
-import { chargeFor, costFor, type Ended } from '../../pipeline/settle.ts'
+import { chargeFor, upstreamCostFor, type CallEnd } from '../../pipeline/settle.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { readTaskBody } from '../call-store.ts'
 import { rebuildRequest } from '../calls/call-request.ts'
@@ -83,7 +83,7 @@ function readReport(
   { services }: Engine,
   ended: EndedResponse,
   { target }: UsableRoute,
-  { call }: Billable,
+  { call }: BillableCall,
 ): RelayReport {
   if ('report' in ended) return ended.report
   const read = services.upstreams.get(target.upstream)?.background?.read
@@ -95,7 +95,7 @@ function readReport(
 async function rememberTokens(
   { services }: Engine,
   task: ClaimedTask,
-  { metering, call }: Billable,
+  { metering, call }: BillableCall,
   report: RelayReport,
 ): Promise<void> {
   const { upstream_id: id, account_id: accountId, channel_id: channelId } = task
@@ -119,7 +119,7 @@ export function tooLarge(task: ClaimedTask): EndedResponse {
 
 function chargeResponse(
   task: ClaimedTask,
-  billable: Billable,
+  billable: BillableCall,
   route: UsableRoute,
   { status, report }: ReadEnd,
 ): TaskCharge {
@@ -128,13 +128,13 @@ function chargeResponse(
   // the object of a failed response shows is not.
   const delivered = Number(task.output_bytes)
   const outputBytes = status === 'failed' ? delivered : Math.max(report.outputBytes, delivered)
-  const ended: Ended = { report: { ...report, outputBytes }, complete }
-  const charge = chargeFor(billable, { route }, ended)
-  return { ...charge, cost: costFor(billable, { route }, ended, charge) }
+  const end: CallEnd = { report: { ...report, outputBytes }, complete }
+  const charge = chargeFor(billable, { route }, end)
+  return { ...charge, cost: upstreamCostFor(billable, { route }, end, charge) }
 }
 
 /** Rebuilds the call as it was quoted, at the prices of its hold. */
-async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<Billable> {
+async function rebuildCall(engine: Engine, task: ClaimedTask): Promise<BillableCall> {
   const metering = engine.submissions.get(task.endpoint)?.background?.metering
   if (!metering) throw new Error(`no background endpoint ${task.endpoint}`)
   const body = (await readTaskBody(engine.sql, task.id)) ?? NO_REQUEST

@@ -5,7 +5,7 @@ import { readPrices } from '../../catalog/load/load-model.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import type { WholeAnswer } from '../../pipeline/answer/open-answer.ts'
-import { preferAsked } from '../../pipeline/price/prefer-requested.ts'
+import { preferRequested } from '../../pipeline/price/prefer-requested.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
 import type { Engine } from '../engine.ts'
 import { isStored, type TaskEnding } from '../finish/charge-task.ts'
@@ -48,7 +48,7 @@ export async function readCallAnswer(
       result: read.result,
       ...(report.usage ? { usage: report.usage } : {}),
       measured: call.metering.fallback(request, report, true),
-      facts: preferAsked(pricesOf(task), task.facts, report.facts ?? {}),
+      facts: preferRequested(pricesOf(task), task.facts, report.facts ?? {}),
     }
     return { ending, contents, galleryDetails }
   } catch (error) {

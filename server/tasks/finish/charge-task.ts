@@ -5,9 +5,9 @@ import { priceCharge } from '../../catalog/price/price.ts'
 import type { StoredPrice } from '../../catalog/store.ts'
 import { type Quantities, UNITS, type Unit } from '../../lib/units.ts'
 import { onlyStated } from '../../pipeline/price/ceiling.ts'
-import { type Charge, computeCharge, NOTHING } from '../../pipeline/price/charge.ts'
-import { believe, type CallCost } from '../../pipeline/price/cost.ts'
-import type { Held } from '../../pipeline/price/held.ts'
+import { type Charge, computeCharge, NO_CHARGE } from '../../pipeline/price/charge.ts'
+import { plausibleCost, type UpstreamCost } from '../../pipeline/price/upstream-cost.ts'
+import type { HoldEstimate } from '../../pipeline/price/hold-estimate.ts'
 import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import type { ClaimedTask } from '../task.ts'
 import { boundTask } from './task-ceiling.ts'
@@ -17,7 +17,7 @@ export type TaskEnding = Extract<TaskPoll, { state: 'succeeded' | 'failed' }>
 export interface TaskCharge extends Omit<Charge, 'basis'> {
   readonly basis: Charge['basis'] | 'params'
   /** The upstream cost; null when unknown. */
-  readonly cost: CallCost | null
+  readonly cost: UpstreamCost | null
 }
 
 /** Units that every task has once, whatever its upstream states. */
@@ -25,7 +25,7 @@ const ONCE: Quantities = { task: 1, call: 1 }
 
 /** Returns the charge: by stated usage, else by measured and estimated quantities. */
 export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
-  if (ending.state === 'failed') return { ...NOTHING, cost: upstreamCostOf(task, {}, {}) }
+  if (ending.state === 'failed') return { ...NO_CHARGE, cost: upstreamCostOf(task, {}, {}) }
   const prices = readPrices(isStored(task.prices) ? task.prices : [], task.kind)
   const isFree = task.prices === null
   const units = isFree ? UNITS : [...new Set(prices.map(({ unit }) => unit))]
@@ -43,7 +43,7 @@ export function chargeTask(task: ClaimedTask, ending: TaskEnding): TaskCharge {
     facts,
     channelFacts: facts,
     holdNanos: task.hold_amount,
-    held: heldFor(task),
+    holdEstimate: heldFor(task),
     report: { outputBytes: 1, finished: true, unknownUsage, ...stated },
     complete: true,
     billsBroken: false,
@@ -62,7 +62,7 @@ function typeOf({ kind }: ClaimedTask): ModelType {
   return kind === 'response' ? 'chat' : kind
 }
 
-function heldFor({ quantities, facts }: ClaimedTask): Held {
+function heldFor({ quantities, facts }: ClaimedTask): HoldEstimate {
   return {
     quantities: { ...ONCE, ...quantities },
     alternatives: [facts],
@@ -75,20 +75,20 @@ function heldFor({ quantities, facts }: ClaimedTask): Held {
  * Returns the upstream cost of these quantities; zero without any. Null when the costs are unknown,
  * or when none of the quantities has one.
  */
-function upstreamCostOf(task: ClaimedTask, quantities: Quantities, facts: Facts): CallCost | null {
+function upstreamCostOf(task: ClaimedTask, quantities: Quantities, facts: Facts): UpstreamCost | null {
   if (task.upstream_cost_version === null || !isStored(task.costs)) return null
   const entries = readPrices(task.costs, task.kind)
   const isNothing = Object.keys(quantities).length === 0
   const isKnown = entries.some(({ unit }) => quantities[unit] !== undefined)
   if (!isNothing && !isKnown) return null
-  return believe(
+  return plausibleCost(
     priceCharge(entries, quantities, facts, facts).totalNanos,
     task.upstream_cost_version,
   )
 }
 
 /** Returns the upper bound of the upstream cost of a task with an unknown end. */
-export function maximumUpstreamCost(task: ClaimedTask): CallCost | null {
+export function maximumUpstreamCost(task: ClaimedTask): UpstreamCost | null {
   return upstreamCostOf(task, { ...task.quantities, ...ONCE }, task.facts)
 }
 

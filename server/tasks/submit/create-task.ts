@@ -16,7 +16,7 @@ import { newId } from '../../lib/ids.ts'
 import type { JsonObject } from '../../lib/json.ts'
 import { formatAmount } from '../../lib/money.ts'
 import type { Quote } from '../../pipeline/hold/quote.ts'
-import { findReplay, refusedHold } from '../../pipeline/hold/take-hold.ts'
+import { findReplay, holdRefusal } from '../../pipeline/hold/take-hold.ts'
 import { sendReplay } from '../../pipeline/meter.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
 import { admit } from '../../pipeline/request/admit.ts'
@@ -138,7 +138,7 @@ export async function createHeldTask(engine: Engine, order: NewTaskOrder): Promi
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
     },
   )
-  if ('refused' in outcome) throw refusedHold(outcome.refused)
+  if ('refused' in outcome) throw holdRefusal(outcome.refused)
   const task = await readClaimedTask(engine.sql, taskId)
   if (!task) throw new GatewayError('internal', { cause: `task ${taskId} was not written` })
   return task

@@ -10,7 +10,7 @@ import { messagesEndpoint } from '../../../server/endpoints/text/messages.ts'
 import { responses } from '../../../server/endpoints/text/responses.ts'
 import type { Estimate, QuotedRequest } from '../../../server/pipeline/metering.ts'
 import { computeCharge } from '../../../server/pipeline/price/charge.ts'
-import { boundHold, type Held } from '../../../server/pipeline/price/held.ts'
+import { boundHold, type HoldEstimate } from '../../../server/pipeline/price/hold-estimate.ts'
 
 const model: Model = {
   id: 'm',
@@ -57,7 +57,7 @@ function write(dialect: Dialect, text: string, members = ''): string {
   return `{"model":"m",${inner}${members}}`
 }
 
-function heldOf({ quantities, ceiling, dimensions }: Estimate): Held {
+function heldOf({ quantities, ceiling, dimensions }: Estimate): HoldEstimate {
   const { alternatives } = dimensions ?? { alternatives: [{}] as const }
   return { quantities, alternatives, channels: [{}], ceiling }
 }
@@ -166,7 +166,7 @@ test('stated within the ceiling: charged to the token. Not stated: never more th
             model,
             facts: {},
             holdNanos,
-            held,
+            holdEstimate: held,
             report,
             complete,
             billsBroken: true,

@@ -3,7 +3,7 @@ import type { Endpoint, MeteredEndpoint, TaskEndpoint } from '../../../endpoints
 import { invalidField } from '../../../lib/errors.ts'
 import { formatAmount } from '../../../lib/money.ts'
 import { type DryRunRequest, dryRunCall } from '../../../pipeline/hold/dry-run.ts'
-import { explainHold } from '../../../pipeline/price/held.ts'
+import { explainHold } from '../../../pipeline/price/hold-estimate.ts'
 import type { Customer } from '../../../pipeline/request/resolve.ts'
 import type { HandlersOf } from '../../handler.ts'
 import { found } from '../../refusal.ts'

@@ -1,7 +1,7 @@
 /** What a messages request asks for that changes its price, in its body and its beta headers. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
+import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 import {
   type Asking,
@@ -113,7 +113,7 @@ function readFallbacks(asking: Asking, fallbacks: unknown): void {
  * Betas that change the price of a call. Which model advises or stands in is said by the body; the
  * header needs any price of another model.
  */
-const BETAS: readonly (readonly [RegExp, Pick<AskedFeature, 'facts' | 'isOfAnyModel'>])[] = [
+const BETAS: readonly (readonly [RegExp, Pick<RequestedFeature, 'facts' | 'isOfAnyModel'>])[] = [
   [/^fast-mode(?:-|$)/, { facts: { speed: 'fast' } }],
   [/^(?:advisor-tool|server-side-fallback)(?:-|$)/, { isOfAnyModel: true }],
   [/^fallback-credit(?:-|$)/, {}],

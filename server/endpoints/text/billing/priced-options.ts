@@ -6,13 +6,13 @@ import type { Facts } from '../../../catalog/catalog.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
 import { toNeutralTier } from '../../../dialects/usage/service-tier.ts'
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
+import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 
 /** Collects what one request asks for. */
 export interface Asking {
   readonly facts: Record<string, string | number | boolean>
-  readonly features: AskedFeature[]
+  readonly features: RequestedFeature[]
   /** Other models that may serve the request, each with a price of its own. */
   readonly models: string[]
   /** True when the vendor may call the model more than once, or read what only it can find. */
@@ -95,7 +95,7 @@ export function readModalities(asking: Asking, { modalities, audio }: JsonObject
 
 /** What a kind of vendor-run tool is sold as; a kind without any of it costs tokens alone. */
 export interface PricedToolKind {
-  readonly feature?: Pick<AskedFeature, 'unit' | 'facts' | 'work'>
+  readonly feature?: Pick<RequestedFeature, 'unit' | 'facts' | 'work'>
   /** Of the unit, in one call that the vendor makes. */
   readonly each?: number
   /** The unit is paid once, however often the tool is used. */

@@ -1,6 +1,6 @@
 /** What a router between vendors is asked for: plugins of its own, and models that may stand in. */
 import { type JsonObject, member } from '../../../lib/json.ts'
-import type { AskedFeature } from '../../../pipeline/price/dimensions.ts'
+import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Asking } from './priced-options.ts'
 
 export function readRouter(asking: Asking, value: JsonObject): void {
@@ -8,7 +8,7 @@ export function readRouter(asking: Asking, value: JsonObject): void {
   readModels(asking, value)
 }
 
-const PLUGINS: ReadonlyMap<unknown, Pick<AskedFeature, 'unit'>> = new Map([
+const PLUGINS: ReadonlyMap<unknown, Pick<RequestedFeature, 'unit'>> = new Map([
   ['web', { unit: 'web_search_call' }],
   ['file-parser', { unit: 'page' }],
 ] as const)

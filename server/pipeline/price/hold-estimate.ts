@@ -1,31 +1,34 @@
-/** What a hold was taken for, what it comes to, and the arithmetic of it. Pure. */
+/** The estimate that a hold is taken for, and the amount of the hold. Pure. */
 import type { Facts, Model } from '../../catalog/catalog.ts'
 import { explainUpperBound, type PriceLine, priceUpperBound } from '../../catalog/price/price.ts'
 import type { Nanos } from '../../lib/money.ts'
 import type { Quantities } from '../../lib/units.ts'
 import type { Ceiling } from './ceiling.ts'
 
-/** What a request should come to, and how it may be served. */
-export interface Held {
+/** The expected quantities of a request, and the ways in which it may be served. */
+export interface HoldEstimate {
   readonly quantities: Quantities
-  /** Facts of the request; the first are what the caller asked for. */
+  /** Facts under which it may be served; the first are those of the request. */
   readonly alternatives: readonly [Facts, ...Facts[]]
-  /** What the settings of each channel that may serve it say of the price. */
+  /** Price facts from the settings of each channel that may serve it. */
   readonly channels: readonly Facts[]
-  /** Work of other models that the request asks for. */
-  readonly works?: readonly HeldWork[]
+  /** Requested work of other models. */
+  readonly works?: readonly OtherModelWork[]
   readonly ceiling: Ceiling
 }
 
-export interface HeldWork {
+export interface OtherModelWork {
   readonly facts: Facts
   readonly quantities: Quantities
 }
 
-/** The amount to hold: the dearest of all ways in which the request may be served. */
-export function boundHold({ free, prices }: Pick<Model, 'free' | 'prices'>, held: Held): Nanos {
+/** Returns the amount to hold: the most expensive way in which the request may be served. */
+export function boundHold(
+  { free, prices }: Pick<Model, 'free' | 'prices'>,
+  estimate: HoldEstimate,
+): Nanos {
   if (free) return 0n
-  const { quantities, alternatives, channels, works = [] } = held
+  const { quantities, alternatives, channels, works = [] } = estimate
   let total = priceUpperBound(prices, quantities, alternatives, channels)
   for (const work of works) {
     total += priceUpperBound(prices, work.quantities, [work.facts], channels)
@@ -33,13 +36,13 @@ export function boundHold({ free, prices }: Pick<Model, 'free' | 'prices'>, held
   return total
 }
 
-/** The lines that add up to that amount. */
+/** Returns the lines that add up to the amount to hold. */
 export function explainHold(
   { free, prices }: Pick<Model, 'free' | 'prices'>,
-  held: Held,
+  estimate: HoldEstimate,
 ): readonly PriceLine[] {
   if (free) return []
-  const { quantities, alternatives, channels, works = [] } = held
+  const { quantities, alternatives, channels, works = [] } = estimate
   const lines = [...explainUpperBound(prices, quantities, alternatives, channels).lines]
   for (const work of works) {
     const { model } = work.facts

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { PriceEntry, RouteCost } from '../../server/catalog/catalog.ts'
 import type { Quantities } from '../../server/lib/units.ts'
 import { computeCharge } from '../../server/pipeline/price/charge.ts'
-import { type CostInput, computeCost, costOfRefusal } from '../../server/pipeline/price/cost.ts'
+import { type UpstreamCostInput, computeUpstreamCost, costOfFailure } from '../../server/pipeline/price/upstream-cost.ts'
 
 const input: PriceEntry = { unit: 'input_token', per: 1000, amountNanos: 7n }
 const output: PriceEntry = { unit: 'output_token', per: 1, amountNanos: 50n }
@@ -15,8 +15,8 @@ const routeCost = (...entries: PriceEntry[]): RouteCost => ({
   entries,
 })
 
-function cost(entries: readonly PriceEntry[], more: Partial<CostInput> = {}) {
-  return computeCost(routeCost(...entries), {
+function cost(entries: readonly PriceEntry[], more: Partial<UpstreamCostInput> = {}) {
+  return computeUpstreamCost(routeCost(...entries), {
     charge: { nanos: 1n, review: false },
     usage: { input_token: 1001, output_token: 2 },
     facts: {},
@@ -31,7 +31,7 @@ test('stated usage costs to the unit, rounded up once a line', () => {
 
 test('a route without costs is unknown, not free', () => {
   const ended = { charge: { nanos: 5n, review: false }, usage: {}, facts: {}, fallback: () => ({}) }
-  assert.equal(computeCost(undefined, ended), null)
+  assert.equal(computeUpstreamCost(undefined, ended), null)
   const free = cost([{ unit: 'call', per: 1, amountNanos: 0n }])
   assert.deepEqual(free, { nanos: 0n, version: 3n })
 })
@@ -57,10 +57,10 @@ test('caches and conditions may be absent, and a call is one call', () => {
 })
 
 test('a refused call costs nothing where that is certain', () => {
-  assert.deepEqual(costOfRefusal(routeCost(output), 'rejected'), { nanos: 0n, version: 3n })
-  assert.deepEqual(costOfRefusal(routeCost(output), 'busy'), { nanos: 0n, version: 3n })
-  assert.equal(costOfRefusal(routeCost(output), 'unknown'), null)
-  assert.equal(costOfRefusal(undefined, 'rejected'), null)
+  assert.deepEqual(costOfFailure(routeCost(output), 'rejected'), { nanos: 0n, version: 3n })
+  assert.deepEqual(costOfFailure(routeCost(output), 'busy'), { nanos: 0n, version: 3n })
+  assert.equal(costOfFailure(routeCost(output), 'unknown'), null)
+  assert.equal(costOfFailure(undefined, 'rejected'), null)
 })
 
 const ENDLESS = { inputTokens: 2 ** 50, outputTokens: 2 ** 50, others: 2 ** 50 }
@@ -86,13 +86,13 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
         model: { type: 'chat', free: false, prices: list, currency: 'CNY' },
         facts: {},
         holdNanos: 10n ** 15n,
-        held: { quantities: used, alternatives: [{}], channels: [{}], ceiling: ENDLESS },
+        holdEstimate: { quantities: used, alternatives: [{}], channels: [{}], ceiling: ENDLESS },
         report: { outputBytes: 1, finished: true, usage: used },
         complete: true,
         billsBroken: true,
         fallback: () => ({}),
       })
-      const same = computeCost(routeCost(...list), {
+      const same = computeUpstreamCost(routeCost(...list), {
         charge,
         usage: used,
         facts: {},
@@ -106,17 +106,17 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
 
 test('a cost that the vendor states is booked in place of the computed one', () => {
   const stated = { nanos: 108n, currency: 'CNY' }
-  const booked = (nanos: bigint, more: Partial<CostInput> = {}) =>
+  const booked = (nanos: bigint, more: Partial<UpstreamCostInput> = {}) =>
     cost([input, output], { stated: { ...stated, nanos }, currency: 'CNY', ...more })
   assert.deepEqual(booked(107n), { nanos: 107n, version: 3n })
-  assert.deepEqual(booked(140n), { nanos: 140n, version: 3n, isSurprising: true })
-  assert.deepEqual(booked(0n), { nanos: 0n, version: 3n, isSurprising: true })
+  assert.deepEqual(booked(140n), { nanos: 140n, version: 3n, isFarFromUsage: true })
+  assert.deepEqual(booked(0n), { nanos: 0n, version: 3n, isFarFromUsage: true })
   assert.equal(booked(5n, { currency: 'USD' })?.nanos, 108n, 'another currency tells nothing')
   const reviewed = booked(9n, { charge: { nanos: 1n, review: true } })
   assert.deepEqual(reviewed, { nanos: 9n, version: 0n }, 'known though the usage is doubted')
   const unknown = { charge: { nanos: 1n, review: false }, usage: {}, facts: {} }
   const alone = { ...unknown, stated, currency: 'CNY', fallback: () => ({}) }
-  assert.deepEqual(computeCost(undefined, alone), { nanos: 108n, version: 0n })
+  assert.deepEqual(computeUpstreamCost(undefined, alone), { nanos: 108n, version: 0n })
 })
 
 test('passes of other models cost what the route pays for those models', () => {

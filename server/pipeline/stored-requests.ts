@@ -1,7 +1,7 @@
 /**
- * Requests about answers that a vendor keeps or makes. They cost nothing, but no wire opens without
- * a hold: they take one of zero, and so every request that leaves the house has its record. They
- * pass the same limits as any call.
+ * Requests about answers that a vendor stores or generates in the background. They are free, but
+ * take a hold of zero: no wire opens without one, and every outgoing request has a usage record.
+ * The same limits apply as for any call.
  */
 import type { Readable } from 'node:stream'
 import type { Caller } from '../accounts/accounts.ts'
@@ -16,17 +16,17 @@ import { UpstreamFailure } from '../upstreams/failure.ts'
 import { isDocument } from '../upstreams/read-json.ts'
 import type { StoredRequest } from '../upstreams/upstream.ts'
 import type { WireResponse } from '../upstreams/wire.ts'
-import type { Delivered } from './answer/deliver.ts'
+import type { DeliveredStream } from './answer/deliver.ts'
 import type { StreamAnswer } from './answer/open-answer.ts'
 import { readAtMost } from './answer/read-at-most.ts'
 import { admit } from './request/admit.ts'
 import { openWire } from './send/wire.ts'
 import type { Services } from './services.ts'
 
-/** Where the vendor has the answer. */
+/** The channel that stores an answer. */
 export interface StoredPlace {
   readonly channel: Channel
-  /** Whose limits count too, where it is known. */
+  /** Its limits apply too, if it is known. */
   readonly model?: Model | undefined
 }
 
@@ -36,15 +36,15 @@ export interface StoredReply {
   readonly body: Buffer
 }
 
-/** For a whole answer from its request to its last byte. */
+/** Maximum time of a complete answer, from the request to the last byte. */
 const READ_MS = 120_000
-/** The answer waits this long for its record; then it goes out, and that follows. */
-const PATIENCE_MS = 3_000
-/** Statuses that speak of the answer asked for; all others speak of our channel. */
+/** The reply waits at most this long for its usage record to be committed. */
+const RECORD_WAIT_MS_MAX = 3_000
+/** Statuses that concern the stored answer; all others concern the channel. */
 const PASSED = new Set([200, 400, 404, 409])
 
-/** The channel that keeps an answer of this account. Throws 404 for anybody else's. */
-export async function findStored(
+/** Returns the channel that stores an answer of this account. Throws 404 for any other id. */
+export async function findStoredPlace(
   accountId: string,
   id: string,
   services: Services,
@@ -59,32 +59,35 @@ function noResponse(): GatewayError {
   return new GatewayError('not_found', { message: 'no such response' })
 }
 
-/** Throws 429, 502 when the vendor fails or its answer is too large, 503. */
-export async function askStored(
+/**
+ * Sends the request and returns the complete reply. Throws 429, 503, or 502 if the vendor fails or
+ * its answer is too large.
+ */
+export async function sendStoredRequest(
   context: Context,
   caller: Caller,
   place: StoredPlace,
   request: StoredRequest,
   services: Services,
 ): Promise<StoredReply> {
-  const asking = { context, caller, place, request, services }
-  return record(asking, READ_MS, async (response) => {
+  const exchange = { context, caller, place, request, services }
+  return record(exchange, READ_MS, async (response) => {
     const reply = await readReply(response, services)
-    return { value: reply, ended: describeReply(reply) }
+    return { value: reply, outcome: describeReply(reply) }
   })
 }
 
 export interface StreamUse {
-  /** Watches the events. */
+  /** Observes the events. */
   readonly relay: Relay
-  readonly deliver: (answer: StreamAnswer) => Promise<Delivered>
+  readonly deliver: (answer: StreamAnswer) => Promise<DeliveredStream>
 }
 
 /**
- * The same for a stream of its events, which `deliver` hands over. Undefined once it has; a reply
- * when the vendor answered with a document instead.
+ * Sends the request and passes the stream of events to `deliver`. Resolves to undefined once the
+ * stream has ended, or to a reply if the vendor answered with a document.
  */
-export function streamStored(
+export function streamStoredAnswer(
   context: Context,
   caller: Caller,
   place: StoredPlace,
@@ -92,25 +95,27 @@ export function streamStored(
   services: Services,
   { relay, deliver }: StreamUse,
 ): Promise<StoredReply | undefined> {
-  const asking = { context, caller, place, request: { ...request, stream: true }, services }
-  return record(asking, undefined, async (response) => {
+  const exchange = { context, caller, place, request: { ...request, stream: true }, services }
+  return record(exchange, undefined, async (response) => {
     if (response.status !== 200 || isDocument(response)) {
       const reply = await readReply(response, services)
-      return { value: reply, ended: describeReply(reply) }
+      return { value: reply, outcome: describeReply(reply) }
     }
     const { callerGone, end } = await deliver(openStream(response.body, relay))
-    const ended: Ended = callerGone
-      ? { status: 'cancelled', error: 'the caller left' }
+    const outcome: Outcome = callerGone
+      ? { status: 'cancelled', error: CALLER_GONE }
       : end === 'complete'
         ? { status: 'succeeded' }
         : { status: 'failed', error: `the stream was ${end}` }
-    return { value: undefined, ended }
+    return { value: undefined, outcome }
   })
 }
 
-type Ended = Pick<Settlement, 'status' | 'error'>
+type Outcome = Pick<Settlement, 'status' | 'error'>
 
-interface Asking {
+const CALLER_GONE = 'the caller disconnected'
+
+interface StoredExchange {
   readonly context: Context
   readonly caller: Caller
   readonly place: StoredPlace
@@ -118,34 +123,34 @@ interface Asking {
   readonly services: Services
 }
 
-/** Asks under a hold of zero, and writes down how it ended. */
+/** Sends the request under a hold of zero and writes its usage record. */
 async function record<T>(
-  asking: Asking,
+  exchange: StoredExchange,
   totalTimeoutMs: number | undefined,
-  use: (response: WireResponse) => Promise<{ readonly value: T; readonly ended: Ended }>,
+  use: (response: WireResponse) => Promise<{ readonly value: T; readonly outcome: Outcome }>,
 ): Promise<T> {
-  const { context, caller, place, services } = asking
+  const { context, caller, place, services } = exchange
   const leave = admit(caller, place.model, services)
   try {
-    const hold = await takeEmptyHold(asking)
+    const hold = await takeEmptyHold(exchange)
     const attempts: object[] = []
-    let ended: Ended = { status: 'failed', error: 'upstream provider error' }
+    let outcome: Outcome = { status: 'failed', error: 'upstream provider error' }
     try {
-      const response = await send(asking, hold, totalTimeoutMs)
+      const response = await send(exchange, hold, totalTimeoutMs)
       attempts.push({ channel: place.channel.id, outcome: 'answered', status: response.status })
-      const used = await watch(asking, response.body, () => use(response))
-      ended = used.ended
+      const used = await readWhileConnected(exchange, response.body, () => use(response))
+      outcome = used.outcome
       return used.value
     } catch (cause) {
       if (attempts.length === 0) attempts.push({ channel: place.channel.id, outcome: 'failed' })
-      ended = context.response.destroyed
-        ? { status: 'cancelled', error: 'the caller left' }
+      outcome = context.response.destroyed
+        ? { status: 'cancelled', error: CALLER_GONE }
         : { status: 'failed', error: cause instanceof UpstreamFailure ? cause.message : 'failed' }
       if (cause instanceof GatewayError) throw cause
-      // Nothing is made by asking: it may be asked again.
+      // The request generates nothing, so a retry is safe.
       throw new GatewayError('upstream_failed', { cause, retry: true, retryAfterSeconds: 1 })
     } finally {
-      await close(asking, hold, ended, attempts)
+      await close(exchange, hold, outcome, attempts)
     }
   } finally {
     leave()
@@ -153,26 +158,26 @@ async function record<T>(
 }
 
 function send(
-  { context, place: { channel }, request, services }: Asking,
+  { context, place: { channel }, request, services }: StoredExchange,
   hold: Hold,
   totalTimeoutMs: number | undefined,
 ): Promise<WireResponse> {
-  const ask = services.upstreams.get(channel.upstream)?.stored
-  if (!ask) throw noResponse()
+  const adapter = services.upstreams.get(channel.upstream)?.stored
+  if (!adapter) throw noResponse()
   const { dispatcher, limits } = services
   const total = totalTimeoutMs === undefined ? {} : { totalTimeoutMs }
   const wire = openWire(hold, { dispatcher, ...limits, ...total })
-  return timed(context, 'upstream', () => ask(wire, channel.settings, request))
+  return timed(context, 'upstream', () => adapter(wire, channel.settings, request))
 }
 
-/** Nobody reads on for a caller that has left, nor for a gateway that stops. */
-async function watch<T>(
-  { context: { response }, services }: Asking,
+/** Destroys the body if the caller disconnects or the gateway stops. */
+async function readWhileConnected<T>(
+  { context: { response }, services }: StoredExchange,
   body: Readable,
   use: () => Promise<T>,
 ): Promise<T> {
   body.on('error', () => undefined)
-  const end = () => void body.destroy(new Error('nobody waits for it'))
+  const end = () => void body.destroy(new Error('the caller disconnected or the gateway stops'))
   const leave = services.inFlight.add({ abort: end })
   response.once('close', end)
   if (response.destroyed) end()
@@ -200,7 +205,7 @@ async function readReply(
   return { status, contentType, body: bytes }
 }
 
-function describeReply({ status }: StoredReply): Ended {
+function describeReply({ status }: StoredReply): Outcome {
   if (status < 400) return { status: 'succeeded' }
   return { status: 'failed', error: `the vendor answered ${status}` }
 }
@@ -220,7 +225,7 @@ function openStream(body: Readable, relay: Relay): StreamAnswer {
   }
 }
 
-async function takeEmptyHold({ context, caller, place, services }: Asking): Promise<Hold> {
+async function takeEmptyHold({ context, caller, place, services }: StoredExchange): Promise<Hold> {
   const taken = await services.ledger.hold({
     requestId: context.requestId,
     accountId: caller.accountId,
@@ -237,20 +242,20 @@ async function takeEmptyHold({ context, caller, place, services }: Asking): Prom
   throw new GatewayError('unavailable', { retryAfterSeconds: 1 })
 }
 
-/** The record is queued and will be repeated until it is in; only the answer stops waiting. */
+/** Writes the usage record. It is retried until committed; only the wait for it is limited. */
 async function close(
-  { services, context }: Asking,
+  { services, context }: StoredExchange,
   hold: Hold,
-  ended: Ended,
+  outcome: Outcome,
   attempts: readonly object[],
 ): Promise<void> {
-  const charge = { chargeNanos: ended.status === 'succeeded' ? 0n : null, basis: 'none', lines: [] }
-  const settled = services.ledger.settle(hold, { ...charge, ...ended, attempts }).catch((error) => {
-    services.log.error({ request_id: context.requestId, error }, 'a record is not written')
+  const charge = { chargeNanos: outcome.status === 'succeeded' ? 0n : null, basis: 'none', lines: [] }
+  const settled = services.ledger.settle(hold, { ...charge, ...outcome, attempts }).catch((error) => {
+    services.log.error({ request_id: context.requestId, error }, 'writing a usage record failed')
   })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS)
+    timer = setTimeout(resolve, RECORD_WAIT_MS_MAX)
   })
   await Promise.race([settled, late])
   clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** A call with its hold: what the steps after the hold work with. */
+/** A call with its hold, for all verbs after the hold. */
 import type { Context } from '../../http/context.ts'
 import type { Hold } from '../../ledger/holds/hold.ts'
 import type { Metering } from '../metering.ts'
@@ -6,7 +6,7 @@ import type { ResolvedCall } from '../request/resolve.ts'
 import type { Services } from '../services.ts'
 import type { Quote } from './quote.ts'
 
-export interface Metered {
+export interface MeteredCall {
   readonly context: Context
   readonly metering: Metering
   readonly call: ResolvedCall
@@ -15,8 +15,8 @@ export interface Metered {
   readonly services: Services
 }
 
-/** What a charge is computed from, of a call or of a task that was quoted like one. */
-export interface Billable {
+/** The input of a charge: of a call, or of a task that was quoted like one. */
+export interface BillableCall {
   readonly metering: Metering
   readonly call: Pick<ResolvedCall, 'model' | 'request'>
   readonly hold: Pick<Hold, 'amountNanos'>
