@@ -1,4 +1,4 @@
-/** `callback_url` of every endpoint that creates a task; the guard judges its host afterwards. */
+/** `callback_url` of endpoints that create tasks; the guard checks its host afterwards. */
 import { z } from 'zod'
 
 const CALLBACK_LENGTH_MAX = 2048

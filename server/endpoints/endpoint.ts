@@ -1,7 +1,7 @@
 /**
- * What an endpoint file declares. A metered endpoint says how its calls are read and billed and
- * the pipeline does the rest; a plain one answers by itself. Both document themselves: the API
- * reference is generated from these declarations.
+ * Types of endpoint declarations. A metered endpoint declares how its calls are read and billed, and
+ * the pipeline runs them; a plain one handles requests itself. The API reference is generated from
+ * these declarations.
  */
 import type { ZodType } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'
@@ -20,7 +20,7 @@ import type { Tasks } from '../tasks/tasks.ts'
 import type { UsageReader } from '../usage/usage.ts'
 import type { Webhooks } from '../webhooks/webhooks.ts'
 
-/** A request that works and what it is answered with; both must pass the endpoint's schemas. */
+/** A working request and its answer; both must pass the endpoint's schemas. */
 export interface Example {
   /** The path with its parameters filled in, and the query; the canonical path when absent. */
   readonly path?: string
@@ -34,79 +34,79 @@ export interface Example {
 export interface Documentation {
   readonly summary: string
   readonly description?: string
-  /** What a plain endpoint asks for; nothing when absent. */
+  /** The credential that a plain endpoint requires; none if absent. */
   readonly credential?: 'none' | 'session' | 'session or token'
   /** The group in the reference. */
   readonly tag: string
   readonly query?: ZodType
-  /** Request headers beyond those that every endpoint understands. */
+  /** Request headers beyond those that every endpoint accepts. */
   readonly headers?: ZodType
   /** The body of a request that is not metered; a metered one has it in its schema. */
   readonly body?: ZodType
   /** The body of a successful answer; an endpoint without any answer always refuses. */
   readonly answer?: ZodType
-  /** The content type of a successful answer; JSON when absent. */
+  /** The content type of a successful answer; JSON if absent. */
   readonly answerType?: string
-  /** A success is 204, with nothing to read. */
+  /** A success is 204, without a body. */
   readonly answersNothing?: true
-  /** How an answer looks that a caller asked to be streamed. */
+  /** The format of a streamed answer. */
   readonly stream?: { readonly type: string; readonly description: string }
-  /** Made for one of this gateway's own models of the right type. */
+  /** Returns an example for one of this gateway's own models of the right type. */
   readonly example?: (model: string) => Example
-  /** Error statuses a caller may see, beyond 401. */
+  /** Error statuses that callers may get, beyond 401. */
   readonly errors?: readonly number[]
 }
 
-interface Declared {
+interface EndpointBase {
   readonly method: Method
   /** The first is the canonical one. */
   readonly paths: readonly [string, ...string[]]
   readonly envelope: Envelope
-  /** Where it exists; on other sites its paths are unknown. Everywhere when absent. */
+  /** The sites on which it exists, on others its paths are unknown; all sites if absent. */
   readonly sites?: readonly string[]
   readonly documentation: Documentation
 }
 
-export interface MeteredEndpoint extends Declared {
+export interface MeteredEndpoint extends EndpointBase {
   readonly kind: 'metered'
   readonly metering: Metering
-  /** Requests that ask for work in the background become tasks. */
+  /** Present if requests for background work become tasks. */
   readonly background?: BackgroundSubmission
 }
 
 /** Creates a task: paid like a metered call, but answered before the work is done. */
-export interface TaskEndpoint extends Declared {
+export interface TaskEndpoint extends EndpointBase {
   readonly kind: 'task'
   readonly submission: TaskSubmission
 }
 
-/** What plain endpoints can reach. */
+/** The services of plain endpoints. */
 export interface PlainServices extends Services {
   readonly tasks: Tasks
   readonly files: Files
-  /** What tasks made. */
+  /** The results of tasks. */
   readonly library: Library
   readonly usage: UsageReader
-  /** Judges every URL that a caller gives. */
+  /** Checks every URL in a request. */
   readonly guard: Guard
   readonly webhooks: Webhooks
-  /** Addresses for vendors' reports. */
+  /** Addresses for vendor callbacks. */
   readonly callbackAddresses: CallbackAddresses
-  /** Why this process should get no traffic now, or undefined when it should. */
+  /** Returns the reason why this process should get no traffic now, or undefined. */
   readonly notReady: () => Promise<string | undefined>
   readonly publicUrl: string
-  /** Everything that this process answers, for the reference. */
+  /** Returns all endpoints of this process, for the reference. */
   readonly endpoints: () => readonly Endpoint[]
 }
 
-export interface PlainEndpoint extends Declared {
+export interface PlainEndpoint extends EndpointBase {
   readonly kind: 'plain'
   readonly handle: (context: Context, services: PlainServices) => Promise<void>
 }
 
-export interface AccountEndpoint extends Declared {
+export interface AccountEndpoint extends EndpointBase {
   readonly kind: 'account'
-  /** Not for keys of the playground, which every member of an account can make. */
+  /** Refuses keys of the playground, which every member of an account can create. */
   readonly isForOwners?: true
   readonly handle: (context: Context, caller: Caller, services: PlainServices) => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The public API's table of contents: one line an endpoint, nothing is found by magic. */
+/** The table of contents of the public API: one line per endpoint. */
 
 import type { TaskSubmission } from '../tasks/submission.ts'
 import { getBalance } from './account/balance.ts'
@@ -121,12 +121,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   docs,
 ]
 
-/** Those that exist where this gateway stands. */
+/** Returns the endpoints that exist on a site. */
 export function listEndpoints(site: string): Endpoint[] {
   return ENDPOINTS.filter(({ sites }) => sites?.includes(site) ?? true)
 }
 
-/** How requests become tasks, of every endpoint that makes any. */
+/** The submissions of all endpoints that create tasks. */
 export const SUBMISSIONS: readonly TaskSubmission[] = ENDPOINTS.flatMap((endpoint) => {
   if (endpoint.kind === 'task') return [endpoint.submission]
   return endpoint.kind === 'metered' && endpoint.background ? [endpoint.background] : []

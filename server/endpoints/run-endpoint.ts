@@ -1,4 +1,4 @@
-/** Runs an endpoint of any kind: the one switch between a declaration and its execution. */
+/** Runs an endpoint of any kind. */
 
 import type { Context } from '../http/context.ts'
 import { GatewayError } from '../lib/errors.ts'

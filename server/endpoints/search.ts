@@ -10,7 +10,7 @@ const MODEL_OF_TYPE: Readonly<Record<string, string>> = {
   global: 'vendor-global-search',
 }
 
-/** A search is one call, whatever else the vendor counts. */
+/** A search is one call, regardless of other quantities that the vendor states. */
 const CEILING: Ceiling = { inputTokens: 0, outputTokens: 0, others: 1 }
 
 const searchRequest = z

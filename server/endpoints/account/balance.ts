@@ -1,4 +1,4 @@
-/** GET /v1/balance: what an account has, what is frozen, what it owes. */
+/** GET /v1/balance: the available, held and owed amounts of an account. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import { formatAmount } from '../../lib/money.ts'
@@ -26,7 +26,7 @@ export const getBalance: AccountEndpoint = {
     errors: [403, 503],
   },
   async handle(context, caller, services) {
-    // A caller that has its answer sees its charge, even if that commit is still on the way.
+    // A caller that has its answer must see its charge, even if it is not committed yet.
     await services.ledger.flushed()
     const row = await services.ledger.balance(caller.accountId)
     sendJson(context, 200, {

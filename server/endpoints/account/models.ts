@@ -38,20 +38,20 @@ export function describePrices(prices: readonly PriceEntry[]): z.infer<typeof mo
   }))
 }
 
-/** The paths on which a route of the model leads to an upstream that can do what they ask for. */
+/** Returns the paths whose operation an upstream of the model's routes supports. */
 function endpointsOf(model: Model, { catalog, upstreams, endpoints }: PlainServices): string[] {
   const { channels } = catalog.snapshot()
   const serving = model.routes.flatMap(({ channel }) => {
     return upstreams.get(channels.get(channel)?.upstream ?? '') ?? []
   })
   return endpoints().flatMap((endpoint) => {
-    const reading = readingOf(endpoint)
-    if (!reading?.modelTypes.includes(model.type)) return []
+    const metering = meteringOf(endpoint)
+    if (!metering?.modelTypes.includes(model.type)) return []
     return serving.some((upstream) => canServe(upstream, endpoint)) ? [endpoint.paths[0]] : []
   })
 }
 
-function readingOf(endpoint: Endpoint): RequestMetering | undefined {
+function meteringOf(endpoint: Endpoint): RequestMetering | undefined {
   if (endpoint.kind === 'metered') return endpoint.metering
   return endpoint.kind === 'task' ? endpoint.submission : undefined
 }
@@ -82,13 +82,13 @@ export function describeCallableModel(
   }
 }
 
-/** What no path here takes, because of the site, is not offered either. */
+/** Returns true if the caller may call the model and an endpoint of this site accepts it. */
 function isVisible(model: Model, caller: Caller, { endpoints }: PlainServices): boolean {
   const { id, type, free, currency } = model
   if (caller.models !== null && !caller.models.includes(id)) return false
-  // Prices are read as the account's currency, and it cannot call what is sold in another.
+  // An account can only call models that are sold in its own currency.
   if (!free && currency !== caller.currency) return false
-  return endpoints().some((endpoint) => readingOf(endpoint)?.modelTypes.includes(type))
+  return endpoints().some((endpoint) => meteringOf(endpoint)?.modelTypes.includes(type))
 }
 
 const listQuery = z.object({

@@ -1,4 +1,4 @@
-/** GET /v1/storage: what an account keeps of files and media, and may keep. */
+/** GET /v1/storage: the stored bytes of an account, and their limit. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import type { AccountEndpoint } from '../endpoint.ts'

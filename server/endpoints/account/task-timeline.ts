@@ -1,4 +1,4 @@
-/** GET /v1/tasks/{id}/timeline: what happened to a task, step by step, of any kind. */
+/** GET /v1/tasks/{id}/timeline: the events of a task of any kind. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
@@ -9,10 +9,10 @@ const TASK_ID = 'task_3vQx8LmTz0bWkYc5RfNj7H'
 
 const event = z.looseObject({ at: z.iso.datetime(), event: z.string() })
 
-/** Events as callers may see them. */
+/** Returns the events without the parts that callers must not see. */
 export function showTimeline(events: readonly TaskEvent[]): z.infer<typeof event>[] {
   return events.map(({ at, kind, detail }) => {
-    // Which account of ours at which vendor serves a task is the operator's business.
+    // Our accounts at vendors are not shown to callers.
     const { channel: _channel, ...shown } = detail
     return { at: at.toISOString(), event: kind, ...shown }
   })

@@ -1,4 +1,4 @@
-/** How consumption records look in the API: shared by everything that shows them. */
+/** The public form of usage records. */
 import { z } from 'zod'
 import { formatAmount } from '../../lib/money.ts'
 import type { UsageEntry, UsageRow, UsageSummary } from '../../usage/store.ts'
@@ -54,7 +54,7 @@ export const explainedUsage = usageRecord.extend({
   ),
 })
 
-/** What the reference shows: 12 and 8 tokens at 0.15 and 0.60 a million. */
+/** The example of the reference: 12 and 8 tokens at 0.15 and 0.60 per million. */
 export const EXPLAINED_EXAMPLE = {
   request_id: 'req_5YxqZ0b3nD8vKc1TfWmA9h',
   created_at: '2026-11-21T09:30:00.000Z',
@@ -131,7 +131,7 @@ function readAll<Item extends z.ZodType>(item: Item, stored: unknown): z.output<
   })
 }
 
-/** The record with its arithmetic, its attempts and its way through the ledger. */
+/** Returns the record with its charge lines, attempts and ledger entries. */
 export function explainUsage(row: UsageRow, entries: readonly UsageEntry[]) {
   return {
     ...describeUsage(row),

@@ -1,4 +1,4 @@
-/** GET /v1/usage and /v1/usage/{request_id}: every charge, explained. */
+/** GET /v1/usage and /v1/usage/{request_id}: usage records, with an explanation of each charge. */
 import { z } from 'zod'
 import { checkQuery } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'
@@ -16,7 +16,7 @@ import {
 
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 500
-/** A settlement that is still on its way is waited for no longer than this. */
+/** Maximum wait for settlements that are not committed yet. */
 const FLUSH_MS = 2_000
 
 const REQUEST_ID = /^req_[0-9A-Za-z]{1,64}$/
@@ -56,7 +56,7 @@ function readFilter(context: Context, accountId: string): UsageFilter {
   }
 }
 
-/** What this process has answered is in the books before they are read. */
+/** Waits until the settlements of this process are committed, within a limit. */
 export async function catchUp(services: PlainServices): Promise<void> {
   const timer = new Promise((resolve) => setTimeout(resolve, FLUSH_MS).unref())
   await Promise.race([services.ledger.flushed(), timer])
@@ -68,7 +68,7 @@ export const listUsage: AccountEndpoint = {
   paths: ['/v1/usage'],
   envelope: 'flat',
   documentation: {
-    summary: 'List consumption records',
+    summary: 'List usage records',
     description: 'Newest first.',
     tag: 'Billing',
     query: listQuery,
@@ -105,7 +105,7 @@ export const getUsage: AccountEndpoint = {
   async handle(context, caller, services) {
     await catchUp(services)
     const id = context.params.request_id ?? ''
-    // A malformed id is answered like an unknown one, and so is a foreign one.
+    // Malformed and foreign ids get the same answer as unknown ones.
     const row = REQUEST_ID.test(id) && (await services.usage.find(caller.accountId, id))
     if (!row) throw new GatewayError('not_found', { message: 'no such request' })
     const entries = await services.usage.entries(row.hold_id)

@@ -1,15 +1,15 @@
-/** The ceiling of speech: what its vendor can state for a text of so many bytes. */
+/** The ceiling of speech synthesis, by the size of the request. */
 import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 
-/** Of the vendor's own prompt, and of texts that are read out at length. */
+/** Allowance for the vendor's own prompt and for expanded texts. */
 const HIDDEN_TOKENS = 16_384
-/** The slowest voice, at a quarter of its speed: a second for each byte. */
+/** The slowest voice at a quarter of its speed. */
 const SECONDS_PER_BYTE = 1
-const SECONDS_LEAST = 600
+const SECONDS_MIN = 600
 const TOKENS_PER_SECOND = 100
 
 export function boundSpeech(bodyBytes: number): Ceiling {
-  const second = bodyBytes * SECONDS_PER_BYTE + SECONDS_LEAST
+  const second = bodyBytes * SECONDS_PER_BYTE + SECONDS_MIN
   return {
     inputTokens: bodyBytes + HIDDEN_TOKENS,
     outputTokens: second * TOKENS_PER_SECOND,

@@ -33,13 +33,13 @@ const speechLine = z.looseObject({
   usage: z.looseObject({ text_words: z.int() }).optional().describe('Billed characters.'),
 })
 
-/** The model's name from the query, else from the header. */
+/** Returns the model's name from the query, or else from the header. */
 function readModel({ query, headers }: RequestParts): string | undefined {
   const header = headers['x-api-resource-id']
   return query.get('model') || (typeof header === 'string' ? header : undefined)
 }
 
-/** For the reference: a voice that belongs to the model's generation. */
+/** Returns a voice of the model's generation, for the reference. */
 function speakerOf(model: string): string {
   return model.includes('-1.0')
     ? 'zh_female_wanwanxiaohe_moon_bigtts'

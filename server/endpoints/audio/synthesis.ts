@@ -7,7 +7,7 @@ import { TEXT_BODY_BYTES_MAX } from '../text/billing/text-billing.ts'
 import { boundSpeech } from './speech-ceiling.ts'
 
 const INPUT_CHARACTERS_MAX = 4096
-/** How much longer than estimated speech can become: slow voices, pauses, read-out figures. */
+/** Factor on the estimate of speech, for slow voices, pauses and read-out figures. */
 const MARGIN = 3
 
 const synthesisRequest = z.looseObject({
@@ -15,10 +15,10 @@ const synthesisRequest = z.looseObject({
   input: z
     .string()
     .min(1)
-    .refine((text) => text.length <= 2 * INPUT_CHARACTERS_MAX && countCharacters(text), {
+    .refine((text) => text.length <= 2 * INPUT_CHARACTERS_MAX && isShortEnough(text), {
       error: `at most ${INPUT_CHARACTERS_MAX} characters`,
     })
-    .describe(`What is said, at most ${INPUT_CHARACTERS_MAX} characters.`),
+    .describe(`The text to speak, at most ${INPUT_CHARACTERS_MAX} characters.`),
   voice: z
     .union([z.string().min(1), z.looseObject({ id: z.string().min(1) })], {
       error: 'the name of a voice',
@@ -30,7 +30,7 @@ const synthesisRequest = z.looseObject({
   instructions: z.string().max(INPUT_CHARACTERS_MAX).nullish().describe('Speaking style.'),
 })
 
-function countCharacters(text: string): boolean {
+function isShortEnough(text: string): boolean {
   return [...text].length <= INPUT_CHARACTERS_MAX
 }
 
@@ -89,7 +89,7 @@ export const synthesis: MeteredEndpoint = {
   },
 }
 
-/** For the reference: a voice that belongs to the model's generation. */
+/** Returns a voice of the model's generation, for the reference. */
 function voiceOf(model: string): string {
   if (!model.includes('seed-')) return 'alloy'
   return model.includes('-1.0')

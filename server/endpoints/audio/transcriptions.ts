@@ -1,4 +1,4 @@
-/** POST /v1/audio/transcriptions: OpenAI's dialect of turning a recording into text. */
+/** POST /v1/audio/transcriptions: OpenAI's transcription dialect. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { foldKey } from '../../dialects/json-scan.ts'
@@ -12,12 +12,14 @@ import type { Ceiling } from '../../pipeline/price/ceiling.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
 const FILE_BYTES_MAX = 25 * 1024 * 1024
-/** What models that are billed by tokens hear, and the most that can be said. */
-const TOKENS_HEARD_PER_SECOND = 17
-const TOKENS_SAID_PER_SECOND = 10
-/** The longest recording: silence has hardly any bytes. Vendors bill a part of a minute as one. */
-const SECONDS_MOST = 12 * 3600
-const TOKENS_PER_SECOND_MOST = 100
+/** Token estimates for models that are billed by tokens. */
+const INPUT_TOKENS_PER_SECOND = 17
+const OUTPUT_TOKENS_PER_SECOND = 10
+/**
+ * Added to the ceiling: silence has hardly any bytes, and vendors round recordings up to minutes.
+ */
+const SECONDS_OF_SILENCE_MAX = 12 * 3600
+const TOKENS_PER_SECOND_MAX = 100
 const FORMATS = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const
 
 const decimal = z
@@ -45,17 +47,17 @@ const transcriptionRequest = z.object({
 
 const NAMES: ReadonlySet<string> = new Set(Object.keys(transcriptionRequest.shape))
 const NAME = /^[A-Za-z][\w.-]*(\[\w*\])?$/
-/** A vendor may take the recording from elsewhere than from the file that was measured. */
+/** Names of fields from which a vendor might take a recording other than the measured file. */
 const RECORDINGS = /url|uri|file|audio|media/i
 
 /**
- * Fields that are not listed pass to the vendor. Refused are names that one reader of forms takes
- * for a listed one and another does not, and those of a further recording.
+ * Unlisted fields are passed to the vendor. Throws for names that some form readers would take for
+ * a listed one, and for fields that may name another recording.
  */
 function check({ value }: RequestParts): void {
   for (const name of Object.keys(value)) {
     if (NAMES.has(name)) continue
-    if (!NAME.test(name)) throw new InvalidRequest(name, 'is no name of a field')
+    if (!NAME.test(name)) throw new InvalidRequest(name, 'is not a valid field name')
     const plain = foldKey(name.replace(/\[\w*\]$/, ''))
     const known = [plain, `${plain}[]`].find((one) => NAMES.has(one))
     if (known) throw new InvalidRequest(name, `the name of this field is '${known}'`)
@@ -65,10 +67,10 @@ function check({ value }: RequestParts): void {
 
 const transcriptionAnswer = z.looseObject({ text: z.string() })
 
-/** A header can lie about the length, and so can the bytes. Models hear more than is said. */
+/** Bounds usage by the file's size, since the length in its header may be wrong. */
 function boundRecording(bytes: number): Ceiling {
-  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_MOST
-  const tokens = second * TOKENS_PER_SECOND_MOST
+  const second = Math.ceil((2 * bytes) / SLOWEST_BYTES_PER_SECOND) + SECONDS_OF_SILENCE_MAX
+  const tokens = second * TOKENS_PER_SECOND_MAX
   return { inputTokens: tokens, outputTokens: tokens, units: { second }, others: 1 }
 }
 
@@ -91,8 +93,8 @@ export const transcriptions: MeteredEndpoint = {
     quote: ({ fileSeconds = 0, fileBytes = 0 }) => ({
       quantities: {
         second: fileSeconds,
-        audio_input_token: fileSeconds * TOKENS_HEARD_PER_SECOND,
-        output_token: fileSeconds * TOKENS_SAID_PER_SECOND,
+        audio_input_token: fileSeconds * INPUT_TOKENS_PER_SECOND,
+        output_token: fileSeconds * OUTPUT_TOKENS_PER_SECOND,
         call: 1,
       },
       ceiling: boundRecording(fileBytes),
@@ -100,7 +102,7 @@ export const transcriptions: MeteredEndpoint = {
     needs: ['second', 'audio_input_token', 'output_token', 'call'],
     fallback: ({ file }, { outputBytes }) => ({
       second: file?.seconds ?? 0,
-      audio_input_token: (file?.seconds ?? 0) * TOKENS_HEARD_PER_SECOND,
+      audio_input_token: (file?.seconds ?? 0) * INPUT_TOKENS_PER_SECOND,
       output_token: estimateTokensOfBytes(outputBytes),
       call: 1,
     }),

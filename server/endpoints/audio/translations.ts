@@ -1,4 +1,4 @@
-/** POST /v1/audio/translations: simultaneous interpretation of a recording. */
+/** POST /v1/audio/translations: interprets a recording simultaneously. */
 import { z } from 'zod'
 import { boundTokens, estimateAudioTokens } from '../../dialects/interpretation/estimate-tokens.ts'
 import {
@@ -11,15 +11,15 @@ import { BYTES_PER_SECOND, createWavReader } from '../../dialects/interpretation
 import type { Estimate, QuotedRequest, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 
-/** Seconds of the longest recording, which is interpreted at the pace of speech. */
+/** Longest recording in seconds; it is interpreted at the pace of speech. */
 const SECONDS_MAX = 3600
 /** Bytes allowed before and after the samples. */
 const FRAME_BYTES_MAX = 1024 * 1024
 const VOICE_LENGTH_MAX = 256
-/** Factor on the estimate; usage beyond it is a mistake of the vendor's. */
+/** Factor on the estimate; larger stated usage must be a mistake. */
 const CEILING_FACTOR = 10
 
-/** Forms also send fields that are left empty. */
+/** Accepts the empty string, since forms also send empty fields. */
 function languageOf(codes: readonly [string, ...string[]]) {
   return z.enum([...codes, ''], { error: `one of ${codes.join(', ')}` }).optional()
 }
@@ -51,16 +51,16 @@ function check({ value }: RequestParts): void {
   checkLanguages(languages, mode, voice !== '')
 }
 
-/** Returns the most tokens of the audio; a vendor may count finer, and more at the ends. */
+/** Returns an upper bound of the audio's tokens; a vendor may count more at the ends. */
 function quote({ value, fileBytes = 0 }: QuotedRequest): Estimate {
   const { mode } = readInterpretationOrder(value)
   const quantities = boundTokens(fileBytes, mode)
-  const { input_token: heard = 0, output_token: said = 0 } = quantities
+  const { input_token: inputTokens = 0, output_token: outputTokens = 0 } = quantities
   return {
     quantities,
     ceiling: {
-      inputTokens: heard * CEILING_FACTOR,
-      outputTokens: said * CEILING_FACTOR,
+      inputTokens: inputTokens * CEILING_FACTOR,
+      outputTokens: outputTokens * CEILING_FACTOR,
       others: 2 * SECONDS_MAX,
     },
     dimensions: { alternatives: [{ mode }], features: [] },

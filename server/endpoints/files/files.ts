@@ -1,4 +1,4 @@
-/** Files that callers upload, for tasks and for vendors that fetch them by address. */
+/** Uploads of callers, for tasks and for vendors that fetch them by URL. */
 import { z } from 'zod'
 import { linkToFile } from '../../assets/links.ts'
 import type { FileRow } from '../../assets/uploads/file-store.ts'
@@ -15,7 +15,7 @@ import { sendContent } from './send-content.ts'
 
 const TAG = 'Files'
 const DAY_SECONDS = 86_400
-const LIFE_SECONDS = { least: 3600, most: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
+const LIFE_SECONDS = { min: 3600, max: 30 * DAY_SECONDS, default: 30 * DAY_SECONDS }
 const PAGE_MAX = 100
 const PAGE_DEFAULT = 20
 
@@ -59,8 +59,8 @@ const fields = z.object({
   'expires_after[seconds]': z.coerce
     .number()
     .int()
-    .min(LIFE_SECONDS.least)
-    .max(LIFE_SECONDS.most)
+    .min(LIFE_SECONDS.min)
+    .max(LIFE_SECONDS.max)
     .default(LIFE_SECONDS.default),
 })
 
@@ -69,7 +69,7 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
   expectUpload(context.request)
   const idempotencyKey = readIdempotencyKey(context.request.headers)
   return readUpload(context.request, {
-    take: (filename, content, given) =>
+    take: (filename, content, formFields) =>
       files.add({
         accountId,
         requestId: context.requestId,
@@ -78,7 +78,7 @@ export function receiveFile(context: Context, accountId: string, files: Files) {
         content,
         declaredBytes: Number(context.request.headers['content-length'] ?? 0),
         fields() {
-          const read = checkShape(fields, Object.fromEntries(given))
+          const read = checkShape(fields, Object.fromEntries(formFields))
           return { purpose: read.purpose, lifeSeconds: read['expires_after[seconds]'] }
         },
       }),
@@ -165,7 +165,7 @@ export const listUploads: AccountEndpoint = {
   },
 }
 
-/** Foreign, unknown and malformed ids read alike. */
+/** The 404 for foreign, unknown and malformed ids. */
 function missing(): GatewayError {
   return new GatewayError('not_found', { message: 'no such file' })
 }
@@ -251,7 +251,7 @@ export const getPublicFile: PlainEndpoint = {
 
 async function sendFile(context: Context, row: FileRow, { files }: PlainServices) {
   await sendContent(context, {
-    // Not the file's own id, which a client that has only the address does not learn.
+    // A client with only the URL must not learn the file's id.
     id: `${row.token.slice(0, 12)}-${row.bytes}`,
     length: Number(row.bytes),
     contentType: row.content_type,

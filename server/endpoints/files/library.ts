@@ -33,7 +33,7 @@ const assetsQuery = galleryQuery.extend({
   kind: z.enum(['video', 'last_frame', 'erased']).optional(),
 })
 
-interface Shelf {
+interface EntryList {
   readonly path: string
   readonly kinds: readonly AssetKind[]
   readonly query: z.ZodType<z.output<typeof assetsQuery>>
@@ -75,7 +75,7 @@ const EXAMPLE_VIDEO = {
   created_at: '2026-11-21T09:31:24.000Z',
 } satisfies z.input<typeof libraryEntry>
 
-const GALLERY: Shelf = {
+const GALLERY: EntryList = {
   path: '/v1/gallery',
   kinds: ['image'],
   query: galleryQuery,
@@ -83,7 +83,7 @@ const GALLERY: Shelf = {
   one: 'image',
 }
 
-const ASSETS: Shelf = {
+const ASSETS: EntryList = {
   path: '/v1/assets',
   kinds: ['video', 'last_frame', 'erased'],
   query: assetsQuery,
@@ -91,31 +91,31 @@ const ASSETS: Shelf = {
   one: 'asset',
 }
 
-function listOf(shelf: Shelf, summary: string): AccountEndpoint {
+function listOf(list: EntryList, summary: string): AccountEndpoint {
   return {
     kind: 'account',
     method: 'GET',
-    paths: [shelf.path],
+    paths: [list.path],
     envelope: 'flat',
     documentation: {
       summary,
       description: 'Newest first.',
       tag: TAG,
-      query: shelf.query,
+      query: list.query,
       answer: z.object({ data: z.array(libraryEntry), next_cursor: z.string().nullable() }),
       example: () => ({
-        path: `${shelf.path}?limit=2`,
-        answer: { data: [shelf.example], next_cursor: null },
+        path: `${list.path}?limit=2`,
+        answer: { data: [list.example], next_cursor: null },
       }),
       errors: [400, 403, 503],
     },
     async handle(context, { accountId }, { library }) {
-      const wanted = checkQuery(shelf.query, context.query)
-      const { limit, cursor, from, to, model, task_id: taskId, kind } = wanted
+      const filter = checkQuery(list.query, context.query)
+      const { limit, cursor, from, to, model, task_id: taskId, kind } = filter
       const rows = await library.list({
         accountId,
         limit: limit + 1,
-        kinds: kind ? [kind] : shelf.kinds,
+        kinds: kind ? [kind] : list.kinds,
         ...(cursor ? { after: cursor } : {}),
         ...(from ? { from } : {}),
         ...(to ? { to } : {}),
@@ -130,49 +130,49 @@ function listOf(shelf: Shelf, summary: string): AccountEndpoint {
   }
 }
 
-/** Foreign, unknown and malformed ids get the same 404, as do those of the other list. */
-function missing(shelf: Shelf): GatewayError {
-  return new GatewayError('not_found', { message: `no such ${shelf.one}` })
+/** The 404 for foreign, unknown and malformed ids, and for ids of the other list. */
+function missing(list: EntryList): GatewayError {
+  return new GatewayError('not_found', { message: `no such ${list.one}` })
 }
 
-function getOf(shelf: Shelf, summary: string): AccountEndpoint {
+function getOf(list: EntryList, summary: string): AccountEndpoint {
   return {
     kind: 'account',
     method: 'GET',
-    paths: [`${shelf.path}/:asset_id`],
+    paths: [`${list.path}/:asset_id`],
     envelope: 'flat',
     documentation: {
       summary,
       tag: TAG,
       answer: libraryEntry,
-      example: () => ({ path: `${shelf.path}/${shelf.example.id}`, answer: shelf.example }),
+      example: () => ({ path: `${list.path}/${list.example.id}`, answer: list.example }),
       errors: [403, 404, 503],
     },
     async handle(context, { accountId }, { library }) {
-      const row = await library.find(accountId, shelf.kinds, context.params.asset_id ?? '')
-      if (!row) throw missing(shelf)
+      const row = await library.find(accountId, list.kinds, context.params.asset_id ?? '')
+      if (!row) throw missing(list)
       sendJson(context, 200, describeLibraryEntry(row, library))
     },
   }
 }
 
-function deleteOf(shelf: Shelf, summary: string): AccountEndpoint {
+function deleteOf(list: EntryList, summary: string): AccountEndpoint {
   return {
     kind: 'account',
     method: 'DELETE',
-    paths: [`${shelf.path}/:asset_id`],
+    paths: [`${list.path}/:asset_id`],
     envelope: 'flat',
     documentation: {
       summary,
       description: 'Deletes the stored bytes and the prompt; the record of its charge remains.',
       tag: TAG,
       answersNothing: true,
-      example: () => ({ path: `${shelf.path}/${shelf.example.id}` }),
+      example: () => ({ path: `${list.path}/${list.example.id}` }),
       errors: [403, 404, 503],
     },
     async handle(context, { accountId }, { library }) {
       const id = context.params.asset_id ?? ''
-      if (!(await library.remove(accountId, shelf.kinds, id))) throw missing(shelf)
+      if (!(await library.remove(accountId, list.kinds, id))) throw missing(list)
       context.response.writeHead(204, commonHeaders(context)).end()
     },
   }

@@ -1,4 +1,4 @@
-/** Where links of the gallery and the library point: our copy of a result, without a key. */
+/** Serves the gateway's copies of results, to which links of the gallery and the library point. */
 import { GatewayError } from '../../lib/errors.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
 import { sendContent } from './send-content.ts'
@@ -25,7 +25,7 @@ export const getMedia: PlainEndpoint = {
       id: `${asset.token.slice(0, 12)}-${asset.bytes}`,
       length: Number(asset.bytes),
       contentType: asset.content_type ?? 'application/octet-stream',
-      // The name in the gateway's link, whatever name the request has.
+      // The name in the gateway's link, not the one in the request.
       filename: library.linkOf(asset)?.split('/').at(-1) ?? asset.kind,
       modifiedAt: asset.stored_at ?? asset.created_at,
       read: (range) => library.read(asset, range),

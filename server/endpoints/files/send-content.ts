@@ -1,4 +1,4 @@
-/** Answers with stored bytes, whole or one range, so that a browser can seek and a tool resume. */
+/** Sends stored bytes, whole or a single range, so that clients can seek and resume. */
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { readRange, type Slice } from '../../assets/read-range.ts'
@@ -8,20 +8,20 @@ import { commonHeaders, sendBytes } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 
 export interface StoredContent {
-  /** Names these bytes for ever: they never change under one id. */
+  /** The bytes of one id never change. */
   readonly id: string
   readonly length: number
   readonly contentType: string
-  /** The name under which a browser saves it. */
+  /** The name that a browser uses for saving. */
   readonly filename: string
   readonly modifiedAt: Date
   read(range: ByteRange): Promise<Readable>
 }
 
-/** Types that a browser may show; all others are offered for saving. */
+/** Types that a browser may display; all others are offered for saving. */
 const SHOWN = /^(?:image|audio|video)\//
 
-/** Answers GET and HEAD. Throws 503 when storage is away. */
+/** Answers GET and HEAD. Throws 503 if the storage is unavailable. */
 export async function sendContent(context: Context, content: StoredContent): Promise<void> {
   const { request, response } = context
   const headers = headersOf(content)
@@ -66,7 +66,7 @@ function headersOf({ id, contentType, filename, modifiedAt }: StoredContent) {
   }
 }
 
-/** Writes the file name in ASCII, and unchanged for clients that read RFC 8187. */
+/** Returns the file name in ASCII, and unchanged for clients that support RFC 8187. */
 function nameOf(filename: string): string {
   const plain = filename.replaceAll(/[^\w .()-]/g, '_')
   const marks = /['()*]/g
@@ -82,7 +82,7 @@ function rangeOf(
   { length }: StoredContent,
   etag: string,
 ): Slice | 'unsatisfiable' | undefined {
-  // A client that resumes other bytes than these gets all of them.
+  // A client that resumes an earlier version gets all bytes.
   const condition = request.headers['if-range']
   if (condition !== undefined && condition !== etag) return undefined
   return readRange(request.headers.range, length)

@@ -1,4 +1,4 @@
-/** The one request of both ways to make images: its shape, and what it can come to. */
+/** The request of both image endpoints: its shape, and its quote. */
 import { z } from 'zod'
 import {
   countImagesMost,
@@ -14,7 +14,7 @@ import { addMediaUrl, createMeasure } from '../text/billing/measure.ts'
 import { refuseMisspelt } from '../text/billing/refuse-misspelt.ts'
 import { countInputCeiling } from '../text/billing/text-billing.ts'
 
-/** Reference images may come inside the request. */
+/** Requests may contain reference images. */
 const IMAGE_BODY_BYTES_MAX = 32 * 1024 * 1024
 
 export const imageRequest = z.looseObject({
@@ -51,21 +51,21 @@ export const imageAnswer = z.looseObject({
   usage: z.looseObject({}).optional(),
 })
 
-/** Members that bring pictures to work on. */
+/** Members with input images. */
 const PICTURES = ['image', 'images', 'mask', 'reference_images', 'image_urls'] as const
-/** Some vendors know a further name for the number of images, and make more. */
-const IMAGES_STATED_MOST = 128
-/** The dearest picture that any vendor makes, with its previews. */
-const TOKENS_PER_IMAGE_MOST = 131_072
-/** What models without limits in the catalog are believed to read. */
+/** Ceiling of the image count: some vendors have a further parameter for it. */
+const IMAGES_STATED_MAX = 128
+/** Tokens of the largest image of any vendor, with its previews. */
+const TOKENS_PER_IMAGE_MAX = 131_072
+/** Ceiling of the input for models without limits in the catalog. */
 const INPUT_TOKENS_MAX = 2_000_000
 
-/** The whole body at four bytes a token, without the bytes of pictures. */
+/** Estimates the tokens of the whole body at four bytes each, without the bytes of pictures. */
 function countText(value: Body, bodyBytes: number): number {
   const measure = createMeasure()
   for (const name of PICTURES) {
-    const given = value[name]
-    for (const one of Array.isArray(given) ? given : [given]) {
+    const media = value[name]
+    for (const one of Array.isArray(media) ? media : [media]) {
       if (one !== undefined && one !== null) addMediaUrl(measure, 'image', one)
     }
   }
@@ -82,14 +82,17 @@ function quote({ value, body, model }: QuotedRequest): Estimate {
     quantities: { image, input_token: input, image_output_token: image * each },
     ceiling: {
       inputTokens: body.length + (inputMax ?? INPUT_TOKENS_MAX),
-      outputTokens: IMAGES_STATED_MOST * Math.max(each, TOKENS_PER_IMAGE_MOST),
-      others: IMAGES_STATED_MOST,
+      outputTokens: IMAGES_STATED_MAX * Math.max(each, TOKENS_PER_IMAGE_MAX),
+      others: IMAGES_STATED_MAX,
     },
     dimensions: { alternatives: [readImageFacts(value)], features: [] },
   }
 }
 
-/** Without stated usage: the images that were seen, or all of them when the answer is whole. */
+/**
+ * Estimates usage that was not stated: the images delivered, or all requested ones if the answer is
+ * complete.
+ */
 function estimate(request: CallRequest, { usage }: RelayReport, complete: boolean): Quantities {
   const image = usage?.image ?? (complete ? countImagesMost(request.value) : 0)
   return {

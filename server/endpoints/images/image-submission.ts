@@ -1,4 +1,4 @@
-/** Creating a task of images: the call of POST /v1/images/generations, made by a worker. */
+/** Creates image tasks: a worker makes the call of POST /v1/images/generations. */
 import {
   encodeImageCallback,
   encodeImageCreated,
@@ -12,8 +12,8 @@ import type { TaskRow } from '../../tasks/task.ts'
 import { callbackUrl } from '../callback-url.ts'
 import { imageMetering, imageRequest } from './image-request.ts'
 
-/** Nobody waits for a stream, and results are links whatever they come as. */
-const OF_THE_TASK = ['callback_url', 'stream', 'partial_images', 'response_format']
+/** Members that the worker removes: it does not stream, and results are always stored as links. */
+const REMOVED = ['callback_url', 'stream', 'partial_images', 'response_format']
 const KEPT = ['n', 'size', 'quality', 'style']
 
 const asyncRequest = imageRequest.extend({ callback_url: callbackUrl })
@@ -51,7 +51,7 @@ export const imageSubmission: TaskSubmission = {
   urls: () => [],
   call: {
     metering: imageMetering,
-    body: ({ body, fields }) => spliceJson(body, fields, { remove: OF_THE_TASK }),
+    body: ({ body, fields }) => spliceJson(body, fields, { remove: REMOVED }),
     galleryDetails: ({ prompt }) => ({ prompt }),
     read,
   },

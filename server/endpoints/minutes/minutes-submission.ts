@@ -1,6 +1,6 @@
 /**
- * Reads a minutes submission: each field with its rule and default, and what can be learned of the
- * recording before the hold.
+ * Reads a minutes submission: each field with its rule and default, and checks of the recording
+ * before the hold.
  */
 import { z } from 'zod'
 import {
@@ -70,12 +70,12 @@ const minutesRequest = z.looseObject({
 
 function readParameters(value: Body): JsonObject {
   // The gateway measures the length itself: a caller's figure would set the size of the hold.
-  const { features: asked, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
-  const { qa, ...named } = asked ?? {}
+  const { features: requested, recording_seconds: _, ...parameters } = minutesRequest.parse(value)
+  const { qa, ...named } = requested ?? {}
   return {
     ...parameters,
     file_type: parameters.file_type ?? typeOfSuffix(parameters.file_url),
-    ...(asked ? { features: qa === undefined ? named : { questions: qa, ...named } } : {}),
+    ...(requested ? { features: qa === undefined ? named : { questions: qa, ...named } } : {}),
   }
 }
 
@@ -91,7 +91,7 @@ function typeOfSuffix(url: string): 'audio' | 'video' | undefined {
  */
 async function inspect(parameters: JsonObject, ports: TaskPorts): Promise<JsonObject> {
   const found = await ports.measureUrl?.(String(parameters.file_url))
-  if (found === 'missing') throw invalidField('file_url', 'there is no such file, or no longer')
+  if (found === 'missing') throw invalidField('file_url', 'the file does not exist')
   const { bytes, type, seconds } = found ?? {}
   if (bytes === 0) throw invalidField('file_url', 'the file is empty')
   if (bytes !== undefined && bytes >= FILE_BYTES_MAX) {

@@ -1,4 +1,4 @@
-/** GET /healthz, /readyz and the harmless probes that clients send before they start. */
+/** GET /healthz, /readyz, and the probe that some clients send when they start. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'

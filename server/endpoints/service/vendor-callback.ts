@@ -1,6 +1,6 @@
 /**
- * POST /v1/hooks/upstream/{token}: where vendors report on tasks by themselves. It is not metered,
- * nobody signs in to it, and it stands in no reference: each address is made for one vendor.
+ * POST /v1/hooks/upstream/{token}: receives vendor callbacks about tasks. It is not metered, needs
+ * no credentials and is not in the reference: each address belongs to one submission.
  */
 
 import { readBody } from '../../http/body.ts'
@@ -11,7 +11,7 @@ import { VENDOR_CALLBACK_PATH } from '../../tasks/callbacks/callback-addresses.t
 import type { PlainEndpoint } from '../endpoint.ts'
 
 const BODY_BYTES_MAX = 64 * 1024
-/** For one address. */
+/** Limit per address. */
 const CALLBACKS_PER_MINUTE = 60
 
 export const receiveVendorCallback: PlainEndpoint = {
@@ -24,9 +24,9 @@ export const receiveVendorCallback: PlainEndpoint = {
     const attemptId = callbackAddresses.attemptOf(context.params.token ?? '')
     if (attemptId === undefined) throw new GatewayError('not_found')
     const limits = { requests_per_minute: CALLBACKS_PER_MINUTE }
-    const left = limiter.enter([{ subject: `hook:${attemptId}`, limits }])
-    if (typeof left !== 'function') throw new GatewayError('rate_limited', left)
-    left()
+    const entered = limiter.enter([{ subject: `hook:${attemptId}`, limits }])
+    if (typeof entered !== 'function') throw new GatewayError('rate_limited', entered)
+    entered()
     const document = tryParseJson(await readBody(context.request, BODY_BYTES_MAX))
     const reply = await tasks.receiveCallback(attemptId, document)
     if (!reply) throw new GatewayError('not_found')

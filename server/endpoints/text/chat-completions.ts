@@ -1,11 +1,11 @@
 /** POST /v1/chat/completions: OpenAI's chat dialect. */
 import { z } from 'zod'
 import type { MeteredEndpoint } from '../endpoint.ts'
-import { readChatAsking } from './billing/chat-options.ts'
+import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
 import {
-  asksForStream,
+  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
@@ -18,7 +18,7 @@ const dialect: TextDialect = {
   limits: ['max_completion_tokens', 'max_tokens'],
   plain: PLAIN_CHAT,
   measure: measureChat,
-  asking: ({ value }, measure) => readChatAsking(value, measure),
+  readOptions: ({ value }, measure) => readChatOptions(value, measure),
 }
 
 const tokenLimit = z.int().positive().max(10_000_000).nullish()
@@ -74,7 +74,7 @@ export const chatCompletions: MeteredEndpoint = {
     takesPictures: true,
     schema: chatRequest,
     model: ({ value }) => value.model as string,
-    streams: asksForStream,
+    streams: requestsStream,
     inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureChat(value)),
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,

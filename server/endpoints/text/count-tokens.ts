@@ -9,7 +9,7 @@ import { sendJson } from '../../http/reply.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import type { AccountEndpoint } from '../endpoint.ts'
 
-/** For the reference; the checks themselves are the dialect's. */
+/** Only for the reference: the dialect validates the request. */
 const countRequest = z.looseObject({
   model: z.string().optional(),
   messages: z.array(z.looseObject({ role: z.string() })).min(1),

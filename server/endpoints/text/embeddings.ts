@@ -4,15 +4,15 @@ import type { Body, Estimate, QuotedRequest } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { createMeasure } from './billing/measure.ts'
 import { PLAIN_EMBEDDINGS } from './billing/plain-members.ts'
-import { createAsking, readCommon } from './billing/priced-options.ts'
+import { createPricedOptions, readCommon } from './billing/priced-options.ts'
 import { quoteText, TEXT_BODY_BYTES_MAX, type TextDialect } from './billing/text-billing.ts'
 
 const BYTES_PER_TOKEN = 4
 /**
- * Tokenizers of embedding models may normalise text first (NFKC), which makes up to eleven bytes
- * of one: the ligature U+FDFA grows from 3 bytes to 33.
+ * Tokenizers of embedding models may normalise text first (NFKC), which can multiply its bytes by
+ * eleven: the ligature U+FDFA grows from 3 bytes to 33.
  */
-const TOKENS_PER_BYTE_MOST = 11
+const TOKENS_PER_BYTE_MAX = 11
 
 const tokens = z.array(z.int().nonnegative()).min(1)
 
@@ -38,7 +38,7 @@ const embeddingAnswer = z.looseObject({
   usage: z.looseObject({ prompt_tokens: z.int(), total_tokens: z.int() }),
 })
 
-/** Numbers are tokens: there are at least as many as the request lists. */
+/** Counts the tokens of an input that lists them as numbers. */
 function countTokens(input: unknown): number {
   if (typeof input === 'number') return 1
   if (!Array.isArray(input)) return 0
@@ -53,18 +53,18 @@ const dialect: TextDialect = {
   limits: [],
   plain: PLAIN_EMBEDDINGS,
   measure: createMeasure,
-  asking({ value }, measure) {
-    const asking = createAsking()
-    readCommon(asking, value, measure)
-    return asking
+  readOptions({ value }, measure) {
+    const options = createPricedOptions()
+    readCommon(options, value, measure)
+    return options
   },
 }
 
-/** Text and numbers alike, and no output. */
+/** Quotes the input, be it text or tokens; there is no output. */
 function quote(request: QuotedRequest): Estimate {
   const { ceiling, ...estimate } = quoteText(request, dialect)
   const { value, body } = request
-  const inputTokens = ceiling.inputTokens + body.length * (TOKENS_PER_BYTE_MOST - 1)
+  const inputTokens = ceiling.inputTokens + body.length * (TOKENS_PER_BYTE_MAX - 1)
   return {
     ...estimate,
     quantities: { input_token: estimateInput(value, body.length) },

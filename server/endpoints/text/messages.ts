@@ -1,4 +1,4 @@
-/** POST /v1/messages: the messages dialect, whichever upstream serves the model. */
+/** POST /v1/messages: the messages dialect, with any upstream. */
 import { z } from 'zod'
 import { InvalidRequest } from '../../dialects/invalid-request.ts'
 import { countMessagesTokens } from '../../dialects/messages/count-tokens.ts'
@@ -6,10 +6,10 @@ import { validateMessagesRequest } from '../../dialects/messages/validate-reques
 import type { Body, RequestParts } from '../../pipeline/metering.ts'
 import type { MeteredEndpoint } from '../endpoint.ts'
 import { measureMessages } from './billing/measure-messages.ts'
-import { readMessagesAsking } from './billing/messages-options.ts'
+import { readMessagesOptions } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
 import {
-  asksForStream,
+  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
@@ -22,8 +22,8 @@ const dialect: TextDialect = {
   limits: ['max_tokens'],
   plain: PLAIN_MESSAGES,
   measure: measureMessages,
-  asking: ({ value, headers }, measure, inputTokens) =>
-    readMessagesAsking(value, headers, measure, inputTokens),
+  readOptions: ({ value, headers }, measure, inputTokens) =>
+    readMessagesOptions(value, headers, measure, inputTokens),
 }
 
 const messagesRequest = z.looseObject({
@@ -68,7 +68,7 @@ function checkVersion({ headers }: RequestParts): void {
   }
 }
 
-/** Estimates by the texts, which is closer, or by the bytes where most of them are in no text. */
+/** Estimates by the texts, or by the bytes if most of them are outside of texts. */
 function estimateInput(value: Body, bodyBytes: number): number {
   const byTexts = countMessagesTokens(value)
   const byBytes = countInputCeiling(bodyBytes, measureMessages(value))
@@ -92,7 +92,7 @@ export const messagesEndpoint: MeteredEndpoint = {
       validateMessagesRequest(parts.value, { needsMaxTokens: true })
     },
     model: ({ value }) => value.model as string,
-    streams: asksForStream,
+    streams: requestsStream,
     inputTokens: estimateInput,
     quote: (request) => quoteText(request, dialect),
     needs: TEXT_NEEDS,

@@ -1,4 +1,4 @@
-/** Responses in the background: a call of POST /v1/responses whose work is a task. */
+/** Background responses: a call of POST /v1/responses that runs as a task. */
 import { encodeUnknownResponse } from '../../dialects/responses/encode-lost.ts'
 import { spliceJson } from '../../dialects/splice.ts'
 import type { JsonObject } from '../../lib/json.ts'
@@ -8,7 +8,7 @@ import type { TaskRow } from '../../tasks/task.ts'
 
 const KEPT = ['stream', 'store', 'max_output_tokens']
 
-/** The id that the creation answered: the vendor's, or ours where its answer was lost. */
+/** Returns the id in the answer of the creation: the vendor's, or ours if its answer was lost. */
 function idOf({ id, answer_lost: isLost, upstream_id: upstreamId }: TaskRow): string {
   return isLost ? id : (upstreamId ?? id)
 }
@@ -40,7 +40,7 @@ function encodeCallback(row: TaskRow): JsonObject {
   }
 }
 
-/** `metering` is that of the same call in the foreground: both are quoted and charged alike. */
+/** `metering` is that of the foreground call: both are quoted and charged in the same way. */
 export function backgroundOf(metering: Metering): BackgroundSubmission {
   return {
     ...metering,

@@ -7,9 +7,9 @@ import { callbackUrl } from '../callback-url.ts'
 import type { MeteredEndpoint, PlainEndpoint } from '../endpoint.ts'
 import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
-import { readResponsesAsking } from './billing/responses-options.ts'
+import { readResponsesOptions } from './billing/responses-options.ts'
 import {
-  asksForStream,
+  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
@@ -23,7 +23,7 @@ const dialect: TextDialect = {
   limits: ['max_output_tokens'],
   plain: PLAIN_RESPONSES,
   measure: measureResponses,
-  asking: ({ value }, measure) => readResponsesAsking(value, measure),
+  readOptions: ({ value }, measure) => readResponsesOptions(value, measure),
 }
 
 const responsesRequest = z.looseObject({
@@ -56,7 +56,7 @@ const responsesAnswer = z.looseObject({
 
 function check({ value }: RequestParts): void {
   if (typeof value.callback_url !== 'string' || value.background === true) return
-  throw new InvalidRequest('callback_url', 'only of a response with background: true')
+  throw new InvalidRequest('callback_url', 'requires background: true')
 }
 
 const metering: Metering = {
@@ -70,7 +70,7 @@ const metering: Metering = {
   model: ({ value }) => value.model as string,
   buildsOn: ({ previous_response_id: id }) => (typeof id === 'string' ? id : undefined),
   keepsAnswer: ({ store }) => store !== false,
-  streams: asksForStream,
+  streams: requestsStream,
   inputTokens: (value, bodyBytes) => countInputCeiling(bodyBytes, measureResponses(value)),
   quote: (request) => quoteText(request, dialect),
   needs: TEXT_NEEDS,
@@ -120,7 +120,7 @@ export const responses: MeteredEndpoint = {
   },
 }
 
-/** Refuses WebSockets, which agents try first: only a 426 makes them send a POST at once. */
+/** Refuses WebSockets, which some agents try first: a 426 makes them send a POST at once. */
 export const upgradeResponses: PlainEndpoint = {
   kind: 'plain',
   method: 'GET',

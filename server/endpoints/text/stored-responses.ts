@@ -1,4 +1,4 @@
-/** Answers that the vendor keeps or makes: read, followed, cancelled and deleted by their owner. */
+/** Stored responses: lets their owner read, stream, cancel and delete them at the vendor. */
 import { z } from 'zod'
 import type { Caller } from '../../accounts/accounts.ts'
 import { hideInBody } from '../../dialects/hide-error.ts'
@@ -20,7 +20,7 @@ import type { AccountEndpoint, PlainServices } from '../endpoint.ts'
 const response = z.looseObject({ id: z.string(), object: z.string() })
 const STARTING_AFTER = /^\d{1,9}$/
 
-/** A response of the caller's: where it is, and the task that makes it, if it is made by one. */
+/** A response of the caller: its channel, and its task if it was created in the background. */
 interface Target {
   readonly id: string
   readonly place: StoredPlace
@@ -34,7 +34,10 @@ type Handle = (
   target: Target,
 ) => Promise<void>
 
-/** Throws 404 for what is not this account's. Undefined when it was answered in our own words. */
+/**
+ * Returns the response to request from the vendor, or undefined if it was answered here. Throws 404
+ * for an id that is not this account's.
+ */
 async function findTarget(
   context: Context,
   { accountId }: Caller,
@@ -55,7 +58,7 @@ async function findTarget(
   return { id: task.upstream_id ?? id, place, task }
 }
 
-/** The vendor has nothing to say of it: it is shown, and removed, as our tasks are. */
+/** Shows or deletes a response that the vendor cannot: its task is the only record. */
 async function answerOwn(
   context: Context,
   services: PlainServices,
@@ -66,15 +69,15 @@ async function answerOwn(
     sendJson(context, 200, own)
     return
   }
-  if (!isTerminal(task.state)) throw stillMade()
+  if (!isTerminal(task.state)) throw stillInProgress()
   await services.tasks.hide(task)
   const id = context.params.response_id
   sendJson(context, 200, { id, object: 'response', deleted: true })
 }
 
-function stillMade(): GatewayError {
+function stillInProgress(): GatewayError {
   return new GatewayError('conflict', {
-    message: 'this response is still being made: cancel it first',
+    message: 'this response is still in progress: cancel it first',
     code: 'response_not_ended',
   })
 }
@@ -88,7 +91,7 @@ function send(context: Context, { status, contentType, body }: StoredReply): voi
   sendBytes(context, status, headers, hideInBody(body))
 }
 
-/** The vendor has spoken: 409 is one of the statuses that SDKs repeat. */
+/** Stops SDKs from retrying a 409: the vendor's answer is final. */
 const FINAL = { 'x-should-retry': 'false' }
 
 const get: Handle = async (context, caller, services, target) => {
@@ -99,10 +102,10 @@ const get: Handle = async (context, caller, services, target) => {
   send(context, reply)
 }
 
-/** Only what is made in the background has events that can be read again. */
+/** Streams the events of a response; only background responses have events to read again. */
 const follow: Handle = async (context, caller, services, target) => {
   const { task, place } = target
-  if (!task) throw invalidField('stream', 'only a response that was made in the background')
+  if (!task) throw invalidField('stream', 'only for responses created with background: true')
   const after = context.query.get('starting_after')
   if (after !== null && !STARTING_AFTER.test(after)) {
     throw invalidField('starting_after', 'the sequence_number of an event')
@@ -128,12 +131,12 @@ const listItems: Handle = async (context, caller, services, target) => {
   send(context, await sendStoredRequest(context, caller, target.place, request, services))
 }
 
-/** One that is not settled is read once more: after its deletion nobody could say what it cost. */
+/** Reads an unsettled response once more before deleting it, since that deletes its usage too. */
 const remove: Handle = async (context, caller, services, target) => {
   const { task, place, id } = target
   const isOpen = task && !isTerminal(task.state)
   const now = isOpen ? await services.tasks.background.refresh(task) : task
-  if (now && !isTerminal(now.state)) throw stillMade()
+  if (now && !isTerminal(now.state)) throw stillInProgress()
   const request = requestOf(context, target, 'delete')
   const reply = await sendStoredRequest(context, caller, place, request, services)
   if (reply.status === 200) {
@@ -143,7 +146,7 @@ const remove: Handle = async (context, caller, services, target) => {
   send(context, reply)
 }
 
-/** Whoever reads a final state first settles: this caller may be sooner than the worker. */
+/** Settles the task if this read is the first to see its end: it may precede the worker's poll. */
 async function settleBy(
   { tasks }: PlainServices,
   { task }: Target,

@@ -76,7 +76,7 @@ export function toEraseTask(row: TaskRow, callback?: DeliveryState): EraseTask {
 export const eraseSubmission: TaskSubmission = {
   endpoint: 'videos.erase-subtitle',
   kind: 'erase',
-  // Older catalogs have the type `video` for it.
+  // Older catalogs use the type `video`.
   modelTypes: ['erase', 'video'],
   bodyBytesMax: BODY_BYTES_MAX,
   schema: eraseRequest,

@@ -146,10 +146,10 @@ export const listContentsTasks: AccountEndpoint = {
     errors: [400, 403, 503],
   },
   async handle(context, caller, services) {
-    const wanted = checkQuery(listQuery, context.query)
-    const { page_num: page, page_size: size } = wanted
-    const { 'filter.status': status, 'filter.service_tier': tier } = wanted
-    const model = wanted['filter.model']
+    const query = checkQuery(listQuery, context.query)
+    const { page_num: page, page_size: size } = query
+    const { 'filter.status': status, 'filter.service_tier': tier } = query
+    const model = query['filter.model']
     const ids = context.query.getAll('filter.task_ids').slice(0, PAGE_MAX)
     const { rows, total } = await services.tasks.list({
       accountId: caller.accountId,
@@ -192,5 +192,5 @@ export const deleteContentsTask: AccountEndpoint = {
 }
 
 function cancelledAlready(): GatewayError {
-  return new GatewayError('conflict', { message: 'this task is cancelled already' })
+  return new GatewayError('conflict', { message: 'this task is already cancelled' })
 }

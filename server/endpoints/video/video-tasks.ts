@@ -1,4 +1,4 @@
-/** Shared by both video APIs: look-up of a task, and its conversion from the engine's row. */
+/** Look-up and conversion of tasks, for both video APIs. */
 import type { Caller } from '../../accounts/accounts.ts'
 import type { VideoTask } from '../../dialects/video/video-task.ts'
 import { encodeVideoCallback } from '../../dialects/video/video-task.ts'

@@ -1,4 +1,4 @@
-/** /v1/webhooks/deliveries: what was sent, how each attempt went, and sending it again. */
+/** /v1/webhooks/deliveries: lists deliveries with their attempts, and redelivers. */
 import { z } from 'zod'
 import { checkQuery } from '../../http/check-shape.ts'
 import type { Context } from '../../http/context.ts'

@@ -1,4 +1,4 @@
-/** How deliveries look in the API: shared by the endpoints that show them. */
+/** The public form of webhook deliveries. */
 import { z } from 'zod'
 import { GatewayError } from '../../lib/errors.ts'
 import type { AttemptView, DeliveryRow } from '../../webhooks/store.ts'
@@ -58,7 +58,7 @@ function describeAttempt(view: AttemptView): z.infer<typeof attempt> {
   }
 }
 
-/** What the reference shows: refused once, then taken. */
+/** The example of the reference: refused once, then accepted. */
 export const EXAMPLE_DELIVERY: Delivery = {
   id: 'whd_8Ucq4kFh2Zx9mB1yTtRw6N',
   task_id: 'task_3VbJ8sYpQe5wKd7nXf0aLg',

@@ -1,4 +1,4 @@
-/** GET /v1/webhooks/secret and POST /v1/webhooks/secret/rotate: the key of the signatures. */
+/** GET /v1/webhooks/secret and POST /v1/webhooks/secret/rotate: the signing secret. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import type { WebhookSecret } from '../../webhooks/secrets.ts'
@@ -13,7 +13,7 @@ const answer = z.object({
 })
 
 const EXAMPLE = { secret: 'whsec_5h2Jq…', previous_valid_until: null }
-/** Not for caches on the way. */
+/** Forbids caching. */
 const PRIVATE = { 'cache-control': 'no-store' }
 
 function describe({ current, previousUntil }: WebhookSecret): z.infer<typeof answer> {

@@ -1,4 +1,4 @@
-/** POST /v1/webhooks/test: sends an example, so that a receiver can be tried before it matters. */
+/** POST /v1/webhooks/test: sends an example webhook to a receiver. */
 import { z } from 'zod'
 import { expectJson, readBody } from '../../http/body.ts'
 import type { Context } from '../../http/context.ts'

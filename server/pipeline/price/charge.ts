@@ -20,7 +20,7 @@ import type { Nanos } from '../../lib/money.ts'
 import { type Quantities, sideOf, type Unit } from '../../lib/units.ts'
 import { clampToCeiling, onlyStated } from './ceiling.ts'
 import { fitEstimate } from './fit-estimate.ts'
-import { explainHold, type HoldEstimate } from './holdEstimate.ts'
+import { explainHold, type HoldEstimate } from './hold-estimate.ts'
 
 /** One line of a usage record, as it is stored and shown. */
 export interface ChargeLine extends Omit<PriceLine, 'unit'> {

@@ -1,10 +1,10 @@
-/** What a chat completion asks for that changes its price. */
+/** Reads the options of a chat completion that change its price. */
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
-  type Asking,
+  type PricedOptions,
   CLIENT_TOOL,
-  createAsking,
+  createPricedOptions,
   isAbsent,
   type PricedToolKind,
   readCommon,
@@ -28,7 +28,7 @@ const KINDS: readonly (readonly [RegExp, PricedToolKind])[] = [
 function kindOf(tool: JsonObject): PricedToolKind {
   const { type } = tool
   const name = member(tool.function, 'name')
-  // The vendor's own functions are named like the caller's, with a dollar sign.
+  // The vendor's own functions have names with a dollar sign.
   if (typeof name === 'string' && name.startsWith('$')) {
     return name === '$web_search' ? SEARCH : UNKNOWN_TOOL
   }
@@ -37,31 +37,31 @@ function kindOf(tool: JsonObject): PricedToolKind {
   return known ? known[1] : UNKNOWN_TOOL
 }
 
-export function readChatAsking(value: JsonObject, measure: Measure): Asking {
-  const asking = createAsking()
-  readCommon(asking, value, measure)
-  readModalities(asking, value)
-  readPricedTools(asking, value.tools, 'tools', kindOf, undefined)
-  readSearches(asking, value)
-  readRouter(asking, value)
-  return asking
+export function readChatOptions(value: JsonObject, measure: Measure): PricedOptions {
+  const options = createPricedOptions()
+  readCommon(options, value, measure)
+  readModalities(options, value)
+  readPricedTools(options, value.tools, 'tools', kindOf, undefined)
+  readSearches(options, value)
+  readRouter(options, value)
+  return options
 }
 
-function readSearches(asking: Asking, value: JsonObject): void {
-  const { web_search_options: options, search_parameters: parameters } = value
-  if (isOn(options)) addSearch(asking, 'web_search_options')
-  if (isOn(value.enable_search)) addSearch(asking, 'enable_search')
+function readSearches(options: PricedOptions, value: JsonObject): void {
+  const { search_parameters: parameters } = value
+  if (isOn(value.web_search_options)) addSearch(options, 'web_search_options')
+  if (isOn(value.enable_search)) addSearch(options, 'enable_search')
   if (isOn(parameters) && member(parameters, 'mode') !== 'off') {
-    addSearch(asking, 'search_parameters')
+    addSearch(options, 'search_parameters')
   }
 }
 
-/** Vendors take more than `true` for a yes, such as 1 and "true". */
+/** Returns true for any value except false: vendors also accept 1 and "true". */
 function isOn(value: unknown): boolean {
   return !isAbsent(value) && value !== false
 }
 
-function addSearch(asking: Asking, field: string): void {
-  asking.isHosted = true
-  asking.features.push({ field, value: 'web search', unit: 'web_search_call', quantity: 1 })
+function addSearch(options: PricedOptions, field: string): void {
+  options.isHosted = true
+  options.features.push({ field, value: 'web search', unit: 'web_search_call', quantity: 1 })
 }

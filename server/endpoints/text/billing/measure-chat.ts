@@ -1,4 +1,4 @@
-/** Measures a chat request: `content` of messages is text, or parts of which some are media. */
+/** Measures a chat request: the `content` of a message is text, or parts that may be media. */
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import {
   addMedia,
@@ -24,7 +24,7 @@ export function measureChat(value: JsonObject): Measure {
   return measure
 }
 
-/** Caches of the tools; their texts are text. */
+/** Reads the cache control of tools; their definitions count as text. */
 export function measureTools(measure: Measure, tools: unknown): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
@@ -36,7 +36,7 @@ export function measureTools(measure: Measure, tools: unknown): void {
 function readMessage(measure: Measure, message: unknown, index: number): void {
   if (!isObject(message)) return
   readCacheControl(measure, message, () => `messages[${index}].`)
-  // An earlier spoken answer, which the vendor has.
+  // An earlier spoken answer, which only the vendor has.
   if (isObject(message.audio)) measure.isOpen = true
   const { content } = message
   if (!Array.isArray(content)) return
@@ -63,7 +63,7 @@ function readPart(measure: Measure, part: unknown, at: () => string): void {
       readFile(measure, part.file)
       return
     default:
-      // A part of another vendor's, or one that is still to be invented.
+      // A part of another vendor, or a future one.
       measure.isOpen = true
   }
 }

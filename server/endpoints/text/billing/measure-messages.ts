@@ -1,4 +1,4 @@
-/** Measures a messages request: blocks of `system` and of messages, some of which hold blocks. */
+/** Measures a messages request: blocks of `system` and of messages, some of them nested. */
 import { isObject, type JsonObject } from '../../../lib/json.ts'
 import {
   addMedia,
@@ -39,7 +39,7 @@ export function measureMessages(value: JsonObject): Measure {
   return measure
 }
 
-/** As deep as the body may be nested, which is limited. */
+/** Recursion is safe: the depth of the body is limited. */
 function readBlocks(measure: Measure, blocks: unknown, at: () => string): void {
   if (!Array.isArray(blocks)) return
   for (let index = 0; index < blocks.length; index += 1) {
@@ -62,7 +62,7 @@ function readSource(measure: Measure, kind: MediaKind, source: unknown, at: () =
     measure.isOpen = true
     return
   }
-  // The other kinds of source are text, whatever else stands in them.
+  // A source of text counts as text, whatever its other members.
   if (source.type === 'text') return
   if (source.type === 'content') readBlocks(measure, source.content, () => `${at()}source.content`)
   else addMedia(measure, kind, source.type === 'base64' ? source.data : undefined)

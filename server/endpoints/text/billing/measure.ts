@@ -1,30 +1,30 @@
 /**
- * What a walk over a text request finds that its bytes alone do not say: media, whose bytes are
- * no text, things of which only a name was sent, and caches that were asked for. Media count only
- * where the dialect has them; everything else in a body is text.
+ * Measures what the size of a text request does not show: media, whose bytes are not text,
+ * references to content outside the body, and requested caches. Media count only where the dialect
+ * allows them; everything else in a body counts as text.
  */
 import { isObject } from '../../../lib/json.ts'
 
-/** What an image is counted as, whatever its size; most cost less. */
+/** Tokens per image, regardless of its size; most cost less. */
 const IMAGE_TOKENS = 1_600
-/** Of base64, so that a second of common audio comes to 35 tokens. */
+/** Bytes of base64: a second of common audio counts as 35 tokens. */
 const AUDIO_BYTES_PER_TOKEN = 600
-/** Of base64: text and an image of each page of a common document. */
+/** Bytes of base64: a common document costs its text and an image of each page. */
 const DOCUMENT_BYTES_PER_TOKEN = 40
 
 export interface Measure {
-  /** Bytes of base64 that are a picture, a recording or a document. */
+  /** Bytes of base64 that are an image, a recording or a document. */
   mediaBytes: number
   mediaTokens: number
-  /** Of recordings, which have prices of their own. */
+  /** Tokens of recordings, which have their own prices. */
   audioTokens: number
-  /** True when a part of the input is not in the body, or is more than its bytes say. */
+  /** True if the body does not bound the input: a part is elsewhere, or larger than its bytes. */
   isOpen: boolean
-  /** Where audio is asked to be heard. */
+  /** The field of the first audio input, if any. */
   audioAt: string | undefined
-  /** True when a cache is asked for by name. */
+  /** True if the request names a cache. */
   hasCache: boolean
-  /** Where a cache is asked to be kept for longer than its default, and for how long. */
+  /** The first field that requests a cache lifetime beyond the default, and the lifetime. */
   longCache: { readonly field: string; readonly ttl: string } | undefined
 }
 
@@ -42,7 +42,7 @@ export function createMeasure(): Measure {
 
 export type MediaKind = 'image' | 'audio' | 'document'
 
-/** A medium that came as base64, or whose content somebody else has. */
+/** Adds media in base64, or outside the body if `base64` is not a string. */
 export function addMedia(measure: Measure, kind: MediaKind, base64: unknown): void {
   measure.isOpen = true
   const bytes = typeof base64 === 'string' ? base64.length : 0
@@ -59,7 +59,7 @@ function tokensOf(kind: MediaKind, bytes: number): number {
 
 const DATA_URL = /^data:[^,]{0,200};base64,/i
 
-/** A medium at an address: of a data URL the part behind the comma is its content. */
+/** Adds media by URL: a data URL contains its content. */
 export function addMediaUrl(measure: Measure, kind: MediaKind, url: unknown): void {
   const head = typeof url === 'string' ? DATA_URL.exec(url) : null
   addMedia(measure, kind, head && typeof url === 'string' ? url.slice(head[0].length) : undefined)
@@ -78,7 +78,7 @@ export function readCacheControl(
   noteTtl(measure, control.ttl, () => `${at()}cache_control.ttl`)
 }
 
-/** Lifetimes that cost what every write costs. */
+/** Cache lifetimes without a price of their own. */
 const SHORT_TTLS: ReadonlySet<unknown> = new Set([undefined, null, '5m', '30m'])
 
 export function noteTtl(measure: Measure, ttl: unknown, field: () => string): void {

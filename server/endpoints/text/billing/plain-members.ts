@@ -1,4 +1,4 @@
-/** Top-level members of text requests that bring nothing which is not in the body itself. */
+/** Top-level members of text requests that refer to nothing outside the body. */
 
 const EVERYWHERE = `model stream stream_options temperature top_p top_k metadata user service_tier
   speed inference_geo cache_control tools tool_choice parallel_tool_calls safety_identifier

@@ -1,6 +1,6 @@
 /**
- * What a text request asks for that changes its price, in the words of price conditions: the
- * fields that all text dialects have, and the reading of one list of tools.
+ * Options of text requests that change the price, in the terms of price conditions: fields common
+ * to all text dialects, and lists of tools.
  */
 import type { Facts } from '../../../catalog/catalog.ts'
 import { foldKey } from '../../../dialects/json-scan.ts'
@@ -9,118 +9,118 @@ import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 
-/** Collects what one request asks for. */
-export interface Asking {
+/** The priced options of one request, collected while reading it. */
+export interface PricedOptions {
   readonly facts: Record<string, string | number | boolean>
   readonly features: RequestedFeature[]
-  /** Other models that may serve the request, each with a price of its own. */
+  /** Other models that may serve the request, each at its own price. */
   readonly models: string[]
-  /** True when the vendor may call the model more than once, or read what only it can find. */
+  /** True if the vendor may call the model more than once, or add input of its own. */
   isHosted: boolean
-  /** Calls of vendor-run tools that the request allows, where it says so. */
+  /** Allowed calls of vendor-run tools, as far as the request limits them. */
   calls: number
 }
 
-export function createAsking(): Asking {
+export function createPricedOptions(): PricedOptions {
   return { facts: {}, features: [], models: [], isHosted: false, calls: 0 }
 }
 
-/** Tier, speed, region, thinking and caches. `value` may hold any of them in any dialect. */
-export function readCommon(asking: Asking, value: JsonObject, measure: Measure): void {
-  readTier(asking, value.service_tier)
-  readWord(asking, 'speed', 'speed', value.speed)
-  readWord(asking, 'inference_geo', 'region', value.inference_geo)
-  readThinking(asking, value)
-  asking.facts.cache_mode = measure.hasCache ? 'explicit' : 'implicit'
+/** Reads tier, speed, region, thinking, caches and audio, which any dialect may have. */
+export function readCommon(options: PricedOptions, value: JsonObject, measure: Measure): void {
+  readTier(options, value.service_tier)
+  readWord(options, 'speed', 'speed', value.speed)
+  readWord(options, 'inference_geo', 'region', value.inference_geo)
+  readThinking(options, value)
+  options.facts.cache_mode = measure.hasCache ? 'explicit' : 'implicit'
   const { longCache, audioAt } = measure
   if (longCache) {
     const { field, ttl } = longCache
     const known = ttl === '1h' ? ({ unit: 'cache_write_1h_token' } as const) : {}
-    asking.features.push({ field, value: ttl, ...known })
+    options.features.push({ field, value: ttl, ...known })
   }
   if (audioAt) {
     const quantity = measure.audioTokens
     const unit = 'audio_input_token'
-    asking.features.push({ field: audioAt, value: 'input_audio', unit, quantity })
+    options.features.push({ field: audioAt, value: 'input_audio', unit, quantity })
   }
 }
 
-/** An absent tier and `auto` leave the choice to the channel's account. */
-function readTier(asking: Asking, tier: unknown): void {
+/** Reads the service tier. If absent or `auto`, the channel's account decides. */
+function readTier(options: PricedOptions, tier: unknown): void {
   if (isAbsent(tier)) return
   const word = wordOf(tier)
   if (word === 'auto') return
-  addStrict(asking, 'service_tier', 'service_tier', String(tier), toNeutralTier(word))
+  addStrict(options, 'service_tier', 'service_tier', String(tier), toNeutralTier(word))
 }
 
-function readWord(asking: Asking, field: string, fact: string, value: unknown): void {
+function readWord(options: PricedOptions, field: string, fact: string, value: unknown): void {
   if (isAbsent(value)) return
-  addStrict(asking, field, fact, String(value), wordOf(value))
+  addStrict(options, field, fact, String(value), wordOf(value))
 }
 
 const DEFAULTS: ReadonlySet<string> = new Set(['standard', 'global'])
 
-function addStrict(asking: Asking, field: string, fact: string, value: string, word: string): void {
-  asking.facts[fact] = word
-  if (!DEFAULTS.has(word)) asking.features.push({ field, value, facts: { [fact]: word } })
+function addStrict(options: PricedOptions, field: string, fact: string, value: string, word: string): void {
+  options.facts[fact] = word
+  if (!DEFAULTS.has(word)) options.features.push({ field, value, facts: { [fact]: word } })
 }
 
 function wordOf(value: unknown): string {
   return (typeof value === 'string' ? value : String(JSON.stringify(value))).trim().toLowerCase()
 }
 
-function readThinking(asking: Asking, value: JsonObject): void {
+function readThinking(options: PricedOptions, value: JsonObject): void {
   const { enable_thinking: enabled } = value
   const type = member(value.thinking, 'type')
-  if (enabled === true || type === 'enabled' || type === 'adaptive') asking.facts.thinking = 'on'
-  else if (enabled === false || type === 'disabled') asking.facts.thinking = 'off'
+  if (enabled === true || type === 'enabled' || type === 'adaptive') options.facts.thinking = 'on'
+  else if (enabled === false || type === 'disabled') options.facts.thinking = 'off'
 }
 
 export function isAbsent(value: unknown): value is undefined | null {
   return value === undefined || value === null
 }
 
-/** The audio of an answer has prices of its own. */
-export function readModalities(asking: Asking, { modalities, audio }: JsonObject): void {
+/** Reads the output modalities: audio and images have their own prices. */
+export function readModalities(options: PricedOptions, { modalities, audio }: JsonObject): void {
   if (isAbsent(modalities) && isAbsent(audio)) return
   const named: readonly unknown[] = Array.isArray(modalities) ? modalities : [modalities]
-  const wanted = named.map((one) => (isAbsent(one) ? '' : wordOf(one)))
-  if (wanted.includes('audio') || isObject(audio)) {
-    asking.features.push({ field: 'modalities', value: 'audio', unit: 'audio_output_token' })
+  const words = named.map((one) => (isAbsent(one) ? '' : wordOf(one)))
+  if (words.includes('audio') || isObject(audio)) {
+    options.features.push({ field: 'modalities', value: 'audio', unit: 'audio_output_token' })
   }
-  if (wanted.includes('image')) {
-    asking.features.push({ field: 'modalities', value: 'image', unit: 'image_output_token' })
+  if (words.includes('image')) {
+    options.features.push({ field: 'modalities', value: 'image', unit: 'image_output_token' })
   }
 }
 
-/** What a kind of vendor-run tool is sold as; a kind without any of it costs tokens alone. */
+/** The price of a kind of tool; without a feature it costs only tokens. */
 export interface PricedToolKind {
   readonly feature?: Pick<RequestedFeature, 'unit' | 'facts' | 'work'>
-  /** Of the unit, in one call that the vendor makes. */
+  /** Quantity of the unit per call of the tool; 1 if absent. */
   readonly each?: number
-  /** The unit is paid once, however often the tool is used. */
+  /** True if the unit is billed once, regardless of the number of calls. */
   readonly isOnce?: boolean
-  /** False for what the caller runs itself. */
+  /** False if the caller runs the tool. */
   readonly isHosted: boolean
 }
 
-/** What the caller runs itself. */
+/** A tool that the caller runs. */
 export const CLIENT_TOOL: PricedToolKind = { isHosted: false }
-/** What the vendor runs and takes nothing but tokens for. */
+/** A vendor-run tool that costs only tokens. */
 export const TOKEN_TOOL: PricedToolKind = { isHosted: true }
-/** What nothing prices. */
+/** A tool that no price covers. */
 export const UNKNOWN_TOOL: PricedToolKind = { isHosted: true, feature: {} }
 
-/** Calls of a tool that a hold covers where the request names no limit. */
+/** Calls of a tool to hold for if the request sets no limit. */
 const CALLS_EXPECTED = 3
 
 /** Reads one list of tools; `kindOf` knows the types of the dialect. */
 export function readPricedTools(
-  asking: Asking,
+  options: PricedOptions,
   tools: unknown,
   field: string,
   kindOf: (tool: JsonObject) => PricedToolKind,
-  callsMost: number | undefined,
+  callsMax: number | undefined,
 ): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
@@ -128,12 +128,12 @@ export function readPricedTools(
     if (!isObject(tool)) continue
     const kind = isMisspelt(tool) ? UNKNOWN_TOOL : kindOf(tool)
     if (!kind.isHosted) continue
-    asking.isHosted = true
-    const calls = countOf(tool.max_uses) ?? callsMost
-    asking.calls += calls ?? 0
+    options.isHosted = true
+    const calls = countOf(tool.max_uses) ?? callsMax
+    options.calls += calls ?? 0
     if (!kind.feature) continue
     const quantity = (kind.each ?? 1) * (kind.isOnce ? 1 : (calls ?? CALLS_EXPECTED))
-    asking.features.push({
+    options.features.push({
       ...kind.feature,
       field: `${field}[${index}].type`,
       value: typeof tool.type === 'string' ? tool.type : (Object.keys(tool)[0] ?? ''),
@@ -143,7 +143,7 @@ export function readPricedTools(
   }
 }
 
-/** Members of a tool that decide what it costs. */
+/** Members of a tool that determine its price. */
 const DECISIVE: ReadonlySet<string> = new Set([
   'type',
   'model',
@@ -154,18 +154,18 @@ const DECISIVE: ReadonlySet<string> = new Set([
   'tools',
 ])
 
-/** Some vendors match names whatever their letter case, and would read what is not priced. */
+/** Returns true if a vendor that ignores letter case would find a member that was not priced. */
 function isMisspelt(tool: JsonObject): boolean {
   return Object.keys(tool).some((name) => !DECISIVE.has(name) && DECISIVE.has(foldKey(name)))
 }
 
-/** A count that a caller names; anything else names none. */
+/** Returns a count in a request, rounded up and bounded, or undefined for any other value. */
 export function countOf(value: unknown): number | undefined {
   const isCount = typeof value === 'number' && Number.isFinite(value) && value >= 0
   return isCount ? Math.min(Math.ceil(value), 2 ** 40) : undefined
 }
 
-/** The facts of a request: what it asked for, and each other model that may serve it. */
-export function alternativesOf({ facts, models }: Asking): readonly [Facts, ...Facts[]] {
+/** Returns the facts under which the request may be served: as requested, or by another model. */
+export function alternativesOf({ facts, models }: PricedOptions): readonly [Facts, ...Facts[]] {
   return [facts, ...models.map((model) => ({ ...facts, model }))]
 }

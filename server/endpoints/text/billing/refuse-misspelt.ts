@@ -1,10 +1,10 @@
-/** Names of members in another letter case: some vendors match them all the same, and bill them. */
+/** Refuses member names in another letter case: some vendors accept, and bill, them anyway. */
 import { foldKey } from '../../../dialects/json-scan.ts'
 import { invalidField } from '../../../lib/errors.ts'
 import type { Body } from '../../../pipeline/metering.ts'
 import { PLAIN_CHAT, PLAIN_EMBEDDINGS, PLAIN_MESSAGES, PLAIN_RESPONSES } from './plain-members.ts'
 
-/** Members that ask for what costs or belongs to somebody, and that no list of plain ones has. */
+/** Members with a price, or with references outside the body, which are not plain. */
 const OTHERS = [
   'models',
   'plugins',
@@ -36,7 +36,7 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...OTHERS,
 ])
 
-/** Throws a 400 that names the first member which a lenient reader takes for a known one. */
+/** Throws a 400 that names the first member whose name differs from a known one only in case. */
 export function refuseMisspelt(value: Body): void {
   for (const name of Object.keys(value)) {
     if (KNOWN.has(name)) continue

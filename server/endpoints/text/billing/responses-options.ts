@@ -1,11 +1,11 @@
-/** What a Responses request asks for that changes its price. */
+/** Reads the options of a Responses request that change its price. */
 import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
-  type Asking,
+  type PricedOptions,
   CLIENT_TOOL,
   countOf,
-  createAsking,
+  createPricedOptions,
   isAbsent,
   type PricedToolKind,
   readCommon,
@@ -16,12 +16,12 @@ import {
 } from './priced-options.ts'
 import { readRouter } from './router-options.ts'
 
-/** A container lives for this long, at least. */
+/** Minimum lifetime of a container. */
 const SESSION_MINUTES = 20
-/** The dearest common image, and each preview of it. */
+/** Tokens of the most expensive common image, and of each preview. */
 const IMAGE_TOKENS = 6_240
 const PREVIEW_TOKENS = 100
-/** What makes images where the tool names no model. */
+/** The model that generates images if the tool names none. */
 const IMAGE_MODEL = 'gpt-image-1'
 
 const CLIENT_TYPES: ReadonlySet<unknown> = new Set([
@@ -61,7 +61,7 @@ function containerOf(container: unknown): PricedToolKind {
   return { isHosted: true, feature, each: SESSION_MINUTES, isOnce: true }
 }
 
-/** A shell runs where its environment says: at the caller's, or in a container. */
+/** A shell runs at the caller or in a container, by its environment. */
 function shellOf({ environment }: JsonObject): PricedToolKind {
   const type = member(environment, 'type')
   return isAbsent(type) || type === 'local' ? CLIENT_TOOL : containerOf(environment)
@@ -80,33 +80,33 @@ function kindOf(tool: JsonObject): PricedToolKind {
   return known ? known[1](tool) : UNKNOWN_TOOL
 }
 
-export function readResponsesAsking(value: JsonObject, measure: Measure): Asking {
-  const asking = createAsking()
-  const { tools, max_tool_calls: most } = value
-  readCommon(asking, value, measure)
-  readModalities(asking, value)
-  readRouter(asking, value)
-  readPricedTools(asking, tools, 'tools', kindOf, countOf(most))
-  readNamespaces(asking, tools, countOf(most))
-  readFound(asking, value.input, countOf(most))
-  return asking
+export function readResponsesOptions(value: JsonObject, measure: Measure): PricedOptions {
+  const options = createPricedOptions()
+  const { tools, max_tool_calls: callsMax } = value
+  readCommon(options, value, measure)
+  readModalities(options, value)
+  readRouter(options, value)
+  readPricedTools(options, tools, 'tools', kindOf, countOf(callsMax))
+  readNamespaces(options, tools, countOf(callsMax))
+  readFoundTools(options, value.input, countOf(callsMax))
+  return options
 }
 
-/** A namespace is a list of the caller's functions: nothing that the vendor runs hides in one. */
-function readNamespaces(asking: Asking, tools: unknown, most: number | undefined): void {
+/** Reads the tools in namespaces: they should be the caller's functions, but may be others. */
+function readNamespaces(options: PricedOptions, tools: unknown, callsMax: number | undefined): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
-    if (isObject(tool)) readPricedTools(asking, tool.tools, `tools[${index}].tools`, kindOf, most)
+    if (isObject(tool)) readPricedTools(options, tool.tools, `tools[${index}].tools`, kindOf, callsMax)
   }
 }
 
-/** Tools that the caller's own search has found are offered like the others. */
-function readFound(asking: Asking, input: unknown, most: number | undefined): void {
+/** Reads the tools that the caller's own tool search returned. */
+function readFoundTools(options: PricedOptions, input: unknown, callsMax: number | undefined): void {
   if (!Array.isArray(input)) return
   for (let index = 0; index < input.length; index += 1) {
     const item: unknown = input[index]
     if (!isObject(item) || item.type !== 'tool_search_output') continue
-    readPricedTools(asking, item.tools, `input[${index}].tools`, kindOf, most)
+    readPricedTools(options, item.tools, `input[${index}].tools`, kindOf, callsMax)
   }
 }

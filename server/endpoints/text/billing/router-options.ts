@@ -1,11 +1,11 @@
-/** What a router between vendors is asked for: plugins of its own, and models that may stand in. */
+/** Reads the options of routers between vendors: their plugins, and other models. */
 import { type JsonObject, member } from '../../../lib/json.ts'
 import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
-import type { Asking } from './priced-options.ts'
+import type { PricedOptions } from './priced-options.ts'
 
-export function readRouter(asking: Asking, value: JsonObject): void {
-  readPlugins(asking, value.plugins)
-  readModels(asking, value)
+export function readRouter(options: PricedOptions, value: JsonObject): void {
+  readPlugins(options, value.plugins)
+  readModels(options, value)
 }
 
 const PLUGINS: ReadonlyMap<unknown, Pick<RequestedFeature, 'unit'>> = new Map([
@@ -13,15 +13,15 @@ const PLUGINS: ReadonlyMap<unknown, Pick<RequestedFeature, 'unit'>> = new Map([
   ['file-parser', { unit: 'page' }],
 ] as const)
 
-function readPlugins(asking: Asking, plugins: unknown): void {
+function readPlugins(options: PricedOptions, plugins: unknown): void {
   if (!Array.isArray(plugins)) return
   for (const [index, plugin] of plugins.entries()) {
     const id = member(plugin, 'id')
     if (member(plugin, 'enabled') === false) continue
-    asking.isHosted = true
+    options.isHosted = true
     const known = PLUGINS.get(id)
     const quantity = known ? { quantity: 1 } : {}
-    asking.features.push({
+    options.features.push({
       field: `plugins[${index}].id`,
       value: String(id),
       ...known,
@@ -30,12 +30,12 @@ function readPlugins(asking: Asking, plugins: unknown): void {
   }
 }
 
-/** Other models that a router may serve the request with. */
-function readModels(asking: Asking, { models }: JsonObject): void {
+/** Reads the other models by which a router may serve the request. */
+function readModels(options: PricedOptions, { models }: JsonObject): void {
   if (!Array.isArray(models)) return
   for (const [index, model] of models.entries()) {
     const value = typeof model === 'string' ? model : String(JSON.stringify(model))
-    asking.models.push(value)
-    asking.features.push({ field: `models[${index}]`, value, facts: { model: value } })
+    options.models.push(value)
+    options.features.push({ field: `models[${index}]`, value, facts: { model: value } })
   }
 }

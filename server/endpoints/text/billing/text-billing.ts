@@ -1,7 +1,7 @@
 /**
- * The money of text requests, for all text dialects: what is held, the ceiling of what is believed,
- * and what stands in for usage that nobody stated. Quantities are counted over the whole body as
- * it was sent, so that no member of it can hide text.
+ * Billing of text requests in all text dialects: the estimate for the hold, the ceiling, and the
+ * estimate of usage that was not stated. Quantities are counted over the whole body as sent, so
+ * that no member can hide text.
  */
 import type { RelayReport } from '../../../dialects/relay.ts'
 import type { JsonObject } from '../../../lib/json.ts'
@@ -9,34 +9,34 @@ import type { Quantities, Unit } from '../../../lib/units.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../pipeline/metering.ts'
 import type { Ceiling } from '../../../pipeline/price/ceiling.ts'
 import type { Measure } from './measure.ts'
-import { type Asking, alternativesOf, countOf, isAbsent } from './priced-options.ts'
+import { type PricedOptions, alternativesOf, countOf, isAbsent } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
-/** The operator's own limit is far below this one. */
+/** The operator's limit is far below this one. */
 export const TEXT_BODY_BYTES_MAX = 256 * 1024 * 1024
 
-/** What text calls are billed by. */
+/** The units of every text call. */
 export const TEXT_NEEDS: readonly Unit[] = ['input_token', 'output_token']
 
-/** The hold for a call that names no limit at a model that has none either. */
+/** Output to hold for if neither the call nor the model sets a limit. */
 const OUTPUT_TOKENS_DEFAULT = 4_096
 const BYTES_PER_TOKEN = 4
 
-/** Hidden prompts, templates of tools and of messages. */
+/** Allowance for hidden prompts, and for templates of tools and messages. */
 const HIDDEN_TOKENS = 16_384
-/** What models without limits in the catalog are believed to take and to write. */
+/** Ceilings for models without limits in the catalog. */
 const INPUT_TOKENS_MAX = 2_000_000
 const OUTPUT_TOKENS_MAX = 1_000_000
-/** Rounds of a vendor's own tools where the request allows fewer or does not say. */
+/** Ceiling of the rounds of vendor-run tools, unless the request allows more. */
 const ROUNDS = 20
-/** Calls of a vendor's own tools, likewise. */
+/** Ceiling of the calls of vendor-run tools, unless the request allows more. */
 const TOOL_CALLS = 1_000
-/** Answers to one request, at the vendors that make the most. */
+/** Maximum number of answers to one request, at any vendor. */
 const CHOICES_MAX = 128
-/** Far below what doubles hold exactly, and far above what anybody sends. */
-const MOST = 2 ** 50
+/** Far below the largest exact integer, and far above any real request. */
+const QUANTITY_MAX = 2 ** 50
 
-/** All limits of the output that any dialect knows, and names of servers of open models. */
+/** Output limits of all dialects and of servers of open models. */
 const LIMITS = [
   'max_completion_tokens',
   'max_tokens',
@@ -45,7 +45,7 @@ const LIMITS = [
   'max_gen_tokens',
   'num_predict',
 ]
-/** Names of the number of answers, of which the first is the dialect's own. */
+/** Names for the number of answers; the first is the dialect's own. */
 const CHOICES = [
   'n',
   'best_of',
@@ -58,44 +58,48 @@ const CHOICES = [
 ]
 
 export interface TextDialect {
-  /** The limits that this dialect knows; others can raise a hold and not lower it. */
+  /** Names of output limits in this dialect; others can raise a hold but not lower it. */
   readonly limits: readonly string[]
-  /** Top-level members whose whole meaning is in the body. */
+  /** Top-level members that refer to nothing outside the body. */
   readonly plain: ReadonlySet<string>
   readonly measure: (value: JsonObject) => Measure
-  readonly asking: (request: QuotedRequest, measure: Measure, inputTokens: number) => Asking
+  readonly readOptions: (
+    request: QuotedRequest,
+    measure: Measure,
+    inputTokens: number,
+  ) => PricedOptions
 }
 
-/** The estimate of one request, from one walk over it. */
+/** Estimates one request, in one pass over it. */
 export function quoteText(request: QuotedRequest, dialect: TextDialect): Estimate {
   const { value, body, chain } = request
   refuseMisspelt(value)
   const measure = dialect.measure(value)
   const inputTokens = countInputCeiling(body.length, measure)
-  const asking = dialect.asking(request, measure, inputTokens)
+  const options = dialect.readOptions(request, measure, inputTokens)
   const limits = readLimits(request, dialect)
-  const held = inputTokens + (chain?.tokens ?? 0)
-  const ceiling = boundText(request, limits, measure, asking)
+  const input = inputTokens + (chain?.tokens ?? 0)
+  const ceiling = boundText(request, limits, measure, options)
   const inputUnit: Unit = measure.longCache ? 'cache_write_1h_token' : 'input_token'
   return {
-    quantities: { [inputUnit]: held, [outputUnitOf(asking)]: countOutput(request, limits) },
+    quantities: { [inputUnit]: input, [outputUnitOf(options)]: countOutput(request, limits) },
     ceiling,
-    streamTokens: boundStream(limits, ceiling, asking),
-    dimensions: { alternatives: alternativesOf(asking), features: asking.features },
+    streamTokens: boundStream(limits, ceiling, options),
+    dimensions: { alternatives: alternativesOf(options), features: options.features },
   }
 }
 
-/** What a request says of the size of its answer. */
+/** The members of a request that determine the size of its answer. */
 interface OutputLimits {
-  /** The largest limit under a name that the dialect knows; undefined where there is none. */
+  /** The largest limit by a name of the dialect; undefined if there is none. */
   readonly named: number | undefined
-  /** The largest limit under any name; 0 where there is none. */
+  /** The largest limit by any name; 0 if there is none. */
   readonly largest: number
-  /** Each answer is billed, those too that the vendor makes and does not show. */
+  /** Number of answers; all are billed, even if the vendor does not return them. */
   readonly choices: number
-  /** Tokens of a predicted answer, of which the rejected ones are billed; as bytes. */
+  /** Bytes of a predicted answer, whose rejected tokens are billed. */
   readonly predictionBytes: number
-  /** True when every member is one whose whole meaning is in the body. */
+  /** True if no member refers to anything outside the body. */
   readonly isPlain: boolean
 }
 
@@ -109,23 +113,23 @@ function readLimits({ value, fields }: QuotedRequest, dialect: TextDialect): Out
   }
 }
 
-/** An answer that may be spoken is held for at the price of speech. */
-function outputUnitOf({ features }: Asking): Unit {
+/** Returns the unit of the output: an answer that may be audio is held for as audio. */
+function outputUnitOf({ features }: PricedOptions): Unit {
   const isAudio = features.some(({ unit }) => unit === 'audio_output_token')
   return isAudio ? 'audio_output_token' : 'output_token'
 }
 
-/** Tokens of a body at four bytes each, and of its media. */
+/** Returns the tokens of a body at four bytes each, plus those of its media. */
 export function countInputCeiling(bodyBytes: number, { mediaBytes, mediaTokens }: Measure): number {
   return Math.ceil(Math.max(0, bodyBytes - mediaBytes) / BYTES_PER_TOKEN) + mediaTokens
 }
 
-/** The most that the caller allows, over all answers; null is no limit. */
+/** Returns the output tokens that the caller allows, over all answers; a null limit is ignored. */
 function countOutput({ model }: QuotedRequest, limits: OutputLimits): number {
   const limit = model.limits.max_output_tokens ?? OUTPUT_TOKENS_DEFAULT
   const most = Math.max(limits.named ?? limit, limits.largest)
   const rejected = Math.ceil(limits.predictionBytes / BYTES_PER_TOKEN)
-  return Math.min(most * limits.choices + rejected, MOST)
+  return Math.min(most * limits.choices + rejected, QUANTITY_MAX)
 }
 
 function largest(value: Body, names: readonly string[]): number | undefined {
@@ -137,18 +141,18 @@ function largest(value: Body, names: readonly string[]): number | undefined {
   return most
 }
 
-/** Of a top-level member as it was sent. */
+/** Returns the size of a top-level member as sent. */
 function bytesOf(fields: QuotedRequest['fields'], name: string): number {
   const member = fields.get(name)
   return member ? member.valueEnd - member.valueStart : 0
 }
 
-/** Text is at most a token for each byte; what is not in the body is bounded by the model. */
+/** Bounds text by one token per byte, and input from outside the body by the model's limit. */
 function boundText(
   { body, model, chain }: QuotedRequest,
   limits: OutputLimits,
   measure: Measure,
-  { isHosted, calls }: Asking,
+  { isHosted, calls }: PricedOptions,
 ): Ceiling {
   const { max_input_tokens: inputMax, max_output_tokens: outputMax } = model.limits
   const isWhole = !measure.isOpen && !isHosted && chain?.tokens !== null && limits.isPlain
@@ -156,32 +160,32 @@ function boundText(
   const passes = isHosted ? 1 + Math.max(calls, ROUNDS) : 1
   const input = body.length + (chain?.tokens ?? 0) + HIDDEN_TOKENS + elsewhere
   const each = Math.max(limits.largest, outputMax ?? OUTPUT_TOKENS_MAX)
-  // An unknown member may be a vendor's own name for the number of answers.
+  // An unknown member may be a vendor's name for the number of answers.
   const answers = Math.max(limits.choices, limits.isPlain ? 1 : CHOICES_MAX)
   const output = each * answers + limits.predictionBytes
   return {
-    inputTokens: Math.min(input * passes, MOST),
-    outputTokens: Math.min(output * passes, MOST),
+    inputTokens: Math.min(input * passes, QUANTITY_MAX),
+    outputTokens: Math.min(output * passes, QUANTITY_MAX),
     others: Math.max(TOOL_CALLS, calls),
   }
 }
 
-/** Models that think beside the named limit write a few times as much. */
+/** Factor on the requested limit, since some models do not count thinking towards it. */
 const STREAM_FACTOR = 4
-const STREAM_TOKENS_LEAST = 65_536
+const STREAM_TOKENS_MIN = 65_536
 
-/** What a stream may bring: far above the limit that the caller named, where one was named. */
+/** Returns the output tokens beyond which a stream is cut: far above a requested limit. */
 function boundStream(
   { named, choices }: OutputLimits,
   { outputTokens }: Ceiling,
-  { isHosted }: Asking,
+  { isHosted }: PricedOptions,
 ): number {
   if (named === undefined || isHosted) return outputTokens
   const most = named * choices * STREAM_FACTOR
-  return Math.min(Math.max(most, STREAM_TOKENS_LEAST), outputTokens)
+  return Math.min(Math.max(most, STREAM_TOKENS_MIN), outputTokens)
 }
 
-/** A member that nobody knows may name anything; one that is null names nothing. */
+/** Returns true if all members are plain or null: an unknown one may refer to anything. */
 function hasOnly(value: Body, plain: ReadonlySet<string>): boolean {
   for (const name of Object.keys(value)) {
     if (!plain.has(name) && !isAbsent(value[name])) return false
@@ -189,18 +193,18 @@ function hasOnly(value: Body, plain: ReadonlySet<string>): boolean {
   return true
 }
 
-/** Without usage: the estimated input, and the output that was seen. */
+/** Estimates usage that was not stated: the estimated input and the delivered output. */
 export function estimateText(inputTokens: number, report: RelayReport): Quantities {
   return { input_token: inputTokens, output_token: estimateOutput(report) }
 }
 
-/** Vendors send about an event for each token; where they do not, four bytes are one. */
+/** Counts events as tokens if their size is plausible, or else four bytes as one. */
 function estimateOutput({ outputBytes, outputEvents = 0 }: RelayReport): number {
   const each = outputBytes / outputEvents
   const isByToken = each >= 2 && each <= 12
   return isByToken ? outputEvents : Math.ceil(outputBytes / BYTES_PER_TOKEN)
 }
 
-export function asksForStream(value: Body): boolean {
+export function requestsStream(value: Body): boolean {
   return value.stream === true
 }
