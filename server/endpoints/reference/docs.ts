@@ -1,4 +1,4 @@
-/** GET /docs: this API as a page for people. */
+/** GET /docs: the API reference as a page. */
 import { sendBytes } from '../../http/reply.ts'
 import type { PlainEndpoint } from '../endpoint.ts'
 import { describeEndpoint } from './operation.ts'
@@ -10,7 +10,7 @@ export const docs: PlainEndpoint = {
   paths: ['/docs'],
   envelope: 'flat',
   documentation: {
-    summary: 'This page',
+    summary: 'API reference',
     tag: 'Operations',
     answerType: 'text/html',
     example: () => ({}),

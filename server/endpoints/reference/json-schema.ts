@@ -1,9 +1,9 @@
-/** From the schemas that check requests to the JSON Schema that documents them. */
+/** Converts the schemas that validate requests to JSON Schema. */
 import { z } from 'zod'
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema
 
-/** What a request must look like: defaults are what happens when a field is absent. */
+/** Returns the schema of a request, with the defaults of absent fields. */
 export function describeRequest(schema: z.ZodType): JsonSchema {
   return convert(schema, 'input')
 }
@@ -27,7 +27,7 @@ function convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return described
 }
 
-/** Leaves out what says nothing: the bounds of safe integers, the pattern of a named format. */
+/** Drops redundant members: the bounds of safe integers, and the pattern of a named format. */
 function tidy(schema: JsonSchema): void {
   if (schema.minimum === Number.MIN_SAFE_INTEGER) delete schema.minimum
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
@@ -37,7 +37,7 @@ function tidy(schema: JsonSchema): void {
   if (isAnything || more === true) delete schema.additionalProperties
 }
 
-/** The members of an object's schema, in their order. */
+/** Returns the members of an object's schema, in order. */
 export function listSchemaMembers(
   schema: JsonSchema,
 ): { readonly name: string; readonly required: boolean; readonly schema: JsonSchema }[] {

@@ -1,4 +1,4 @@
-/** GET /openapi.json: this API as an OpenAPI 3.1 document. */
+/** GET /openapi.json: the API reference as an OpenAPI 3.1 document. */
 import { z } from 'zod'
 import { sendJson } from '../../http/reply.ts'
 import type { PlainEndpoint } from '../endpoint.ts'

@@ -4,7 +4,7 @@ import type { JsonSchema } from './json-schema.ts'
 import type { ReferenceOperation } from './operation.ts'
 import { listStatuses, MEANINGS } from './statuses.ts'
 
-/** The version of the API, as its paths say it; the gateway's own version changes more often. */
+/** The version of the API in its paths; the gateway's own version changes more often. */
 const API_VERSION = '1'
 
 export interface OpenapiOptions {
@@ -123,7 +123,7 @@ function buildPaths(operations: readonly ReferenceOperation[]): Record<string, o
   return paths
 }
 
-/** The paths after the first are aliases with an id of their own. */
+/** Builds one operation; paths after the first are aliases with their own ids. */
 function buildOperation(operation: ReferenceOperation, index: number): object {
   const { id, tag, summary, description, body, parameters, example } = operation
   const alias = index > 0 ? `The same as ${operation.paths[0]}.` : undefined
@@ -200,8 +200,8 @@ function refer(names: readonly string[]): Record<string, object> {
 function buildError(status: number, envelope: Envelope): object {
   const waits = [409, 429, 502, 503].includes(status)
   const decides = [400, 401, 402, 409, 429, 500, 502, 503].includes(status)
-  const named = { RequestId: true, RetryAfter: waits, ShouldRetry: decides }
-  const headers = Object.entries(named).flatMap(([name, has]) => (has ? [name] : []))
+  const possible = { RequestId: true, RetryAfter: waits, ShouldRetry: decides }
+  const headers = Object.entries(possible).flatMap(([name, has]) => (has ? [name] : []))
   return {
     description: MEANINGS[status] ?? 'An error.',
     headers: refer(headers),
@@ -209,7 +209,7 @@ function buildError(status: number, envelope: Envelope): object {
   }
 }
 
-/** Callers of the messages dialect choose the envelope by the version header they send. */
+/** Callers of the messages dialect choose the envelope by their version header. */
 function errorSchema(envelope: Envelope): object {
   const flat = { $ref: '#/components/schemas/FlatError' }
   const nested = { $ref: '#/components/schemas/NestedError' }

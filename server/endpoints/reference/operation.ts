@@ -1,4 +1,4 @@
-/** One endpoint as a reader sees it: what both the OpenAPI document and the page are made of. */
+/** One endpoint of the reference: the input of both the OpenAPI document and the page. */
 
 import type { Envelope } from '../../http/envelope.ts'
 import type { Method } from '../../http/router.ts'
@@ -21,25 +21,25 @@ export interface ReferenceOperation {
   /** Unique, for anchors and generated clients: `postChatCompletions`. */
   readonly id: string
   readonly method: Method
-  /** In OpenAPI's notation; the first is the canonical one. */
+  /** In the notation of OpenAPI; the first is the canonical one. */
   readonly paths: readonly [string, ...string[]]
   readonly tag: string
   readonly summary: string
   readonly description: string | undefined
   readonly envelope: Envelope
   readonly needsKey: boolean
-  /** Of the admin API: the cookie of a sign-in, not a key. */
+  /** True for the admin API: it takes the session cookie, not a key. */
   readonly needsSession: boolean
-  /** Of the admin API: an access token does as well. */
+  /** True if the admin API also accepts an access token. */
   readonly takesToken: boolean
-  /** Whether a call costs money, and so understands Idempotency-Key. */
+  /** True if a call costs money; it then accepts an Idempotency-Key. */
   readonly isPaid: boolean
   readonly parameters: readonly Parameter[]
   readonly body: JsonSchema | undefined
   readonly bodyType: 'application/json' | 'multipart/form-data'
   /** Undefined for an endpoint that always refuses. */
   readonly answer: { readonly type: string; readonly schema: JsonSchema } | undefined
-  /** A success has no body: 204. */
+  /** True if a success is 204, without a body. */
   readonly answersNothing: boolean
   readonly stream: { readonly type: string; readonly description: string } | undefined
   /** Statuses of errors, lowest first. */
@@ -49,7 +49,7 @@ export interface ReferenceOperation {
 
 const MODEL_PLACEHOLDER = 'MODEL'
 
-/** `modelOf` names a model of the endpoint's types for its example, if there is one. */
+/** Describes an endpoint. `modelOf` returns a model of the given types for its example, if any. */
 export function describeEndpoint(
   endpoint: Endpoint,
   modelOf: (types: readonly string[]) => string | undefined = () => undefined,
@@ -57,12 +57,12 @@ export function describeEndpoint(
   const { method, documentation, envelope, kind } = endpoint
   const [first, ...aliases] = endpoint.paths
   const needsKey = kind !== 'plain'
-  const reading = readingOf(endpoint)
-  const isPaid = reading !== undefined
-  const types = reading?.modelTypes ?? []
-  const form = reading?.form
+  const metering = meteringOf(endpoint)
+  const isPaid = metering !== undefined
+  const types = metering?.modelTypes ?? []
+  const form = metering?.form
   const { errors = [] } = documentation
-  const body = reading?.schema ?? documentation.body
+  const body = metering?.schema ?? documentation.body
   return {
     id: nameOperation(method, first),
     method,
@@ -86,7 +86,7 @@ export function describeEndpoint(
   }
 }
 
-/** The part of a form that no schema of its fields knows. */
+/** Adds the file of a form, which the schema of its fields does not contain. */
 function withFile(fields: JsonSchema): JsonSchema {
   const file: JsonSchema = { type: 'string', format: 'binary', description: 'The recording.' }
   const { properties, required = [] } = fields
@@ -98,13 +98,13 @@ function describeSuccess({ answer, answerType }: Documentation): ReferenceOperat
   return answerType === undefined ? undefined : { type: answerType, schema: { type: 'string' } }
 }
 
-/** How a paid endpoint's requests are read: a call's or a task's. */
-function readingOf(endpoint: Endpoint) {
+/** Returns the request declaration of a paid endpoint. */
+function meteringOf(endpoint: Endpoint) {
   if (endpoint.kind === 'metered') return endpoint.metering
   return endpoint.kind === 'task' ? endpoint.submission : undefined
 }
 
-/** `:id` and `*` become `{id}`: the wildcard stands for an id that may hold slashes. */
+/** Replaces `:id` and `*` by `{id}`; the wildcard is for ids that may contain slashes. */
 function toTemplate(path: string): string {
   return path.replace(/:(\w+)/g, '{$1}').replace('*', '{id}')
 }
@@ -138,7 +138,7 @@ function listParameters({ paths, documentation, kind }: Endpoint): Parameter[] {
   ]
 }
 
-/** Understood by every paid endpoint. */
+/** The header that every paid endpoint accepts. */
 export const IDEMPOTENCY_KEY: Parameter = {
   in: 'header',
   name: 'Idempotency-Key',
@@ -147,6 +147,6 @@ export const IDEMPOTENCY_KEY: Parameter = {
     type: 'string',
     minLength: 1,
     maxLength: 255,
-    description: 'Your own name for this request: a repeat within 24 hours is not charged again.',
+    description: 'Your own name for this request: a retry within 24 hours is not charged again.',
   },
 }

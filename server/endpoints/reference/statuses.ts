@@ -1,7 +1,7 @@
-/** What each status means for a caller: when it comes, and what to do about it. */
+/** The meaning of each status for callers: its cause, and the remedy. */
 import { ERRORS, type ErrorRow } from '../../lib/errors.ts'
 
-/** One sentence or two for each status of the error table. */
+/** One or two sentences for each status of the error table. */
 export const MEANINGS: Readonly<Record<number, string>> = {
   400: 'The request is at fault; the message names the field.',
   401: 'The key is missing, malformed, unknown, disabled or expired, or two keys were sent.',
@@ -36,12 +36,12 @@ export const MEANINGS: Readonly<Record<number, string>> = {
 export interface StatusRow {
   readonly status: number
   readonly type: string
-  /** The texts that the table has for this status. */
+  /** The messages of the error table for this status. */
   readonly messages: readonly string[]
   readonly meaning: string
 }
 
-/** The error table by status, lowest first. */
+/** Returns the error table by status, lowest first. */
 export function listStatuses(): StatusRow[] {
   const rows: readonly ErrorRow[] = Object.values(ERRORS)
   const statuses = [...new Set(rows.map(({ status }) => status))].sort((a, b) => a - b)

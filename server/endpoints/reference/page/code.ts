@@ -1,9 +1,9 @@
-/** Code blocks: a curl command that can be pasted, and JSON that can be read. */
+/** Code blocks: curl commands for pasting, and formatted JSON. */
 import type { ReferenceOperation } from '../operation.ts'
 import { type Html, html } from './html.ts'
 
-/** What fits in this many characters stays on one line. */
-const LINE = 57
+/** Maximum length of a line of JSON. */
+const LINE_LENGTH_MAX = 57
 
 export function curlCommand(operation: ReferenceOperation, publicUrl: string): string {
   const { method, paths, needsKey, takesToken, example } = operation
@@ -21,7 +21,7 @@ export function curlCommand(operation: ReferenceOperation, publicUrl: string): s
   return lines.join(' \\\n  ')
 }
 
-/** GET, and POST with a body, need not be said. */
+/** Returns curl's method option, which it does not need for GET and for POST with a body. */
 function methodOption(method: string, body: unknown): string {
   const isPlain = method === 'GET' || (method === 'POST' && body !== undefined)
   return isPlain ? '' : `-X ${method} `
@@ -31,7 +31,7 @@ function streams(body: unknown): boolean {
   return typeof body === 'object' && body !== null && 'stream' in body && body.stream === true
 }
 
-/** Only what a shell would change needs quotes. */
+/** Quotes a text if a shell would change it. */
 function quote(text: string): string {
   return /^[\w./:{}-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
@@ -40,10 +40,10 @@ function quoteBody(body: unknown): string {
   return `'${formatJson(body).replaceAll("'", "'\\''")}'`
 }
 
-/** JSON as a person would break it: what fits stays on one line. `used` stands before it there. */
+/** Formats JSON; values that fit stay on one line, of which `used` characters are taken. */
 function formatJson(value: unknown, indent = '', used = 0): string {
   const flat = JSON.stringify(value, null, 1).replace(/\n */g, ' ')
-  const fits = indent.length + used + flat.length <= LINE
+  const fits = indent.length + used + flat.length <= LINE_LENGTH_MAX
   if (fits || typeof value !== 'object' || value === null) return flat
   const inner = `${indent}  `
   const members = Array.isArray(value)
@@ -55,7 +55,7 @@ function formatJson(value: unknown, indent = '', used = 0): string {
 
 const TOKEN = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?/g
 
-/** JSON with its keys, texts and other values told apart by class. */
+/** Formats JSON with classes for its keys, strings and other values. */
 export function highlightJson(value: unknown): Html {
   const text = formatJson(value)
   const parts: Html[] = []

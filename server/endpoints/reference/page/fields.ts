@@ -1,4 +1,4 @@
-/** Tables of fields: a schema laid flat, in the notation that error messages use. */
+/** Tables of fields: a flattened schema, in the notation of error messages. */
 import { type JsonSchema, listSchemaMembers } from '../json-schema.ts'
 import { type Html, html, prose } from './html.ts'
 
@@ -8,13 +8,13 @@ interface Field {
   readonly schema: JsonSchema
 }
 
-/** More values than these are told beside the type, not in its place. */
+/** Enums with up to this many values are shown as the type; longer ones as a rule beside it. */
 const ENUM_NAMED_MAX = 3
 
-/** Nobody reads further down; generated clients have the whole schema. */
+/** Deeper fields are only in the OpenAPI document. */
 const DEPTH_MAX = 4
 
-/** One row for each field: `messages`, `messages[].role`, … */
+/** Lists one row per field: `messages`, `messages[].role`, … */
 export function listFields(schema: JsonSchema, prefix = '', depth = 0): Field[] {
   if (depth >= DEPTH_MAX) return []
   return listSchemaMembers(schema).flatMap(({ name, required, schema: member }) => {
@@ -32,13 +32,13 @@ function listInside(schema: JsonSchema, path: string, depth: number): Field[] {
   return listInside(item, `${path}[]`, depth)
 }
 
-/** The members of a union, or the schema alone. */
+/** Returns the members of a union, or the schema itself. */
 function alternatives(schema: JsonSchema): JsonSchema[] {
   const some = schema.anyOf ?? schema.oneOf
   return some ? some.filter((one) => typeof one === 'object') : [schema]
 }
 
-/** `string`, `integer or null`, `object[]`, `"web" or "global"`. */
+/** Returns, for example, `string`, `integer or null`, `object[]` or `"web" or "global"`. */
 function nameType(schema: JsonSchema): string {
   const names = alternatives(schema).flatMap(nameOne)
   return [...new Set(names)].join(' or ') || 'any'
@@ -59,7 +59,7 @@ function nameItems({ items }: JsonSchema): string {
   return name.includes(' or ') ? `(${name})` : name
 }
 
-/** What the checks beyond the type are, in words. */
+/** Describes the rules beyond the type, for display. */
 function describeRules(schema: JsonSchema): string[] {
   const rules = alternatives(schema).flatMap((one) => [
     ...choices(one),
@@ -104,13 +104,13 @@ function between(
   return least === undefined ? [] : [`at least ${write(least)}${unit(least)}`]
 }
 
-/** A long path may be broken after its dots and underscores. */
+/** Allows line breaks after the dots and underscores of a path. */
 function breakable(path: string): Html {
   const [first, ...rest] = path.split(/(?<=[._])/)
   return html`${first}${rest.map((part) => html`<wbr>${part}`)}`
 }
 
-/** `marks` says whether the reader must care which fields may be left out. */
+/** Renders a table of fields. `marks` shows which are required. */
 export function fieldTable(fields: readonly Field[], marks: boolean): Html {
   const rows = fields.map(({ path, required, schema }) => {
     const rules = describeRules(schema)

@@ -1,4 +1,4 @@
-/** Safe HTML by construction: what is put into a template is escaped unless it is HTML itself. */
+/** Safe HTML templates: every value is escaped unless it is an `Html` itself. */
 
 export class Html {
   readonly text: string
@@ -18,7 +18,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** Tags a template; undefined becomes nothing, a list becomes its members one after another. */
+/** Template tag. Undefined becomes the empty string, a list is concatenated. */
 export function html(parts: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
   const texts = parts.map((part, index) => part + render(values[index]))
   return new Html(texts.join(''))
@@ -31,7 +31,7 @@ function render(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (char) => ENTITIES[char] ?? char)
 }
 
-/** Texts of declarations may set `code` in backquotes; everything else is plain. */
+/** Renders a text in which `code` may be in backquotes; everything else is plain. */
 export function prose(text: string): Html {
   const parts = text.split('`')
   return html`${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}`

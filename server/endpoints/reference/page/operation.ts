@@ -1,4 +1,4 @@
-/** One endpoint's section of the page: what to send, what comes back, what can go wrong. */
+/** One endpoint's section of the page: its request, response and errors. */
 import { IDEMPOTENCY_KEY, type ReferenceOperation } from '../operation.ts'
 import { MEANINGS } from '../statuses.ts'
 import { codeBlock, curlCommand, highlightJson } from './code.ts'
@@ -67,14 +67,14 @@ function renderParameters({ parameters }: ReferenceOperation): Html[] {
 function renderBody({ body, bodyType }: ReferenceOperation): Html | undefined {
   if (!body) return undefined
   const isOpen = bodyType === 'application/json' && body.additionalProperties === undefined
-  const open = 'Fields that are not listed here pass to the upstream as they are.'
+  const open = 'Fields that are not listed here are passed to the upstream unchanged.'
   return html`<h4>Body <small>${bodyType}</small></h4>
 ${fieldTable(listFields(body), true)}
 ${isOpen ? html`<p class="note">${open}</p>` : undefined}`
 }
 
 function renderAnswer({ answer, answersNothing, stream }: ReferenceOperation): Html | undefined {
-  if (answersNothing) return html`<h4>Answer <small>204 · nothing to read</small></h4>`
+  if (answersNothing) return html`<h4>Answer <small>204 · no body</small></h4>`
   if (!answer) return undefined
   const { type, schema } = answer
   const fields = listFields(schema)

@@ -1,6 +1,6 @@
 /**
- * The reference page: one self-contained document without a script, an image or anything from
- * elsewhere, so that its Content-Security-Policy can forbid everything but its own style.
+ * The reference page: one self-contained document without scripts, images or external resources, so
+ * that its Content-Security-Policy forbids everything except its own style.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 }
 
-/** What always refuses is in the OpenAPI document, but is nothing for a reader to try. */
+/** Renders the page, without endpoints that always refuse; the OpenAPI document has those too. */
 export function renderPage(operations: readonly ReferenceOperation[], publicUrl: string): string {
   const groups = groupByTag(operations.filter(isUsable))
   const topics = listTopics(publicUrl)
@@ -54,14 +54,14 @@ ${groups.map(([tag, members]) => renderGroup(tag, members, publicUrl))}
   return page.text
 }
 
-/** Two streams that become one. */
+/** The logo: two streams that join. */
 const RIVER = html`<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
 <path d="M5 2c0 8 7 7 7 13v7M19 2c0 5-3 7-5.5 9" fill="none" stroke="currentColor"
 stroke-width="2.6" stroke-linecap="round"/></svg>`
 
 type Group = readonly [tag: string, operations: readonly ReferenceOperation[]]
 
-/** In the order in which the table of contents of the API first names them. */
+/** Groups operations by tag, in the order of the first operation of each. */
 function groupByTag(operations: readonly ReferenceOperation[]): Group[] {
   const tags = [...new Set(operations.map(({ tag }) => tag))]
   return tags.map((tag) => [tag, operations.filter((one) => one.tag === tag)])
@@ -98,7 +98,7 @@ function renderGroup(
 ${operations.map((operation) => renderOperation(operation, publicUrl))}`
 }
 
-/** An endpoint that always refuses is for clients that look for it, not for readers. */
+/** Returns false for an endpoint that always refuses, which only some clients try. */
 function isUsable({ answer, answersNothing }: ReferenceOperation): boolean {
   return answer !== undefined || answersNothing
 }
