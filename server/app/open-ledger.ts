@@ -42,7 +42,7 @@ export async function openLedger(parts: Parts): Promise<{
     continuity,
     log,
     address: `${config.host}:${config.port}`,
-    sole: database.kind === 'embedded',
+    exclusive: database.kind === 'embedded',
     ...config.leases,
     onAdrift: () => inFlight.abortAll('the database has been away for too long'),
   })

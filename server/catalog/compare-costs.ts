@@ -33,7 +33,7 @@ export interface PriceProblem {
   readonly channel: string | null
 }
 
-export interface Sold {
+export interface SoldModel {
   readonly free: boolean
   readonly currency: string | null
   readonly prices: readonly StoredPrice[]
@@ -41,7 +41,7 @@ export interface Sold {
 }
 
 /** Compares every price with the cost of every route. */
-export function compareCosts({ prices, currency, routes }: Sold): UnitMargin[] {
+export function compareCosts({ prices, currency, routes }: SoldModel): UnitMargin[] {
   const entries = readPrices(prices)
   return routes.flatMap((route) => {
     const costs = route.currency === currency ? readPrices(route.costs ?? []) : []
@@ -85,7 +85,7 @@ function findCost(costs: readonly PriceEntry[], price: PriceEntry): PriceEntry |
 }
 
 /** Returns problems for the operator to review. A free model has none. */
-export function findPriceProblems(sold: Sold): PriceProblem[] {
+export function findPriceProblems(sold: SoldModel): PriceProblem[] {
   if (sold.free) return []
   const unpriced = findUnpriced(sold).map((unit) => {
     return { problem: 'unpriced', unit, channel: null } as const
@@ -99,7 +99,7 @@ export function findPriceProblems(sold: Sold): PriceProblem[] {
   return dropRepeated([...unpriced, ...losses, ...unknown])
 }
 
-function findUnpriced({ prices, routes }: Sold): Unit[] {
+function findUnpriced({ prices, routes }: SoldModel): Unit[] {
   const always = new Set(prices.filter(({ when }) => !when).map(({ unit }) => unit))
   const conditional = prices
     .filter(({ when = {} }) => !Object.hasOwn(when, 'model'))

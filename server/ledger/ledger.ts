@@ -11,7 +11,7 @@ import { type Checkpoint, createCheckpoints } from './holds/checkpoints.ts'
 import { createCorrections } from './holds/corrections.ts'
 import { createEndings, type LedgerSurprise } from './holds/endings.ts'
 import { admitHold, type Hold, retireHold } from './holds/hold.ts'
-import { startStrays } from './holds/strays.ts'
+import { startLeakCheck } from './holds/leaked-holds.ts'
 import type { Continuity } from './leases/continuity.ts'
 import type { DatabaseClock } from './leases/lease-clock.ts'
 import { createMoves } from './posting/moves.ts'
@@ -58,13 +58,13 @@ interface LedgerOptions {
   readonly ownerId: string
   readonly isUnavailable: (error: unknown) => boolean
   readonly log: SettlementLog
-  /** Calls that may wait for a hold; further ones are rejected with `unavailable`. */
+  /** Maximum number of calls waiting for a hold; further ones are rejected with `unavailable`. */
   readonly holdQueueMax?: number
   /** Settlements kept in memory during a database outage. */
   readonly settleQueueMax?: number
-  /** Between two searches for holds that no call of this process has. */
-  readonly straysMs?: number
-  /** Gives each batch of holds its deadline. */
+  /** Time between two checks for leaked holds. */
+  readonly leakCheckMs?: number
+  /** Sets the deadline of each batch of holds. */
   readonly clock?: DatabaseClock
   /** Notified of holds that the database acknowledged and no longer has. */
   readonly continuity?: Continuity
@@ -77,7 +77,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   const settlements = createSettlements({ ...options, settleQueueMax })
   const moves = createMoves({
     ...options,
-    repeat: settlements.add,
+    retry: settlements.add,
     databaseNow: () => options.clock?.now(),
     holdQueueMax: options.holdQueueMax ?? HOLD_QUEUE_MAX,
     settleQueueMax,
@@ -85,14 +85,18 @@ export function createLedger(options: LedgerOptions): Ledger {
   const corrections = createCorrections(options)
   const endings = createEndings({ ...options, moves, settlements, corrections })
   const checkpoints = createCheckpoints(options)
-  const strays = startStrays({ ...options, isOwn: endings.isOwn, release: settlements.add })
+  const leakCheck = startLeakCheck({
+    ...options,
+    isTracked: endings.isTracked,
+    release: settlements.add,
+  })
 
   async function take(id: string, request: HoldRequest): Promise<HoldVerdict> {
     try {
       return await moves.take(toHoldRow(id, request, { ownerId, taskId: null }))
     } catch (error) {
-      if (error instanceof QueueFull) endings.disown(id)
-      else endings.abandon(id, request)
+      if (error instanceof QueueFull) endings.untrack(id)
+      else endings.releaseLater(id, request)
       const known = error instanceof GatewayError || error instanceof QueueFull
       if (!known && !options.isUnavailable(error)) throw error
       throw new GatewayError('unavailable', { retryAfterSeconds: 2, cause: error })
@@ -101,16 +105,16 @@ export function createLedger(options: LedgerOptions): Ledger {
 
   async function hold(request: HoldRequest): Promise<HoldResult> {
     const id = holdIdOf(request.requestId)
-    endings.own(id)
+    endings.track(id)
     const verdict = await take(id, request)
     if (verdict === 'late' || verdict === 'already') {
-      endings.note('hold', verdict, request, request.amountNanos)
+      endings.report('hold', verdict, request, request.amountNanos)
     }
     if (verdict === 'held' || verdict === 'already') {
       const { requestId, accountId, amountNanos } = request
       return { hold: admitHold({ id, requestId, accountId, amountNanos }) }
     }
-    endings.disown(id)
+    endings.untrack(id)
     if (verdict !== 'late') return { refused: verdict }
     throw new GatewayError('unavailable', { retryAfterSeconds: 2 })
   }
@@ -135,7 +139,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     pending: () => moves.size() + settlements.size() + corrections.size(),
     async stop() {
       checkpoints.stop()
-      strays.stop()
+      leakCheck.stop()
       await flushed()
     },
   }

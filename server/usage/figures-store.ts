@@ -125,8 +125,11 @@ export interface LatencyRow {
  * Returns durations of successful calls, except those of tasks; see latency_bucket. Durations are
  * not counted by key or endpoint: those filters are ignored.
  */
-export function readLatency(sql: Sql, given: FigureFilter, by: SeriesStep): Promise<LatencyRow[]> {
-  const { accountId, from, to, model } = given
+export function readLatency(
+  sql: Sql,
+  { accountId, from, to, model }: FigureFilter,
+  by: SeriesStep,
+): Promise<LatencyRow[]> {
   const filter = { accountId, from, to, ...(model ? { model } : {}) }
   return sql<LatencyRow[]>`
     select date_trunc(${by.step}, hour, ${by.timeZone}) as at, bucket::int,

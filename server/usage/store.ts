@@ -45,7 +45,7 @@ export interface UsageRow extends UsageSummary {
   readonly attempts: unknown
 }
 
-/** Lists finished calls, newest first, without their lines and attempts. */
+/** Lists the usage records of finished calls, newest first, without lines and attempts. */
 export function selectUsage(sql: Sql, filter: UsageFilter): Promise<UsageSummary[]> {
   const { model, endpoint, keyId, chargedAtLeast, status, requestId, taskId } = filter
   const isFound = requestId ?? taskId ?? (status === 'succeeded' ? undefined : status)

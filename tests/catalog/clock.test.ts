@@ -11,9 +11,9 @@ const beijing = {
   except: ['2027-01-01'],
 }
 const facts = (moment: string, peak_hours: unknown = beijing) => {
-  const { asked, alternatives } = clockFacts({ details: { peak_hours } }, new Date(moment))
-  assert.equal(alternatives[0], asked)
-  return [asked.clock, alternatives.length]
+  const { onArrival, alternatives } = clockFacts({ details: { peak_hours } }, new Date(moment))
+  assert.equal(alternatives[0], onArrival)
+  return [onArrival.clock, alternatives.length]
 }
 
 const moments: [string, string, [string, number]][] = [
@@ -34,7 +34,7 @@ for (const [name, moment, expected] of moments) {
 }
 
 test('a model without peak hours has no clock', () => {
-  assert.deepEqual(clockFacts({ details: {} }, new Date()), { asked: {}, alternatives: [{}] })
+  assert.deepEqual(clockFacts({ details: {} }, new Date()), { onArrival: {}, alternatives: [{}] })
 })
 
 test('hours up to midnight, days across it, zones west of Greenwich', () => {
@@ -50,8 +50,8 @@ test('what is peak at any moment of the next quarter of an hour is among the alt
     const moment = Date.parse('2026-11-23T00:00:00Z') + start * 60_000
     const details = { peak_hours: beijing }
     const now = clockFacts({ details }, new Date(moment)).alternatives
-    const { asked } = clockFacts({ details }, new Date(moment + later))
-    assert.ok(now.some(({ clock }) => clock === asked.clock))
+    const { onArrival } = clockFacts({ details }, new Date(moment + later))
+    assert.ok(now.some(({ clock }) => clock === onArrival.clock))
   })
   fc.assert(property, { numRuns: 5000 })
 })

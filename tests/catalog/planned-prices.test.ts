@@ -176,7 +176,7 @@ test('the clock is never behind the database’s, takes the quickest look, and f
   let tookMs = 0
   const clock = createCatalogClock(() => ours)
   const look = (theirs: number) =>
-    clock.watch(async () => {
+    clock.sample(async () => {
       ours += tookMs
       return { at: new Date(theirs) }
     })

@@ -44,7 +44,7 @@ test('a copy made under load is one instant: restored, its books are in order', 
     sql,
     ownerId: 'own_new',
     address: 'test',
-    sole: true,
+    exclusive: true,
     log: quiet,
     ...LEASES,
   })

@@ -158,13 +158,13 @@ describe('locks and deadlines', () => {
 
   test('a call whose hold came late is told to come back, and it is logged and counted', async () => {
     const asked = performance.now()
-    clock.note(new Date(Date.now() - 3_600_000), asked, asked)
+    clock.sample(new Date(Date.now() - 3_600_000), asked, asked)
     const refused = request(caller)
     await assert.rejects(ledger.hold(refused), { row: 'unavailable' })
     assert.deepEqual(surprises, ['hold late'])
     assert.equal(said[0]?.fields.request_id, refused.requestId)
     assert.equal(said[0]?.fields.amount, '0.0000001')
-    clock.note(new Date(), performance.now(), performance.now())
+    clock.sample(new Date(), performance.now(), performance.now())
     await settle(await take(caller))
   })
 
@@ -204,7 +204,7 @@ describe('locks and deadlines', () => {
           calls += 1
         },
       })
-      for (const [renewed, newest_entry] of seen) watched.see({ at, renewed, newest_entry })
+      for (const [renewed, newest_entry] of seen) watched.compare({ at, renewed, newest_entry })
       assert.equal(calls, watched.broken() === undefined ? 0 : 1)
       return watched.broken() !== undefined
     }

@@ -49,7 +49,7 @@ test('cost and attempts of the last checkpoint are kept; without one nothing is 
     sql,
     ownerId: 'own_alive',
     address: '',
-    sole: true,
+    exclusive: true,
     ...LEASES,
     log: quiet,
   })

@@ -66,6 +66,6 @@ export function findSold({ file, model: id, prices, currency, at, asked }: Price
     ({ effective_from: from }) => at && Date.parse(from) <= Date.parse(at),
   )
   const list = JSON.parse(JSON.stringify(begun.at(-1)?.prices ?? model.prices))
-  const hour = at ? clockFacts(model, new Date(at)).asked : {}
+  const hour = at ? clockFacts(model, new Date(at)).onArrival : {}
   return { type: model.type, prices: readPrices(list, model.type), asked: { ...hour, ...asked } }
 }

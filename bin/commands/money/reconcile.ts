@@ -1,6 +1,6 @@
 /** `tributary reconcile`: compares a vendor's export with the records and explains differences. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { withFrozenView } from '../../../server/ledger/audit/audit-store.ts'
+import { withReadOnlySnapshot } from '../../../server/ledger/audit/audit-store.ts'
 import { formatAmount, parseAmount } from '../../../server/lib/money.ts'
 import { OperatorError } from '../../../server/lib/operator-error.ts'
 import { UNITS } from '../../../server/lib/units.ts'
@@ -95,7 +95,7 @@ async function run(flags: Flags): Promise<void> {
   const vendors = await addUpBill(invoice.rows, { from, to })
   const filter = { channel, timeZone, from: vendors.from, to: vendors.to }
   const rows = await withSession(({ sql }) =>
-    withFrozenView(sql, async (view) => {
+    withReadOnlySnapshot(sql, async (view) => {
       if (!(await channelExists(view, channel))) {
         throw new OperatorError(`there is no channel ${channel}`)
       }

@@ -39,8 +39,8 @@ async function applyChannel(
   const upstream = options.upstreams[channel.upstream]
   if (!upstream) return undefined
   // JSON has no undefined: compare with what would be stored.
-  const wanted: ChannelSettings = JSON.parse(JSON.stringify(channel.settings))
-  const newVersion = !row || row.upstream !== channel.upstream || !isSame(row, wanted, options)
+  const desired: ChannelSettings = JSON.parse(JSON.stringify(channel.settings))
+  const newVersion = !row || row.upstream !== channel.upstream || !isSame(row, desired, options)
   const what = [
     ...(row?.status === 'retired' ? ['status'] : []),
     ...(row && row.upstream !== channel.upstream ? ['upstream'] : []),
@@ -53,7 +53,7 @@ async function applyChannel(
   const sealed =
     row && !newVersion
       ? { settings: row.settings, secrets: row.secrets }
-      : sealSettings(wanted, upstream, options.secrets, place)
+      : sealSettings(desired, upstream, options.secrets, place)
   await saveChannel(sql, { id: channel.id, upstream: channel.upstream, source, version, ...sealed })
   return { kind: 'channel', id: channel.id, change: row ? 'changed' : 'added', what }
 }
@@ -76,10 +76,10 @@ function settingsOf(
  */
 function isSame(
   row: ChannelRow,
-  wanted: ChannelSettings,
+  desired: ChannelSettings,
   { upstreams, secrets }: ApplyOptions,
 ): boolean {
   const upstream = upstreams[row.upstream]
   if (!upstream || Object.keys(splitSecrets(row.settings, upstream).secret).length > 0) return false
-  return isDeepStrictEqual(settingsOf(row, secrets), wanted)
+  return isDeepStrictEqual(settingsOf(row, secrets), desired)
 }

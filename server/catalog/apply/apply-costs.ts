@@ -9,11 +9,11 @@ import { type StoredRoute, saveCost } from '../store.ts'
 export async function versionCosts(
   sql: TransactionSql,
   modelId: string,
-  wanted: readonly StoredRoute[],
+  desired: readonly StoredRoute[],
   stored: readonly StoredRoute[],
 ): Promise<StoredRoute[]> {
   const routes: StoredRoute[] = []
-  for (const route of wanted) {
+  for (const route of desired) {
     if (!route.costs) {
       routes.push(route)
       continue
@@ -31,7 +31,7 @@ export function isSameRouting(a: readonly StoredRoute[], b: readonly StoredRoute
 }
 
 /** Compares the costs of routes, by channel and upstream model. */
-export function costTheSame(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
+export function hasSameRouteCosts(a: readonly StoredRoute[], b: readonly StoredRoute[]): boolean {
   const costsOf = (routes: readonly StoredRoute[]) =>
     routes.map(({ channel, upstream_model, costs, currency }) => {
       return { channel, upstream_model, costs, currency }

@@ -11,8 +11,8 @@ import {
   saveModel,
   savePrice,
 } from '../store.ts'
-import { costTheSame, isSameRouting, versionCosts } from './apply-costs.ts'
-import { applyPlans, type WantedPlan } from './apply-plans.ts'
+import { hasSameRouteCosts, isSameRouting, versionCosts } from './apply-costs.ts'
+import { applyPlans, type DesiredPlan } from './apply-plans.ts'
 import type { ApplyOptions, CatalogChange } from './change.ts'
 import type { FileModel } from './file-schema.ts'
 
@@ -27,19 +27,19 @@ export async function applyModels(
   const changes: CatalogChange[] = []
   for (const { source, content } of options.files) {
     for (const model of content.models) {
-      const wanted = wantedRow(model, source, content.currency, at)
+      const desired = desiredRow(model, source, content.currency, at)
       const before = { row: existing.get(model.id), planned: planned.get(model.id) ?? [] }
-      const change = await applyModel(sql, wanted, before)
+      const change = await applyModel(sql, desired, before)
       if (change) changes.push(change)
     }
   }
   return changes
 }
 
-interface WantedModel
+interface DesiredModel
   extends Omit<ModelRow, 'status' | 'updated_at' | 'price_version' | 'effective_from'> {
   /** Prices that take effect in the future. */
-  readonly plans: readonly WantedPlan[]
+  readonly plans: readonly DesiredPlan[]
 }
 
 interface Before {
@@ -49,39 +49,39 @@ interface Before {
 
 async function applyModel(
   sql: TransactionSql,
-  wanted: WantedModel,
+  desired: DesiredModel,
   { row, planned }: Before,
 ): Promise<CatalogChange | undefined> {
-  const { id: modelId, currency, source, plans } = wanted
+  const { id: modelId, currency, source, plans } = desired
   const replanned = await applyPlans(sql, { modelId, currency, source, plans }, planned)
-  const what = row ? [...listChanges(row, wanted), ...(replanned ? ['planned prices'] : [])] : []
+  const what = row ? [...listChanges(row, desired), ...(replanned ? ['planned prices'] : [])] : []
   if (row && what.length === 0) return undefined
-  await save(sql, wanted, row)
+  await save(sql, desired, row)
   return { kind: 'model', id: modelId, change: row ? 'changed' : 'added', what }
 }
 
-function listChanges(row: ModelRow, wanted: WantedModel): string[] {
+function listChanges(row: ModelRow, desired: DesiredModel): string[] {
   return [
     ...(row.status === 'retired' ? ['status'] : []),
-    ...(row.type === wanted.type ? [] : ['type']),
-    ...(row.free === wanted.free ? [] : ['free']),
-    ...(isSoldAlike(row, wanted) ? [] : ['prices']),
-    ...(isSameRouting(row.routes, wanted.routes) ? [] : ['routes']),
-    ...(costTheSame(row.routes, wanted.routes) ? [] : ['costs']),
-    ...(isDeepStrictEqual(row.limits, wanted.limits) ? [] : ['limits']),
-    ...(isDeepStrictEqual(row.details, wanted.details) ? [] : ['details']),
-    ...(row.source === wanted.source ? [] : [`source (was ${row.source || 'none'})`]),
+    ...(row.type === desired.type ? [] : ['type']),
+    ...(row.free === desired.free ? [] : ['free']),
+    ...(hasSamePrices(row, desired) ? [] : ['prices']),
+    ...(isSameRouting(row.routes, desired.routes) ? [] : ['routes']),
+    ...(hasSameRouteCosts(row.routes, desired.routes) ? [] : ['costs']),
+    ...(isDeepStrictEqual(row.limits, desired.limits) ? [] : ['limits']),
+    ...(isDeepStrictEqual(row.details, desired.details) ? [] : ['details']),
+    ...(row.source === desired.source ? [] : [`source (was ${row.source || 'none'})`]),
   ]
 }
 
 async function save(
   sql: TransactionSql,
-  wanted: WantedModel,
+  desired: DesiredModel,
   row: ModelRow | undefined,
 ): Promise<void> {
-  const { id: modelId, currency, prices, plans: _plans, ...columns } = wanted
-  const routes = await versionCosts(sql, modelId, wanted.routes, row?.routes ?? [])
-  const isNew = !row || !isSoldAlike(row, wanted)
+  const { id: modelId, currency, prices, plans: _plans, ...columns } = desired
+  const routes = await versionCosts(sql, modelId, desired.routes, row?.routes ?? [])
+  const isNew = !row || !hasSamePrices(row, desired)
   const version =
     prices === null || currency === null
       ? null
@@ -91,13 +91,13 @@ async function save(
   await saveModel(sql, { ...columns, id: modelId, routes, price_version: version })
 }
 
-type Sold = Pick<ModelRow, 'currency' | 'prices'>
+type ModelPrices = Pick<ModelRow, 'currency' | 'prices'>
 
-function isSoldAlike(a: Sold, b: Sold): boolean {
+function hasSamePrices(a: ModelPrices, b: ModelPrices): boolean {
   return isDeepStrictEqual(pricesOf(a), pricesOf(b))
 }
 
-function pricesOf({ currency, prices }: Sold) {
+function pricesOf({ currency, prices }: ModelPrices) {
   return prices === null ? null : { currency, prices }
 }
 
@@ -106,7 +106,7 @@ function pricesOf({ currency, prices }: Sold) {
  * The latest planned prices that have begun replace `prices`, so that a file means the same before
  * and after that time.
  */
-function wantedRow(model: FileModel, source: string, currency: string, at: Date): WantedModel {
+function desiredRow(model: FileModel, source: string, currency: string, at: Date): DesiredModel {
   const plans = (model.planned_prices ?? [])
     .map(({ effective_from: from, prices }) => {
       const stored: StoredPrice[] = clean(prices.map(storedPrice))
@@ -129,7 +129,7 @@ function wantedRow(model: FileModel, source: string, currency: string, at: Date)
     currency: model.free ? null : currency,
     prices: model.free ? null : (begun.at(-1)?.prices ?? model.prices.map(storedPrice)),
   }
-  const stored: Omit<WantedModel, 'plans'> = clean(row)
+  const stored: Omit<DesiredModel, 'plans'> = clean(row)
   return { ...stored, plans: plans.slice(begun.length) }
 }
 

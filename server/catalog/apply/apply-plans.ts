@@ -7,17 +7,17 @@ import type { TransactionSql } from 'postgres'
 import { type PlannedRow, type StoredPrice, savePrice, withdrawPrice } from '../store.ts'
 
 /** Prices to plan, with the time at which they take effect. */
-export interface WantedPlan {
+export interface DesiredPlan {
   readonly effectiveFrom: Date
   readonly prices: readonly StoredPrice[]
 }
 
-export interface WantedPlans {
+export interface DesiredPlans {
   readonly modelId: string
   /** Null for a free model, which has no planned prices. */
   readonly currency: string | null
   readonly source: string
-  readonly plans: readonly WantedPlan[]
+  readonly plans: readonly DesiredPlan[]
 }
 
 /**
@@ -26,24 +26,24 @@ export interface WantedPlans {
  */
 export async function applyPlans(
   sql: TransactionSql,
-  { modelId, currency, source, plans }: WantedPlans,
+  { modelId, currency, source, plans }: DesiredPlans,
   existing: readonly PlannedRow[],
 ): Promise<boolean> {
-  const isWanted = (row: PlannedRow) => plans.some((plan) => isSame(plan, row, currency))
-  const isOver = (row: PlannedRow) =>
+  const isDesired = (row: PlannedRow) => plans.some((plan) => isSame(plan, row, currency))
+  const isReplaceable = (row: PlannedRow) =>
     row.source === source ||
     row.currency !== currency ||
     plans.some((plan) => isAtOnce(plan.effectiveFrom, row))
-  const gone = existing.filter((row) => !isWanted(row) && isOver(row))
+  const withdrawn = existing.filter((row) => !isDesired(row) && isReplaceable(row))
   const added = plans.filter((plan) => !existing.some((row) => isSame(plan, row, currency)))
-  for (const row of gone) await withdrawPrice(sql, modelId, row.version)
+  for (const row of withdrawn) await withdrawPrice(sql, modelId, row.version)
   if (currency !== null) {
     for (const plan of added) await savePrice(sql, { ...plan, modelId, currency, source })
   }
-  return gone.length > 0 || added.length > 0
+  return withdrawn.length > 0 || added.length > 0
 }
 
-function isSame(plan: WantedPlan, row: PlannedRow, currency: string | null): boolean {
+function isSame(plan: DesiredPlan, row: PlannedRow, currency: string | null): boolean {
   if (row.currency !== currency || !isAtOnce(plan.effectiveFrom, row)) return false
   return isDeepStrictEqual(row.prices, plan.prices)
 }

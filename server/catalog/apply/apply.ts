@@ -66,12 +66,12 @@ async function write(sql: TransactionSql, options: ApplyOptions) {
     channel: new Set(files.flatMap((file) => file.content.channels.map(({ id }) => id))),
     model: new Set(files.flatMap((file) => file.content.models.map(({ id }) => id))),
   }
-  const gone = (kind: 'channel' | 'model', rows: readonly Retirable[]) =>
+  const findRetired = (kind: 'channel' | 'model', rows: readonly Retirable[]) =>
     rows
       .filter((row) => row.status === 'active' && !named[kind].has(row.id))
       .filter((row) => replace || sources.has(row.source))
       .map(({ id }): CatalogChange => ({ kind, id, change: 'retired', what: [] }))
-  const retired = [...gone('channel', channels), ...gone('model', models)]
+  const retired = [...findRetired('channel', channels), ...findRetired('model', models)]
   const idsOf = (kind: string) => retired.filter((one) => one.kind === kind).map(({ id }) => id)
   if (idsOf('channel').length > 0) await retireChannels(sql, idsOf('channel'))
   if (idsOf('model').length > 0) await retireModels(sql, idsOf('model'))

@@ -10,46 +10,47 @@ const KEPT_MS = 60_000
 export interface CatalogClock {
   /** Returns milliseconds since 1970. Throws before the first sample. */
   now(): number
-  /** Runs `ask` and takes a sample from its answer and duration. */
-  watch<Answer extends { readonly at: Date }>(ask: () => Promise<Answer>): Promise<Answer>
+  /** Runs a query and takes a sample from its answer and duration. */
+  sample<Answer extends { readonly at: Date }>(query: () => Promise<Answer>): Promise<Answer>
 }
 
-interface Look {
+interface Sample {
   /** The least and greatest possible offset from the local clock to the database's. */
-  readonly leastMs: number
-  readonly mostMs: number
+  readonly minMs: number
+  readonly maxMs: number
   readonly atMs: number
 }
 
 /** `monotonic` returns milliseconds since an arbitrary origin. */
 export function createCatalogClock(monotonic: () => number = () => performance.now()) {
-  let kept: Look | undefined
+  let best: Sample | undefined
 
   /** Adds 1 ms to the upper bound: PostgreSQL has microseconds, which a Date drops. */
-  const read = (at: Date, sentMs: number, receivedMs: number): Look => ({
-    leastMs: at.getTime() - receivedMs,
-    mostMs: at.getTime() + 1 - sentMs,
+  const measure = (at: Date, sentMs: number, receivedMs: number): Sample => ({
+    minMs: at.getTime() - receivedMs,
+    maxMs: at.getTime() + 1 - sentMs,
     atMs: receivedMs,
   })
 
   const clock: CatalogClock = {
     now() {
-      if (!kept) throw new Error('the database clock has not been read yet')
-      return monotonic() + kept.mostMs
+      if (!best) throw new Error('the database clock has not been read yet')
+      return monotonic() + best.maxMs
     },
-    async watch(ask) {
+    async sample(query) {
       const sentMs = monotonic()
-      const answer = await ask()
-      const look = read(answer.at, sentMs, monotonic())
-      if (!kept || isBetter(look, kept)) kept = look
+      const answer = await query()
+      const sample = measure(answer.at, sentMs, monotonic())
+      if (!best || isBetter(sample, best)) best = sample
       return answer
     },
   }
   return clock
 }
 
-function isBetter(look: Look, kept: Look): boolean {
-  const isStepped = look.leastMs > kept.mostMs || look.mostMs < kept.leastMs
-  const isSharper = look.mostMs - look.leastMs <= kept.mostMs - kept.leastMs
-  return isStepped || isSharper || look.atMs - kept.atMs > KEPT_MS
+/** Returns true if the clock was set, if the sample is more precise, or if the other is old. */
+function isBetter(sample: Sample, other: Sample): boolean {
+  const isStepped = sample.minMs > other.maxMs || sample.maxMs < other.minMs
+  const isSharper = sample.maxMs - sample.minMs <= other.maxMs - other.minMs
+  return isStepped || isSharper || sample.atMs - other.atMs > KEPT_MS
 }

@@ -41,14 +41,14 @@ const NOTIFICATIONS = 'tributary_catalog'
 /** Loads the catalog and keeps it up to date. Rejects if the first load fails. */
 export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   const { sql, log, clock = createCatalogClock() } = options
-  await clock.watch(() => readMoment(sql))
+  await clock.sample(() => readMoment(sql))
   let current = await load(options)
   let running: Promise<void> | undefined
   let waiting: Promise<void> | undefined
   let stopped = false
 
-  async function look(): Promise<void> {
-    const { revision } = await clock.watch(() => readMoment(sql))
+  async function poll(): Promise<void> {
+    const { revision } = await clock.sample(() => readMoment(sql))
     if (revision === current.revision) return
     current = await load(options)
     log.info({ revision: current.revision.toString() }, 'catalog loaded')
@@ -56,7 +56,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
 
   function start(): Promise<void> {
     waiting = undefined
-    running = look().finally(() => {
+    running = poll().finally(() => {
       running = undefined
     })
     return running
@@ -79,7 +79,7 @@ export async function createCatalog(options: CatalogOptions): Promise<Catalog> {
   /** Returns the snapshot with the prices in effect now. */
   function snapshot(): Loaded {
     const nowMs = clock.now()
-    if (nowMs >= current.nextPriceMs) current = withModels(current, sellAt(current.models, nowMs))
+    if (nowMs >= current.nextPriceMs) current = withModels(current, pricedAt(current.models, nowMs))
     return current
   }
 
@@ -140,7 +140,7 @@ function withModels(
   }
 }
 
-function sellAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
+function pricedAt(models: ReadonlyMap<string, Model>, nowMs: number): Model[] {
   return [...models.values()].map((model) => modelAt(model, nowMs))
 }
 

@@ -33,13 +33,13 @@ type PeakHours = z.output<typeof peakHours>
 
 export interface ClockFacts {
   /** The fact when the call arrives, which decides its charge. */
-  readonly asked: Facts
-  /** The facts to hold for: both values near a boundary. The first is `asked`. */
+  readonly onArrival: Facts
+  /** The facts to hold for: both values near a boundary. The first is `onArrival`. */
   readonly alternatives: readonly [Facts, ...Facts[]]
 }
 
 const NO_FACTS: Facts = {}
-const NO_CLOCK: ClockFacts = { asked: NO_FACTS, alternatives: [NO_FACTS] }
+const NO_CLOCK: ClockFacts = { onArrival: NO_FACTS, alternatives: [NO_FACTS] }
 const PEAK: Facts = { clock: 'peak' }
 const OFF_PEAK: Facts = { clock: 'off_peak' }
 
@@ -54,13 +54,13 @@ export function clockFacts({ details }: Pick<Model, 'details'>, date: Date): Clo
   if (!peak) return NO_CLOCK
   const moment = date.getTime()
   const isNow = isPeak(peak, moment)
-  const [asked, other] = isNow ? [PEAK, OFF_PEAK] : [OFF_PEAK, PEAK]
+  const [onArrival, other] = isNow ? [PEAK, OFF_PEAK] : [OFF_PEAK, PEAK]
   for (let minute = 1; minute <= BORDER_MINUTES; minute++) {
     if (isPeak(peak, moment + minute * MINUTE_MS) !== isNow) {
-      return { asked, alternatives: [asked, other] }
+      return { onArrival, alternatives: [onArrival, other] }
     }
   }
-  return { asked, alternatives: [asked] }
+  return { onArrival, alternatives: [onArrival] }
 }
 
 const read = new WeakMap<Model['details'], PeakHours | null>()

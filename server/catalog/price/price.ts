@@ -219,7 +219,7 @@ function boundUnder(list: PriceList, quantities: Quantities, judge: ConditionJud
   let total = 0n
   for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
-    if (quantity > 0n) total += dearestFor(list, unit, quantity, judge).amount
+    if (quantity > 0n) total += highestFor(list, unit, quantity, judge).amount
   }
   return total
 }
@@ -232,15 +232,15 @@ export function explainUpperBound(
   channels: readonly Facts[] = ONE_CHANNEL,
 ): Priced {
   const list = arrange(prices)
-  let dearest: Priced | undefined
+  let highest: Priced | undefined
   for (const facts of alternatives) {
     for (const channelFacts of channels) {
       const judge = judgeUpcoming(list, quantities, { facts, channelFacts })
       const one = explainUnder(list, quantities, judge)
-      if (!dearest || one.totalNanos > dearest.totalNanos) dearest = one
+      if (!highest || one.totalNanos > highest.totalNanos) highest = one
     }
   }
-  return dearest ?? { totalNanos: 0n, lines: [] }
+  return highest ?? { totalNanos: 0n, lines: [] }
 }
 
 function explainUnder(list: PriceList, quantities: Quantities, judge: ConditionJudge): Priced {
@@ -249,28 +249,28 @@ function explainUnder(list: PriceList, quantities: Quantities, judge: ConditionJ
   for (const unit of unitsOf(quantities)) {
     const quantity = quantityOf(quantities, unit)
     if (quantity === 0n) continue
-    const { rule, amount } = dearestFor(list, unit, quantity, judge)
+    const { rule, amount } = highestFor(list, unit, quantity, judge)
     totalNanos += amount
     if (rule) lines.push(lineOf(unit, quantity, rule, amount))
   }
   return { totalNanos, lines }
 }
 
-interface Dearest {
+interface HighestAmount {
   readonly rule: Rule | undefined
   readonly amount: Nanos
 }
 
-function dearestFor(list: PriceList, unit: Unit, quantity: bigint, judge: ConditionJudge): Dearest {
+function highestFor(list: PriceList, unit: Unit, quantity: bigint, judge: ConditionJudge): HighestAmount {
   const units = MAY_BECOME[unit] ?? [unit]
-  let dearest: Dearest = { rule: undefined, amount: 0n }
+  let highest: HighestAmount = { rule: undefined, amount: 0n }
   for (const possible of units) {
     for (const rule of rulesFor(list, possible, judge)) {
       const amount = boundOf(rule.entry, quantity, units.length)
-      if (!dearest.rule || amount > dearest.amount) dearest = { rule, amount }
+      if (!highest.rule || amount > highest.amount) highest = { rule, amount }
     }
   }
-  return dearest
+  return highest
 }
 
 /**

@@ -207,7 +207,7 @@ export const LEDGER_INVARIANTS: readonly Invariant[] = [
 ]
 
 /** Runs `work` on one snapshot of the database, with a statement timeout of 30 minutes. */
-export async function withFrozenView<T>(
+export async function withReadOnlySnapshot<T>(
   sql: Sql,
   work: (view: TransactionSql) => Promise<T>,
 ): Promise<T> {

@@ -2,7 +2,7 @@
 import type { Sql } from 'postgres'
 import { BOOKS_INVARIANTS } from './audit-books-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
-import { type Invariant, LEDGER_INVARIANTS, type Violation, withFrozenView } from './audit-store.ts'
+import { type Invariant, LEDGER_INVARIANTS, type Violation, withReadOnlySnapshot } from './audit-store.ts'
 import { TASK_INVARIANTS } from './audit-tasks-store.ts'
 
 const INVARIANTS = [
@@ -30,7 +30,7 @@ export function audit(
   sql: Sql,
   invariants: readonly Invariant[] = INVARIANTS,
 ): Promise<AuditResult> {
-  return withFrozenView(sql, async (view) => {
+  return withReadOnlySnapshot(sql, async (view) => {
     const checks: AuditCheck[] = []
     for (const { id, title, find } of invariants) {
       const details = [...(await find(view))]

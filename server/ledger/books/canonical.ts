@@ -81,7 +81,7 @@ export function sha256(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest()
 }
 
-/** Microseconds since 1970. */
+/** Returns microseconds since 1970, or undefined if the text is not a time. */
 function readMicros(text: string): bigint | undefined {
   const [, day, time, fraction = ''] = TIME.exec(text) ?? []
   const ms = Date.parse(`${day}T${time}Z`)

@@ -22,11 +22,11 @@ export async function describeDifferences(
   numbers: readonly number[],
 ): Promise<string[]> {
   if (numbers.length === 0) return []
-  const wanted = new Set(numbers)
+  const selected = new Set(numbers)
   const sealed = new Map<number, Sealed>()
   for await (const block of source.blocks()) {
     const number = Number(block.number)
-    if (!wanted.has(number)) continue
+    if (!selected.has(number)) continue
     sealed.set(number, {
       sealedAt: block.sealed_at,
       marks: readMarks(block.marks),
@@ -37,7 +37,7 @@ export async function describeDifferences(
     const block = sealed.get(index.find(entry.id) ?? 0)
     if (block) compare(entry, block)
   }
-  const problems = [...sealed].flatMap(([number, block]) => tell(number, block))
+  const problems = [...sealed].flatMap(([number, block]) => describeBlock(number, block))
   const more = problems.length - SHOWN_MAX
   return more > 0 ? [...problems.slice(0, SHOWN_MAX), `and ${more} further differences`] : problems
 }
@@ -61,7 +61,7 @@ function compare(entry: EntryFields, { marks, differences }: Sealed): void {
   }
 }
 
-function tell(number: number, { sealedAt, marks, differences }: Sealed): string[] {
+function describeBlock(number: number, { sealedAt, marks, differences }: Sealed): string[] {
   const removed = [...marks.keys()].map((id) => `entry ${id} was removed`)
   const found = [...differences, ...removed]
   if (found.length === 0) return [`block ${number} was not sealed over the entries it covers`]

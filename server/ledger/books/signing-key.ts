@@ -41,10 +41,10 @@ export function rekeySigningKeys(sql: Sql, box: SecretBox) {
 }
 
 async function ensureKey(sql: Sql, box: SecretBox): Promise<SigningKeyRow> {
-  return (await selectKey(sql)) ?? (await insertKeyOnce(sql, makeKey(box)))
+  return (await selectKey(sql)) ?? (await insertKeyOnce(sql, createKey(box)))
 }
 
-function makeKey(box: SecretBox): SigningKeyRow {
+function createKey(box: SecretBox): SigningKeyRow {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const id = keyIdOf(publicKey)
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()

@@ -72,8 +72,8 @@ export async function verifyChain(source: ChainSource, atBlock = 0): Promise<Cha
 
 /** Returns a mismatch of the totals, unless differing entries already explain it. */
 function judgeTotals(index: ChainIndex, found: string, collector: Collector): string[] {
-  const isToldAlready =
+  const isExplained =
     index.problems.length > 0 || collector.outside.length > 0 || collector.broken().length > 0
-  if (isToldAlready || found === index.totals) return []
+  if (isExplained || found === index.totals) return []
   return [`the entries add up to ${found}, the last block says ${index.totals}`]
 }

@@ -8,8 +8,8 @@ import type { Nanos } from '../../lib/money.ts'
 import { type CheckpointRow, type StoredCheckpoint, writeCheckpoints } from '../store.ts'
 
 const INTERVAL_MS = 1_000
-/** Shorter calls usually end before a checkpoint would matter. */
-const MIN_AGE_MS = 200
+/** Younger calls usually end before a checkpoint would matter. */
+const AGE_MS_MIN = 200
 
 export interface Checkpoint {
   readonly chargeNanos: Nanos
@@ -42,7 +42,7 @@ export function createCheckpoints(options: { readonly sql: Sql; readonly log: Pi
     const rows: CheckpointRow[] = []
     const now = performance.now()
     for (const [holdId, call] of watched) {
-      if (now - call.since < MIN_AGE_MS) continue
+      if (now - call.since < AGE_MS_MIN) continue
       const checkpoint = call.read()
       if (!checkpoint || checkpoint.chargeNanos === call.writtenNanos) continue
       call.writtenNanos = checkpoint.chargeNanos

@@ -29,7 +29,7 @@ export function createCorrections(options: {
   readonly log: SettlementLog
 }): Corrections {
   const { sql, log, isUnavailable } = options
-  const lanes = createSerialQueues<Waiting>({ run, atOnce: AT_ONCE })
+  const queues = createSerialQueues<Waiting>({ run, atOnce: AT_ONCE })
 
   async function run(_account: string, items: readonly Waiting[]) {
     for (const [index, { row, resolve }] of items.entries()) {
@@ -42,8 +42,8 @@ export function createCorrections(options: {
           'correction refused: posting its amount without details',
         )
         const bare = { lines: [], attempts: [], error: null, review: true }
-        const rest = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
-        const posted = await correctLost(sql, rest).catch(() => undefined)
+        const reduced = { ...row, ...bare, upstream_cost: null, upstream_cost_version: null }
+        const posted = await correctLost(sql, reduced).catch(() => undefined)
         if (!posted) return { left: items.slice(index), stays: true }
         resolve(posted)
       }
@@ -54,9 +54,9 @@ export function createCorrections(options: {
   return {
     add: (row) =>
       new Promise((resolve) => {
-        lanes.push(row.account_id ?? '', { row, resolve })
+        queues.push(row.account_id ?? '', { row, resolve })
       }),
-    flushed: lanes.flushed,
-    size: lanes.size,
+    flushed: queues.flushed,
+    size: queues.size,
   }
 }

@@ -13,10 +13,8 @@ import type { SettleRow, SettleVerdict } from '../store.ts'
 import type { Corrections } from './corrections.ts'
 import type { Hold } from './hold.ts'
 
-/**
- * After this time no statement of this process can still be running, and its deadline has passed.
- */
-const ABANDONED_AFTER_MS = 10_000
+/** After this time no statement of this process can still be running: its deadline has passed. */
+const RELEASE_AFTER_MS = 10_000
 
 /** Called with each unexpected verdict of the ledger, to count it. */
 export type LedgerSurprise = (operation: 'hold' | 'settlement', verdict: string) => void
@@ -24,14 +22,15 @@ export type LedgerSurprise = (operation: 'hold' | 'settlement', verdict: string)
 type Named = Pick<HoldRequest, 'requestId' | 'accountId'>
 
 export interface Endings {
-  own(holdId: string): void
-  disown(holdId: string): void
-  /** True from the request for a hold until its end is committed. */
-  isOwn(holdId: string): boolean
+  track(holdId: string): void
+  untrack(holdId: string): void
+  /** Returns true from the request for a hold until its end is committed. */
+  isTracked(holdId: string): boolean
   settle(closing: Hold, settlement: Settlement): Promise<SettleVerdict>
   /** Releases a hold of unknown outcome once its statement can no longer commit. */
-  abandon(holdId: string, request: HoldRequest): void
-  note(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
+  releaseLater(holdId: string, request: HoldRequest): void
+  /** Logs and counts an unexpected verdict. */
+  report(operation: 'hold' | 'settlement', verdict: string, of: Named, nanos: Nanos | null): void
 }
 
 export function createEndings(options: {
@@ -43,7 +42,7 @@ export function createEndings(options: {
   readonly log: SettlementLog
 }): Endings {
   const { moves, settlements, corrections, log } = options
-  const owned = new Set<string>()
+  const tracked = new Set<string>()
 
   /** Closes a hold; corrects one that was closed as lost in the meantime. */
   async function end(row: SettleRow, closed: Promise<SettleVerdict>): Promise<SettleVerdict> {
@@ -51,7 +50,7 @@ export function createEndings(options: {
     return verdict === 'already' ? await corrections.add(row) : verdict
   }
 
-  const note: Endings['note'] = (operation, verdict, { requestId, accountId }, nanos) => {
+  const report: Endings['report'] = (operation, verdict, { requestId, accountId }, nanos) => {
     options.onSurprise?.(operation, verdict)
     const amount = formatAmount(nanos ?? 0n)
     const fields = { request_id: requestId, account_id: accountId, verdict, amount }
@@ -67,31 +66,31 @@ export function createEndings(options: {
     const row = { ...toReleaseRow(holdId, accountId), answer }
     try {
       const verdict = await end(row, settlements.add(row))
-      if (verdict !== 'closed') note('hold', verdict, request, request.amountNanos)
+      if (verdict !== 'closed') report('hold', verdict, request, request.amountNanos)
     } catch (error) {
       log.error(
         { hold_id: holdId, error },
-        'releasing an abandoned hold failed, left to the periodic check',
+        'releasing a hold of unknown outcome failed, left to the periodic check',
       )
     } finally {
-      owned.delete(holdId)
+      tracked.delete(holdId)
     }
   }
 
   return {
-    own: (holdId) => owned.add(holdId),
-    disown: (holdId) => owned.delete(holdId),
-    isOwn: (holdId) => owned.has(holdId),
-    note,
-    abandon(holdId, request) {
-      setTimeout(() => void release(holdId, request), ABANDONED_AFTER_MS).unref()
+    track: (holdId) => tracked.add(holdId),
+    untrack: (holdId) => tracked.delete(holdId),
+    isTracked: (holdId) => tracked.has(holdId),
+    report,
+    releaseLater(holdId, request) {
+      setTimeout(() => void release(holdId, request), RELEASE_AFTER_MS).unref()
     },
     async settle(closing, settlement) {
       const row = toSettleRow(closing.id, settlement, closing.accountId)
       const verdict = await end(row, moves.close(row))
-      owned.delete(closing.id)
+      tracked.delete(closing.id)
       if (verdict === 'closed') return verdict
-      note('settlement', verdict, closing, settlement.chargeNanos)
+      report('settlement', verdict, closing, settlement.chargeNanos)
       // The hold was acknowledged, so only an earlier state of the database can lack it.
       if (verdict === 'unknown') options.continuity?.lost(closing.id)
       return verdict

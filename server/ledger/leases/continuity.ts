@@ -10,7 +10,7 @@ export interface Continuity {
   /** Returns the reason to refuse paid work, or undefined. Once set, it stays. */
   broken(): string | undefined
   /** Compares a renewal of the lease with the previous one. */
-  see(renewal: Renewal): void
+  compare(renewal: Renewal): void
   /** Reports that the database no longer has a hold that it acknowledged. */
   lost(holdId: string): void
 }
@@ -22,7 +22,7 @@ export function createContinuity(options: {
   readonly log: Pick<Log, 'error'>
   readonly onBroken?: () => void
 }): Continuity {
-  let seen: Renewal | undefined
+  let previous: Renewal | undefined
   let reason: string | undefined
 
   function fail(fields: { readonly reason?: string; readonly hold_id?: string }): void {
@@ -38,9 +38,9 @@ export function createContinuity(options: {
 
   return {
     broken: () => reason,
-    see(renewal) {
-      const last = seen
-      seen = renewal
+    compare(renewal) {
+      const last = previous
+      previous = renewal
       if (!last) return
       if (renewal.renewed <= last.renewed || renewal.newest_entry < last.newest_entry) {
         const renewals = `renewal ${renewal.renewed} after ${last.renewed}`

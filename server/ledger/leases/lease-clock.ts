@@ -3,8 +3,8 @@
  * monotonic clock. Deadlines use this time, so that clocks need not agree.
  */
 export interface DatabaseClock {
-  /** `at` is the database's time, read between the two local times, in milliseconds. */
-  note(at: Date, askedMs: number, answeredMs: number): void
+  /** Takes a sample: `at` is the database's time, read between the two local times. */
+  sample(at: Date, sentMs: number, receivedMs: number): void
   /** Returns the estimated database time, or undefined before the first sample. */
   now(): Date | undefined
 }
@@ -15,9 +15,9 @@ const ROUND_TRIP_MS_MAX = 1_000
 export function createDatabaseClock(nowMs: () => number): DatabaseClock {
   let aheadMs: number | undefined
   return {
-    note(at, askedMs, answeredMs) {
-      if (answeredMs - askedMs > ROUND_TRIP_MS_MAX && aheadMs !== undefined) return
-      aheadMs = at.getTime() - (askedMs + answeredMs) / 2
+    sample(at, sentMs, receivedMs) {
+      if (receivedMs - sentMs > ROUND_TRIP_MS_MAX && aheadMs !== undefined) return
+      aheadMs = at.getTime() - (sentMs + receivedMs) / 2
     },
     now: () => (aheadMs === undefined ? undefined : new Date(nowMs() + aheadMs)),
   }

@@ -5,7 +5,7 @@ export interface LeaseTimes {
   readonly leaseSeconds: number
   /** The longest gap between two renewals that still counts as continuous. */
   readonly patienceSeconds: number
-  /** A process that has been unreachable for this long has ended its calls itself. */
+  /** A process without the database for this long has ended its calls itself. */
   readonly quietSeconds: number
 }
 
@@ -80,7 +80,7 @@ export interface OwnHoldRow {
   readonly key: string | null
 }
 
-/** Open holds of calls of this process that are older than `seconds`. */
+/** Returns the open holds of this process's calls that are older than `seconds`. */
 export function findOwnHolds(sql: Sql, ownerId: string, seconds: number): Promise<OwnHoldRow[]> {
   return sql<OwnHoldRow[]>`
     select h.id, h.account_id, h.request_id, i.key

@@ -25,10 +25,10 @@ export interface SweeperOptions {
   /** The address of this process, for operators who read the table. */
   readonly address: string
   /** True if no other process can be using this database. */
-  readonly sole: boolean
+  readonly exclusive: boolean
   readonly renewMs: number
   readonly leaseSeconds: number
-  /** After this long without the database running calls are ended; see `onAdrift`. */
+  /** Time without the database after which running calls are ended; see `onAdrift`. */
   readonly adriftMs: number
   readonly clock?: DatabaseClock
   readonly continuity?: Continuity
@@ -48,10 +48,10 @@ export interface Sweeper {
   stop(): Promise<void>
 }
 
-/** A renewal that failed is tried again so soon. */
+/** Delay before a failed renewal is retried. */
 const RETRY_MS = 1_000
-/** Once it has ended its calls by itself, a process is given this long to be through with it. */
-const THROUGH_SECONDS = 60
+/** Time that a process has to end its own calls after `adriftMs`. */
+const END_CALLS_SECONDS = 60
 const BATCH = 500
 /** Expired rows are deleted in one of this many sweeps. */
 const DROP_EVERY = 60
@@ -76,15 +76,15 @@ class LeasedSweeper implements Sweeper {
 
   constructor(options: SweeperOptions) {
     const { leaseSeconds, adriftMs } = options
-    const quietSeconds = adriftMs / 1_000 + THROUGH_SECONDS
+    const quietSeconds = adriftMs / 1_000 + END_CALLS_SECONDS
     this.options = options
     this.times = { leaseSeconds, patienceSeconds: leaseSeconds / 2, quietSeconds }
   }
 
   async start(): Promise<void> {
-    const { sql, ownerId, sole, renewMs } = this.options
+    const { sql, ownerId, exclusive, renewMs } = this.options
     await this.renew()
-    if (sole) await endOtherLeases(sql, ownerId)
+    if (exclusive) await endOtherLeases(sql, ownerId)
     // The delay covers processes that died just before this start.
     this.timers = [setInterval(this.turn, renewMs), setTimeout(this.turn, 1_200)]
     for (const timer of this.timers) timer.unref()
@@ -118,13 +118,13 @@ class LeasedSweeper implements Sweeper {
   }
 
   private async renew(): Promise<void> {
-    const { sql, ownerId, address, sole, clock, continuity } = this.options
-    const askedMs = performance.now()
+    const { sql, ownerId, address, exclusive, clock, continuity } = this.options
+    const sentMs = performance.now()
     const renewal = await renewLease(sql, { id: ownerId, address }, this.times)
-    clock?.note(renewal.at, askedMs, performance.now())
-    continuity?.see(renewal)
+    clock?.sample(renewal.at, sentMs, performance.now())
+    continuity?.compare(renewal)
     this.failingSinceMs = undefined
-    this.live = sole ? 1 : await countLiveOwners(sql)
+    this.live = exclusive ? 1 : await countLiveOwners(sql)
   }
 
   /** Renews the lease, then sweeps. */
@@ -133,7 +133,7 @@ class LeasedSweeper implements Sweeper {
     this.isRenewing = true
     const renewed = await this.renew().then(
       () => true,
-      (error: unknown) => this.onSilence(error),
+      (error: unknown) => this.onRenewalFailed(error),
     )
     this.isRenewing = false
     if (!renewed || this.isSweeping || this.stopped) return
@@ -144,7 +144,7 @@ class LeasedSweeper implements Sweeper {
     this.isSweeping = false
   }
 
-  private onSilence(error: unknown): false {
+  private onRenewalFailed(error: unknown): false {
     const { log, adriftMs, onAdrift } = this.options
     const nowMs = performance.now()
     this.failingSinceMs ??= nowMs

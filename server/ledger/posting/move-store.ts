@@ -28,35 +28,35 @@ interface CloseAnswer {
  */
 export async function takeHolds(
   sql: Client,
-  begun: readonly HoldRow[],
+  holds: readonly HoldRow[],
   deadline?: Date,
 ): Promise<Verdicts<HoldVerdict>> {
-  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, begun, deadline)} as not_taken`
+  const [answer] = await sql<TakeAnswer[]>`select ${take(sql, holds, deadline)} as not_taken`
   return readTaken(answer)
 }
 
 /** Closes holds and writes their usage records in one statement. */
 export async function closeHolds(
   sql: Client,
-  ended: readonly SettleRow[],
+  settlements: readonly SettleRow[],
 ): Promise<Verdicts<SettleVerdict>> {
-  const [answer] = await sql<CloseAnswer[]>`select ${close(sql, ended, [])} as not_closed`
+  const [answer] = await sql<CloseAnswer[]>`select ${close(sql, settlements, [])} as not_closed`
   return readClosed(answer)
 }
 
-/** Closes ended holds, then takes new ones, in one statement and one commit. */
+/** Closes holds, then takes new ones, in one statement and one commit. */
 export async function move(
   sql: Client,
-  ended: readonly SettleRow[],
-  begun: readonly HoldRow[],
+  settlements: readonly SettleRow[],
+  holds: readonly HoldRow[],
   deadline?: Date,
 ): Promise<{
   readonly closed: Verdicts<SettleVerdict>
   readonly taken: Verdicts<HoldVerdict>
 }> {
   const [answer] = await sql<(CloseAnswer & TakeAnswer)[]>`
-    with closed as materialized (select ${close(sql, ended, begun)} as not_closed)
-    select not_closed, ${take(sql, begun, deadline)} as not_taken from closed`
+    with closed as materialized (select ${close(sql, settlements, holds)} as not_closed)
+    select not_closed, ${take(sql, holds, deadline)} as not_taken from closed`
   return { closed: readClosed(answer), taken: readTaken(answer) }
 }
 
@@ -77,7 +77,8 @@ function take(sql: Client, rows: readonly HoldRow[], deadline: Date | undefined)
     ${deadline?.toISOString() ?? null}::text::timestamptz)`
 }
 
-function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow[]) {
+/** `next` are the holds that the same statement takes afterwards. */
+function close(sql: Client, rows: readonly SettleRow[], next: readonly HoldRow[]) {
   const details = rows.map(describe)
   return sql`ledger_close(
     ${rows.map((row) => row.hold_id)}::text[], ${rows.map((row) => row.account_id ?? null)}::text[],
@@ -87,7 +88,7 @@ function close(sql: Client, rows: readonly SettleRow[], before: readonly HoldRow
     ${rows.map((row) => row.upstream_cost_version)}::bigint[],
     ${rows.map((row) => row.error)}::text[], ${rows.map((row) => row.task_id)}::text[],
     ${stringifyStorable(details)}::text::jsonb,
-    ${before.map((row) => row.account_id)}::text[])`
+    ${next.map((row) => row.account_id)}::text[])`
 }
 
 /**

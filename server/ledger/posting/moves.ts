@@ -22,9 +22,9 @@ const HOLD_TIMEOUT_MS = 2_000
 /** The database refuses a batch of holds that it reaches later than this after sending. */
 const HOLD_DEADLINE_MS = 3_000
 /** Locked accounts tried concurrently; bounded because they share the connection pool. */
-const LANES_AT_ONCE = 2
+const LOCKED_AT_ONCE = 2
 /** Callers wait for their hold, so a locked account is retried soon. */
-const LANE_PAUSE_MS_MAX = 400
+const LOCKED_PAUSE_MS_MAX = 400
 
 export interface Moves {
   /**
@@ -38,25 +38,25 @@ export interface Moves {
   size(): number
 }
 
-interface Begun {
-  readonly begun: HoldRow
+interface QueuedHold {
+  readonly hold: HoldRow
   readonly sinceMs: number
   readonly resolve: (verdict: HoldVerdict) => void
   readonly reject: (error: unknown) => void
 }
 
-interface Ended {
-  readonly ended: SettleRow
+interface QueuedSettlement {
+  readonly settlement: SettleRow
   readonly resolve: (verdict: SettleVerdict | Promise<SettleVerdict>) => void
 }
 
-type Item = Begun | Ended
+type Item = QueuedHold | QueuedSettlement
 
 interface Options {
   readonly sql: Sql
   readonly isUnavailable: (error: unknown) => boolean
-  /** Takes over a settlement whose statement failed. */
-  readonly repeat: (row: SettleRow) => Promise<SettleVerdict>
+  /** Retries a settlement whose statement failed. */
+  readonly retry: (row: SettleRow) => Promise<SettleVerdict>
   /** Returns the estimated database time, if known. */
   readonly databaseNow: () => Date | undefined
   readonly holdQueueMax: number
@@ -70,7 +70,7 @@ export function createMoves(options: Options): Moves {
 class BatchedMoves implements Moves {
   private readonly options: Options
   private readonly batches: Batches<Item>
-  private readonly lanes: SerialQueues<Item>
+  private readonly lockedAccounts: SerialQueues<Item>
   private waitingHolds = 0
 
   constructor(options: Options) {
@@ -80,39 +80,39 @@ class BatchedMoves implements Moves {
       batchLimit: BATCH_LIMIT,
       queueLimit: options.holdQueueMax + options.settleQueueMax,
     })
-    this.lanes = createSerialQueues<Item>({
+    this.lockedAccounts = createSerialQueues<Item>({
       run: (_account, items) => this.runAlone(items),
-      atOnce: LANES_AT_ONCE,
-      pauseMsMax: LANE_PAUSE_MS_MAX,
+      atOnce: LOCKED_AT_ONCE,
+      pauseMsMax: LOCKED_PAUSE_MS_MAX,
     })
   }
 
-  take(begun: HoldRow): Promise<HoldVerdict> {
+  take(hold: HoldRow): Promise<HoldVerdict> {
     if (this.waitingHolds >= this.options.holdQueueMax) {
       return Promise.reject(new QueueFull('queue is full'))
     }
     this.waitingHolds += 1
     const taken = new Promise<HoldVerdict>((resolve, reject) => {
-      this.batches.push({ begun, sinceMs: performance.now(), resolve, reject })
+      this.batches.push({ hold, sinceMs: performance.now(), resolve, reject })
     })
     return taken.finally(() => {
       this.waitingHolds -= 1
     })
   }
 
-  close(ended: SettleRow): Promise<SettleVerdict> {
+  close(settlement: SettleRow): Promise<SettleVerdict> {
     return new Promise((resolve) => {
-      this.batches.push({ ended, resolve })
+      this.batches.push({ settlement, resolve })
     })
   }
 
   async flushed(): Promise<void> {
     await this.batches.flushed()
-    await this.lanes.flushed()
+    await this.lockedAccounts.flushed()
   }
 
   size(): number {
-    return this.batches.size() + this.lanes.size()
+    return this.batches.size() + this.lockedAccounts.size()
   }
 
   private async run(items: readonly Item[]): Promise<void> {
@@ -120,43 +120,46 @@ class BatchedMoves implements Moves {
     if (locked.length > 0) await this.narrow(locked)
   }
 
+  /** Moves an item of a locked account to its queue. */
   private divert(item: Item): boolean {
     const account = accountOf(item)
-    if (!this.lanes.has(account)) return false
-    this.lanes.push(account, item)
+    if (!this.lockedAccounts.has(account)) return false
+    this.lockedAccounts.push(account, item)
     return true
   }
 
   /** Sends one statement and resolves its items. Returns those blocked by a lock. */
   private async exchange(items: readonly Item[]): Promise<readonly Item[]> {
     if (items.length === 0) return []
-    const ending = items.filter((item) => 'ended' in item)
-    const beginning = items.filter((item) => 'begun' in item)
+    const settlements = items.filter((item) => 'settlement' in item)
+    const holds = items.filter((item) => 'hold' in item)
     const locked: Item[] = []
-    let isOver = false
-    const fail = (those: readonly Item[], error: unknown) => {
-      if (isLocked(error) && !isOver) locked.push(...those)
-      else this.giveUp(those, error)
+    let isReturned = false
+    const fail = (failed: readonly Item[], error: unknown) => {
+      if (isLocked(error) && !isReturned) locked.push(...failed)
+      else this.giveUp(failed, error)
     }
     const sent = send(
       this.options,
-      ending.map((item) => item.ended),
-      beginning.map((item) => item.begun),
+      settlements.map((item) => item.settlement),
+      holds.map((item) => item.hold),
     )
     const taken = withinTime(sent.taken).then(
       (verdicts) => {
-        for (const { begun, resolve } of beginning) resolve(verdicts.get(begun.id) ?? 'no_account')
+        for (const { hold, resolve } of holds) resolve(verdicts.get(hold.id) ?? 'no_account')
       },
-      (error: unknown) => fail(beginning, error),
+      (error: unknown) => fail(holds, error),
     )
     const closed = sent.closed.then(
       (verdicts) => {
-        for (const { ended, resolve } of ending) resolve(verdicts.get(ended.hold_id) ?? 'unknown')
+        for (const { settlement, resolve } of settlements) {
+          resolve(verdicts.get(settlement.hold_id) ?? 'unknown')
+        }
       },
-      (error: unknown) => fail(ending, error),
+      (error: unknown) => fail(settlements, error),
     )
     await Promise.allSettled([taken, withinTime(closed)])
-    isOver = true
+    isReturned = true
     return locked
   }
 
@@ -165,9 +168,10 @@ class BatchedMoves implements Moves {
     const accounts = [...new Set(items.map(accountOf))]
     const free = await withinTime(findUnlocked(this.options.sql, accounts)).catch(() => undefined)
     if (!free) return this.giveUp(items, tooLate())
-    const stopped = new Set(await this.exchange(items.filter((item) => free.has(accountOf(item)))))
+    const blocked = new Set(await this.exchange(items.filter((item) => free.has(accountOf(item)))))
     for (const item of items) {
-      if (stopped.has(item) || !free.has(accountOf(item))) this.lanes.push(accountOf(item), item)
+      const isLockedNow = blocked.has(item) || !free.has(accountOf(item))
+      if (isLockedNow) this.lockedAccounts.push(accountOf(item), item)
     }
   }
 
@@ -177,30 +181,29 @@ class BatchedMoves implements Moves {
     )
     this.giveUp(overdue, tooLate())
     const locked = await this.exchange(inTime)
-    // A hold is retried until its caller has waited long enough; a settlement is retried elsewhere
-    // for as long as it takes.
-    const { holds = [], endings = [] } = Object.groupBy(locked, (item) =>
-      'begun' in item ? 'holds' : 'endings',
+    // A hold is retried here until its timeout, a settlement elsewhere until it is committed.
+    const { holds = [], settlements = [] } = Object.groupBy(locked, (item) =>
+      'hold' in item ? 'holds' : 'settlements',
     )
-    this.giveUp(endings, tooLate())
+    this.giveUp(settlements, tooLate())
     return { left: holds, stays: locked.length > 0 || inTime.length === 0 }
   }
 
   /** Refuses holds and hands settlements over for retries. */
   private giveUp(items: readonly Item[], error: unknown): void {
     for (const item of items) {
-      if ('begun' in item) item.reject(error)
-      else item.resolve(this.options.repeat(item.ended))
+      if ('hold' in item) item.reject(error)
+      else item.resolve(this.options.retry(item.settlement))
     }
   }
 }
 
 function accountOf(item: Item): string {
-  return 'begun' in item ? item.begun.account_id : (item.ended.account_id ?? '')
+  return 'hold' in item ? item.hold.account_id : (item.settlement.account_id ?? '')
 }
 
 function isOverdue(item: Item): boolean {
-  return 'begun' in item && performance.now() - item.sinceMs >= HOLD_TIMEOUT_MS
+  return 'hold' in item && performance.now() - item.sinceMs >= HOLD_TIMEOUT_MS
 }
 
 function tooLate(): GatewayError {
@@ -209,14 +212,16 @@ function tooLate(): GatewayError {
 
 function send(
   { sql, isUnavailable, databaseNow }: Pick<Options, 'sql' | 'isUnavailable' | 'databaseNow'>,
-  ended: readonly SettleRow[],
-  begun: readonly HoldRow[],
+  settlements: readonly SettleRow[],
+  holds: readonly HoldRow[],
 ) {
   const nowMs = databaseNow()?.getTime()
   const deadline = nowMs === undefined ? undefined : new Date(nowMs + HOLD_DEADLINE_MS)
-  if (ended.length === 0) return { closed: NONE_CLOSED, taken: takeHolds(sql, begun, deadline) }
-  if (begun.length === 0) return { closed: closeHolds(sql, ended), taken: NONE_TAKEN }
-  const moved = move(sql, ended, begun, deadline)
+  if (settlements.length === 0) {
+    return { closed: NONE_CLOSED, taken: takeHolds(sql, holds, deadline) }
+  }
+  if (holds.length === 0) return { closed: closeHolds(sql, settlements), taken: NONE_TAKEN }
+  const moved = move(sql, settlements, holds, deadline)
   return {
     closed: moved.then((verdicts) => verdicts.closed),
     // A settlement that the database rejects must not fail the holds of others.
@@ -224,7 +229,7 @@ function send(
       (verdicts) => verdicts.taken,
       (error: unknown) => {
         if (isUnavailable(error)) throw error
-        return takeHolds(sql, begun, deadline)
+        return takeHolds(sql, holds, deadline)
       },
     ),
   }

@@ -2,19 +2,19 @@
 import type { HoldRequest, Settlement } from '../requests.ts'
 import type { HoldRow, SettleRow } from '../store.ts'
 
-/** A hold belongs to the process that serves the call, or to a task, which outlives processes. */
+/** `owner` is the process that serves the call, or a task, which outlives processes. */
 export function toHoldRow(
   id: string,
   request: HoldRequest,
-  belongs: { readonly ownerId: string | null; readonly taskId: string | null },
+  owner: { readonly ownerId: string | null; readonly taskId: string | null },
 ): HoldRow {
   return {
     id,
     request_id: request.requestId,
     account_id: request.accountId,
     key_id: request.keyId,
-    owner_id: belongs.ownerId,
-    task_id: belongs.taskId,
+    owner_id: owner.ownerId,
+    task_id: owner.taskId,
     endpoint: request.endpoint,
     model: request.model,
     price_version: request.priceVersion?.toString() ?? null,

@@ -16,7 +16,7 @@ const BATCH_LIMIT = 500
 const RETRY_MS_MIN = 100
 const RETRY_MS_MAX = 3_000
 /** Locked accounts tried concurrently. */
-const LANES_AT_ONCE = 2
+const LOCKED_AT_ONCE = 2
 
 export type SettlementLog = Pick<Log, 'warn' | 'error'>
 
@@ -51,7 +51,7 @@ export function createSettlements(options: Options): Settlements {
 class RepeatedSettlements implements Settlements {
   private readonly options: Options
   private readonly batches: Batches<Waiting>
-  private readonly lanes: SerialQueues<Waiting>
+  private readonly lockedAccounts: SerialQueues<Waiting>
 
   constructor(options: Options) {
     this.options = options
@@ -60,26 +60,26 @@ class RepeatedSettlements implements Settlements {
       batchLimit: BATCH_LIMIT,
       queueLimit: options.settleQueueMax,
     })
-    this.lanes = createSerialQueues<Waiting>({
+    this.lockedAccounts = createSerialQueues<Waiting>({
       run: (_account, items) => this.runAlone(items),
-      atOnce: LANES_AT_ONCE,
+      atOnce: LOCKED_AT_ONCE,
     })
   }
 
   add = (row: SettleRow): Promise<SettleVerdict> =>
     new Promise((resolve) => {
       const item = { row, resolve }
-      if (this.lanes.has(accountOf(item))) this.lanes.push(accountOf(item), item)
+      if (this.lockedAccounts.has(accountOf(item))) this.lockedAccounts.push(accountOf(item), item)
       else this.batches.push(item)
     })
 
   async flushed(): Promise<void> {
     await this.batches.flushed()
-    await this.lanes.flushed()
+    await this.lockedAccounts.flushed()
   }
 
   size(): number {
-    return this.batches.size() + this.lanes.size()
+    return this.batches.size() + this.lockedAccounts.size()
   }
 
   private async close(items: readonly Waiting[]): Promise<void> {
@@ -119,7 +119,7 @@ class RepeatedSettlements implements Settlements {
     const others: Waiting[] = []
     for (const item of items) {
       if (accountOf(item) === '' || free.has(accountOf(item))) others.push(item)
-      else this.lanes.push(accountOf(item), item)
+      else this.lockedAccounts.push(accountOf(item), item)
     }
     return others
   }

@@ -50,10 +50,10 @@ export async function createRedeemCodes(
   if (expiresAt && expiresAt.getTime() <= Date.now()) {
     throw new OperatorError('the expiry must be in the future')
   }
-  const made = Array.from({ length: count }, () => ({ id: newId('code'), code: drawCode() }))
-  const rows = made.map(({ id, code }) => ({ id, hash: hashCode(code), display: display(code) }))
+  const codes = Array.from({ length: count }, () => ({ id: newId('code'), code: drawCode() }))
+  const rows = codes.map(({ id, code }) => ({ id, hash: hashCode(code), display: display(code) }))
   await insertCodes(sql, rows, { ...lot, amount: amountNanos, createdBy: lot.actor })
-  return made
+  return codes
 }
 
 export interface Redeemed {

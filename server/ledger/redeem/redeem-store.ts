@@ -55,7 +55,7 @@ function columns(sql: Sql | TransactionSql) {
       when expires_at <= now() then 'expired' else 'open' end as state`
 }
 
-/** Newest first. */
+/** Returns codes, newest first. */
 export function selectCodes(
   sql: Sql,
   filter: {

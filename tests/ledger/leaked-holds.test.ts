@@ -37,7 +37,7 @@ describe('strays', () => {
   after(() => database.drop())
 
   const open = (over: Sql, ownerId: string, more: object = {}): Ledger =>
-    createLedger({ sql: over, ownerId, isUnavailable, log: quiet, straysMs: 50, ...more })
+    createLedger({ sql: over, ownerId, isUnavailable, log: quiet, leakCheckMs: 50, ...more })
 
   async function take(ledger: Ledger): Promise<Hold> {
     const taken = await ledger.hold({
@@ -126,7 +126,7 @@ describe('strays', () => {
     const proxy = await openProxy(database.place)
     const cutSql = connect({ url: proxy.url })
     const cutOwner = newId('own')
-    const known = { address: '', sole: false, log: quiet, ...SHORT_LEASES }
+    const known = { address: '', exclusive: false, log: quiet, ...SHORT_LEASES }
     const cutSweeper = await startSweeper({ ...known, sql: cutSql, ownerId: cutOwner })
     const witness = await startSweeper({ ...known, sql, ownerId: newId('own') })
     const ledger = open(cutSql, cutOwner)
