@@ -40,7 +40,7 @@ export interface TestGateway {
   /** POSTs JSON and returns status, headers and the parsed answer. */
   post(path: string, key: string, body: unknown, headers?: object): Promise<TestAnswer>
   get(path: string, key: string): Promise<TestAnswer>
-  /** The consumption record of an answer, with its lines and ledger. */
+  /** The usage record of an answer, with its lines and ledger. */
   record(answer: { headers: Headers }, key: string): Promise<TestRecord>
   balance(accountId: string): Promise<{ available: bigint; held: bigint; debt: bigint }>
   stop(): Promise<void>

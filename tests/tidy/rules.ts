@@ -300,6 +300,7 @@ export const STATED_FOLDERS: readonly string[] = [
   'server/console',
   'server/database',
   'server/dialects',
+  'server/endpoints',
   'server/http',
   'server/ledger',
   'server/lib',

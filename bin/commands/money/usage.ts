@@ -26,7 +26,7 @@ interface ListOptions {
 }
 
 export function addUsageCommands(program: Command): void {
-  const usage = program.command('usage').description('list and show consumption records')
+  const usage = program.command('usage').description('list and show usage records')
   usage
     .command('list')
     .description('list the records of an account, newest first')

@@ -91,6 +91,6 @@ describe('minutes of an own file', () => {
     await gateway.fetch(`/v1/files/${id}`, { method: 'DELETE', key: tenant.key })
     const answer = await create(tenant, url)
     assert.equal(answer.status, 400, answer.text)
-    assert.match(answer.json.error, /^file_url: there is no such file/)
+    assert.match(answer.json.error, /^file_url: the file does not exist/)
   })
 })

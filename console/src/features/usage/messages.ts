@@ -1,4 +1,4 @@
-/** Texts of the consumption records. */
+/** Texts of the usage records. */
 import { defineMessages } from '../../lib/i18n.tsx'
 
 export const messages = defineMessages(

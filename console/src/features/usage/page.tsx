@@ -1,4 +1,4 @@
-/** The consumption records of an account; each explains itself. */
+/** The usage records of an account. */
 import { Button } from '@mantine/core'
 import { Icon } from '../../components/icon.tsx'
 import { ButtonLink } from '../../components/links.tsx'

@@ -25,7 +25,7 @@ export const quoteContract = {
     description:
       'Runs the checks and the pricing of the request itself, up to the hold. Nothing is ' +
       'held and nothing is sent upstream. The final charge follows from actual usage and ' +
-      'is in the consumption record.',
+      'is in the usage record.',
     body: z.strictObject({
       path: text(200).describe(
         'Path of a paid endpoint of the public API, for example /v1/search.',

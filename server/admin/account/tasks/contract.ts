@@ -14,7 +14,7 @@ const task = z.object({
   model: z.string(),
   status,
   key_id: z.string(),
-  request_id: z.string().describe('Its consumption record.'),
+  request_id: z.string().describe('Its usage record.'),
   currency: z.string(),
   held: amount.describe('The hold taken when it was created.'),
   charged: amount.nullable().describe('Null until the task ends.'),

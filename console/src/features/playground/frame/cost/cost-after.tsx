@@ -1,4 +1,4 @@
-/** Settlement of a call from its consumption record: held, charged, returned, calculated. */
+/** Settlement of a call from its usage record: held, charged, returned, calculated. */
 import { Group, Loader, Stack, Text } from '@mantine/core'
 import { TextLink } from '../../../../components/links.tsx'
 import { Panel } from '../../../../components/page/panel.tsx'
