@@ -1,4 +1,4 @@
-/** Cool-down and half-open probes under an injected clock. */
+/** Cooldowns and half-open probes under an injected clock. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createChannelHealth } from '../../server/pipeline/load/channel-health.ts'
@@ -8,7 +8,7 @@ function setUp() {
   return { clock, health: createChannelHealth(() => clock.nowMs) }
 }
 
-test('a channel rests after three failures in a row, and a success forgets them', () => {
+test('a channel cools down after three failures in a row, and a success resets the count', () => {
   const { health } = setUp()
   health.failed('a')
   health.failed('a')
@@ -20,7 +20,7 @@ test('a channel rests after three failures in a row, and a success forgets them'
   assert.equal(health.isReady('a'), false)
 })
 
-test('after the rest exactly one call probes, and its outcome decides', () => {
+test('after the cooldown exactly one call probes, and its outcome decides', () => {
   const { clock, health } = setUp()
   for (let failure = 0; failure < 3; failure += 1) health.failed('a')
   clock.nowMs += 5_000
@@ -36,7 +36,7 @@ test('after the rest exactly one call probes, and its outcome decides', () => {
   assert.equal(health.isReady('a'), true)
 })
 
-test('a Retry-After rests the channel at once, but for two minutes at most', () => {
+test('a Retry-After starts a cooldown at once, of two minutes at most', () => {
   const { clock, health } = setUp()
   health.failed('a', 7_000)
   assert.deepEqual(health.coolingDown(), [{ channel: 'a', forMs: 7_000 }])
@@ -46,7 +46,7 @@ test('a Retry-After rests the channel at once, but for two minutes at most', () 
   assert.deepEqual(health.coolingDown(), [{ channel: 'b', forMs: 120_000 }])
 })
 
-test('a probe that never reports back gives way to another one', () => {
+test('a probe without a result is replaced by another after its timeout', () => {
   const { clock, health } = setUp()
   health.failed('a', 1_000)
   clock.nowMs += 1_000

@@ -1,4 +1,4 @@
-/** The charge for each ending of a call: the table in ARCHITECTURE.md, row by row. */
+/** The charge for each way in which a call can end. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Model } from '../../server/catalog/catalog.ts'
@@ -64,7 +64,7 @@ test('usage may be zero', () => {
   assert.equal(charge({ usage: { input_token: 0, output_token: 0 } }).nanos, 0n)
 })
 
-test('usage above the hold is charged: the ledger finds the rest', () => {
+test('usage above the hold is charged: the ledger posts the overrun', () => {
   assert.equal(charge({ usage: { output_token: 50 } }).nanos, 5_000n)
 })
 
@@ -79,7 +79,7 @@ test('stated usage is charged as stated up to the ceiling, however far above the
   assert.deepEqual([result.nanos, result.review, result.basis], [210_000n, false, 'usage'])
 })
 
-test('usage beyond the ceiling is cut down to it, each side by itself, and reviewed', () => {
+test('usage beyond the ceiling is reduced to it, input and output separately, and reviewed', () => {
   const result = charge({ usage: { input_token: 900, output_token: 2 ** 52 } })
   assert.deepEqual([result.nanos, result.review], [209_000n, true])
   const mixed = charge({
@@ -96,7 +96,7 @@ test('usage beyond the ceiling is cut down to it, each side by itself, and revie
   )
 })
 
-test('a quantity that is no whole number is not stated, and estimated within the hold', () => {
+test('a quantity that is not a whole number counts as not stated and is estimated', () => {
   for (const quantity of [-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, null, '7']) {
     const usage = { input_token: 2, output_token: quantity } as RelayReport['usage']
     const result = charge({ ...(usage ? { usage } : {}) }, { needs: NEEDS })
@@ -104,7 +104,7 @@ test('a quantity that is no whole number is not stated, and estimated within the
   }
 })
 
-test('an estimate takes no more than is left of the hold beside what was stated', () => {
+test('an estimate charges no more than the part of the hold that stated usage leaves', () => {
   const fallback = () => ({ input_token: 50, output_token: 500 })
   const none = charge({}, { needs: NEEDS, fallback })
   assert.ok(none.nanos !== null && none.nanos <= 1_000n && none.nanos >= 900n)
@@ -118,12 +118,12 @@ test('an estimate takes no more than is left of the hold beside what was stated'
   }
 })
 
-test('a part of the input stands for it all: a prompt may have come from a cache', () => {
+test('one stated input unit is enough: a whole prompt may have come from a cache', () => {
   const result = charge({ usage: { cached_input_token: 9, output_token: 1 } }, { needs: NEEDS })
   assert.deepEqual([result.nanos, result.basis], [190n, 'usage'])
 })
 
-test('what no price stands for is charged as the hold, or as stated where that is more', () => {
+test('usage without a price is charged as the hold, or as stated if that is more', () => {
   const small = charge({ usage: { output_token: 1, audio_output_token: 1 } })
   assert.deepEqual([small.nanos, small.review], [1_000n, true])
   assert.deepEqual(
@@ -142,7 +142,7 @@ test('what no price stands for is charged as the hold, or as stated where that i
   assert.deepEqual([tier.nanos, tier.review], [1_000n, true])
 })
 
-test('a vendor that states the cost of a call is believed, where that is sold', () => {
+test('a cost that the vendor states is charged if the model is sold by it', () => {
   const cost = [...model.prices, { unit: 'vendor_cost', per: 1, amountNanos: 2n }] as const
   const selling = { ...model, prices: cost, currency: 'USD' }
   const statedCost = { nanos: 70n, currency: 'USD' }
@@ -152,7 +152,7 @@ test('a vendor that states the cost of a call is believed, where that is sold', 
   assert.equal(charge(foreign, { model: selling }).nanos, 300n)
 })
 
-test('work of another model is charged at its price, and has lines of its own', () => {
+test('work of another model is charged at its price, on separate lines', () => {
   const when = { model: 'sage' }
   const prices = [...model.prices, { unit: 'output_token', per: 1, amountNanos: 7n, when }] as const
   const passes = [{ model: 'sage', role: 'advisor', usage: { output_token: 5 } }]
@@ -163,23 +163,23 @@ test('work of another model is charged at its price, and has lines of its own', 
   assert.deepEqual([unsold.nanos, unsold.review], [1_000n, true])
 })
 
-test('a stream that broke off owes what was delivered, where the vendor bills that', () => {
+test('a stream that broke off is charged for its delivered part if the vendor bills that', () => {
   const broken = charge({ finished: false }, { complete: false })
   assert.deepEqual([broken.nanos, broken.basis], [350n, 'partial'])
   const unbilled = charge({ finished: false }, { complete: false, billsBroken: false })
   assert.deepEqual([unbilled.nanos, unbilled.basis], [null, 'none'])
 })
 
-test('a stream that broke off before any content owes nothing', () => {
+test('a stream that broke off before any content costs nothing', () => {
   assert.equal(charge({ finished: false, outputBytes: 0 }, { complete: false }).nanos, null)
 })
 
-test('usage that was stated counts even when the stream broke off afterwards', () => {
+test('stated usage is charged even if the stream broke off afterwards', () => {
   const result = charge({ usage: { input_token: 1 }, finished: false }, { complete: false })
   assert.deepEqual([result.nanos, result.basis], [10n, 'usage'])
 })
 
-test('what is sold by the call or task costs one, whatever the upstream counts', () => {
+test('a model sold by call or task costs one unit, regardless of stated usage', () => {
   const prices = [
     { unit: 'call', per: 1, amountNanos: 500n },
     { unit: 'task', per: 1, amountNanos: 70n },
@@ -200,7 +200,7 @@ test('a free model is settled at zero', () => {
   )
 })
 
-test('a way of serving without a price costs at least what was asked for', () => {
+test('a way of serving without a price is charged at least as the requested way', () => {
   const served = (service_tier: string, usage: object) =>
     charge({ usage, facts: { service_tier } }, { facts: { service_tier } })
   const large = served('fast', { input_token: 500, output_token: 50 })

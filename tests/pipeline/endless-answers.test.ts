@@ -1,4 +1,4 @@
-/** Answers that never end, or never end a line, are cut, and cost no more than was held. */
+/** Answers that never end, or never end a line, are cut and cost no more than the hold. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -15,7 +15,7 @@ const CHUNK = (text: string) =>
 
 let gateway: TestGateway
 let vendor: Server
-/** What the next answer does; resolved when its connection is closed. */
+/** The behaviour of the next answer; resolves when its connection is closed. */
 let script: (response: ServerResponse) => Promise<void> = async () => undefined
 let closed: Promise<unknown> = Promise.resolve()
 
@@ -70,7 +70,7 @@ const ask = (model: string, stream: boolean) => ({
   messages: [{ role: 'user', content: 'hi' }],
 })
 
-/** Writes for ever, as fast as it is read. */
+/** Writes endlessly, as fast as it is read. */
 async function pour(response: ServerResponse, bytes: Buffer | string): Promise<void> {
   while (!response.destroyed) {
     if (!response.write(bytes)) {
@@ -109,7 +109,7 @@ test('a stream far past the allowed output', async () => {
   assert.equal(record.basis, 'partial')
 })
 
-test('a stream that drips for ever', async () => {
+test('a stream that sends slowly without end', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     const drip = setInterval(() => response.write(CHUNK('a')), 50)
@@ -120,7 +120,7 @@ test('a stream that drips for ever', async () => {
   assert.equal(record.basis, 'partial')
 })
 
-test('a first event that drips is a 502, and the hold goes back', async () => {
+test('a first event that never completes is a 502, and the hold is released', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: ')
@@ -134,7 +134,7 @@ test('a first event that drips is a 502, and the hold goes back', async () => {
   assert.equal((await gateway.record(answer, key)).charged, '0')
 })
 
-test('a whole answer that drips is a 502, and the hold goes back', async () => {
+test('a whole answer that never completes is a 502, and the hold is released', async () => {
   script = async (response) => {
     response.writeHead(200, { 'content-type': 'application/json' })
     const drip = setInterval(() => response.write(' '), 50)

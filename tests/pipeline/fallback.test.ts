@@ -1,4 +1,4 @@
-/** Several routes to one model: what is tried again, what never is, and what the record says. */
+/** Several routes to one model: which failures are retried, and the attempts in the record. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
@@ -55,7 +55,7 @@ async function outcomes(answer: { headers: Headers }, key: string) {
   return { record, tried: record.attempts.map((one) => [one.channel, one.outcome]) }
 }
 
-test('a vendor that fails hands over to the next route, and the record names both', async () => {
+test('after a failure the next route is tried, and the record has both attempts', async () => {
   const { key } = await gateway.tenant()
   for (const stream of [false, true]) {
     const body = { ...ask('[[fault:status=500;only=openai]] hi'), stream }
@@ -67,14 +67,14 @@ test('a vendor that fails hands over to the next route, and the record names bot
   }
 })
 
-test('an error under status 200 before any content is a failure as well', async () => {
+test('an error with status 200 before any content is a failure too', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[fault:error-200;only=openai]] hi'))
   assert.equal(answer.status, 200, answer.text)
   assert.deepEqual((await outcomes(answer, key)).tried.at(-1), ['second', 'answered'])
 })
 
-test('never after an unknown outcome: the vendor may have done the work', async () => {
+test('no retry after an unknown outcome: the vendor may have done the work', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const answer = await gateway.post(PATH, key, ask('[[fault:reset-before-head]] hi'))
@@ -86,7 +86,7 @@ test('never after an unknown outcome: the vendor may have done the work', async 
   assert.deepEqual(await gateway.balance(accountId), before)
 })
 
-test('what nobody received may go elsewhere; a wrong key is the channel’s fault', async () => {
+test('an unsent request and a wrong key are retried by another route', async () => {
   const { key } = await gateway.tenant()
   const closed = await gateway.post(PATH, key, ask('hi', 'closed-first'))
   assert.equal(closed.status, 200)
@@ -96,28 +96,28 @@ test('what nobody received may go elsewhere; a wrong key is the channel’s faul
   assert.deepEqual((await outcomes(refused, key)).tried[0], ['refused', 'channel_fault'])
 })
 
-test('at most three attempts, even when nothing was ever sent', async () => {
+test('at most three attempts, even if nothing was sent', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('hi', 'only-closed'))
   assert.equal(answer.status, 502)
   assert.equal((await outcomes(answer, key)).tried.length, 3)
 })
 
-test('a request at fault is tried once: no other vendor would take it', async () => {
+test('a rejected request is not retried', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[fault:status=400]] hi'))
   assert.equal(answer.status, 400)
   assert.equal((await outcomes(answer, key)).tried.length, 1)
 })
 
-test('a vendor’s 429 with no other route left is a 429 with its Retry-After', async () => {
+test('a vendor’s 429 without another route is a 429 with its Retry-After', async () => {
   const { key } = await gateway.tenant()
   const answer = await gateway.post(PATH, key, ask('[[fault:status=429;retry-after=7]] hi'))
   assert.equal(answer.status, 429)
   assert.equal(answer.headers.get('retry-after'), '7')
 })
 
-test('what a request names and the vendor does not find is the request’s fault, not ours', async () => {
+test('a 404 for an object that the request names is a rejection, not a channel fault', async () => {
   const { key } = await gateway.tenant()
   for (const [code, status, outcome] of [
     ['file_not_found', 400, 'rejected'],

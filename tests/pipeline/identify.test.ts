@@ -1,4 +1,4 @@
-/** Callers behind one connection, as a proxy reuses its own for everybody. */
+/** Several callers on one connection, as behind a proxy. */
 import assert from 'node:assert/strict'
 import { Agent, createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { GatewayError } from '../../server/lib/errors.ts'
 import { createApiKey, presentKey } from '../../server/lib/secrets/api-key.ts'
 import { identify } from '../../server/pipeline/request/identify.ts'
 
-/** Every key is its own account. */
+/** Each key belongs to its own account. */
 const accounts = {
   async identify({ name }: { readonly name: string }) {
     return { caller: { accountId: name, keyId: name } as never }
@@ -54,7 +54,7 @@ function ask(headers: Record<string, string>): Promise<string> {
   })
 }
 
-test('each request on a connection is its own key’s, in either header, or nobody’s', async () => {
+test('each request on a connection is identified by its own key, in either header', async () => {
   const [first, second] = [createApiKey(), createApiKey()]
   const [one, other] = [presentKey(first).name, presentKey(second).name]
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })

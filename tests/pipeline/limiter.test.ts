@@ -8,7 +8,7 @@ function entered(result: Leave | { retryAfterSeconds: number }): Leave {
   return result as Leave
 }
 
-test('a minute’s worth is let through at once, then one more per share of a minute', () => {
+test('the limit of one minute is admitted at once, further calls at the rate of the limit', () => {
   let nowMs = 0
   const limiter = createLimiter({ nowMs: () => nowMs, shares: () => 1 })
   const limited = [{ subject: 'key:a', limits: { requests_per_minute: 6 } }]
@@ -21,7 +21,7 @@ test('a minute’s worth is let through at once, then one more per share of a mi
   assert.deepEqual(limiter.enter(limited), { retryAfterSeconds: 10 })
 })
 
-test('a refused call takes nothing from the other limits', () => {
+test('a refused call does not count towards the other limits', () => {
   const limiter = createLimiter({ nowMs: () => 0, shares: () => 1 })
   const wide = { subject: 'account:a', limits: { requests_per_minute: 2 } }
   const narrow = { subject: 'key:a', limits: { requests_per_minute: 1 } }
@@ -30,7 +30,7 @@ test('a refused call takes nothing from the other limits', () => {
   entered(limiter.enter([wide]))
 })
 
-test('concurrency counts running calls and a call leaves once', () => {
+test('concurrency counts running calls, and each frees its slot once', () => {
   const limiter = createLimiter({ nowMs: () => 0, shares: () => 1 })
   const limited = [{ subject: 'key:a', limits: { concurrent_calls: 2 } }]
   const first = entered(limiter.enter(limited))
@@ -42,7 +42,7 @@ test('concurrency counts running calls and a call leaves once', () => {
   assert.notEqual(typeof limiter.enter(limited), 'function')
 })
 
-test('several processes divide a limit, but each keeps at least one', () => {
+test('several processes share a limit, but each admits at least one call', () => {
   const limiter = createLimiter({ nowMs: () => 0, shares: () => 3 })
   const six = [{ subject: 'key:a', limits: { requests_per_minute: 6, concurrent_calls: 6 } }]
   entered(limiter.enter(six))
@@ -51,14 +51,14 @@ test('several processes divide a limit, but each keeps at least one', () => {
   entered(limiter.enter([{ subject: 'key:b', limits: { concurrent_calls: 1 } }]))
 })
 
-test('without limits everything passes', () => {
+test('without limits every call is admitted', () => {
   const limiter = createLimiter({ nowMs: () => 0, shares: () => 1 })
   for (let call = 0; call < 10_000; call += 1) {
     entered(limiter.enter([{ subject: 'key:a', limits: {} }]))
   }
 })
 
-test('fractions of the clock refuse nobody', () => {
+test('rounding errors of the clock refuse no call', () => {
   for (let start = 0.1; start < 1e6; start *= 1.7) {
     const limiter = createLimiter({ nowMs: () => start, shares: () => 1 })
     entered(limiter.enter([{ subject: 'key:a', limits: { requests_per_minute: 1 } }]))

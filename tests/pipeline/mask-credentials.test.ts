@@ -13,7 +13,7 @@ let server: Server
 let dispatcher: Dispatcher
 let origin = ''
 
-/** A vendor that tells what it was sent, twice, with the length of it. */
+/** A vendor that repeats the request's credentials twice, with a content length. */
 before(async () => {
   server = createServer((request, response) => {
     const text = JSON.stringify([request.headers, request.headers])
@@ -42,7 +42,7 @@ for (const [name, value] of [
   ['X-Api-Access-Key', KEY],
   ['proxy-authorization', `Basic ${KEY}`],
 ] as const) {
-  test(`${name} comes back as asterisks, wherever it stands`, async () => {
+  test(`${name} is masked anywhere in the answer`, async () => {
     for (const path of ['/good', '/bad']) {
       const text = await ask(path, { [name]: value, accept: 'text/plain' })
       assert.ok(!text.includes(KEY), text)
@@ -52,7 +52,7 @@ for (const [name, value] of [
   })
 }
 
-test('what proves nothing comes back as it is, and so does what could be a word', async () => {
+test('headers without credentials and short values are not masked', async () => {
   const text = await ask('/good', { 'x-note': KEY, 'x-api-key': 'content' })
   assert.ok(text.includes(KEY))
   assert.ok(!text.includes('*'.repeat(7)))

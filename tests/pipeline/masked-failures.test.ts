@@ -1,6 +1,6 @@
 /**
- * A vendor that fails under a status that says otherwise: an error's document where an answer, a
- * file or a stream was due, or a redirect. Each is a 502 that costs nothing, at every endpoint.
+ * A vendor that fails with a misleading status: an error document in place of an answer, file or
+ * stream, or a redirect. Each is a 502 that costs nothing, at every endpoint.
  */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
@@ -51,7 +51,7 @@ const REQUESTS: Readonly<Record<string, (words: string) => readonly [string, obj
 
 for (const [name, make] of Object.entries(REQUESTS)) {
   for (const fault of ['error-200', 'status=302']) {
-    test(`${name}: ${fault} is a 502, and the hold goes back`, async () => {
+    test(`${name}: ${fault} is a 502, and the hold is released`, async () => {
       const { key, accountId } = await gateway.tenant()
       const before = await gateway.balance(accountId)
       const [path, body] = make(`[[fault:${fault}]] hi`)
@@ -66,7 +66,7 @@ for (const [name, make] of Object.entries(REQUESTS)) {
   }
 }
 
-test('a transcript as plain text: an error’s document is none', async () => {
+test('an error document is not taken for a transcript in plain text', async () => {
   const { key, accountId } = await gateway.tenant()
   const before = await gateway.balance(accountId)
   const form = new FormData()

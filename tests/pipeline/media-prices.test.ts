@@ -1,4 +1,4 @@
-/** A picture or a video is never made for nothing because no price spells what was asked for. */
+/** Media are never generated for free because no price names the requested kind. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
@@ -33,19 +33,19 @@ function charge(prices: readonly PriceEntry[], facts: Facts) {
   })
 }
 
-test('letter case and spaces around a value decide no price', () => {
+test('letter case and surrounding spaces of a value do not change its price', () => {
   assert.equal(charge(SIZES, { size: ' 2k ' }).nanos, 40n)
   assert.equal(charge(QUALITIES, { quality: 'HIGH' }).nanos, 40n)
 })
 
-test('what is sold, but not so, is charged as the hold and reviewed', () => {
+test('a unit that is sold under other facts only is charged as the hold, and reviewed', () => {
   const odd = charge(SIZES, { size: '1536x1024' })
   assert.deepEqual([odd.nanos, odd.review], [25n, true])
   const known = charge(SIZES, { size: '1024x1024' })
   assert.deepEqual([known.nanos, known.review], [10n, false], 'tokens stay information')
 })
 
-test('an order without a price is refused by the name of its field', () => {
+test('a request without a price is refused with its field', () => {
   const model = { free: false, id: 'painter', prices: SIZES }
   for (const size of ['1536x1024', '1024*1024', 'huge']) {
     assert.throws(
@@ -59,7 +59,7 @@ test('an order without a price is refused by the name of its field', () => {
   refuseUnsold({ ...model, prices: QUALITIES }, { image: 1 }, { quality: 'odd' })
 })
 
-test('what was made decides where no price names what was asked for', () => {
+test('the generated kind decides if no price names the requested one', () => {
   const served = { quality: 'high', size: '2048x2048' }
   assert.equal(preferRequested(QUALITIES, { quality: 'hd' }, served).quality, 'high')
   assert.equal(preferRequested(QUALITIES, { quality: 'HIGH' }, { quality: 'low' }).quality, 'HIGH')

@@ -1,4 +1,4 @@
-/** Answers in odd forms are charged as stated, whatever they are wrapped in or stand beside. */
+/** Answers in unusual forms are charged as stated. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
@@ -105,7 +105,7 @@ for (const [encoding, pack] of [
   ['br', brotliCompressSync],
   ['zstd', zstdCompressSync],
 ] as const) {
-  test(`an answer in ${encoding} is unpacked, whole or streamed`, async () => {
+  test(`an answer in ${encoding} is decompressed, whole or streamed`, async () => {
     const { key } = await gateway.tenant()
     for (const stream of [false, true]) {
       const body = stream ? STREAM : JSON.stringify(completion())
@@ -195,7 +195,7 @@ for (const [name, stream, type, body] of [
   })
 }
 
-test('output that is stated beside an error is charged, and the caller is told of the error', async () => {
+test('output stated beside an error is charged, and the caller gets the error', async () => {
   const { key } = await gateway.tenant()
   answer(JSON.stringify({ ...ERROR, usage: USAGE }), JSON_TYPE)
   const once = { 'idempotency-key': 'an-error' }
@@ -210,7 +210,7 @@ test('output that is stated beside an error is charged, and the caller is told o
   assert.deepEqual(await charge(streamed, key), STATED)
 })
 
-test('input alone beside an error is a refusal, and free', async () => {
+test('an error with stated input but no output is a refusal, and free', async () => {
   const { key } = await gateway.tenant()
   answer(JSON.stringify({ ...ERROR, usage: { prompt_tokens: 9, completion_tokens: 0 } }), JSON_TYPE)
   const reply = await gateway.post(CHAT, key, ask())
@@ -218,7 +218,7 @@ test('input alone beside an error is a refusal, and free', async () => {
   assert.equal((await gateway.record(reply, key)).basis, 'none')
 })
 
-test('JSON that is nested too deeply to be written again ends one call and no process', async () => {
+test('JSON that is nested too deeply to serialise fails one call, not the process', async () => {
   const { key } = await gateway.tenant()
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
   const delta = `{"content":"x","deep":${deep}}`
@@ -257,15 +257,15 @@ for (const [name, path, body, events] of [
   })
 }
 
-test('images of several sizes are charged as the hold, for review', async () => {
+test('images of several sizes are charged as the hold, and reviewed', async () => {
   const { key } = await gateway.tenant()
-  const made = (sizes: readonly string[]) => sizes.map((size) => ({ url: 'https://a/b', size }))
+  const images = (sizes: readonly string[]) => sizes.map((size) => ({ url: 'https://a/b', size }))
   const order = { model: 'sized', prompt: 'a river', n: 2 }
   for (const [sizes, charged, review] of [
     [['1024x1024', '1024x1024'], '2', false],
     [['1024x1024', '3024x1024'], '6', true],
   ] as const) {
-    answer(JSON.stringify({ created: 1, data: made(sizes) }), JSON_TYPE)
+    answer(JSON.stringify({ created: 1, data: images(sizes) }), JSON_TYPE)
     const found = await charge(await gateway.post(IMAGES, key, order), key)
     assert.deepEqual(found, { charged, basis: 'usage', review })
   }
@@ -336,7 +336,7 @@ for (const [name, path, stream, type, body] of [
   })
 }
 
-test('a caller that leaves owes what it was sent, also where broken streams are free', async () => {
+test('a caller that disconnects pays for the delivered part of any stream', async () => {
   const { key, accountId } = await gateway.tenant({ balance: '1' })
   script = (response) => {
     response.writeHead(200, { 'content-type': 'audio/mpeg' })

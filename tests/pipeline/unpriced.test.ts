@@ -1,4 +1,4 @@
-/** What has no price at a model is refused by the name of its field, before anything is held. */
+/** Options without a price at a model are refused with their field, before a hold is taken. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { startTestGateway, type TestGateway } from '../support/in-process.ts'
@@ -140,7 +140,7 @@ const TAKEN: readonly Case[] = [
   [MESSAGES, '', { messages: block({ type: 'ephemeral' }) }, { [BETA]: CLAUDE_CODE }],
 ]
 
-test('what clients send every day is taken', async () => {
+test('common requests are accepted', async () => {
   const { key } = await gateway.tenant()
   for (const [path, , more, headers] of TAKEN) {
     const answer = await gateway.post(path, key, bodyOf(path, more), headersOf(path, headers))
@@ -148,7 +148,7 @@ test('what clients send every day is taken', async () => {
   }
 })
 
-test('what has a price is taken, held at the dearest and charged as served', async () => {
+test('options with a price are held at the highest price and charged as served', async () => {
   const of = (unit: string, amount: string, when?: object) => ({
     unit,
     per: 1,

@@ -1,4 +1,4 @@
-/** What a call costs upstream: the arithmetic of prices, and never nothing where nobody knows. */
+/** Upstream costs: computed like prices, and never zero if they are unknown. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -25,7 +25,7 @@ function cost(entries: readonly PriceEntry[], more: Partial<UpstreamCostInput> =
   })
 }
 
-test('stated usage costs to the unit, rounded up once a line', () => {
+test('stated usage is costed to the unit, rounded up once per line', () => {
   assert.deepEqual(cost([input, output]), { nanos: 108n, version: 3n })
 })
 
@@ -36,13 +36,13 @@ test('a route without costs is unknown, not free', () => {
   assert.deepEqual(free, { nanos: 0n, version: 3n })
 })
 
-test('what was not believed, or not charged, has no known cost', () => {
+test('reviewed and uncharged calls have no known cost', () => {
   assert.equal(cost([output], { charge: { nanos: 9n, review: true } }), null)
   assert.equal(cost([output], { charge: { nanos: null, review: false } }), null)
   assert.equal(cost([{ ...output, amountNanos: 10n ** 18n }]), null)
 })
 
-test('a unit that the vendor bills and did not state is estimated, or the cost is unknown', () => {
+test('a billed unit that was not stated is estimated, or else the cost is unknown', () => {
   const second: PriceEntry = { unit: 'second', per: 60, amountNanos: 6_000n }
   const known = cost([output, second], { fallback: () => ({ second: 30, output_token: 99 }) })
   assert.deepEqual(known, { nanos: 3_100n, version: 3n })
@@ -56,7 +56,7 @@ test('caches and conditions may be absent, and a call is one call', () => {
   assert.equal(cost([output, cached, large, call])?.nanos, 104n)
 })
 
-test('a refused call costs nothing where that is certain', () => {
+test('a failed call costs nothing if its outcome is certain', () => {
   assert.deepEqual(costOfFailure(routeCost(output), 'rejected'), { nanos: 0n, version: 3n })
   assert.deepEqual(costOfFailure(routeCost(output), 'busy'), { nanos: 0n, version: 3n })
   assert.equal(costOfFailure(routeCost(output), 'unknown'), null)
@@ -65,7 +65,7 @@ test('a refused call costs nothing where that is certain', () => {
 
 const ENDLESS = { inputTokens: 2 ** 50, outputTokens: 2 ** 50, others: 2 ** 50 }
 
-test('the same list as price and as cost leaves no margin, whatever was used', () => {
+test('equal prices and costs leave no margin, for any usage', () => {
   const entries = fc.array(
     fc.record({
       unit: fc.constantFrom('input_token', 'cached_input_token', 'output_token', 'call'),
@@ -104,7 +104,7 @@ test('the same list as price and as cost leaves no margin, whatever was used', (
   )
 })
 
-test('a cost that the vendor states is booked in place of the computed one', () => {
+test('a cost that the vendor states replaces the computed one', () => {
   const stated = { nanos: 108n, currency: 'CNY' }
   const booked = (nanos: bigint, more: Partial<UpstreamCostInput> = {}) =>
     cost([input, output], { stated: { ...stated, nanos }, currency: 'CNY', ...more })
@@ -125,7 +125,7 @@ test('passes of other models cost what the route pays for those models', () => {
   assert.equal(cost([wise, input, output], { passes })?.nanos, 108n + 1800n)
 })
 
-test('what only some calls have does not make a cost unknown', () => {
+test('a unit that only some calls have does not make a cost unknown', () => {
   const search: PriceEntry = { unit: 'web_search_call', per: 1, amountNanos: 4n }
   const hour: PriceEntry = { unit: 'cache_write_1h_token', per: 1, amountNanos: 4n }
   assert.equal(cost([input, output, search, hour])?.nanos, 108n)

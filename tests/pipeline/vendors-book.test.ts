@@ -1,6 +1,6 @@
 /**
- * The charge is the vendor's bill: a few hundred cases of `npm run prove:prices`, against a vendor
- * with a book of its own. The long proof and its results: proofs/prices.
+ * Charges equal the vendor's bill: a few hundred cases of `npm run prove:prices`, against a vendor
+ * with its own books. The long proof and its results are in proofs/prices.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -29,7 +29,7 @@ describe("the vendor's book", () => {
     )
     assert.deepEqual(result.others, [])
     assert.equal(result.charged, result.worth)
-    // A proof in which nothing was sent or nothing was refused would prove nothing.
+    // Without sent and refused calls the proof would be empty.
     assert.ok(result.fullyStated > CASES / 2, `${result.fullyStated} with stated usage`)
     assert.ok(result.notStated > CASES / 20, `${result.notStated} with broken usage`)
     assert.ok(result.sent < CASES, 'something was refused')

@@ -1,4 +1,4 @@
-/** The WebSocket of a wire: only under an open hold, so many to a host, and in order. */
+/** The WebSocket of a wire: only with an open hold, limited per host, and in order. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openSocket } from '../../server/pipeline/send/wire-socket.ts'
@@ -31,7 +31,7 @@ async function open(more: Partial<SocketRequest> = {}, options = OPTIONS, guard 
   return opening.socket
 }
 
-test('so many to one host; a place is free again when one closes or is refused', async () => {
+test('limited per host; a socket that closes or is refused frees its slot', async () => {
   const first = await open()
   const second = await open()
   await assert.rejects(open(), { kind: 'busy' })
@@ -50,7 +50,7 @@ test('so many to one host; a place is free again when one closes or is refused',
   again.close()
 })
 
-test('once the hold is closed nothing more is sent', async () => {
+test('nothing is sent once the hold is closed', async () => {
   let isOpen = true
   const socket = await open({}, OPTIONS, () => {
     if (!isOpen) throw new Error('no hold')
@@ -67,7 +67,7 @@ test('a refused connection and a missing name are known not to have been sent', 
   }
 })
 
-test('a vendor that says nothing is given up, once', async () => {
+test('a silent vendor fails the socket, once', async () => {
   const failures: unknown[] = []
   await open(
     { onClose: (failure) => failures.push(failure) },
@@ -79,7 +79,7 @@ test('a vendor that says nothing is given up, once', async () => {
   assert.equal(failures.length, 1)
 })
 
-test('what a reader throws ends the connection, not the process', async () => {
+test('an error in a reader ends the connection, not the process', async () => {
   const failures: unknown[] = []
   const socket = await open({
     onMessage() {
@@ -92,7 +92,7 @@ test('what a reader throws ends the connection, not the process', async () => {
   assert.match(String(failures[0]), /a message that cannot be read/)
 })
 
-test('a pace is kept from the first message on, and ends with what there is', async () => {
+test('paced messages keep their interval and end with the input', async () => {
   const socket = await open()
   const sent: number[] = []
   await socket.sendPaced(30, async () => {

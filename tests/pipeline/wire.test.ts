@@ -28,7 +28,7 @@ after(() => {
   server.close()
 })
 
-test('an answer that never ends is ended, and its connection with it', async () => {
+test('an endless answer is ended at the limit, with its connection', async () => {
   const dispatcher = new Agent()
   const times = { firstByteTimeoutMs: 10_000, idleTimeoutMs: 10_000, totalTimeoutMs: 500 }
   const wire = openReadingWire({ dispatcher, ...times, socketsMax: 1 })

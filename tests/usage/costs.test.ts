@@ -1,4 +1,4 @@
-/** What upstreams take, from the catalog to the record and the figures, over a whole gateway. */
+/** Upstream costs, from the catalog to usage records and figures, with a whole gateway. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { countEndedCalls } from '../../server/usage/rollup-store.ts'
@@ -81,7 +81,7 @@ describe('costs', { concurrency: false }, () => {
     }
   })
 
-  test('a route without costs keeps null, and one that is refused nothing', async () => {
+  test('a route without costs records null, and a refused call zero', async () => {
     await gateway.apply(shop('unknown', {}, {}), 'unknown')
     const unknown = await kept(await call('unknown'))
     assert.ok(unknown.charged > 0n)
@@ -104,7 +104,7 @@ describe('costs', { concurrency: false }, () => {
     assert.ok((second.upstream_cost_version ?? 0n) > (first.upstream_cost_version ?? 0n))
   })
 
-  test('a free model costs the house, in the account’s currency only', async () => {
+  test('a free model has an upstream cost, in the account’s currency only', async () => {
     await gateway.apply(shop('gift', { free: true, prices: [] }), 'gift')
     const row = await kept(await call('gift'))
     assert.equal(row.charged, 0n)
@@ -114,7 +114,7 @@ describe('costs', { concurrency: false }, () => {
     assert.equal((await kept(await call('gift-abroad'))).cost, null)
   })
 
-  test('figures by hour add up to the records, and say what is unknown', async () => {
+  test('hourly figures add up to the records, and count unknown costs', async () => {
     const { sql } = gateway
     await sql`update call set finished_at = now() - interval '10 seconds'`
     while (await countEndedCalls(sql, 3600)) {

@@ -1,4 +1,4 @@
-/** Figures by hour: every call is counted once, whenever it is committed and whoever counts. */
+/** Hourly figures: every call is counted once, whenever it is committed and by any process. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import type { Sql, TransactionSql } from 'postgres'
@@ -62,7 +62,7 @@ describe('counting', () => {
     assert.equal(await readCounted(), 4)
   })
 
-  test('is done once by many at the same time', async () => {
+  test('counts each call once with several concurrent processes', async () => {
     for (let i = 0; i < 40; i++) await addCall(sql, 60 + i * 600)
     await Promise.all(Array.from({ length: 6 }, () => countAll()))
     await countAll()
@@ -87,7 +87,7 @@ describe('counting', () => {
     held.resolve()
     await late
     assert.equal(await readShown(), 3)
-    // Time passes, in which both become final.
+    // Later, both are final.
     await sql`update call set finished_at = finished_at - interval '5 seconds'
       where finished_at > now() - interval '30 seconds'`
     await sql`update usage_watermark set counted_until = counted_until - interval '5 seconds'`
@@ -96,7 +96,7 @@ describe('counting', () => {
     assert.equal(await readShown(), 3)
   })
 
-  test('that is broken off has counted nothing', async () => {
+  test('counts nothing if it is interrupted', async () => {
     for (let i = 0; i < 5; i++) await addCall(sql, 60 + i)
     const broken = sql.begin(async (transaction) => {
       await transaction`select count_ended_calls('1 hour')`
@@ -109,7 +109,7 @@ describe('counting', () => {
     assert.equal(await readCounted(), 5)
   })
 
-  test('goes on by itself, and a stop waits for it', async () => {
+  test('runs periodically, and a stop waits for it', async () => {
     for (let i = 0; i < 5; i++) await addCall(sql, 60 + i)
     const log = { warn: (_fields: object, message: string) => assert.fail(message) }
     const rollup = startRollup({ sql, log, everyMs: 20 })
@@ -119,7 +119,7 @@ describe('counting', () => {
   })
 })
 
-test('what is shown by a part adds up to what is shown of all, counted or not', async () => {
+test('figures by dimension add up to the total, counted or not', async () => {
   for (let i = 0; i < 9; i++) await addCall(sql, 60 + i, `model-${i % 3}`)
   await countAll()
   for (let i = 0; i < 4; i++) await addCall(sql, 0, `model-${i % 4}`)
@@ -135,7 +135,7 @@ test('what is shown by a part adds up to what is shown of all, counted or not', 
   assert.equal(Number(narrowed[0]?.calls), 4)
 })
 
-test('percentiles lie within a tenth', () => {
+test('percentiles are within 10 %', () => {
   const bucketOf = (ms: number) => Math.floor(Math.log(ms) / Math.log(1.2))
   const rows = Array.from({ length: 1000 }, (_, index) => {
     return { bucket: bucketOf(index + 1), calls: 1n }
