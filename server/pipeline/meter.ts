@@ -20,13 +20,20 @@ import { admit } from './request/admit.ts'
 import { identify } from './request/identify.ts'
 import { type ResolvedCall, resolve } from './request/resolve.ts'
 import {
-  type DispatchOutcome,
   type DispatchedCall,
+  type DispatchOutcome,
   dispatch,
   MS_PER_FILE_BYTE,
 } from './send/dispatch.ts'
 import type { Services } from './services.ts'
-import { chargeFor, upstreamCostFor, isErrorAlone, release, settleStream, settleWhole } from './settle.ts'
+import {
+  chargeFor,
+  isErrorAlone,
+  release,
+  settleStream,
+  settleWhole,
+  upstreamCostFor,
+} from './settle.ts'
 
 /** Calls that continue in the background; they are run elsewhere once their request is resolved. */
 export interface DetachedRun {

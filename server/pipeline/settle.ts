@@ -12,8 +12,8 @@ import type { BillableCall, MeteredCall } from './hold/metered-call.ts'
 import { channelFactsOf } from './hold/quote.ts'
 import { onlyStated } from './price/ceiling.ts'
 import { type Charge, computeCharge, NO_CHARGE } from './price/charge.ts'
-import { type UpstreamCost, computeUpstreamCost, costOfFailure } from './price/upstream-cost.ts'
 import { preferRequested } from './price/prefer-requested.ts'
+import { computeUpstreamCost, costOfFailure, type UpstreamCost } from './price/upstream-cost.ts'
 import type { ResolvedCall } from './request/resolve.ts'
 import type { Attempt, DispatchedCall } from './send/dispatch.ts'
 
@@ -170,7 +170,10 @@ async function settle(metered: MeteredCall, charge: Charge, outcome: Outcome): P
 }
 
 /** Waits for the settlement. It is retried until committed; only the wait for it is limited. */
-async function waitFor(settled: Promise<unknown>, { context, services }: MeteredCall): Promise<void> {
+async function waitFor(
+  settled: Promise<unknown>,
+  { context, services }: MeteredCall,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, SETTLEMENT_WAIT_MS_MAX)

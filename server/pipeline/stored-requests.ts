@@ -249,10 +249,16 @@ async function close(
   outcome: Outcome,
   attempts: readonly object[],
 ): Promise<void> {
-  const charge = { chargeNanos: outcome.status === 'succeeded' ? 0n : null, basis: 'none', lines: [] }
-  const settled = services.ledger.settle(hold, { ...charge, ...outcome, attempts }).catch((error) => {
-    services.log.error({ request_id: context.requestId, error }, 'writing a usage record failed')
-  })
+  const charge = {
+    chargeNanos: outcome.status === 'succeeded' ? 0n : null,
+    basis: 'none',
+    lines: [],
+  }
+  const settled = services.ledger
+    .settle(hold, { ...charge, ...outcome, attempts })
+    .catch((error) => {
+      services.log.error({ request_id: context.requestId, error }, 'writing a usage record failed')
+    })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, RECORD_WAIT_MS_MAX)

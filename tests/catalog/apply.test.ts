@@ -1,4 +1,4 @@
-/** `apply` on real PostgreSQL: declarative, idempotent, one transaction, safe in a crowd. */
+/** `apply` on real PostgreSQL: declarative, idempotent, one transaction, safe when concurrent. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CatalogError } from '../../server/catalog/apply/file.ts'
@@ -8,7 +8,7 @@ import { apply, changes, channel, model, openDatabase, simple } from './support.
 const refusal = (expected: RegExp) => (error: unknown) =>
   error instanceof CatalogError && expected.test(error.message)
 
-test('applying twice changes nothing the second time, whatever the order of members', async (t) => {
+test('applying again changes nothing, in any order of members', async (t) => {
   const sql = await openDatabase(t)
   const first = apply(sql, { 'shop.json': simple })
   assert.deepEqual(await changes(first), ['added channel main', 'added model small'])
@@ -25,7 +25,7 @@ test('applying twice changes nothing the second time, whatever the order of memb
   assert.deepEqual({ ...counts }, { prices: 1n, versions: 1n })
 })
 
-test('a new version needs a change: of prices, or of settings', async (t) => {
+test('only a change of prices or settings makes a new version', async (t) => {
   const sql = await openDatabase(t)
   await apply(sql, { 'shop.json': simple })
   const same = model('small', {
@@ -55,7 +55,7 @@ test('a new version needs a change: of prices, or of settings', async (t) => {
   assert.equal(row?.price_version, versions[1]?.version)
 })
 
-test('what a file no longer names is retired, what other files brought is not', async (t) => {
+test('entries that a file no longer names are retired, those of other files are not', async (t) => {
   const sql = await openDatabase(t)
   await apply(sql, {
     'one.json': { channels: [channel('main')], models: [model('a'), model('b')] },
@@ -87,7 +87,7 @@ test('the file applied last owns an entry', async (t) => {
   ])
 })
 
-test('mistakes across entries are refused with their path, and nothing is written', async (t) => {
+test('mistakes across entries are reported with their path, and nothing is written', async (t) => {
   const sql = await openDatabase(t)
   const twice = { channels: [channel('main'), channel('main')], models: [model('a'), model('a')] }
   const refused = async (files: Record<string, object>, expected: RegExp) => {
@@ -121,7 +121,7 @@ test('mistakes across entries are refused with their path, and nothing is writte
   )
 })
 
-test('a channel that another file still routes to cannot be retired', async (t) => {
+test('a channel with a route of another file cannot be retired', async (t) => {
   const sql = await openDatabase(t)
   await apply(sql, { 'one.json': { channels: [channel('main')] } })
   await apply(sql, { 'two.json': { models: [model('a')] } })
@@ -129,7 +129,7 @@ test('a channel that another file still routes to cannot be retired', async (t) 
   await assert.rejects(apply(sql, { 'one.json': {} }), refusal(expected))
 })
 
-test('a dry run tells the same and changes nothing', async (t) => {
+test('a dry run reports the same changes and makes none', async (t) => {
   const sql = await openDatabase(t)
   const dry = await apply(sql, { 'shop.json': simple }, { dryRun: true })
   assert.equal(dry.changes.length, 2)
@@ -137,7 +137,7 @@ test('a dry run tells the same and changes nothing', async (t) => {
   assert.equal((await sql`select 1 from model`).length, 0)
 })
 
-test('many applies at once leave one of them, whole', async (t) => {
+test('concurrent applies leave the state of one of them', async (t) => {
   const sql = await openDatabase(t)
   const variants = ['1', '2', '3', '4', '5', '6', '7', '8'].map((amount) => ({
     channels: [channel('main', { retries: Number(amount) })],
@@ -154,7 +154,7 @@ test('many applies at once leave one of them, whole', async (t) => {
   assert.equal((await sql`select 1 from channel_version`).length, 8)
 })
 
-test('a secret is sealed at rest, a reference stays readable', async (t) => {
+test('a secret is encrypted at rest, an env: reference stays readable', async (t) => {
   const sql = await openDatabase(t)
   const files = {
     'shop.json': { channels: [channel('main'), channel('ref', { api_key: 'env:KEY' })] },
@@ -175,7 +175,7 @@ test('a secret is sealed at rest, a reference stays readable', async (t) => {
   assert.deepEqual(await changes(apply(sql, other)), ['changed channel main (settings)'])
 })
 
-test('prices that can leave a call unpriced are warned of', async (t) => {
+test('prices that may leave a call unpriced cause a warning', async (t) => {
   const sql = await openDatabase(t)
   const prices = [{ unit: 'call', amount: '1', when: { deep: true } }]
   const shop = { channels: [channel('main')], models: [model('a', { prices })] }

@@ -1,4 +1,4 @@
-/** Prices by the hour: which hours are peak, and when a call may be billed across a border. */
+/** Prices by the hour: peak hours, and calls near a boundary. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
@@ -44,7 +44,7 @@ test('hours up to midnight, days across it, zones west of Greenwich', () => {
   assert.deepEqual(facts('2026-11-23T03:20:00Z', late), ['peak', 2])
 })
 
-test('what is peak at any moment of the next quarter of an hour is among the alternatives', () => {
+test('the alternatives include the fact at any moment of the next 15 minutes', () => {
   const minute = fc.integer({ min: 0, max: 7 * 24 * 60 })
   const property = fc.property(minute, fc.integer({ min: 0, max: 15 * 60_000 }), (start, later) => {
     const moment = Date.parse('2026-11-23T00:00:00Z') + start * 60_000

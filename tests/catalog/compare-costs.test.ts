@@ -1,4 +1,4 @@
-/** Prices beside costs, where a model is sold in more than one way. */
+/** Prices compared with costs, for models that are sold in more than one way. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { compareCosts, findPriceProblems } from '../../server/catalog/compare-costs.ts'
@@ -29,7 +29,7 @@ const sold = (prices: StoredPrice[], costs: StoredPrice[]) => ({
 
 const fast = { service_tier: 'fast' }
 
-test('the cost of another way to be served is its own, or not known', () => {
+test('a non-default way of being served has its own cost, or an unknown one', () => {
   const prices = [entry('output_token', '4'), entry('output_token', '9', fast)]
   const margins = (costs: StoredPrice[]) =>
     compareCosts(sold(prices, costs)).map(({ margin }) => margin)
@@ -40,7 +40,7 @@ test('the cost of another way to be served is its own, or not known', () => {
   ])
 })
 
-test('a write for five minutes costs what a write costs, and that what input costs', () => {
+test('a five-minute cache write falls back to a cache write, and that to input', () => {
   const prices = [entry('cache_write_5m_token', '3')]
   const margin = (cost: StoredPrice) => compareCosts(sold(prices, [cost]))[0]?.margin
   assert.equal(margin(entry('cache_write_token', '2')), '1')
@@ -48,7 +48,7 @@ test('a write for five minutes costs what a write costs, and that what input cos
   assert.equal(margin(entry('output_token', '1')), null)
 })
 
-test('what only another model does is no gap in the prices', () => {
+test('prices of other models only are not reported as gaps', () => {
   const image = entry('image_output_token', '30', { model: 'painter' })
   const prices = [entry('output_token', '4'), image]
   assert.deepEqual(findPriceProblems(sold(prices, prices)), [])

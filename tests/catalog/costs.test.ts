@@ -1,4 +1,4 @@
-/** Costs of routes in the catalog: checked and versioned like prices, and apart from them. */
+/** Costs of routes in the catalog: checked and versioned like prices, but separately. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCatalog } from '../../server/catalog/load/snapshot.ts'
@@ -20,7 +20,7 @@ function shop(amount: string | undefined, change: object = {}) {
   return { channels: [channel('main')], models: [model('small', { routes: [route], ...change })] }
 }
 
-test('a route carries what its upstream takes, ready for use', async (t) => {
+test('a route of a snapshot has its costs', async (t) => {
   const sql = await openDatabase(t)
   await apply(sql, { 'shop.json': shop('0.20') })
   const catalog = await createCatalog({ sql, upstreams, secrets, log: silent })
@@ -33,7 +33,7 @@ test('a route carries what its upstream takes, ready for use', async (t) => {
   })
 })
 
-test('only a change of the costs makes a version of them, and none of the prices', async (t) => {
+test('a change of costs makes a new version of the costs, not of the prices', async (t) => {
   const sql = await openDatabase(t)
   await apply(sql, { 'shop.json': shop('0.2') })
   assert.deepEqual(await changes(apply(sql, { 'shop.json': shop('0.200') })), [])

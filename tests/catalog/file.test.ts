@@ -1,10 +1,10 @@
-/** Catalog files: every mistake is named with its file and path. */
+/** Catalog files: every mistake is reported with its file and path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
 import { channel, model } from './support.ts'
 
-/** What is wrong with a file of these models. */
+/** Returns the mistakes of a file with this content. */
 function mistakes(content: object | string, environment = {}): string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content)
   try {
@@ -23,7 +23,7 @@ const withModel = (change: object) => ({ models: [model('a', change)] })
 const price = (change: object) =>
   withModel({ prices: [{ unit: 'input_token', amount: '1', ...change }] })
 
-test('a sound file has defaults filled in', () => {
+test('defaults are filled in', () => {
   const text = JSON.stringify({ channels: [channel('main')], models: [model('a')] })
   const { source, content } = parseCatalogFile('conf/my shop.json', text, {})
   assert.equal(source, 'my-shop')
@@ -92,19 +92,19 @@ for (const [name, content, expected] of cases) {
   test(`refused: ${name}`, () => assert.match(mistakes(content).join('\n'), expected))
 }
 
-test('every mistake is told at once', () => {
+test('all mistakes are reported together', () => {
   const found = mistakes({ models: [model('a', { type: 'x' }), model('b', { extra: 1 })], y: 1 })
   assert.equal(found.length, 3)
 })
 
-test('variables are replaced in strings, and env: references are left', () => {
+test('variables are replaced in strings, env: references are kept', () => {
   const settings = { base_url: `http://${place('H')}:${place('P')}/`, api_key: 'env:KEY' }
   const text = JSON.stringify({ channels: [channel('m', settings)] })
   const { content } = parseCatalogFile('a.json', text, { H: 'h', P: '1', KEY: 'secret' })
   assert.deepEqual(content.channels[0]?.settings, { base_url: 'http://h:1/', api_key: 'env:KEY' })
 })
 
-test('members named __proto__ are unknown fields and nothing else', () => {
+test('members named __proto__ are unknown fields', () => {
   const polluted =
     '"id":"a","type":"chat","free":true,"routes":[{"channel":"m"}],"__proto__":{"x":1}'
   const found = mistakes(`{"models":[{${polluted}}]}`)

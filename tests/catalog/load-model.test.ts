@@ -1,4 +1,4 @@
-/** What older lists of prices mean at models of images and sound. */
+/** Older price lists on image and audio models. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ModelType } from '../../server/catalog/catalog.ts'
@@ -12,16 +12,16 @@ const stored: StoredPrice[] = [
   { unit: 'output_token', per: 1, amount: '5' },
 ]
 
-test('one price for tokens is that of a medium, under the same conditions', () => {
+test('a single token price applies to media tokens, under the same conditions', () => {
   const prices = readPrices(stored, 'image')
   const charge = (quality: string) =>
     priceCharge(prices, { image_output_token: 1 }, { quality }).totalNanos / 1_000_000_000n
   assert.deepEqual([charge('high'), charge('low')], [7n, 5n])
-  const heard = priceCharge(readPrices(stored, 'transcription'), { audio_input_token: 3 }, {})
-  assert.equal(heard.totalNanos, 6_000_000_000n)
+  const audio = priceCharge(readPrices(stored, 'transcription'), { audio_input_token: 3 }, {})
+  assert.equal(audio.totalNanos, 6_000_000_000n)
 })
 
-test('a medium with a price of its own keeps it', () => {
+test('media tokens with their own price keep it', () => {
   const own: StoredPrice = { unit: 'image_output_token', per: 1, amount: '9' }
   const { totalNanos } = priceCharge(
     readPrices([...stored, own], 'image'),
@@ -31,7 +31,7 @@ test('a medium with a price of its own keeps it', () => {
   assert.equal(totalNanos, 9_000_000_000n)
 })
 
-test('a text model sells sound and images only at prices of their own', () => {
+test('a text model sells audio and images only at their own prices', () => {
   for (const type of ['chat', 'embedding', undefined] satisfies (ModelType | undefined)[]) {
     const prices = readPrices(stored, type)
     assert.equal(isPriced(prices, 'audio_input_token'), false)

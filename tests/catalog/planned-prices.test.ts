@@ -1,4 +1,4 @@
-/** Prices that begin later: on every instance, by the database's clock, and only as they stand. */
+/** Planned prices: they take effect on every instance, by the database's clock. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -44,7 +44,7 @@ async function soon(sql: Sql, ms: number): Promise<Date> {
   return row?.at ?? assert.fail()
 }
 
-/** Until it is that late by the database's clock. */
+/** Waits for a time by the database's clock. */
 async function pass(sql: Sql, at: Date): Promise<void> {
   for (;;) {
     const [row] = await sql<{ over: boolean }[]>`select clock_timestamp() >= ${at} as over`
@@ -53,7 +53,7 @@ async function pass(sql: Sql, at: Date): Promise<void> {
   }
 }
 
-test('every instance sells at the new price from the moment on, and nothing has to run', async (t) => {
+test('every instance sells at the new price from its time on, without a job', async (t) => {
   const sql = await openDatabase(t)
   const at = await soon(sql, 4_000)
   const later = await soon(sql, 3_600_000)
@@ -78,7 +78,7 @@ test('every instance sells at the new price from the moment on, and nothing has 
   assert.equal((await start(t, sql)).price(), 2_000_000_000n, 'and whoever starts afterwards')
 })
 
-test('instances hear of a plan and of its withdrawal, hearing or deaf', async (t) => {
+test('instances load a plan and its withdrawal, with and without notifications', async (t) => {
   const sql = await openDatabase(t)
   const at = await soon(sql, 3_600_000)
   await apply(sql, { 'shop.json': shop() })
@@ -99,7 +99,7 @@ test('instances hear of a plan and of its withdrawal, hearing or deaf', async (t
   await until(0)
 })
 
-test('the same file means the same before and after the moment', async (t) => {
+test('the same file has the same effect before and after the planned time', async (t) => {
   const sql = await openDatabase(t)
   const at = await soon(sql, 3_000)
   const file = { 'shop.json': shop([plan(at, '2')]) }
@@ -114,7 +114,7 @@ test('the same file means the same before and after the moment', async (t) => {
   assert.equal(count?.versions, 2)
 })
 
-test('a change at once holds until the plan begins, and one after it holds on', async (t) => {
+test('an immediate change lasts until the plan begins, a later one beyond it', async (t) => {
   const sql = await openDatabase(t)
   const at = await soon(sql, 3_000)
   const file = (amount: string) => {
@@ -129,7 +129,7 @@ test('a change at once holds until the plan begins, and one after it holds on', 
   assert.equal((await start(t, sql)).price(), 7_000_000_000n)
 })
 
-test('a file withdraws what it had planned and leaves what others plan', async (t) => {
+test('a file withdraws its own plans only', async (t) => {
   const sql = await openDatabase(t)
   const [first, second] = [await soon(sql, 3_600_000), await soon(sql, 7_200_000)]
   await apply(sql, { 'shop.json': shop([plan(first, '2')]) })
@@ -143,9 +143,9 @@ test('a file withdraws what it had planned and leaves what others plan', async (
     'changed model small (planned prices)',
   ])
   const { catalog } = await start(t, sql)
-  const left = catalog.snapshot().models.get('small')?.plannedPrices ?? []
+  const planned = catalog.snapshot().models.get('small')?.plannedPrices ?? []
   assert.deepEqual(
-    left.map(({ effectiveFrom, prices }) => [effectiveFrom, prices[0]?.amountNanos]),
+    planned.map(({ effectiveFrom, prices }) => [effectiveFrom, prices[0]?.amountNanos]),
     [[second, 9_000_000_000n]],
   )
   const free = shop(undefined, { free: true, prices: [] })
@@ -171,7 +171,7 @@ for (const [what, plans, expected] of [
   })
 }
 
-test('the clock is never behind the database’s, takes the quickest look, and follows a step', async () => {
+test('the clock is never behind the database’s, and keeps the best sample', async () => {
   let ours = 1_000
   let tookMs = 0
   const clock = createCatalogClock(() => ours)
@@ -182,7 +182,7 @@ test('the clock is never behind the database’s, takes the quickest look, and f
     })
   tookMs = 100
   await look(500_000)
-  assert.equal(clock.now(), 500_101, 'as if it had been read when it was asked')
+  assert.equal(clock.now(), 500_101, 'as if it had been read when the query was sent')
   tookMs = 2
   await look(500_050)
   assert.equal(clock.now(), 500_053)

@@ -1,4 +1,4 @@
-/** Lists of prices that would sell something at the wrong price are refused with their path. */
+/** Price lists that would sell something at the wrong price are refused with their path. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { CatalogError, parseCatalogFile } from '../../server/catalog/apply/file.ts'
@@ -30,7 +30,7 @@ function mistakes(prices: Entry[], change: object = {}): string[] {
 const base = [entry('input_token'), entry('cached_input_token'), entry('output_token')]
 const fast = { service_tier: 'fast' }
 
-test('another way to be served needs a price of every token unit', () => {
+test('a non-default way of being served needs a price for every token unit', () => {
   assert.deepEqual(mistakes([...base, entry('output_token', fast)]), [
     'shop.json: models[0].prices[3].when: output_token has a price at service_tier fast; ' +
       'so must input_token, cached_input_token',
@@ -43,7 +43,7 @@ test('another way to be served needs a price of every token unit', () => {
   )
 })
 
-test('two facts at once are a way of their own', () => {
+test('two facts together are a separate way', () => {
   const us = base.map(({ unit }) => entry(unit, { region: 'us' }))
   const quick = base.map(({ unit }) => entry(unit, { speed: 'fast', region: ['global', 'us'] }))
   assert.deepEqual(mistakes([...base, ...us, ...quick]), [])
@@ -53,7 +53,7 @@ test('two facts at once are a way of their own', () => {
   )
 })
 
-test('what other models do and what tools cost need no price of every way', () => {
+test('prices of other models and of tools need not cover every way', () => {
   const fees = [entry('web_search_call'), entry('web_search_call', { model: 'other' })]
   const passes = [
     entry('output_token', { model: 'other' }),
@@ -62,7 +62,7 @@ test('what other models do and what tools cost need no price of every way', () =
   assert.deepEqual(mistakes([...base, ...fees, ...passes]), [])
 })
 
-test('an entry behind the base price is refused unless it names another way', () => {
+test('an entry after the base price is refused unless it names another way', () => {
   assert.deepEqual(mistakes([...base, ...base.map(({ unit }) => entry(unit, fast))]), [])
   const late = [entry('input_token', { service_tier: 'standard' })]
   assert.match(mistakes([...base, ...late]).join(), /prices\[3\]: never applies: prices\[0\] holds/)
@@ -89,7 +89,7 @@ for (const [name, condition, expected] of words) {
   })
 }
 
-test('a price by the clock needs the hours, also where it is planned or a cost', () => {
+test('a price by the clock needs peak hours, also as a plan or a cost', () => {
   const when = { clock: 'off_peak' }
   const prices = [entry('input_token', when), ...base]
   const peak_hours = { time_zone: '+08:00', days: [1], hours: ['09:00-12:00'] }
@@ -103,12 +103,12 @@ test('a price by the clock needs the hours, also where it is planned or a cost',
   assert.equal(planOf({ type: 'chat', details: { peak_hours } }).safeParse(plan).success, true)
 })
 
-test("the vendor's own cost is no list by itself: holds need prices", () => {
+test('vendor_cost needs other prices: holds are computed from them', () => {
   assert.match(mistakes([entry('vendor_cost')]).join(), /prices: vendor_cost needs other prices/)
   assert.deepEqual(mistakes([...base, entry('vendor_cost')]), [])
 })
 
-test('every token unit can be sold on a chat model, and is sold as it says', () => {
+test('every token unit can be sold on a chat model, at its own price', () => {
   const units = [...INPUT_UNITS, ...OUTPUT_UNITS]
   assert.deepEqual(mistakes(units.map((unit) => entry(unit))), [])
   const prices = units.map((unit) => ({ unit, per: 1, amountNanos: parseAmount('2') ?? 0n }))

@@ -1,6 +1,6 @@
 /**
- * Prices against a second reading of their rules, in exact fractions and by brute force, over
- * random lists of prices.
+ * Prices compared with a second implementation of their rules, in exact fractions and by brute
+ * force, over random price lists.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -15,9 +15,9 @@ import {
 import { parseAmount } from '../../server/lib/money.ts'
 import { type Quantities, UNITS, type Unit } from '../../server/lib/units.ts'
 
-// What the rules say, without the engine. ------------------------------------------------------
+// The rules, without the engine. ---------------------------------------------------------------
 
-/** Whose price holds for a unit that has none, in this order. */
+/** The units whose price applies to a unit without one, in order. */
 const STAND_INS: Partial<Record<Unit, readonly Unit[]>> = {
   cached_input_token: ['input_token'],
   cache_write_token: ['input_token'],
@@ -37,14 +37,14 @@ const count = (all: Quantities, units: readonly Unit[]) =>
 
 type Table = Readonly<Record<string, string | number | boolean>>
 
-/** The facts of a call, and those of them that are not the usual. */
+/** Returns the facts of a call, and those that differ from their defaults. */
 function readFacts(
   prices: readonly PriceEntry[],
   all: Quantities,
-  asked: Facts,
+  requested: Facts,
   channel: Facts,
 ): { readonly table: Table; readonly odd: readonly string[] } {
-  const merged = { ...channel, ...asked }
+  const merged = { ...channel, ...requested }
   const table: Table = {
     ...USUAL,
     input_tokens: count(all, IN),
@@ -64,10 +64,10 @@ function readFacts(
 function readPrices(
   prices: readonly PriceEntry[],
   all: Quantities,
-  asked: Facts,
+  requested: Facts,
   channel: Facts,
 ): (unit: Unit) => PriceEntry | undefined {
-  const { table, odd } = readFacts(prices, all, asked, channel)
+  const { table, odd } = readFacts(prices, all, requested, channel)
   const suits = ({ unit: priced, when = {} }: PriceEntry) =>
     odd.every((name) => name in when || (name !== 'model' && !TOKENS.has(priced))) &&
     Object.entries(when).every(([name, rule]) => {
@@ -87,9 +87,9 @@ function readPrices(
   }
 }
 
-/** Nanos of some quantities, each unit rounded up. */
-function worth(prices: readonly PriceEntry[], all: Quantities, asked: Facts, channel: Facts) {
-  const priceOf = readPrices(prices, all, asked, channel)
+/** Returns the price of quantities in nanos, each unit rounded up. */
+function worth(prices: readonly PriceEntry[], all: Quantities, requested: Facts, channel: Facts) {
+  const priceOf = readPrices(prices, all, requested, channel)
   let sum = 0n
   for (const unit of UNITS.filter((one) => all[one])) {
     const found = priceOf(unit)
@@ -100,7 +100,7 @@ function worth(prices: readonly PriceEntry[], all: Quantities, asked: Facts, cha
   return sum
 }
 
-// Anything that a list, a call and an answer can be. -------------------------------------------
+// Arbitrary lists, calls and answers. ----------------------------------------------------------
 
 const TIERS = ['standard', 'fast', 'flex', 'odd']
 const anyOf: Record<string, fc.Arbitrary<string | number>> = {
@@ -139,7 +139,7 @@ const CONDITIONS: Readonly<Record<string, fc.Arbitrary<Condition>>> = {
 const condition = fc.oneof(
   ...Object.entries(CONDITIONS).map(([name, rule]) => rule.map((one) => [name, one] as const)),
 )
-/** Few conditions at a time, or hardly any entry would ever hold. */
+/** Few conditions per entry, or hardly any entry would apply. */
 const when: fc.Arbitrary<Record<string, Condition>> = fc
   .array(condition, { maxLength: 2 })
   .map((few) => Object.fromEntries(few))
@@ -179,7 +179,7 @@ const quantitiesOf = (units: readonly Unit[]) =>
     noNullPrototype: true,
   }) as fc.Arbitrary<Quantities>
 
-test('a charge is what the rules say, line by line', () => {
+test('a charge follows the rules, line by line', () => {
   const pass = fc.record({
     model: fc.constantFrom('m', 'n'),
     role: fc.constant('advisor'),
@@ -222,7 +222,7 @@ test('a charge is what the rules say, line by line', () => {
   fc.assert(property, { numRuns: 20_000 })
 })
 
-/** The units as which an upstream may count what was quoted as one. */
+/** The units as which an upstream may report a quantity that was quoted in one unit. */
 const TEXT: readonly Unit[] = [
   'input_token',
   'cached_input_token',
@@ -237,23 +237,23 @@ const TURNS_OUT: Partial<Record<Unit, readonly Unit[]>> = {
   audio_output_token: ['output_token', 'audio_output_token'],
 }
 
-/** Splits a quantity over units, at random, losing some of it. */
+/** Splits a quantity over units at random, dropping a part of it. */
 function scatter(quoted: Quantities, dice: readonly number[]): Quantities {
   const actual: Partial<Record<Unit, number>> = {}
   let at = 0
   for (const [unit, quantity] of Object.entries(quoted) as [Unit, number][]) {
-    let left = quantity
+    let remaining = quantity
     for (const possible of TURNS_OUT[unit] ?? [unit]) {
       const die = dice[at++ % dice.length] ?? 0
-      const part = die % 4 === 0 ? left : die % 4 === 1 ? 0 : die % (left + 1)
+      const part = die % 4 === 0 ? remaining : die % 4 === 1 ? 0 : die % (remaining + 1)
       actual[possible] = (actual[possible] ?? 0) + part
-      left -= part
+      remaining -= part
     }
   }
   return actual
 }
 
-test('no charge exceeds the bound of a quote that names how it may be served', () => {
+test('no charge exceeds the upper bound over the ways in which it may be served', () => {
   const property = fc.property(
     list,
     quantitiesOf(QUOTED),
@@ -265,16 +265,16 @@ test('no charge exceeds the bound of a quote that names how it may be served', (
     (prices, quoted, ways, channels, later, dice, pick) => {
       const alternatives = ways.map(([strict, open]) => ({ ...strict, ...open }))
       const bound = priceUpperBound(prices, quoted, alternatives, channels)
-      const told = alternatives[pick % alternatives.length]
+      const chosen = alternatives[pick % alternatives.length]
       const channel = channels[pick % channels.length]
       const actual = scatter(quoted, dice)
-      const charged = priceCharge(prices, actual, { ...later, ...told }, channel)
-      // Several shares of a unit are rounded once: the bound holds all the more.
+      const charged = priceCharge(prices, actual, { ...later, ...chosen }, channel)
+      // Several parts of a unit are rounded once, which only lowers the charge.
       assert.ok(charged.totalNanos <= bound, `${charged.totalNanos} above ${bound}`)
       assert.equal(explainUpperBound(prices, quoted, alternatives, channels).totalNanos, bound)
       for (const unit of UNITS.filter((one) => actual[one])) {
         if (charged.unpriced.includes(unit)) continue
-        assert.ok(isPriced(prices, unit, { ...told }, channel), `${unit} was priced after all`)
+        assert.ok(isPriced(prices, unit, { ...chosen }, channel), `${unit} was priced after all`)
       }
     },
   )

@@ -1,6 +1,6 @@
 /**
- * Sixty worked examples of vendors' bills, to the nano: prices of the shipped catalogs or of the
- * example, what was asked and served, the hour, and the lines that a record must show.
+ * Sixty worked examples of vendors' bills, to the nano: the prices (of the shipped catalogs or of
+ * the example), the requested and served facts, the hour, and the expected lines of the record.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,8 +11,8 @@ import { findSold, PRICE_VECTORS } from '../support/price-vectors.ts'
 for (const vector of PRICE_VECTORS) {
   const { n, title, channel = {}, served, usage, passes = [] } = vector
   test(`${n}. ${vector.model ?? 'own prices'}: ${title}`, () => {
-    const { type, prices, asked } = findSold(vector)
-    const facts = { ...asked, ...served }
+    const { type, prices, requested } = findSold(vector)
+    const facts = { ...requested, ...served }
     const { totalNanos, lines, unpriced } = priceCharge(prices, usage, facts, channel, passes)
     assert.equal(totalNanos, BigInt(vector.total_nanos))
     if (type === 'chat') assert.deepEqual(unpriced, [])
@@ -37,7 +37,7 @@ for (const vector of PRICE_VECTORS) {
 
 const nanosOf = (text: string) => parseAmount(text) ?? assert.fail(`not an amount: ${text}`)
 
-test('all sixty are here', () => {
+test('there are sixty examples', () => {
   assert.deepEqual(
     PRICE_VECTORS.map(({ n }) => n),
     Array.from({ length: 60 }, (_, index) => index + 1),

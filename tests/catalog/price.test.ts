@@ -1,4 +1,4 @@
-/** The rules of prices, one example each; price-rules.test.ts weighs them against each other. */
+/** The rules of prices, one example each; price-rules.test.ts combines them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Facts, PriceEntry } from '../../server/catalog/catalog.ts'
@@ -12,7 +12,7 @@ const price = (unit: Unit, amount: string, per = 1, when?: PriceEntry['when']): 
   return { unit, per, amountNanos, ...(when ? { when } : {}) }
 }
 
-test('each line multiplies, divides and rounds up once', () => {
+test('each line is multiplied, divided and rounded up once', () => {
   const prices = [price('input_token', '0.15', million), price('output_token', '0.6', million)]
   assert.deepEqual(priceCharge(prices, { input_token: 7, output_token: 1 }, {}), {
     totalNanos: 1650n,
@@ -28,7 +28,7 @@ test('each line multiplies, divides and rounds up once', () => {
   )
 })
 
-test('cached input and cache writes without a price of their own are input', () => {
+test('cached input and cache writes without their own price are priced as input', () => {
   const prices = [price('input_token', '2'), price('cache_write_token', '3')]
   const quantities = { input_token: 1, cached_input_token: 10, cache_write_token: 100 }
   assert.equal(priceCharge(prices, quantities, {}).totalNanos, 322_000_000_000n)
@@ -68,7 +68,7 @@ test('tiers follow the tokens of the call itself, cached ones included', () => {
   assert.equal(cost({ input_token: 60, cached_input_token: 40, output_token: 1 }), 2_000_000_000n)
 })
 
-test('the upper bound takes the dearest entry that may still apply, and no other', () => {
+test('the upper bound uses the highest price that may still apply', () => {
   const prices = [
     price('second', '5', 1, { audio: true }),
     price('second', '2', 1, { resolution: '480p' }),
@@ -81,7 +81,7 @@ test('the upper bound takes the dearest entry that may still apply, and no other
   assert.equal(bound({ resolution: '480p', audio: false }), 2n)
 })
 
-test('the upper bound leaves out tiers that the quantities cannot reach', () => {
+test('the upper bound ignores tiers that the quantities cannot reach', () => {
   const prices = [
     price('input_token', '1', 1, { input_tokens: { below: 32_000 } }),
     price('input_token', '3', 1, { input_tokens: { min: 32_000 } }),
@@ -108,7 +108,7 @@ test('a list of values holds for any of them', () => {
   assert.equal(cost({}), 1n)
 })
 
-test('tokens served another way than the standard one have only the prices that name it', () => {
+test('tokens served in a non-default way are priced only by entries that name it', () => {
   const prices = [
     price('input_token', '9', 1, { service_tier: ['fast', 'ultrafast'] }),
     price('input_token', '2'),
@@ -127,14 +127,14 @@ test('tokens served another way than the standard one have only the prices that 
   }
 })
 
-test('a fee holds however a call is served, except where another model did the work', () => {
+test('a fee applies to any way of being served, but not to another model’s work', () => {
   const prices = [price('web_search_call', '1')]
   const cost = (facts: Facts) => priceCharge(prices, { web_search_call: 1 }, facts)
   assert.equal(cost({ service_tier: 'fast', region: 'eu' }).totalNanos, nano)
   assert.deepEqual(cost({ model: 'other' }).unpriced, ['web_search_call'])
 })
 
-test('what only the channel says asks for a price of its own once the list names it', () => {
+test('a fact of the channel needs its own price only if the list names that fact', () => {
   const plain = [price('input_token', '2')]
   const regional = [price('input_token', '3', 1, { region: 'us' }), ...plain]
   const charge = (list: PriceEntry[], facts: Facts, region: string) =>
@@ -146,7 +146,7 @@ test('what only the channel says asks for a price of its own once the list names
   assert.equal(charge(regional, { region: 'us' }, 'global').totalNanos, 3n * nano)
 })
 
-test('a pass of another model is priced by the entries that name it, and says so', () => {
+test('a pass of another model is priced by the entries that name it, on its own lines', () => {
   const prices = [price('output_token', '7', 1, { model: 'adviser' }), price('output_token', '1')]
   const passes = [
     { model: 'adviser', role: 'advisor', usage: { output_token: 2 } },
@@ -165,7 +165,7 @@ test('a pass of another model is priced by the entries that name it, and says so
   assert.deepEqual(unpriced, ['output_token'])
 })
 
-test("the vendor's own cost is the whole charge where it has a price, even at zero", () => {
+test('a priced vendor_cost is the whole charge, even at zero', () => {
   const tokens = price('output_token', '5')
   const margin = price('vendor_cost', '1.1', nanosPerUnit)
   const usage = { output_token: 3, vendor_cost: 1000 }
@@ -189,7 +189,7 @@ test("the vendor's own cost is the whole charge where it has a price, even at ze
   assert.deepEqual(unsold.unpriced, [])
 })
 
-test('the bound is that of the dearest alternative, by the dearest channel', () => {
+test('the upper bound is that of the most expensive alternative and channel', () => {
   const prices = [
     price('input_token', '9', 1, { service_tier: 'fast', region: 'us' }),
     price('input_token', '4', 1, { service_tier: 'fast' }),
@@ -203,7 +203,7 @@ test('the bound is that of the dearest alternative, by the dearest channel', () 
   assert.equal(bound([{}], [{ region: 'global' }, { region: 'us' }]), 3n)
 })
 
-test('a price of zero is a price; of a tier it is one only where it is named', () => {
+test('a price of zero is a price; of a service tier only if it names the tier', () => {
   const prices = [
     price('input_token', '0'),
     price('input_token', '1', 1, { service_tier: 'flex', input_tokens: { below: 10 } }),

@@ -1,4 +1,4 @@
-/** The catalog files that come with the gateway: each applies as it is, and says its sources. */
+/** The shipped catalog files: each applies unchanged and names the sources of its prices. */
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -12,7 +12,7 @@ import { UPSTREAMS } from '../../server/upstreams/index.ts'
 import { openDatabase, secrets, silent } from './support.ts'
 
 const FOLDER = join(import.meta.dirname, '..', '..', 'catalog')
-/** Of the simulated vendors; it has tests of its own. */
+/** The catalog of the simulators has its own tests. */
 const SIMULATORS = 'simulators.json'
 
 const files = globSync(join(FOLDER, '*.json'))
@@ -20,7 +20,7 @@ const files = globSync(join(FOLDER, '*.json'))
   .sort()
   .map((path) => parseCatalogFile(basename(path), readFileSync(path, 'utf8'), {}))
 
-/** Every variable that the files refer to. */
+/** All variables that the files refer to. */
 const environment = Object.fromEntries(
   [...JSON.stringify(files).matchAll(/env:([A-Z0-9_]+)/g)].map(([, name]) => [
     name ?? '',
@@ -28,7 +28,7 @@ const environment = Object.fromEntries(
   ]),
 )
 
-test('all of them apply together, without a warning, and every channel can be used', async (t) => {
+test('all files apply together without warnings, and every channel can be used', async (t) => {
   const sql = await openDatabase(t)
   const upstreams = Object.fromEntries(UPSTREAMS)
   const diff = await applyCatalog({ sql, files, upstreams, secrets, environment })
@@ -47,7 +47,7 @@ test('all of them apply together, without a warning, and every channel can be us
 
 type Listed = (typeof files)[number]['content']['models'][number]['prices']
 
-/** Every combination of tier, speed and region that some price names. */
+/** Returns every combination of tier, speed and region that a price names. */
 function waysOf(prices: Listed): Record<string, string>[] {
   const ways = prices.map(({ when = {} }) => {
     const named = ['service_tier', 'speed', 'region'].flatMap((name) => {
@@ -60,7 +60,7 @@ function waysOf(prices: Listed): Record<string, string>[] {
 }
 
 for (const { name, content } of files) {
-  test(`${name}: secrets come from the environment, prices say where they are from`, () => {
+  test(`${name}: secrets come from the environment, and prices have a source`, () => {
     for (const { id, settings } of content.channels) {
       assert.match(String(settings.api_key), /^env:[A-Z][A-Z0-9_]+$/, id)
     }
@@ -73,7 +73,7 @@ for (const { name, content } of files) {
     }
   })
 
-  test(`${name}: text models say how much they take and how much they say`, () => {
+  test(`${name}: text models have limits for input and output`, () => {
     for (const { id, type, limits } of content.models) {
       if (type !== 'chat' && type !== 'embedding') continue
       assert.ok(limits.max_input_tokens, id)
@@ -81,14 +81,14 @@ for (const { name, content } of files) {
     }
   })
 
-  test(`${name}: what the vendor takes is its list price, in every dimension`, () => {
+  test(`${name}: costs equal the vendor's list prices, in every dimension`, () => {
     for (const { id, prices, routes } of content.models) {
       const listed = prices.filter(({ unit }) => unit !== 'vendor_cost')
       for (const { costs } of routes) if (costs) assert.deepEqual(costs, listed, id)
     }
   })
 
-  test(`${name}: every way to be served that tokens are sold in is sold whole`, () => {
+  test(`${name}: every way of being served has a price for each token unit`, () => {
     for (const { id, type, prices: listed } of content.models) {
       if (type !== 'chat') continue
       const prices = readPrices(JSON.parse(JSON.stringify(listed)), type)

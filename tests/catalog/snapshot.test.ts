@@ -1,4 +1,4 @@
-/** The catalog in memory: whole, fresh on every instance, and untroubled by one broken channel. */
+/** The catalog in memory: complete, up to date on every instance, and robust to a bad channel. */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +23,7 @@ async function start(t: TestContext, sql: Sql, options: Partial<CatalogOptions> 
   return catalog
 }
 
-test('a snapshot has what was applied, ready for use', async (t) => {
+test('a snapshot contains the applied entries', async (t) => {
   const sql = await openDatabase(t)
   const dear = model('dear', {
     prices: [
@@ -70,7 +70,7 @@ test('a snapshot has what was applied, ready for use', async (t) => {
 })
 
 for (const hearing of ['hearing', 'deaf'] as const) {
-  test(`two ${hearing} instances take up a change by themselves`, async (t) => {
+  test(`two ${hearing} instances load a change by themselves`, async (t) => {
     const sql = await openDatabase(t)
     const view = hearing === 'deaf' ? deaf(sql) : sql
     const pollMs = hearing === 'deaf' ? 50 : 60_000
@@ -90,7 +90,7 @@ for (const hearing of ['hearing', 'deaf'] as const) {
   })
 }
 
-test('refresh sees everything that was applied before it', async (t) => {
+test('refresh loads everything that was applied before it', async (t) => {
   const sql = await openDatabase(t)
   const catalog = await start(t, deaf(sql), { pollMs: 60_000 })
   for (let retries = 1; retries <= 5; retries += 1) {
@@ -101,7 +101,7 @@ test('refresh sees everything that was applied before it', async (t) => {
   }
 })
 
-test('a channel that cannot be used is left out, with a reason, and the others work', async (t) => {
+test('an unusable channel is left out with a reason, and the others work', async (t) => {
   const sql = await openDatabase(t)
   const shop = {
     channels: [channel('main'), channel('ref', { api_key: 'env:KEY' })],

@@ -1,4 +1,4 @@
-/** What tests of the catalog share: two made-up upstreams and a way to apply plain objects. */
+/** Shared by tests of the catalog: two invented upstreams, and a way to apply plain objects. */
 import type { TestContext } from 'node:test'
 import type { Sql } from 'postgres'
 import { z } from 'zod'
@@ -51,7 +51,7 @@ export function model(id: string, change: object = {}) {
   }
 }
 
-/** A catalog of the channel `main` and one model. */
+/** Returns a catalog of the channel `main` and one model. */
 export const simple = { channels: [channel('main')], models: [model('small')] }
 
 export function apply(
@@ -70,7 +70,7 @@ export function apply(
   return applyCatalog({ sql, files: parsed, upstreams, secrets, environment, ...options })
 }
 
-/** `added channel main`, one line a change. */
+/** Returns one line per change, such as `added channel main`. */
 export async function changes(diff: ReturnType<typeof applyCatalog>): Promise<string[]> {
   return (await diff).changes.map(({ change, kind, id, what }) =>
     [change, kind, id, ...(what.length > 0 ? [`(${what.join(', ')})`] : [])].join(' '),

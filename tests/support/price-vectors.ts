@@ -1,4 +1,4 @@
-/** Worked examples of vendors' bills: what was asked and served, the answer, and every line. */
+/** Worked examples of vendors' bills: what was requested and served, the answer, and every line. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export interface PriceVector {
   /** When the call arrived. */
   readonly at?: string
   readonly channel?: Facts
-  readonly asked?: Facts
+  readonly requested?: Facts
   readonly served?: Facts
   readonly usage: Quantities
   readonly passes?: readonly PricedPass[]
@@ -52,12 +52,12 @@ interface Sold {
   readonly type: ModelType
   readonly prices: readonly PriceEntry[]
   /** What was known before the answer came. */
-  readonly asked: Facts
+  readonly requested: Facts
 }
 
 /** What the example's model is sold for at the hour of the example. */
-export function findSold({ file, model: id, prices, currency, at, asked }: PriceVector): Sold {
-  if (!file) return { type: 'chat', prices: readPrices(prices ?? []), asked: asked ?? {} }
+export function findSold({ file, model: id, prices, currency, at, requested }: PriceVector): Sold {
+  if (!file) return { type: 'chat', prices: readPrices(prices ?? []), requested: requested ?? {} }
   const path = join(TESTS, '../catalog', file)
   const { content } = parseCatalogFile(file, readFileSync(path, 'utf8'), {})
   assert.equal(content.currency, currency)
@@ -67,5 +67,9 @@ export function findSold({ file, model: id, prices, currency, at, asked }: Price
   )
   const list = JSON.parse(JSON.stringify(begun.at(-1)?.prices ?? model.prices))
   const hour = at ? clockFacts(model, new Date(at)).onArrival : {}
-  return { type: model.type, prices: readPrices(list, model.type), asked: { ...hour, ...asked } }
+  return {
+    type: model.type,
+    prices: readPrices(list, model.type),
+    requested: { ...hour, ...requested },
+  }
 }

@@ -261,7 +261,12 @@ interface HighestAmount {
   readonly amount: Nanos
 }
 
-function highestFor(list: PriceList, unit: Unit, quantity: bigint, judge: ConditionJudge): HighestAmount {
+function highestFor(
+  list: PriceList,
+  unit: Unit,
+  quantity: bigint,
+  judge: ConditionJudge,
+): HighestAmount {
   const units = MAY_BECOME[unit] ?? [unit]
   let highest: HighestAmount = { rule: undefined, amount: 0n }
   for (const possible of units) {

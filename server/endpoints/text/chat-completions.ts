@@ -5,10 +5,10 @@ import { readChatOptions } from './billing/chat-options.ts'
 import { measureChat } from './billing/measure-chat.ts'
 import { PLAIN_CHAT } from './billing/plain-members.ts'
 import {
-  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
+  requestsStream,
   TEXT_BODY_BYTES_MAX,
   TEXT_NEEDS,
   type TextDialect,

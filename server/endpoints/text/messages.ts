@@ -9,10 +9,10 @@ import { measureMessages } from './billing/measure-messages.ts'
 import { readMessagesOptions } from './billing/messages-options.ts'
 import { PLAIN_MESSAGES } from './billing/plain-members.ts'
 import {
-  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
+  requestsStream,
   TEXT_BODY_BYTES_MAX,
   TEXT_NEEDS,
   type TextDialect,

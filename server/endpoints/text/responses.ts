@@ -9,10 +9,10 @@ import { measureResponses } from './billing/measure-responses.ts'
 import { PLAIN_RESPONSES } from './billing/plain-members.ts'
 import { readResponsesOptions } from './billing/responses-options.ts'
 import {
-  requestsStream,
   countInputCeiling,
   estimateText,
   quoteText,
+  requestsStream,
   TEXT_BODY_BYTES_MAX,
   TEXT_NEEDS,
   type TextDialect,

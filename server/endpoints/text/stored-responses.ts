@@ -7,10 +7,10 @@ import { sendBytes, sendJson } from '../../http/reply.ts'
 import { GatewayError, invalidField } from '../../lib/errors.ts'
 import { tryParseJson } from '../../lib/json.ts'
 import {
-  sendStoredRequest,
   findStoredPlace,
   type StoredPlace,
   type StoredReply,
+  sendStoredRequest,
   streamStoredAnswer,
 } from '../../pipeline/stored-requests.ts'
 import { isTerminal, type TaskRow } from '../../tasks/task.ts'

@@ -2,7 +2,12 @@
 import type { Sql } from 'postgres'
 import { BOOKS_INVARIANTS } from './audit-books-store.ts'
 import { contentHasOneOwner } from './audit-content-store.ts'
-import { type Invariant, LEDGER_INVARIANTS, type Violation, withReadOnlySnapshot } from './audit-store.ts'
+import {
+  type Invariant,
+  LEDGER_INVARIANTS,
+  type Violation,
+  withReadOnlySnapshot,
+} from './audit-store.ts'
 import { TASK_INVARIANTS } from './audit-tasks-store.ts'
 
 const INVARIANTS = [

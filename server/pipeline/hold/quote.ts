@@ -7,8 +7,8 @@ import type { Unit } from '../../lib/units.ts'
 import type { Metering } from '../metering.ts'
 import { isSoldByTokens } from '../price/charge.ts'
 import {
-  type RequestedFeature,
   NO_DIMENSIONS,
+  type RequestedFeature,
   refuseUnpriced,
   refuseUnsold,
 } from '../price/dimensions.ts'
@@ -52,11 +52,19 @@ export function quote(
     ceiling: estimate.ceiling,
   }
   const amountNanos = boundHold(model, holdEstimate)
-  return { ...holdEstimate, streamTokens: estimate.streamTokens, facts: holdEstimate.alternatives[0], amountNanos }
+  return {
+    ...holdEstimate,
+    streamTokens: estimate.streamTokens,
+    facts: holdEstimate.alternatives[0],
+    amountNanos,
+  }
 }
 
 /** Adds the `clock` facts of this moment, and those beyond a boundary that is near. */
-function addClockFacts(alternatives: HoldEstimate['alternatives'], model: Model): HoldEstimate['alternatives'] {
+function addClockFacts(
+  alternatives: HoldEstimate['alternatives'],
+  model: Model,
+): HoldEstimate['alternatives'] {
   if (model.details.peak_hours === undefined) return alternatives
   const hours = clockFacts(model, new Date()).alternatives
   const [first = NO_FACTS, ...others] = hours

@@ -203,6 +203,9 @@ function isSold(unit: Unit, { type, prices }: ChargeInput['model']): boolean {
 }
 
 /** Charges the hold; the record has the lines of its estimate. */
-function chargeHold({ model, holdNanos, holdEstimate }: ChargeInput, basis: Charge['basis']): Charge {
+function chargeHold(
+  { model, holdNanos, holdEstimate }: ChargeInput,
+  basis: Charge['basis'],
+): Charge {
   return { nanos: holdNanos, basis, review: true, lines: explainHold(model, holdEstimate) }
 }

@@ -51,7 +51,10 @@ export interface UpstreamCostInput {
  * route's costs. Returns null if neither is known: the usage is under review, or a unit that always
  * costs is in neither the usage nor the fallback.
  */
-export function computeUpstreamCost(cost: RouteCost | undefined, input: UpstreamCostInput): UpstreamCost | null {
+export function computeUpstreamCost(
+  cost: RouteCost | undefined,
+  input: UpstreamCostInput,
+): UpstreamCost | null {
   const computed = computeByUsage(cost, input)
   const { stated, currency } = input
   if (!stated || stated.nanos < 0n || stated.currency !== currency) return computed
@@ -66,7 +69,10 @@ function isFarFrom(stated: Nanos, computed: Nanos): boolean {
   return apart * 100n > stated
 }
 
-function computeByUsage(cost: RouteCost | undefined, input: UpstreamCostInput): UpstreamCost | null {
+function computeByUsage(
+  cost: RouteCost | undefined,
+  input: UpstreamCostInput,
+): UpstreamCost | null {
   if (!cost || input.charge.review || input.charge.nanos === null) return null
   const { facts, channelFacts = facts, passes } = input
   const { entries, version } = cost

@@ -35,7 +35,10 @@ export type DispatchOutcome =
   | (DispatchedCall & { readonly failure: UpstreamFailure })
 
 /** Sends the call. `stopping` aborts the waits of adapters when the gateway stops. */
-export async function dispatch(metered: MeteredCall, stopping: AbortSignal): Promise<DispatchOutcome> {
+export async function dispatch(
+  metered: MeteredCall,
+  stopping: AbortSignal,
+): Promise<DispatchOutcome> {
   const { context, call, services } = metered
   const attempts: Attempt[] = []
   const candidates = orderRoutes(call.routes, services)

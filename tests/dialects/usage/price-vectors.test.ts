@@ -42,7 +42,7 @@ const readable = PRICE_VECTORS.filter((one) => (one.wire ?? one.events) && isTex
 for (const vector of readable) {
   const { n, title, channel = {} } = vector
   test(`${n}. ${vector.model ?? 'own prices'}: ${title}`, () => {
-    const { prices, asked } = findSold(vector)
+    const { prices, requested } = findSold(vector)
     const { usage = {}, passes = [], facts = {}, statedCost, unknownUsage = [] } = read(vector)
     assert.deepEqual(unknownUsage, [])
     const isSold = prices.some(({ unit }) => unit === 'vendor_cost')

@@ -2,10 +2,10 @@
 import { isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
-  type PricedOptions,
   CLIENT_TOOL,
   createPricedOptions,
   isAbsent,
+  type PricedOptions,
   type PricedToolKind,
   readCommon,
   readModalities,

@@ -4,11 +4,11 @@ import { asString, isObject, type JsonObject, member } from '../../../lib/json.t
 import type { RequestedFeature } from '../../../pipeline/price/dimensions.ts'
 import type { Measure } from './measure.ts'
 import {
-  type PricedOptions,
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
   isAbsent,
+  type PricedOptions,
   type PricedToolKind,
   readCommon,
   readPricedTools,

@@ -60,7 +60,13 @@ function readWord(options: PricedOptions, field: string, fact: string, value: un
 
 const DEFAULTS: ReadonlySet<string> = new Set(['standard', 'global'])
 
-function addStrict(options: PricedOptions, field: string, fact: string, value: string, word: string): void {
+function addStrict(
+  options: PricedOptions,
+  field: string,
+  fact: string,
+  value: string,
+  word: string,
+): void {
   options.facts[fact] = word
   if (!DEFAULTS.has(word)) options.features.push({ field, value, facts: { [fact]: word } })
 }

@@ -2,11 +2,11 @@
 import { asString, isObject, type JsonObject, member } from '../../../lib/json.ts'
 import type { Measure } from './measure.ts'
 import {
-  type PricedOptions,
   CLIENT_TOOL,
   countOf,
   createPricedOptions,
   isAbsent,
+  type PricedOptions,
   type PricedToolKind,
   readCommon,
   readModalities,
@@ -93,16 +93,25 @@ export function readResponsesOptions(value: JsonObject, measure: Measure): Price
 }
 
 /** Reads the tools in namespaces: they should be the caller's functions, but may be others. */
-function readNamespaces(options: PricedOptions, tools: unknown, callsMax: number | undefined): void {
+function readNamespaces(
+  options: PricedOptions,
+  tools: unknown,
+  callsMax: number | undefined,
+): void {
   if (!Array.isArray(tools)) return
   for (let index = 0; index < tools.length; index += 1) {
     const tool: unknown = tools[index]
-    if (isObject(tool)) readPricedTools(options, tool.tools, `tools[${index}].tools`, kindOf, callsMax)
+    if (isObject(tool))
+      readPricedTools(options, tool.tools, `tools[${index}].tools`, kindOf, callsMax)
   }
 }
 
 /** Reads the tools that the caller's own tool search returned. */
-function readFoundTools(options: PricedOptions, input: unknown, callsMax: number | undefined): void {
+function readFoundTools(
+  options: PricedOptions,
+  input: unknown,
+  callsMax: number | undefined,
+): void {
   if (!Array.isArray(input)) return
   for (let index = 0; index < input.length; index += 1) {
     const item: unknown = input[index]

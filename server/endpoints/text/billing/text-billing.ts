@@ -9,7 +9,7 @@ import type { Quantities, Unit } from '../../../lib/units.ts'
 import type { Body, Estimate, QuotedRequest } from '../../../pipeline/metering.ts'
 import type { Ceiling } from '../../../pipeline/price/ceiling.ts'
 import type { Measure } from './measure.ts'
-import { type PricedOptions, alternativesOf, countOf, isAbsent } from './priced-options.ts'
+import { alternativesOf, countOf, isAbsent, type PricedOptions } from './priced-options.ts'
 import { refuseMisspelt } from './refuse-misspelt.ts'
 
 /** The operator's limit is far below this one. */
