@@ -1,7 +1,7 @@
 /**
- * Types of endpoint declarations. A metered endpoint declares how its calls are read and billed, and
- * the pipeline runs them; a plain one handles requests itself. The API reference is generated from
- * these declarations.
+ * Types of endpoint declarations. A metered endpoint declares how to read and bill its calls, and
+ * the pipeline runs them; a plain one handles requests by itself. The API reference is generated
+ * from these declarations.
  */
 import type { ZodType } from 'zod'
 import type { Caller } from '../accounts/accounts.ts'

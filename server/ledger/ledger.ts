@@ -85,11 +85,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   const corrections = createCorrections(options)
   const endings = createEndings({ ...options, moves, settlements, corrections })
   const checkpoints = createCheckpoints(options)
-  const leakCheck = startLeakCheck({
-    ...options,
-    isTracked: endings.isTracked,
-    release: settlements.add,
-  })
+  const { isTracked } = endings
+  const leakCheck = startLeakCheck({ ...options, isTracked, release: settlements.add })
 
   async function take(id: string, request: HoldRequest): Promise<HoldVerdict> {
     try {

@@ -53,7 +53,7 @@ export async function dispatch(
     attempts.push(describe(route, failure, outcome, milliseconds))
     context.facts.channel = route.channel
     context.facts.attempts = attempts.length
-    recordAttempt(route, failure, services)
+    reportAttempt(route, failure, services)
     if (!(outcome instanceof UpstreamFailure)) return { answer: outcome, route, attempts }
     if (!mayRetry(outcome, attempts.length, candidates.length, context, services)) {
       return { failure: outcome, route, attempts }
@@ -174,7 +174,7 @@ export function orderRoutes(
 }
 
 /** Reports an attempt's outcome to metrics, channel health and the log. */
-export function recordAttempt(
+export function reportAttempt(
   route: Pick<UsableRoute, 'channel'>,
   failure: UpstreamFailure | undefined,
   { health, metrics, log }: Services,

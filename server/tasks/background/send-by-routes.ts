@@ -6,7 +6,7 @@ import { admitTaskHold } from '../../ledger/holds/task-holds.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { type OpenedAnswer, openAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/resolve.ts'
-import { recordAttempt } from '../../pipeline/send/dispatch.ts'
+import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { openWire } from '../../pipeline/send/wire.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { CallRequest } from '../../upstreams/upstream.ts'
@@ -69,11 +69,11 @@ async function attempt(
     const answer = await adapter(wire, { settings: target.settings, upstreamModel, request })
     const opened = await openAnswer(answer, services.limits.answerBytesMax)
     failpoint('task-sent')
-    recordAttempt({ channel }, undefined, services)
+    reportAttempt({ channel }, undefined, services)
     return opened
   } catch (error) {
     const failure = toFailure(error)
-    recordAttempt({ channel }, failure, services)
+    reportAttempt({ channel }, failure, services)
     return failure
   }
 }

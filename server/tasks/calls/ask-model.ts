@@ -11,7 +11,7 @@ import { estimateTokens } from '../../lib/text/estimate-tokens.ts'
 import { INPUT_UNITS, OUTPUT_UNITS, type Quantities, type Unit } from '../../lib/units.ts'
 import { openAnswer } from '../../pipeline/answer/open-answer.ts'
 import type { UsableRoute } from '../../pipeline/request/resolve.ts'
-import { orderRoutes, recordAttempt } from '../../pipeline/send/dispatch.ts'
+import { orderRoutes, reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { TaskPoll } from '../../upstreams/task-driver.ts'
 import { type Engine, openTaskWire } from '../engine.ts'
@@ -66,7 +66,7 @@ async function runFollowUp(
     const answer = send(engine, task, route, model, body)
     const { text, usage, estimated } = await untilStopped(engine.services, answer)
     failpoint('task-model-answered')
-    recordAttempt(route, undefined, engine.services)
+    reportAttempt(route, undefined, engine.services)
     await endTaskCall(engine.sql, id, 'answered', null)
     await addEvent(engine.sql, task.id, 'model_answered', { model })
     return {
@@ -90,7 +90,7 @@ async function noteFailure(
 ): Promise<void> {
   const failure =
     error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
-  recordAttempt(route, failure, engine.services)
+  reportAttempt(route, failure, engine.services)
   const { message = failure.kind } = failure.details
   await endTaskCall(engine.sql, id, failure.kind === 'unknown' ? 'unknown' : 'refused', message)
   await addEvent(engine.sql, task.id, 'model_failed', { reason: failure.kind })

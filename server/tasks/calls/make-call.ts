@@ -9,7 +9,7 @@ import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { openAnswer, type WholeAnswer } from '../../pipeline/answer/open-answer.ts'
 import { toGatewayError } from '../../pipeline/refusal.ts'
-import { recordAttempt } from '../../pipeline/send/dispatch.ts'
+import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import type { CallRequest, UpstreamAnswer } from '../../upstreams/upstream.ts'
 import { markCalling, readTaskBody } from '../call-store.ts'
@@ -76,7 +76,7 @@ async function attempt(
   const outcome = await send(engine, task, target, request)
   failpoint('call-answered')
   const failure = outcome instanceof UpstreamFailure ? outcome : undefined
-  recordAttempt({ channel: task.channel_id }, failure, engine.services)
+  reportAttempt({ channel: task.channel_id }, failure, engine.services)
   return outcome
 }
 

@@ -8,7 +8,7 @@ import { isUnavailable, isUniqueViolation } from '../../database/unavailable.ts'
 import { GatewayError } from '../../lib/errors.ts'
 import { failpoint } from '../../lib/failpoint.ts'
 import { newId } from '../../lib/ids.ts'
-import { recordAttempt } from '../../pipeline/send/dispatch.ts'
+import { reportAttempt } from '../../pipeline/send/dispatch.ts'
 import { UpstreamFailure } from '../../upstreams/failure.ts'
 import { type Engine, openTaskWire, vendorAttemptOf } from '../engine.ts'
 import { maximumUpstreamCost } from '../finish/charge-task.ts'
@@ -116,13 +116,13 @@ async function attempt(
     const vendorAttempt = vendorAttemptOf(engine, { driver, ...order }, task.attempt_id)
     const { upstreamId } = await driver.submit(wire, order, vendorAttempt)
     failpoint('task-sent')
-    recordAttempt(route, undefined, engine.services)
+    reportAttempt(route, undefined, engine.services)
     return upstreamId
   } catch (error) {
     // After an unexpected error the upstream may have accepted the request.
     const failure =
       error instanceof UpstreamFailure ? error : new UpstreamFailure('unknown', { cause: error })
-    recordAttempt(route, failure, engine.services)
+    reportAttempt(route, failure, engine.services)
     return failure
   }
 }

@@ -47,7 +47,7 @@ for (const vector of readable) {
     assert.deepEqual(unknownUsage, [])
     const isSold = prices.some(({ unit }) => unit === 'vendor_cost')
     const cost = isSold && statedCost ? { vendor_cost: Number(statedCost.nanos) } : {}
-    const known = { ...asked, ...facts }
+    const known = { ...requested, ...facts }
     const charge = priceCharge(prices, { ...usage, ...cost }, known, channel, passes)
     assert.equal(charge.totalNanos, BigInt(vector.total_nanos))
     // A vendor that says what a call cost says the same as its prices.
