@@ -305,6 +305,7 @@ export const STATED_FOLDERS: readonly string[] = [
   'server/ledger',
   'server/lib',
   'server/outbound',
+  'server/pipeline',
   'server/sign-in',
   'server/tasks',
   'server/tracing',
