@@ -75,7 +75,11 @@ function heldFor({ quantities, facts }: ClaimedTask): HoldEstimate {
  * Returns the upstream cost of these quantities; zero without any. Null when the costs are unknown,
  * or when none of the quantities has one.
  */
-function upstreamCostOf(task: ClaimedTask, quantities: Quantities, facts: Facts): UpstreamCost | null {
+function upstreamCostOf(
+  task: ClaimedTask,
+  quantities: Quantities,
+  facts: Facts,
+): UpstreamCost | null {
   if (task.upstream_cost_version === null || !isStored(task.costs)) return null
   const entries = readPrices(task.costs, task.kind)
   const isNothing = Object.keys(quantities).length === 0
