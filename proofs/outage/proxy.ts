@@ -126,7 +126,7 @@ class Pair {
   }
 
   private readonly onClientGone = (): void => {
-    // HoldEstimate bytes still arrive, as from a network that had stalled.
+    // Held bytes still arrive, as from a network that had stalled.
     if (this.held.length === 0) this.destroy()
   }
 

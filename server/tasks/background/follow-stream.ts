@@ -1,6 +1,6 @@
 /**
  * Delivers a stream of a background response, which continues independently: a caller that
- * disconnects, or a stream that breaks, ends only this connection. DeliveredStream output is recorded on
+ * disconnects, or a stream that breaks, ends only this connection. Delivered output is recorded on
  * the way, and a stream that reaches the response's end settles it before the last bytes are sent.
  */
 import type { Relay } from '../../dialects/relay.ts'
