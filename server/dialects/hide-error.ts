@@ -1,6 +1,6 @@
 /** Errors inside of answers that otherwise pass as they came: what callers may read of them. */
 
-import { isObject, tryParseJson } from '../lib/json.ts'
+import { isObject, tryParseJson, writeJson } from '../lib/json.ts'
 import { hideInStrings, type Known } from '../lib/text/hide-inside.ts'
 import { encodeSseEvent, readSseFrame } from './sse.ts'
 
@@ -27,7 +27,7 @@ function hideInErrors(document: unknown, known?: Known): unknown {
 export function hideInBody(body: Buffer, known?: Known): Buffer {
   const document = tryParseJson(body)
   const shown = hideInErrors(document, known)
-  return shown === document ? body : Buffer.from(JSON.stringify(shown))
+  return shown === document ? body : Buffer.from(writeJson(shown))
 }
 
 /** Hides details in one event of a stream. */
@@ -39,5 +39,5 @@ export function hideInFrame(frame: Buffer): Buffer {
   const shown = isError ? hideInStrings(document) : hideInErrors(document)
   if (shown === document) return frame
   const name = event.event === 'message' ? undefined : event.event
-  return Buffer.from(encodeSseEvent(name, JSON.stringify(shown)))
+  return Buffer.from(encodeSseEvent(name, writeJson(shown)))
 }

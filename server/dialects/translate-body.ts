@@ -1,7 +1,7 @@
 /**
  * A relay for answers that are one JSON document of another dialect: collected, then translated.
  */
-import { isObject, type JsonObject, tryParseJson } from '../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson, writeJson } from '../lib/json.ts'
 import type { Relay, RelayReport } from './relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from './reported-error.ts'
 import type { BodyReading } from './tap.ts'
@@ -32,7 +32,7 @@ export function createBodyTranslator({ read, translate, toError }: BodyTranslati
       const answer = isAnswer
         ? translate(document, reading)
         : toError(reading.error ?? UPSTREAM_ERROR)
-      return Buffer.from(JSON.stringify(answer))
+      return Buffer.from(writeJson(answer))
     },
     fail: () => undefined,
     report: () => report,

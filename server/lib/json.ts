@@ -26,3 +26,26 @@ export function tryParseJson(bytes: Buffer): unknown {
     return undefined
   }
 }
+
+const WRITTEN_DEPTH_MAX = 100
+
+/**
+ * Writes JSON. Values nested too deeply for `JSON.stringify`, which recurses into objects with
+ * numeric names, are cut: a vendor's document never throws.
+ */
+export function writeJson(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    return JSON.stringify(cutBelow(value, WRITTEN_DEPTH_MAX))
+  }
+}
+
+function cutBelow(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth === 0) return null
+  if (Array.isArray(value)) return value.map((item) => cutBelow(item, depth - 1))
+  const members = Object.entries(value)
+  return Object.fromEntries(members.map(([name, inner]) => [name, cutBelow(inner, depth - 1)]))
+}

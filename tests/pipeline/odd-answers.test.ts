@@ -218,22 +218,28 @@ test('an error with stated input but no output is a refusal, and free', async ()
   assert.equal((await gateway.record(reply, key)).basis, 'none')
 })
 
-test('JSON that is nested too deeply to serialise fails one call, not the process', async () => {
-  const { key } = await gateway.tenant()
-  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
-  const delta = `{"content":"x","deep":${deep}}`
-  for (const [type, body] of [
-    [JSON_TYPE, `{"choices":[{"message":${delta}}]}`],
-    [EVENTS, `data: {"choices":[{"delta":${delta}}]}\n\n`],
-    [EVENTS, `${text('hello')}data: {"id":5,"choices":[{"delta":${delta}}]}\n\n`],
-  ] as const) {
-    answer(body, type)
-    const reply = await gateway.post(CHAT, key, ask(true))
-    assert.ok([200, 502].includes(reply.status), reply.text)
-  }
-  answer(STREAM, EVENTS)
-  assert.deepEqual(await charge(await gateway.post(CHAT, key, ask(true)), key), STATED)
-})
+for (const [name, type, body, basis] of [
+  ['in the first event', EVENTS, `<delta>${STREAM}`, 'usage'],
+  ['in a later event', EVENTS, `${text('hello')}<delta>${STREAM}`, 'usage'],
+  ['in a whole answer', JSON_TYPE, JSON.stringify(completion({ deep: '<deep>' })), 'usage'],
+  ['without usage', EVENTS, `<delta>${END}${DONE}`, 'estimate'],
+  ['in a stream that stops', EVENTS, '<delta>', 'partial'],
+] as const) {
+  test(`JSON that is nested too deeply to serialise is charged: ${name}`, async () => {
+    const { key } = await gateway.tenant()
+    // Members whose names are numbers are written by recursion.
+    const deep = `${'{"0":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    const delta = event({ choices: [{ delta: { content: 'a', deep: '<deep>' } }] })
+    answer(body.replace('<delta>', delta).replaceAll('"<deep>"', deep), type)
+    for (const stream of [true, false]) {
+      const reply = await gateway.post(CHAT, key, ask(stream))
+      const record = await gateway.record(reply, key)
+      if (basis === 'usage') assert.equal(record.charged, WORTH)
+      assert.equal(record.basis, basis === 'partial' && !stream ? 'none' : basis)
+      assert.ok(Number(record.charged) <= Number(record.held) || basis === 'usage')
+    }
+  })
+}
 
 const tokens = { input_tokens: 1000, output_tokens: 500 }
 const image = { type: 'image_generation.completed', b64_json: 'AAAA' }

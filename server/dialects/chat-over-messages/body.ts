@@ -1,6 +1,6 @@
 /** A whole message as a chat completion. */
 
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { buildChatError } from '../chat/error.ts'
 import { readMessagesBody } from '../messages/read-body.ts'
@@ -69,5 +69,5 @@ function buildMessage(content: unknown): JsonObject {
 }
 
 function buildCall({ id, name, input }: JsonObject): JsonObject {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } }
+  return { id, type: 'function', function: { name, arguments: writeJson(input ?? {}) } }
 }

@@ -4,7 +4,7 @@
  * becomes an error chunk.
  */
 
-import { asString, isObject, type JsonObject, member } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { estimateTokensOfBytes } from '../../lib/text/estimate-tokens.ts'
 import { encodeChatError } from '../chat/error.ts'
 import { readMessagesError } from '../messages/read-error.ts'
@@ -151,7 +151,7 @@ class ChatStream implements Relay {
     const call = this.calls.get(index)
     this.calls.delete(index)
     if (!call || call.hasArguments) return
-    this.writeArguments(call, JSON.stringify(isObject(call.input) ? call.input : {}))
+    this.writeArguments(call, writeJson(isObject(call.input) ? call.input : {}))
   }
 
   private onStop(): void {
@@ -213,7 +213,7 @@ class ChatStream implements Relay {
   private write(fields: JsonObject): void {
     const { id, created, model } = this.options
     const chunk = { id, object: 'chat.completion.chunk', created, model, ...fields }
-    this.out += encodeSseEvent(undefined, JSON.stringify(chunk))
+    this.out += encodeSseEvent(undefined, writeJson(chunk))
   }
 
   private take(): Buffer | undefined {

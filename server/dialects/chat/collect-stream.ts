@@ -1,5 +1,5 @@
 /** A chat stream as the whole completion it adds up to. */
-import { type JsonObject, member } from '../../lib/json.ts'
+import { type JsonObject, member, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { type ReportedError, UPSTREAM_ERROR } from '../reported-error.ts'
 import { createSseParser, type SseEvent } from '../sse.ts'
@@ -43,7 +43,7 @@ class ChatCollector implements Relay {
     this.parser.end()
     if (!this.isDone && this.reason === undefined) this.error ??= UPSTREAM_ERROR
     const document = this.error ? buildChatError(this.error) : this.buildCompletion()
-    return Buffer.from(JSON.stringify(document))
+    return Buffer.from(writeJson(document))
   }
 
   fail(): undefined {

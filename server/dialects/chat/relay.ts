@@ -4,7 +4,7 @@
  * output, and ensures that the stream has an end.
  */
 import { randomText } from '../../lib/ids.ts'
-import { isObject, type JsonObject, member } from '../../lib/json.ts'
+import { isObject, type JsonObject, member, writeJson } from '../../lib/json.ts'
 import { createFrameFilter, type FrameFilter, isLineEnd } from '../frame-filter.ts'
 import { createFrameTemplate } from '../frame-template.ts'
 import { hideInFrame } from '../hide-error.ts'
@@ -147,7 +147,7 @@ class ChatStream implements Relay {
     const isOnlyUsage = choices.length === 0 && isObject(chunk.usage)
     if (isOnlyUsage && !this.includeUsage) return undefined
     const repaired = repairChunk(chunk, this.repairs)
-    if (repaired !== chunk) return Buffer.from(encodeSseEvent(undefined, JSON.stringify(repaired)))
+    if (repaired !== chunk) return Buffer.from(encodeSseEvent(undefined, writeJson(repaired)))
     this.learn(chunk, choices, frame)
     return frame
   }

@@ -3,7 +3,7 @@
  * may be missing, always 0, or start at 1, ids may be empty, repeated or absent, and names may
  * arrive late. Every reader of chat streams uses this tracker instead of the index.
  */
-import { asString, isObject } from '../../lib/json.ts'
+import { asString, isObject, writeJson } from '../../lib/json.ts'
 import { createJsonDepth, type JsonDepth } from './json-depth.ts'
 
 export interface ToolCall {
@@ -122,7 +122,7 @@ function readShape(entry: Readonly<Record<string, unknown>>): Entry {
 /** A few vendors send the arguments as an object instead of its text. */
 export function readArguments(value: unknown): string {
   if (typeof value === 'string') return value
-  return isObject(value) ? JSON.stringify(value) : ''
+  return isObject(value) ? writeJson(value) : ''
 }
 
 /** An id may arrive after the call's first piece, unless that piece was a separate call. */

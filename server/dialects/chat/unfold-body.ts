@@ -1,5 +1,5 @@
 /** One whole completion as the chat stream it could have been. */
-import { isObject, type JsonObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, type JsonObject, tryParseJson, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -36,7 +36,7 @@ export function createChatUnfolder(): Relay {
       const body = Buffer.concat(chunks)
       const document = tryParseJson(body)
       const data = isObject(document)
-        ? JSON.stringify(unfoldCompletion(document))
+        ? writeJson(unfoldCompletion(document))
         : body.toString('utf8')
       return Buffer.from(`${encodeSseEvent(undefined, data)}data: [DONE]\n\n`)
     },

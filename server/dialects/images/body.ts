@@ -1,5 +1,5 @@
 /** Relays a whole answer with images; `created_at` becomes `created`, which every SDK reads. */
-import { isObject, tryParseJson } from '../../lib/json.ts'
+import { isObject, tryParseJson, writeJson } from '../../lib/json.ts'
 import type { Relay } from '../relay.ts'
 import { createBodyTap } from '../tap.ts'
 import { readImagesBody } from './read-answer.ts'
@@ -21,5 +21,5 @@ function nameTime(body: Buffer): Buffer {
   const document = tryParseJson(body)
   if (!isObject(document)) return body
   const { created_at: created, ...rest } = document
-  return Buffer.from(JSON.stringify({ created, ...rest }))
+  return Buffer.from(writeJson({ created, ...rest }))
 }

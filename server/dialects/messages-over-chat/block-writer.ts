@@ -4,6 +4,7 @@
  * calls may interleave, and a name may come after its arguments. So blocks queue in the order in
  * which they first appeared; the first is written live, the others wait until it is complete.
  */
+import { writeJson } from '../../lib/json.ts'
 import type { ToolCall, ToolCallPiece } from '../chat/tool-calls.ts'
 import { encodeSseEvent } from '../sse.ts'
 
@@ -125,7 +126,7 @@ export class BlockWriter {
       index: this.index,
       content_block: this.head(block),
     }
-    this.write('content_block_start', JSON.stringify(start))
+    this.write('content_block_start', writeJson(start))
   }
 
   /** Every field a client may add to must be there, empty. */

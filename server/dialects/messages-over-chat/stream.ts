@@ -2,6 +2,7 @@
  * A chat stream told as a messages stream: one `message_start`, blocks in sequence, one
  * `message_delta`, one `message_stop`. A body that breaks off becomes an `error` event.
  */
+import { writeJson } from '../../lib/json.ts'
 import type { ChatDelta } from '../chat/read-chunk.ts'
 import {
   type ChatEnding,
@@ -98,7 +99,7 @@ class MessagesWriter implements ChatStreamWriter {
   }
 
   private write(event: { readonly type: string; readonly [field: string]: unknown }): void {
-    this.out += encodeSseEvent(event.type, JSON.stringify(event))
+    this.out += encodeSseEvent(event.type, writeJson(event))
   }
 }
 

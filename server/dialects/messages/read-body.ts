@@ -1,5 +1,5 @@
 /** Reads the usage of a whole message, whose bytes pass unchanged. */
-import { asString, isObject, type JsonObject } from '../../lib/json.ts'
+import { asString, isObject, type JsonObject, writeJson } from '../../lib/json.ts'
 import { UPSTREAM_ERROR } from '../reported-error.ts'
 import type { BodyReading } from '../tap.ts'
 import { readMessagesError } from './read-error.ts'
@@ -23,5 +23,5 @@ export function readMessagesBody(
 /** UTF-8 bytes that the model wrote: text, thinking, and the input of a call as JSON. */
 function countBlockBytes({ text, thinking, input }: JsonObject): number {
   const written = (asString(text) ?? '') + (asString(thinking) ?? '')
-  return Buffer.byteLength(isObject(input) ? written + JSON.stringify(input) : written)
+  return Buffer.byteLength(isObject(input) ? written + writeJson(input) : written)
 }

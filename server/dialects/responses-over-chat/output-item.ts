@@ -2,7 +2,9 @@
  * The output items of a response that a model's words can become: messages and reasoning. Each
  * item is a small state object that tells its own events, from `added` to `done`.
  */
+
 import type { JsonObject } from '../../lib/json.ts'
+import { writeJson } from '../../lib/json.ts'
 
 /** Takes an event: its type, and its own members as JSON text without the braces. */
 export type EventSink = (type: string, members: string) => void
@@ -24,11 +26,11 @@ export interface ItemPlace {
 }
 
 export function emitAdded({ index, emit }: ItemPlace, item: JsonObject): void {
-  emit('response.output_item.added', `"output_index":${index},"item":${JSON.stringify(item)}`)
+  emit('response.output_item.added', `"output_index":${index},"item":${writeJson(item)}`)
 }
 
 export function emitDone({ index, emit }: ItemPlace, item: JsonObject): void {
-  emit('response.output_item.done', `"output_index":${index},"item":${JSON.stringify(item)}`)
+  emit('response.output_item.done', `"output_index":${index},"item":${writeJson(item)}`)
 }
 
 /** `item_id` and `output_index`, which nearly every event has. */
@@ -77,7 +79,7 @@ export class MessageItem implements OutputItem {
   private openPart(kind: PartKind): Part {
     const part = { kind, text: '' }
     this.parts.push(part)
-    this.emit('response.content_part.added', `,"part":${JSON.stringify(buildPart(part))}`)
+    this.emit('response.content_part.added', `,"part":${writeJson(buildPart(part))}`)
     return part
   }
 
@@ -87,7 +89,7 @@ export class MessageItem implements OutputItem {
     const text = JSON.stringify(part.text)
     const done = part.kind === 'refusal' ? `,"refusal":${text}` : `,"text":${text},"logprobs":[]`
     this.emit(`response.${part.kind}.done`, done)
-    this.emit('response.content_part.done', `,"part":${JSON.stringify(buildPart(part))}`)
+    this.emit('response.content_part.done', `,"part":${writeJson(buildPart(part))}`)
   }
 
   private emit(type: string, members: string): void {

@@ -2,7 +2,9 @@
  * A chat stream told as a Responses stream: created, in progress, items from `added` to `done`,
  * and exactly one last event. A body that breaks off ends in `response.failed`.
  */
+
 import type { JsonObject } from '../../lib/json.ts'
+import { writeJson } from '../../lib/json.ts'
 import type { ChatDelta } from '../chat/read-chunk.ts'
 import {
   type ChatEnding,
@@ -100,7 +102,7 @@ class ResponsesWriter implements ChatStreamWriter {
   }
 
   private emitResponse(type: string, state: ResponseProgress): void {
-    this.emit(type, `"response":${JSON.stringify(buildResponse(this.options, state))}`)
+    this.emit(type, `"response":${writeJson(buildResponse(this.options, state))}`)
   }
 
   /** Written by hand: it is called once per token. */

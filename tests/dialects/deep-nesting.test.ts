@@ -1,0 +1,157 @@
+/** Whatever is nested too deeply to be written again, no relay throws, and usage is read. */
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { expectWhole } from '../../server/dialects/chat/expect-body.ts'
+import { readChatBody } from '../../server/dialects/chat/read-body.ts'
+import { createChatRelay } from '../../server/dialects/chat/relay.ts'
+import { createChatBody } from '../../server/dialects/chat-over-messages/body.ts'
+import { createChatStream } from '../../server/dialects/chat-over-messages/stream.ts'
+import { hideInBody } from '../../server/dialects/hide-error.ts'
+import { createImagesBody } from '../../server/dialects/images/body.ts'
+import { createImagesTap } from '../../server/dialects/images/tap.ts'
+import { readMessagesBody } from '../../server/dialects/messages/read-body.ts'
+import { createMessagesTap } from '../../server/dialects/messages/tap.ts'
+import { createMessagesBody } from '../../server/dialects/messages-over-chat/body.ts'
+import { createMessagesStream } from '../../server/dialects/messages-over-chat/stream.ts'
+import type { Relay } from '../../server/dialects/relay.ts'
+import { readResponseBody } from '../../server/dialects/responses/read-response.ts'
+import { createResponsesTap } from '../../server/dialects/responses/tap.ts'
+import { createResponsesBody } from '../../server/dialects/responses-over-chat/body.ts'
+import { createResponsesStream } from '../../server/dialects/responses-over-chat/stream.ts'
+import { createBodyTap } from '../../server/dialects/tap.ts'
+import { createTranscriptTap } from '../../server/dialects/transcription/read-usage.ts'
+import { answerOptions as messageOptions } from './messages-over-chat/answer-options.ts'
+import { run } from './replay.ts'
+import { answerOptions as responseOptions } from './responses-over-chat/answer-options.ts'
+
+const MARK = '"<deep>"'
+/** Members whose names are numbers are written by recursion. */
+const DEEP = `${'{"0":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+
+/** Each document with something deep in the place of a value, or beside it. */
+function* deepen(document: unknown): Generator<unknown> {
+  yield '<deep>'
+  if (Array.isArray(document)) {
+    for (const [index, item] of document.entries()) {
+      for (const deep of deepen(item)) yield document.with(index, deep)
+    }
+  } else if (typeof document === 'object' && document !== null) {
+    yield { ...document, deep: '<deep>' }
+    for (const [name, value] of Object.entries(document)) {
+      for (const deep of deepen(value)) yield { ...document, [name]: deep }
+    }
+  }
+}
+
+const print = (document: unknown) => JSON.stringify(document).replaceAll(MARK, DEEP)
+const toEvents = (documents: readonly unknown[]) =>
+  documents.map((document) => `data: ${print(document)}\n\n`).join('')
+
+const tokens = { input_tokens: 10, output_tokens: 5 }
+const call = { index: 0, id: 'call_1', function: { name: 'f', arguments: { a: 1 } } }
+const said = { role: 'assistant', content: 'hello', tool_calls: [call], annotations: [{ a: 1 }] }
+const usage = { prompt_tokens: 10, completion_tokens: 5 }
+const completion = { choices: [{ message: said, finish_reason: 'stop', logprobs: {} }], usage }
+const chunks = [
+  { choices: [{ index: 0, delta: said, logprobs: { content: [{ token: 'a' }] } }] },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+]
+const lastChunk = { choices: [], usage }
+
+const content = [
+  { type: 'text', text: 'hello' },
+  { type: 'tool_use', id: 'toolu_1', name: 'f', input: { a: 1 } },
+]
+const message = { type: 'message', role: 'assistant', content, usage: tokens }
+const blocks = content.map((content_block, index) => {
+  return { type: 'content_block_start', index, content_block }
+})
+const lastMessages = [
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: tokens },
+  { type: 'message_stop' },
+]
+const item = { type: 'message', id: 'msg_1', content: [{ type: 'output_text', text: 'hello' }] }
+const response = { id: 'resp_1', object: 'response', output: [item], usage: tokens, error: null }
+const failed = { type: 'error', error: { message: 'm', type: 't', inner: { a: 1 } } }
+
+type Case = readonly [
+  name: string,
+  create: () => Relay,
+  first: readonly unknown[],
+  last?: readonly unknown[],
+]
+const chatRelay = () => createChatRelay({ includeUsage: true })
+const wholeChat = () => expectWhole(createBodyTap((document) => readChatBody(document)))
+const chatOptions = {
+  id: 'chatcmpl-1',
+  model: 'm',
+  created: 1,
+  includeUsage: true,
+  inputTokensEstimate: 1,
+}
+const STREAMS: readonly Case[] = [
+  ['chat', chatRelay, chunks, [lastChunk]],
+  ['chat, an error', chatRelay, [failed]],
+  ['chat, collected', wholeChat, chunks, [lastChunk]],
+  ['messages over chat', () => createMessagesStream(messageOptions()), chunks, [lastChunk]],
+  ['responses over chat', () => createResponsesStream(responseOptions()), chunks, [lastChunk]],
+  ['messages', () => createMessagesTap(), blocks, lastMessages],
+  ['messages, an error', () => createMessagesTap(), [failed]],
+  [
+    'chat over messages',
+    () => createChatStream(chatOptions),
+    [{ type: 'message_start', message }, ...blocks],
+    lastMessages,
+  ],
+  [
+    'responses',
+    () => createResponsesTap(),
+    [
+      { type: 'response.created', response },
+      { type: 'response.output_item.done', output_index: 0, item },
+    ],
+    [{ type: 'response.completed', response }],
+  ],
+  ['responses, an error', () => createResponsesTap(), [failed]],
+  ['images', () => createImagesTap(1), [{ type: 'image_generation.completed', b64_json: 'AA' }]],
+  ['transcripts', () => createTranscriptTap(), [{ type: 'transcript.text.delta', delta: 'a' }]],
+]
+
+for (const [name, create, first, last] of STREAMS) {
+  test(`a stream: ${name}`, () => {
+    for (const events of deepen(first)) {
+      if (!Array.isArray(events)) continue
+      const relay = create()
+      run(relay, [Buffer.from(`${toEvents([...events, ...(last ?? [])])}data: [DONE]\n\n`)])
+      const report = relay.report()
+      if (last) assert.ok(report.usage || report.error, JSON.stringify(events))
+      else assert.ok(report)
+    }
+  })
+}
+
+const BODIES: readonly Case[] = [
+  ['chat', wholeChat, [completion]],
+  ['chat, unfolded', chatRelay, [completion]],
+  ['messages over chat', () => createMessagesBody(messageOptions()), [completion]],
+  ['responses over chat', () => createResponsesBody(responseOptions()), [completion]],
+  ['messages', () => createBodyTap((document) => readMessagesBody(document)), [message]],
+  ['chat over messages', () => createChatBody(chatOptions), [message]],
+  ['responses', () => createBodyTap((document) => readResponseBody(document)), [response, failed]],
+  ['images', () => createImagesBody(), [{ created_at: 1, data: [{ url: 'a' }], usage: tokens }]],
+]
+
+for (const [name, create, documents] of BODIES) {
+  test(`a whole answer: ${name}`, () => {
+    for (const document of documents) {
+      for (const deep of deepen(document)) {
+        const relay = create()
+        const body = Buffer.from(print(deep))
+        const out = run(relay, [body])
+        assert.ok(out.length > 0)
+        assert.ok(relay.report().finished)
+        assert.ok(hideInBody(body).length > 0)
+      }
+    }
+  })
+}
