@@ -21,6 +21,11 @@ export function readTimeMs(value: unknown): number {
   return typeof ms === 'number' && Number.isFinite(ms) && ms > 0 ? Math.round(ms) : 0
 }
 
+/** A stated length in milliseconds; undefined for anything but a number from 0 on. */
+export function readDurationMs(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
 export function readPlainText(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

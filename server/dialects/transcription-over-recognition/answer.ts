@@ -7,6 +7,7 @@ import {
   joinSentences,
   listObjects,
   type RecognisedSentence,
+  readDurationMs,
   readSentence,
 } from '../minutes/read-sentences.ts'
 import type { Segment, SpokenWord, Transcript } from '../transcription/transcript.ts'
@@ -22,11 +23,11 @@ export function emptyTranscript(language: string | undefined): Transcript {
 export function readTranscript(document: JsonObject, language: string | undefined): Transcript {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
   const text = asString(member(document.result, 'text')) ?? joinSentences(sentences)
-  const durationMs = Number(member(document.audio_info, 'duration'))
+  const durationMs = readDurationMs(member(document.audio_info, 'duration'))
   return {
     text,
     language: language ?? (HAN.test(text) ? 'zh' : 'en'),
-    ...(Number.isFinite(durationMs) ? { seconds: durationMs / 1000 } : {}),
+    ...(durationMs === undefined ? {} : { seconds: durationMs / 1000 }),
     segments: sentences.map(toSegment),
   }
 }

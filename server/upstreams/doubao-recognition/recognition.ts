@@ -8,6 +8,7 @@ import {
   joinSentences,
   lastEndMs,
   listObjects,
+  readDurationMs,
   readSentence,
 } from '../../dialects/minutes/read-sentences.ts'
 import { uuidOf } from '../../lib/ids.ts'
@@ -127,17 +128,16 @@ async function poll(wire: Wire, reference: TaskReference<RecordingSettings>): Pr
 
 function readSuccess(document: JsonObject): TaskPoll {
   const sentences = listObjects(member(document.result, 'utterances')).map(readSentence)
-  const stated = member(document.audio_info, 'duration')
+  const statedMs = readDurationMs(member(document.audio_info, 'duration'))
   const endMs = lastEndMs(sentences)
-  const durationMs = typeof stated === 'number' ? stated : endMs
   return {
     state: 'succeeded',
     result: {
-      duration: durationMs / 1000,
+      duration: (statedMs ?? endMs) / 1000,
       text: asString(member(document.result, 'text')) ?? joinSentences(sentences),
       sentences,
     },
-    ...(stated === undefined ? {} : { usage: { second: Math.ceil(Number(stated) / 1000) } }),
+    ...(statedMs === undefined ? {} : { usage: { second: Math.ceil(statedMs / 1000) } }),
     // Zero without speech, where else the hold of two hours would be charged.
     measured: { second: Math.ceil(endMs / 1000) },
   }

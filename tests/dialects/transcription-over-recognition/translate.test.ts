@@ -52,6 +52,13 @@ test('an answer without its parts is read as far as it goes', () => {
   assert.deepEqual(readTranscript({}, 'en'), { text: '', language: 'en', segments: [] })
 })
 
+test('a length that is no number from 0 on states nothing', () => {
+  for (const duration of [null, '', '60000', true, [], {}, -1]) {
+    const { seconds } = readTranscript({ audio_info: { duration } }, 'en')
+    assert.equal(seconds, undefined, JSON.stringify(duration))
+  }
+})
+
 test('languages are the vendor’s own; what it knows by itself is not named', () => {
   const languageOf = (language?: string) =>
     translateTranscriptionRequest(language === undefined ? {} : { language }, 'audio.mp3').audio

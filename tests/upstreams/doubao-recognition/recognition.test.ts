@@ -104,6 +104,19 @@ test('a success without a word or a length is not charged as the longest recordi
   })
 })
 
+for (const duration of [null, '', '60000', true, [], {}, -1]) {
+  test(`a length of ${JSON.stringify(duration)} states nothing`, async (t) => {
+    const body = { audio_info: { duration }, result: { text, utterances } }
+    const { settings, upstreamModel } = await vendor(t, { code: 20000000, body })
+    const poll = await driver.poll(wire, { settings, upstreamModel, upstreamId: 'id' })
+    assert.deepEqual(poll, {
+      state: 'succeeded',
+      result: { duration: 2.66, text, sentences },
+      measured: { second: 3 },
+    })
+  })
+}
+
 for (const [name, recorded, known] of [
   ['runs', { code: 20000001 }, true],
   ['has ended', { code: 20000000, body: {} }, true],
