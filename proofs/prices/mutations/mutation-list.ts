@@ -23,7 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
     mistake: 'counts named fields only',
     file: TEXT,
     find: 'const input = body.length + (chain',
-    replace: `const input = ${NAMED_FIELDS} + (chain`,
+    replace: `const value = JSON.parse(body.toString()); const input = ${NAMED_FIELDS} + (chain`,
   },
   {
     rule: 'The hold counts the whole body as it was sent',
