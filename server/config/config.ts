@@ -1,6 +1,6 @@
 /**
- * The configuration: read once from the environment, validated and frozen. variables.ts defines
- * each variable and its default; the rest of the gateway sees only this object.
+ * The configuration: read once from the environment, validated and then immutable. variables.ts
+ * defines each variable and its default; the rest of the gateway sees only this object.
  */
 import { resolve } from 'node:path'
 import { z } from 'zod'

@@ -1,7 +1,7 @@
 /**
  * A request as spans: one for the whole, one for each of its timed parts. Source of the shape:
  * OpenTelemetry's protocol, JSON encoding (opentelemetry/proto/trace/v1), and W3C Trace Context
- * for the parent. Only what the access log may know is told: nothing that a caller wrote.
+ * for the parent. Attributes hold only what the access log may: nothing that a caller wrote.
  */
 import { randomBytes } from 'node:crypto'
 import type { Context } from '../http/context.ts'

@@ -50,7 +50,7 @@ export function videoRoutes(platform: Platform, times: VideoTimes = VIDEO_TIMES)
     failure: (code = 'OutputVideoSensitiveContentDetected') => {
       return { code, message: 'The request failed because of what was generated.' }
     },
-    onChange: (task) => announce(platform, task),
+    onChange: (task) => sendCallback(platform, task),
   })
   const one = `${PATH}/{id}`
   const create = (exchange: Exchange) => createVideo(exchange, tasks)
@@ -138,7 +138,7 @@ function shelve(platform: Platform, { order, scenario }: VideoTask): void {
   order.lastFrameUrl = origin + platform.shelf.put(still, DAY_MS)
 }
 
-function announce(platform: Platform, task: VideoTask): void {
+function sendCallback(platform: Platform, task: VideoTask): void {
   const { callbackUrl } = task.order
   if (callbackUrl === undefined || task.state === 'cancelled') return
   callBack(platform, {

@@ -88,7 +88,7 @@ function eraseRoutes(platform: Platform): Route[] {
     isReady: ({ found }) => found !== undefined,
     end: (task) => endingOf(platform, task),
     failure: (code = 'ProcessFailed') => ({ code, message: 'the video could not be processed' }),
-    onChange: (task) => announce(platform, task),
+    onChange: (task) => sendCallback(platform, task),
   })
   const known = new Map<string, string>()
   const create = (kind: string): Route => ({
@@ -194,7 +194,7 @@ function erasedFilm(note: unknown, seconds: number): Film {
   }
 }
 
-function announce(platform: Platform, task: EraseTask): void {
+function sendCallback(platform: Platform, task: EraseTask): void {
   const { callbackUrl, callbackArgs } = task.order
   if (callbackUrl === undefined || !hasEnded(task.state)) return
   callBack(platform, {

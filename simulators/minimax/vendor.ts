@@ -101,7 +101,7 @@ function minimaxRoutes(platform: Platform): Route[] {
       return { state: 'succeeded', units }
     },
     failure: (code = '1027') => ({ code, message: 'output content policy' }),
-    onChange: (task) => void announce(platform, task),
+    onChange: (task) => void sendCallback(platform, task),
   })
   const post = (path: string, handle: (exchange: Exchange) => Reply): Route => {
     return { method: 'POST', path, operation: 'video.create', text: promptOf, handle }
@@ -177,7 +177,7 @@ function shelve({ shelf }: Platform, order: Made): void {
   order.videoUrl = order.origin + shelf.put(file, DAY_MS)
 }
 
-async function announce(platform: Platform, task: MinimaxTask): Promise<void> {
+async function sendCallback(platform: Platform, task: MinimaxTask): Promise<void> {
   const { callbackUrl, challenge } = task.order
   const body = { task: bodyOf(task) }
   if (callbackUrl === undefined || !(await challenge)) return

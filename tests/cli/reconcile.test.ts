@@ -151,7 +151,7 @@ describe('reconcile', () => {
     )
   })
 
-  test('unknown costs, unanswered attempts and orphans explain what the vendor has more', async () => {
+  test('unknown costs, unanswered attempts and uncharged costs explain what the vendor has more', async () => {
     const { code, rows } = await reconcile(
       'more.json',
       page([bucket('2026-05-03', [cost('gpt-4o-2024-08-06, input', 0.25)])]),

@@ -21,7 +21,7 @@ import {
 const START_MS = 60_000
 const LEAVING_MS = 15_000
 const POLL_INTERVAL_MS = 10
-const LEAVING_LOOK_MS = 100
+const LEAVING_POLL_MS = 100
 const WRONG_PASSWORD = '28P01'
 
 export interface Starting {
@@ -47,7 +47,7 @@ export async function ensureRunning(starting: Starting): Promise<boolean> {
       // Another process has just started one, or backends of a dead one are still exiting.
       if (!isStillLeaving(folder, since) || performance.now() > deadline) throw error
     }
-    await sleep(LEAVING_LOOK_MS)
+    await sleep(LEAVING_POLL_MS)
   }
 }
 

@@ -98,7 +98,7 @@ export function createBackgroundTasks(engine: Engine): BackgroundTasks {
       return relay
     },
     follow(context, answer, task, isResumed) {
-      // Without sequence numbers, a stream from the start cannot be told from delivered output.
+      // Without sequence numbers, a stream from the start cannot be matched with delivered output.
       const isNew = isResumed || task.output_sequence >= 0
       return followResponse(engine, context, answer, {
         taskId: task.id,

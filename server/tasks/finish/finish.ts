@@ -135,7 +135,7 @@ async function addEndEvents(
       : { charged: formatAmount(charge.nanos), basis: charge.basis }
   await addEvent(transaction, task.id, charge.nanos === null ? 'released' : 'settled', {
     ...money,
-    ...(options.unchargedReason ? { orphan_cost: options.unchargedReason } : {}),
+    ...(options.unchargedReason ? { uncharged_cost: options.unchargedReason } : {}),
   })
 }
 

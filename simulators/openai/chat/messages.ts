@@ -103,7 +103,7 @@ function checkToolOrder(messages: Json[]): void {
   let openedAt = 0
   for (const [index, message] of messages.entries()) {
     if (message.role === 'tool') {
-      if (!open?.delete(text(message.tool_call_id))) throw orphan(index)
+      if (!open?.delete(text(message.tool_call_id))) throw withoutCall(index)
       continue
     }
     if (open && open.size > 0) throw unanswered(openedAt, open)
@@ -116,7 +116,7 @@ function checkToolOrder(messages: Json[]): void {
   if (open && open.size > 0) throw unanswered(openedAt, open)
 }
 
-function orphan(index: number): Error {
+function withoutCall(index: number): Error {
   const message =
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message " +
     "with 'tool_calls'."

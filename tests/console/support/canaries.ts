@@ -80,8 +80,8 @@ async function plantInAccount(stage: ConsoleStage, send: Send, canaries: Canarie
   const account = `/accounts/${stage.account.id}`
   const made = (await send('POST', `${account}/keys`, { name: 'canary' })) as { key: string }
   canaries.set('an API key', made.key)
-  const lent = (await send('POST', `${account}/playground-key`)) as { key: string }
-  canaries.set('a key of the playground', lent.key)
+  const created = (await send('POST', `${account}/playground-key`)) as { key: string }
+  canaries.set('a key of the playground', created.key)
   for (const act of ['reveal', 'rotate']) {
     const shown = (await send('POST', `${account}/webhooks/secret/${act}`)) as { secret: string }
     canaries.set(`the webhooks’ secret (${act})`, shown.secret)

@@ -85,7 +85,7 @@ test('samples come as 16-bit numbers at 16 kHz and as floats at 24 kHz', async (
   assert.equal(await bytes(24000), (await bytes(16000)) * 3)
 })
 
-test('sound without words is interpreted sentence by sentence, silence is announced', async () => {
+test('sound without words is interpreted sentence by sentence, silence is reported', async () => {
   const noise = Buffer.alloc(64000 * 2, 3)
   assert.deepEqual(texts(await interpret(sim.url, noise), 655), [
     'en Sentence 1.',

@@ -53,7 +53,7 @@ test('the same request id again is refused; an unknown one is not found', async 
   assert.equal(code(await query(randomUUID())), 45000001)
 })
 
-test('an orphan can be found, since its id is known', async () => {
+test('a submission whose answer is lost can be found by its id', async () => {
   const id = randomUUID()
   const lost = await submit(id, 'https://a.example/a.wav?[[fault:lost-answer=502]]')
   assert.equal(lost.status, 502)

@@ -44,7 +44,7 @@ test('a task that never ends expires after the time it was given', async () => {
   assert.equal(json.status, 'expired')
 })
 
-describe('an orphan: accepted, billed, and its creator does not know it', () => {
+describe('a submission whose answer is lost: accepted and billed', () => {
   test('answered 504', async () => {
     assert.equal((await submit('[[call:f-3]][[fault:lost-answer]]')).status, 504)
     await eventually(

@@ -124,7 +124,7 @@ describe('chat completions on the wire', () => {
     ['stream_options alone', chat('x', { stream_options: {} }), /only allowed when 'stream'/],
     ['null content', { model: 'sim-chat', messages: [{ role: 'user', content: null }] }, /null/],
     [
-      'orphan tool message',
+      'a tool message without its call',
       { model: 'sim-chat', messages: [{ role: 'tool', tool_call_id: 'a', content: '' }] },
       /must be a response to a preceeding message/,
     ],

@@ -183,7 +183,7 @@ describe('messages on the wire', () => {
     ['role tool', body('x', { messages: [{ role: 'tool', content: 'x' }] }), /role: Input should/],
     ['unanswered tool_use', turns([use], 'no'), /without `tool_result` blocks.*toolu_1/],
     ['text before the result', turns([use], [{ type: 'text', text: 'a' }, result]), /come first/],
-    ['orphan result', body([result]), /unexpected `tool_use_id`/],
+    ['a result without its call', body([result]), /unexpected `tool_use_id`/],
     ['odd id', turns([{ ...use, id: 'a|b' }], [result]), /should match pattern/],
     [
       'foreign signature',

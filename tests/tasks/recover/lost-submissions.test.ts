@@ -94,7 +94,7 @@ describe('a lost submission of a recording', () => {
     const unknown = event('attempt_unknown')
     assert.deepEqual([unknown?.looked_for_by, unknown?.released_after_seconds], ['none', 4])
     assert.ok(Number(event('attempt_given_up')?.after_seconds) >= 4)
-    assert.equal(event('released')?.orphan_cost, 'unknown_submit')
+    assert.equal(event('released')?.uncharged_cost, 'unknown_submit')
   })
 })
 

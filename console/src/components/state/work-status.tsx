@@ -21,7 +21,7 @@ const TONES: Readonly<Record<Known, Tone>> = {
   suspended: 'bad',
   retired: 'quiet',
   ready: 'good',
-  resting: 'warning',
+  cooling_down: 'warning',
   unusable: 'bad',
   review: 'warning',
 }

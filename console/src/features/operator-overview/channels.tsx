@@ -9,7 +9,7 @@ import { messages } from './messages.ts'
 
 export function Channels({ channels }: { readonly channels: OperatorOverview['channels'] }) {
   const t = useMessages(messages)
-  const { ready, resting, unusable } = channels
+  const { ready, cooling_down: cooling, unusable } = channels
   const aside = (
     <TextLink to="/operator/channels" size="sm">
       {t('ready', { count: ready })}
@@ -18,13 +18,13 @@ export function Channels({ channels }: { readonly channels: OperatorOverview['ch
   return (
     <Panel title={t('channels')} aside={aside}>
       <Stack gap="xs">
-        {resting.map(({ channel, seconds }) => (
-          <Notice key={channel} tone="warning" title={t('resting', { channel, seconds })} />
+        {cooling.map(({ channel, seconds }) => (
+          <Notice key={channel} tone="warning" title={t('coolingDown', { channel, seconds })} />
         ))}
         {unusable.map(({ channel, reason }) => (
           <Notice key={channel} tone="bad" title={t('unusable', { channel, reason })} />
         ))}
-        {resting.length + unusable.length === 0 ? (
+        {cooling.length + unusable.length === 0 ? (
           <Text size="sm" c="dimmed">
             {t('allWell')}
           </Text>

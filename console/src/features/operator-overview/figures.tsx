@@ -107,14 +107,14 @@ function Earnings({ figures }: TilesProps) {
 function NotCharged({ figures }: TilesProps) {
   const t = useMessages(messages)
   const { language } = useLanguage()
-  const { currency, orphans, orphaned, written_off: forgiven } = figures
+  const { currency, uncharged_count: count, uncharged, written_off: forgiven } = figures
   return (
     <>
-      {orphans > 0 ? (
+      {count > 0 ? (
         <StatTile
-          label={t('orphaned')}
-          value={<Money amount={orphaned} currency={currency} />}
-          note={t('orphans', { count: formatNumber(orphans, language) })}
+          label={t('uncharged')}
+          value={<Money amount={uncharged} currency={currency} />}
+          note={t('unchargedCount', { count: formatNumber(count, language) })}
           to="/operator/proof"
         />
       ) : null}

@@ -36,7 +36,7 @@ export function Page() {
         <Audit last={proof.data?.last_audit} />
         {proof.data ? <Sealed proof={proof.data} /> : null}
         {proof.data ? <OpenHolds proof={proof.data} /> : null}
-        <Orphans />
+        <UnchargedCosts />
       </Stack>
     </>
   )
@@ -83,7 +83,11 @@ function Attention({ proof }: { readonly proof: Proof }) {
           to="/operator/calls"
           search={{ status: 'lost' }}
         />
-        <StatTile label={t('orphans')} value={proof.uncharged_costs} note={t('orphansNote')} />
+        <StatTile
+          label={t('unchargedCosts')}
+          value={proof.uncharged_costs}
+          note={t('unchargedNote')}
+        />
         <StatTile
           label={t('dropped')}
           value={proof.dropped_deliveries}
@@ -96,13 +100,13 @@ function Attention({ proof }: { readonly proof: Proof }) {
   )
 }
 
-const ORPHANS = 'GET /operator/proof/orphans'
-type Orphan = RowOf<typeof ORPHANS>
+const UNCHARGED_COSTS = 'GET /operator/proof/uncharged-costs'
+type UnchargedCost = RowOf<typeof UNCHARGED_COSTS>
 
-function Orphans() {
+function UnchargedCosts() {
   const t = useMessages(messages)
-  const pages = useAdminPages(ORPHANS, {})
-  const columns: Column<Orphan>[] = [
+  const pages = useAdminPages(UNCHARGED_COSTS, {})
+  const columns: Column<UnchargedCost>[] = [
     { key: 'time', header: t('time'), render: (row) => <TimeText time={row.created_at} /> },
     { key: 'reason', header: t('reason'), render: (row) => row.reason },
     { key: 'channel', header: t('channel'), render: (row) => row.channel },
@@ -117,14 +121,14 @@ function Orphans() {
   ]
   if (!pages.isPending && pages.rows.length === 0) {
     return (
-      <Panel title={t('orphans')}>
-        <EmptyState icon="check" title={t('orphansEmpty')} />
+      <Panel title={t('unchargedCosts')}>
+        <EmptyState icon="check" title={t('unchargedEmpty')} />
       </Panel>
     )
   }
   return (
     <DataTable
-      label={t('orphans')}
+      label={t('unchargedCosts')}
       pages={pages}
       columns={columns}
       rowId={(row) => row.attempt_id}

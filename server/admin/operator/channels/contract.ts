@@ -10,7 +10,7 @@ const channel = z.object({
   version: z.number(),
   source: z.string().describe('The catalog file that defines it, or `console`.'),
   health: z.object({
-    state: z.enum(['ready', 'resting', 'unusable']),
+    state: z.enum(['ready', 'cooling_down', 'unusable']),
     reason: z.string().nullable().describe('Reason for the cooldown or for being unusable.'),
     cooldown_seconds: z.number().nullable(),
   }),

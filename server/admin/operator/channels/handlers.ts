@@ -37,7 +37,7 @@ async function createDescriber(services: AdminServices) {
         state: usable
           ? forMs === undefined
             ? ('ready' as const)
-            : ('resting' as const)
+            : ('cooling_down' as const)
           : ('unusable' as const),
         reason: usable
           ? forMs === undefined

@@ -38,11 +38,11 @@ export const operatorOverviewContract = {
         z.object({
           currency: z.string(),
           ...figures,
-          orphaned: amount.describe(
+          uncharged: amount.describe(
             'Upper bound of upstream costs that no customer was charged for.',
           ),
-          orphans: z.int(),
-          orphans_uncosted: z.int().describe('Number of orphans with unknown cost.'),
+          uncharged_count: z.int(),
+          uncharged_unknown: z.int().describe('Number of these whose cost is unknown.'),
           written_off: amount.describe('Debts forgiven in the period.'),
           available: amount.describe('Current total of all accounts.'),
           held: amount,
@@ -63,7 +63,7 @@ export const operatorOverviewContract = {
         .describe('Grouped by the last channel tried.'),
       channels: z.object({
         ready: z.int(),
-        resting: z.array(z.object({ channel: z.string(), seconds: z.int() })),
+        cooling_down: z.array(z.object({ channel: z.string(), seconds: z.int() })),
         unusable: z.array(z.object({ channel: z.string(), reason: z.string() })),
       }),
       open_tasks: z.int(),

@@ -27,7 +27,7 @@ function describeChannels({ catalog, health }: AdminServices) {
   })
   return {
     ready: channels.size - coolingDown.length,
-    resting: coolingDown.map(({ channel, forMs }) => ({
+    cooling_down: coolingDown.map(({ channel, forMs }) => ({
       channel,
       seconds: Math.ceil(forMs / 1000),
     })),
@@ -37,9 +37,9 @@ function describeChannels({ catalog, health }: AdminServices) {
 
 function showLosses(losses: Losses | undefined) {
   return {
-    orphaned: formatAmount(losses?.orphaned ?? 0n),
-    orphans: losses?.orphans ?? 0,
-    orphans_uncosted: losses?.orphans_uncosted ?? 0,
+    uncharged: formatAmount(losses?.uncharged ?? 0n),
+    uncharged_count: losses?.uncharged_count ?? 0,
+    uncharged_unknown: losses?.uncharged_unknown ?? 0,
     written_off: formatAmount(losses?.written_off ?? 0n),
   }
 }

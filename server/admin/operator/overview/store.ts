@@ -101,21 +101,22 @@ export function readTopChannels(
 export interface Losses {
   readonly currency: string
   /** The highest sum that upstreams can have billed for calls that nobody was charged for. */
-  readonly orphaned: bigint
-  readonly orphans: number
+  readonly uncharged: bigint
+  readonly uncharged_count: number
   /** Of these, the calls whose upstream cost is unknown. */
-  readonly orphans_uncosted: number
+  readonly uncharged_unknown: number
   /** Debts that were forgiven: revenue that was never received. */
   readonly written_off: bigint
 }
 
 export function readLosses(sql: Sql, { from, to }: OverviewSpan): Promise<Losses[]> {
   return sql<Losses[]>`
-    select currency, sum(orphaned)::bigint as orphaned, sum(orphans)::int as orphans,
-      sum(orphans_uncosted)::int as orphans_uncosted, sum(written_off)::bigint as written_off
+    select currency, sum(uncharged)::bigint as uncharged,
+      sum(uncharged_count)::int as uncharged_count,
+      sum(uncharged_unknown)::int as uncharged_unknown, sum(written_off)::bigint as written_off
     from (
-      select a.currency, coalesce(o.upstream_cost, 0) as orphaned, 1 as orphans,
-        (o.upstream_cost is null)::int as orphans_uncosted, 0 as written_off
+      select a.currency, coalesce(o.upstream_cost, 0) as uncharged, 1 as uncharged_count,
+        (o.upstream_cost is null)::int as uncharged_unknown, 0 as written_off
       from uncharged_cost o join task t on t.id = o.task_id join account a on a.id = t.account_id
       where o.created_at >= ${from} and o.created_at < ${to}
       union all

@@ -9,7 +9,7 @@ export const operatorProofContract = {
   'GET /operator/proof': {
     role: 'operator',
     tag,
-    summary: 'Get holds, debts, orphans, reviews and dropped deliveries',
+    summary: 'Get holds, debts, uncharged costs, reviews and dropped deliveries',
     answer: z.object({
       totals: z.array(
         z.object({
@@ -79,7 +79,7 @@ export const operatorProofContract = {
     }),
     errors: [409],
   },
-  'GET /operator/proof/orphans': {
+  'GET /operator/proof/uncharged-costs': {
     role: 'operator',
     tag,
     summary: 'List upstream costs that no caller was charged for',

@@ -78,7 +78,7 @@ export const operatorProofHandlers: HandlersOf<typeof operatorProofContract> = {
     }
   },
 
-  async 'GET /operator/proof/orphans'({ query }, { sql }) {
+  async 'GET /operator/proof/uncharged-costs'({ query }, { sql }) {
     const rows = await selectUnchargedCosts(sql, { after: query.cursor, limit: query.limit + 1 })
     return toPage(
       rows,
