@@ -1,10 +1,11 @@
 /** Opens outbound connections: the address guard, and the client for upstreams. */
 
-import { Agent, type Dispatcher } from 'undici'
+import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Config } from '../config/config.ts'
 import type { Allowance } from '../outbound/address.ts'
 import { createGuard } from '../outbound/guard.ts'
 import { maskCredentials } from '../pipeline/send/mask-credentials.ts'
+import { skipInterim } from '../pipeline/send/skip-interim.ts'
 
 export type OpenedOutbound = ReturnType<typeof openGuard>
 
@@ -22,7 +23,7 @@ export function openGuard(config: Config) {
 
 export function createDispatcher(config: Config): Dispatcher {
   const agent = new Agent({
-    connect: { timeout: config.upstream.connectTimeoutMs },
+    connect: skipInterim(buildConnector({ timeout: config.upstream.connectTimeoutMs })),
     connections: config.upstream.connectionsMax,
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 60_000,

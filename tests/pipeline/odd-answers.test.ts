@@ -138,6 +138,17 @@ for (const encoding of ['gzip', 'x-gzip', 'deflate', 'zstd', 'gzip, deflate']) {
   })
 }
 
+test('a vendor may send interim responses before its answer', async () => {
+  const { key } = await gateway.tenant()
+  script = (response) => {
+    response.writeContinue()
+    response.writeProcessing()
+    response.writeContinue()
+    response.end(JSON.stringify(completion()))
+  }
+  assert.deepEqual(await charge(await gateway.post(CHAT, key, ask()), key), STATED)
+})
+
 test('an encoding is told by bytes that come one by one', async () => {
   const { key } = await gateway.tenant()
   const packed = gzipSync(STREAM)
